@@ -186,7 +186,7 @@ fn kill_and_restart(world: &World, mut server: Process, watcher: &Process) -> Pr
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_lost_when_the_server_is_killed_five_times() {
-    notarium_agent::connection::install_tls_provider();
+    notarium_client::install_tls_provider();
     let world = World::new();
     let server = world.serve();
     let owner_token = server.until("the owner token", |line| {

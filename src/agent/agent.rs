@@ -14,7 +14,6 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::blobs::BlobUploader;
-use crate::connection::{CommandError, CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
 pub use crate::error::AgentError;
 use crate::host::{self, HostEnd, HostHandle, HostOptions};
 use crate::kernel::LaunchOptions;
@@ -26,6 +25,7 @@ use crate::roster::{Act, Roster};
 use crate::session::{Input, KernelSessionLimits};
 use crate::transfers::Transfers;
 use crate::working_folder::{Places, WorkingFolder};
+use notarium_client::{CommandError, CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
 
 /// Deadline of a stopping agent: its kernels must have ended and their reports be acked by then.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use notarium_core::NotebookId;
 use sha2::{Digest, Sha256};
 
-use crate::connection::{http_address, install_tls_provider};
 use crate::error::AgentError;
 use crate::leftovers::TemporaryFile;
+use notarium_client::{http_address, install_tls_provider};
 
 /// Timeout of one upload.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(300);
@@ -32,7 +32,7 @@ enum Content<'a> {
 }
 
 impl BlobUploader {
-    /// `server` as in [`crate::connection::ConnectOptions`].
+    /// `server` as in [`notarium_client::ConnectOptions`].
     pub fn new(server: &str, token: &str) -> Result<Self, AgentError> {
         install_tls_provider();
         let client = reqwest::Client::builder().timeout(UPLOAD_TIMEOUT).build()?;

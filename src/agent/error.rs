@@ -1,6 +1,6 @@
 //! Errors that end an agent.
 
-use crate::connection::ConnectError;
+use notarium_client::ConnectError;
 
 /// Error that ended an agent. A requested stop is none.
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,6 @@
 
 pub mod agent;
 pub mod blobs;
-pub mod connection;
 pub mod connections;
 mod error;
 mod host;
@@ -31,3 +30,5 @@ pub mod session;
 mod transfers;
 mod usage;
 mod working_folder;
+
+pub use notarium_client as connection;

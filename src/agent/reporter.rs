@@ -13,9 +13,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::blobs::{BlobUploader, Spilled};
-use crate::connection::{CommandError, CommandSender};
 use crate::session::{Input, PendingCommand, Report, ToStore, blobs_of, overflow_output};
 use delivery::{Delivery, Group, Refusal, missing};
+use notarium_client::{CommandError, CommandSender};
 
 /// Most reports whose parts are uploaded concurrently.
 const MAX_UPLOADS: usize = 8;
@@ -94,7 +94,7 @@ impl Reporter {
         let message = CommandSender::message(&self.notebook, &command).map_err(refusal)?;
         let [mut pause, longest] = UNAVAILABLE_PAUSE;
         loop {
-            let closed = || Err(crate::connection::ConnectError::Closed.into());
+            let closed = || Err(notarium_client::ConnectError::Closed.into());
             match self.sender.submit(message.clone()).await.unwrap_or_else(|_| closed()) {
                 Ok(_) => return Ok(()),
                 Err(error) if error.code() == Some(RejectionCode::Unavailable) => {

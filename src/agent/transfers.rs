@@ -16,9 +16,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use crate::connection::{CommandSender, http_address, install_tls_provider};
 use crate::error::AgentError;
 use crate::working_folder::{Incoming, Refused, WorkingFolder};
+use notarium_client::{CommandSender, http_address, install_tls_provider};
 
 /// Most concurrent requests.
 const MAX_AT_ONCE: usize = 32;
@@ -41,7 +41,7 @@ pub(crate) struct Transfers {
 }
 
 impl Transfers {
-    /// `server` as in [`crate::connection::ConnectOptions`].
+    /// `server` as in [`notarium_client::ConnectOptions`].
     pub fn new(folder: WorkingFolder, server: &str, token: &str) -> Result<Self, AgentError> {
         install_tls_provider();
         let client = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).tcp_keepalive(KEEPALIVE).build()?;

@@ -7,9 +7,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use notarium_agent::agent::{AgentError, AgentOptions};
-use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::KernelSessionLimits;
+use notarium_client::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
     Command, Document, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, NotebookId, Outcome, RawObject,
     Recorded, RejectionCode, RequestExecution,
@@ -189,7 +189,7 @@ impl Fixture {
     }
 
     async fn start_in(folder: tempfile::TempDir, arguments: &[&str]) -> Self {
-        notarium_agent::connection::install_tls_provider();
+        notarium_client::install_tls_provider();
         let mut server = serve(folder.path(), "127.0.0.1:0", arguments);
         let url = server.line_with(" on ").await;
         server.line_with("Nobody has signed in").await;
@@ -322,7 +322,7 @@ pub struct Visitor {
 
 impl Visitor {
     pub async fn enter(url: &str, token: &str) -> Self {
-        notarium_agent::connection::install_tls_provider();
+        notarium_client::install_tls_provider();
         let options = ConnectOptions::new(url, token, "test");
         let (mut connection, _) = Connection::open(options).await.unwrap();
         let (sender, notebook): (_, NotebookId) = (connection.sender(), ulid::Ulid::generate().into());

@@ -64,7 +64,7 @@ impl Proxy {
 #[tokio::test(flavor = "multi_thread")]
 async fn agent_and_program_reach_a_server_whose_authority_they_are_told_of() {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
-    notarium_agent::connection::install_tls_provider();
+    notarium_client::install_tls_provider();
     let proxy = Proxy::new(folder.path()).await;
     let (host, authority) = (format!("localhost:{}", proxy.port()), proxy.authority.clone());
     let fixture = Fixture::start_with(&["--allow-host", &host]).await;

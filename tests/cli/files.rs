@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use notarium_agent::agent::AgentOptions;
-use notarium_agent::connection::ConnectOptions;
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::KernelSessionLimits;
+use notarium_client::ConnectOptions;
 
 use crate::support::{PATIENCE, World};
 

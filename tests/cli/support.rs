@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
+use notarium_client::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
     Command, Event, ExecutionId, ExecutionOutcome, ExecutionReport, KernelCause, NotebookId, Output, RawJson,
     RawObject, Version,

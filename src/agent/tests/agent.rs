@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use notarium_agent::agent::{AgentError, AgentOptions};
-use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::KernelSessionLimits;
+use notarium_client::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
     Command, Document, Event, ExecutionId, ExecutionStatus, ExecutionTarget, KernelCause, KernelSessionId, NotebookId,
     RawObject, RequestExecution,

@@ -1,12 +1,16 @@
-//! A client that stays connected to the server: one WebSocket, many notebooks, and replicas of them.
+//! A client that stays connected to a server: one WebSocket, many notebooks, and replicas of them.
 //!
-//! It reconnects with backoff and jitter, and subscribes again from the version that it holds. Unanswered commands are sent again in
-//! order and under the same ids, so that each is applied once. The agent, the command line and the tests use it.
+//! Purpose: the agent, the command line and the tests send commands and follow notebooks through it. It reconnects with backoff and
+//! jitter, and subscribes again from the version that it holds.
 //!
-//! **Invariants.** Each command is answered exactly once, or the connection has failed finally. A replica is the
-//! fold of the events that [`Connection::next`] has returned, never ahead of them.
+//! Invariants:
+//! - Unanswered commands are sent again in order and under the same ids, so that each is applied once.
+//! - Each command is answered exactly once, or the connection has failed finally.
+//! - A replica is the fold of the events that [`Connection::next`] has returned, never ahead of them.
+//!
+//! This crate must never decide what its user does with an event: it knows neither kernels nor terminals.
 
-mod heard;
+mod last_byte;
 mod link;
 mod outbox;
 mod replica;

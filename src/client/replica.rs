@@ -5,7 +5,7 @@ use notarium_wire::{EventMessage, EventsMessage, LastEvent, SubscribedMessage};
 
 /// Reasons why events could not be folded in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Missed {
+pub(super) enum MissedEvents {
     /// Events between the replica's version and the message are missing.
     Gap,
     /// An event of a newer version of Notarium: only the server's snapshot helps.
@@ -42,13 +42,13 @@ impl Replica {
     }
 
     /// The last event to name when subscribing again; `None` asks for a snapshot.
-    pub fn since(&self, missed: &Missed) -> Option<LastEvent> {
-        let event_id = self.last_event.clone().filter(|_| *missed == Missed::Gap)?;
+    pub fn since(&self, missed: &MissedEvents) -> Option<LastEvent> {
+        let event_id = self.last_event.clone().filter(|_| *missed == MissedEvents::Gap)?;
         Some(LastEvent { version: self.notebook.version, event_id })
     }
 
     /// Folds in new events and returns them, typed.
-    pub fn apply(&mut self, message: &EventsMessage) -> Result<Vec<Recorded>, Missed> {
+    pub fn apply(&mut self, message: &EventsMessage) -> Result<Vec<Recorded>, MissedEvents> {
         if !self.is_current {
             return Ok(Vec::new());
         }
@@ -73,12 +73,12 @@ impl Replica {
         Ok(recorded)
     }
 
-    fn typed(&self, message: &EventMessage) -> Result<Recorded, Missed> {
+    fn typed(&self, message: &EventMessage) -> Result<Recorded, MissedEvents> {
         if message.version != self.notebook.version + 1 {
-            return Err(Missed::Gap);
+            return Err(MissedEvents::Gap);
         }
         let event = Event::decode(&message.event_type, message.schema, message.payload.get())
-            .map_err(|_| Missed::UnknownEvent { version: message.version })?;
+            .map_err(|_| MissedEvents::UnknownEvent { version: message.version })?;
         Ok(Recorded { envelope: envelope(&self.notebook.notebook_id, message), event })
     }
 }
@@ -180,7 +180,7 @@ mod tests {
         let later = EventMessage { schema: 2, ..renamed(2, "b") };
         for unknown in [event(2, "FromTheFuture", "{}"), later] {
             let missed = replica.apply(&frame(vec![unknown, renamed(3, "c")])).unwrap_err();
-            assert_eq!((replica.since(&missed), missed), (None, Missed::UnknownEvent { version: 2 }));
+            assert_eq!((replica.since(&missed), missed), (None, MissedEvents::UnknownEvent { version: 2 }));
             assert!(replica.state().is_none(), "nothing is folded on top of it");
             assert!(replica.apply(&frame(vec![renamed(2, "b"), renamed(3, "c")])).unwrap().is_empty());
             subscribed(&mut replica, None, false);

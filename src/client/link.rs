@@ -20,13 +20,13 @@ use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, http};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::heard::{Heard, LastByte};
-use super::outbox::{Outbox, frame_of};
-use super::{
+use crate::last_byte::{LastByte, TimedStream};
+use crate::outbox::{Outbox, frame_of};
+use crate::{
     CommandError, ConnectError, ConnectOptions, ConnectionEvent, SOCKET_PATH, http_address, install_tls_provider,
 };
 
-type Socket = WebSocketStream<MaybeTlsStream<Heard<TcpStream>>>;
+type Socket = WebSocketStream<MaybeTlsStream<TimedStream<TcpStream>>>;
 
 /// Largest message that is accepted: a snapshot with all the outputs that a notebook shows.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
@@ -67,7 +67,7 @@ pub(super) struct Link {
 }
 
 /// A welcomed socket. A separate task writes frames, so that a slow server cannot block reading.
-struct Open {
+struct WelcomedSocket {
     reader: SplitStream<Socket>,
     frames: mpsc::UnboundedSender<Utf8Bytes>,
     last_byte: LastByte,
@@ -76,7 +76,7 @@ struct Open {
     _writer: AbortOnDropHandle<()>,
 }
 
-impl Open {
+impl WelcomedSocket {
     /// The next message; `None`: the server has been silent for too long. Cancel safe.
     async fn hear(&mut self) -> Option<Option<Result<Message, tungstenite::Error>>> {
         tokio::select! {
@@ -135,7 +135,7 @@ impl Link {
 
     // --- connecting ---
 
-    async fn connect(&self) -> Result<(Open, WelcomeMessage), ConnectError> {
+    async fn connect(&self) -> Result<(WelcomedSocket, WelcomeMessage), ConnectError> {
         let address = socket_address(&self.options.server)?;
         let timeout = self.options.connect_timeout;
         let late = |_| self.unreachable(format!("no answer within {} s", timeout.as_secs()));
@@ -150,7 +150,11 @@ impl Link {
         tokio::time::timeout(timeout, self.hello(socket, last_byte)).await.map_err(late)?
     }
 
-    async fn hello(&self, mut socket: Socket, last_byte: LastByte) -> Result<(Open, WelcomeMessage), ConnectError> {
+    async fn hello(
+        &self,
+        mut socket: Socket,
+        last_byte: LastByte,
+    ) -> Result<(WelcomedSocket, WelcomeMessage), ConnectError> {
         let hello = ClientMessage::Hello(HelloMessage {
             protocols: PROTOCOLS,
             token: Some(self.options.token.clone()),
@@ -166,7 +170,7 @@ impl Link {
         let (sink, reader) = socket.split();
         let (frames, waiting) = mpsc::unbounded_channel();
         let writer = AbortOnDropHandle::new(tokio::spawn(write(sink, waiting)));
-        Ok((Open { reader, frames, last_byte, silence, _writer: writer }, welcome))
+        Ok((WelcomedSocket { reader, frames, last_byte, silence, _writer: writer }, welcome))
     }
 
     async fn welcome(&self, socket: &mut Socket) -> Result<WelcomeMessage, ConnectError> {
@@ -214,7 +218,7 @@ impl Link {
 
     // --- connected ---
 
-    async fn serve(&mut self, mut open: Open, welcome: WelcomeMessage) -> Option<ConnectError> {
+    async fn serve(&mut self, mut open: WelcomedSocket, welcome: WelcomeMessage) -> Option<ConnectError> {
         self.max_frame_bytes = welcome.max_frame_bytes;
         self.notify(ConnectionEvent::Connected(welcome));
         for frame in self.renewed() {
@@ -360,7 +364,7 @@ async fn open(address: &str, config: WebSocketConfig) -> Result<(Socket, LastByt
     let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("wss") { 443 } else { 80 });
     let stream = TcpStream::connect(format!("{host}:{port}")).await?;
     stream.set_nodelay(true)?;
-    let (stream, last_byte) = Heard::new(stream);
+    let (stream, last_byte) = TimedStream::new(stream);
     let (socket, _) = tokio_tungstenite::client_async_tls_with_config(request, stream, Some(config), None).await?;
     Ok((socket, last_byte))
 }

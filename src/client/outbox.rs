@@ -7,7 +7,7 @@ use notarium_wire::{AckMessage, ClientMessage, CommandMessage, RejectMessage};
 use tokio::sync::oneshot;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-use super::{CommandError, ConnectError};
+use crate::{CommandError, ConnectError};
 
 type Responder = oneshot::Sender<Result<AckMessage, CommandError>>;
 

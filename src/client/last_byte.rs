@@ -36,19 +36,19 @@ impl LastByte {
 
 /// Records the time of each byte that is read.
 #[derive(Debug)]
-pub struct Heard<S> {
+pub struct TimedStream<S> {
     stream: S,
     last_byte: LastByte,
 }
 
-impl<S> Heard<S> {
+impl<S> TimedStream<S> {
     pub fn new(stream: S) -> (Self, LastByte) {
         let last_byte = LastByte(Arc::new(Mutex::new(Instant::now())));
         (Self { stream, last_byte: last_byte.clone() }, last_byte)
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -63,7 +63,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Heard<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
@@ -85,7 +85,7 @@ mod tests {
     #[tokio::test]
     async fn each_byte_of_a_large_message_ends_the_silence() {
         let (mut server, client) = tokio::io::duplex(16);
-        let (mut client, last_byte) = Heard::new(client);
+        let (mut client, last_byte) = TimedStream::new(client);
         for _ in 0..10 {
             let before = last_byte.get();
             server.write_all(b"x").await.unwrap();
