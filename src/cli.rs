@@ -6,7 +6,6 @@
 mod access;
 mod accounts;
 mod agent;
-mod assistants;
 mod backup;
 mod call;
 mod calls;

@@ -14,9 +14,10 @@ use serde_json::json;
 use super::agent::KernelArgs;
 use super::chat::Chat;
 use super::client::{Client, NotebookClient};
+use super::serve::models;
 use super::serve::{self, data_folder, stopped};
 use super::up::{Keys, client};
-use super::{Context, Ended, Failure, assistants, exec, input, python};
+use super::{Context, Ended, Failure, exec, input, python};
 
 /// Sentences that the script answers.
 const SENTENCES: [&str; 5] = [
@@ -59,10 +60,10 @@ pub async fn demo(args: DemoArgs, _: &Context) -> Ended {
     };
     let provider = connect(&settings).map_err(anyhow::Error::from)?;
     let models = Models::new(vec![provider]);
-    let offered = assistants::offered(&models);
+    let offered = models::offered(&models);
     let server = ServerConfig { assistants: true, models: offered, ..ServerConfig::in_folder(&folder) };
     let server = serve::start(server).await?;
-    assistants::beside(server, AssistantsConfig::new(models), async |server| {
+    models::beside(server, AssistantsConfig::new(models), async |server| {
         tokio::select! {
             ended = play(&args, &folder, server) => ended,
             () = stopped() => Ok(()),

@@ -1,5 +1,7 @@
 //! `serve`: the server alone.
 
+pub mod models;
+
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,10 +12,10 @@ use notarium_server::{OidcSettings, RunningServer, Server, ServerConfig};
 use notarium_wire::rest::Model;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::assistants::{self, ModelArgs};
 use super::print::announce;
 use super::settings::Settings;
 use super::{Context, Ended, Failure, session};
+use models::ModelArgs;
 
 /// Environment variable of the data folder, named in advice.
 pub const DATA_VARIABLE: &str = "NOTARIUM_DATA";
@@ -138,8 +140,8 @@ pub fn data_folder() -> Result<PathBuf, Failure> {
 pub async fn serve(args: ServeArgs, _: &Context) -> Ended {
     let folder = args.place.folder()?;
     let config = args.models.config()?;
-    let server = args.place.start(&folder, assistants::offered(&config.models)).await?;
-    assistants::beside(server, config, async |server| {
+    let server = args.place.start(&folder, models::offered(&config.models)).await?;
+    models::beside(server, config, async |server| {
         announce(format_args!("Notarium serves {} on {}", folder.display(), server.url()));
         announce(format_args!("Confirming: {}", args.place.confirm_with.sentence()));
         if let Some(token) = &server.owner_token {

@@ -13,12 +13,12 @@ use notarium_store::accounts::Coverage;
 use serde::{Deserialize, Serialize};
 
 use super::agent::{KernelArgs, LocalAgent};
-use super::assistants::{self, ModelArgs};
 use super::client::Client;
 use super::config::{Config, write_privately};
 use super::context::{Access, PROGRAM};
 use super::print::announce;
 use super::sandbox::Kept;
+use super::serve::models::{self, ModelArgs};
 use super::serve::{ConfirmWith, PlaceArgs, Stop};
 use super::{Context, Ended, Failure, python, session};
 
@@ -46,9 +46,9 @@ impl UpArgs {
 pub async fn up(args: UpArgs, _: &Context) -> Ended {
     let folder = args.place.folder()?;
     let config = args.models.config()?;
-    let server = args.place.start(&folder, assistants::offered(&config.models)).await?;
+    let server = args.place.start(&folder, models::offered(&config.models)).await?;
     let described = config.models.described();
-    assistants::beside(server, config, async |server| up_with(&args, &folder, server, &described).await).await
+    models::beside(server, config, async |server| up_with(&args, &folder, server, &described).await).await
 }
 
 async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &[String]) -> Ended {

@@ -1,5 +1,5 @@
 //! Tests of long waits: a notice after five seconds, an end of the wait after thirty, runs that continue, and runs that get lost.
-//! Tests with shorter waits are in `src/cli/assistants/tests/`.
+//! Tests with shorter waits are in `src/cli/serve/models/tests/`.
 
 use notarium_core::{Command, ExecutionStatus, Policy};
 use serde_json::{Value, json};

@@ -15,7 +15,7 @@ use notarium_assistant::providers::{Family, ProviderSettings, connect};
 use notarium_server::RunningServer;
 use notarium_wire::rest::Model;
 
-use super::{Ended, Failure};
+use crate::cli::{Ended, Failure};
 
 /// Which models the assistants of this server ask.
 #[derive(Debug, Clone, Args)]
