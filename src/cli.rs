@@ -3,62 +3,55 @@
 //! Output for people goes to standard output, everything about the program itself to standard error. Each failure is one
 //! sentence with advice, and an exit code: see [`Failure`].
 
-mod access;
 mod accounts;
 mod agent;
-mod backup;
-mod call;
-mod calls;
+mod assistants;
 mod cells;
-mod chat;
-mod client;
 pub mod command_line;
-mod comments;
-mod compare;
-pub mod config;
-mod confirm;
-mod connections;
-pub mod context;
-mod demo;
-mod exec;
-pub mod failure;
-mod file_changes;
-mod find;
-mod follow;
-mod graph;
+mod files;
 mod history;
-mod input;
-mod kernels;
 pub mod logs;
-mod mcp;
-mod narrate;
 mod notebooks;
-mod outputs;
-mod parameters;
-mod people;
-mod print;
-mod progress;
-mod proof;
-mod python;
 mod run;
 mod runs;
-mod sandbox;
-mod schema;
-mod serve;
-mod session;
-pub mod settings;
-mod show;
-mod up;
-mod values;
-mod variables;
-mod watch;
-mod working_files;
-mod workspaces;
+pub mod serve;
+
+/// The server and the token of a command, requests to it, names and ids.
+pub mod connection {
+    pub mod client;
+    pub mod config;
+    pub mod context;
+    pub mod find;
+    pub mod people;
+    pub mod session;
+}
+
+/// Text on the terminal, values of the command line, failures.
+pub mod terminal {
+    pub mod failure;
+    pub mod input;
+    pub mod print;
+    pub mod values;
+}
+
+/// Events and outputs in words.
+mod words {
+    pub mod narrate;
+    pub mod outputs;
+    pub mod progress;
+}
 
 use clap::{Args, Parser};
 
-pub use context::Context;
-pub use failure::Failure;
+use accounts::{access, workspaces};
+use assistants::{chat, confirm, mcp};
+use cells::{comments, graph, show};
+pub use connection::context::Context;
+use connection::session;
+use history::{compare, proof, watch};
+use runs::{call, exec, kernels, schema, variables};
+use serve::{backup, demo, up};
+pub use terminal::failure::Failure;
 
 /// The table of commands: each with its clap arguments and its function. `in notebook` commands get that, others the context.
 macro_rules! commands {
@@ -193,11 +186,11 @@ commands! {
     /// List the variables of a notebook's kernel, or show the rows of a data frame among them.
     Variables(variables::VariablesArgs) in notebook => variables::variables,
     /// List the files beside a notebook: those of the folder in which its kernels start; rename, delete and restore them.
-    Files(working_files::FilesArgs) => working_files::files,
+    Files(files::FilesArgs) => files::files,
     /// Bring files to that folder, where code reads them.
-    Upload(working_files::UploadArgs) in notebook => working_files::upload,
+    Upload(files::UploadArgs) in notebook => files::upload,
     /// Fetch a file from that folder.
-    Download(working_files::DownloadArgs) in notebook => working_files::download,
+    Download(files::DownloadArgs) in notebook => files::download,
 
     /// List the names of versions, or name one.
     Versions(history::VersionsArgs) in notebook => history::versions,
@@ -217,17 +210,17 @@ commands! {
     /// Talk with an assistant that works in the notebook for you; asks you before anything is destroyed.
     Chat(chat::ChatArgs) in notebook => chat::chat,
     /// List the conversations with assistants.
-    Conversations(calls::ConversationsArgs) in notebook => calls::conversations,
+    Conversations(assistants::ConversationsArgs) in notebook => assistants::conversations,
     /// See what assistants wait for, and confirm or deny it.
     Confirm(confirm::ConfirmArgs) => confirm::confirm,
     /// Let an outside assistant in: an MCP server on standard input and output.
     Mcp(mcp::McpArgs) => mcp::mcp,
     /// List what assistants did: arguments, who decided, result.
-    Calls(calls::CallsArgs) in notebook => calls::calls,
+    Calls(assistants::CallsArgs) in notebook => assistants::calls,
     /// Show or set how much assistants may do unasked.
-    Policy(calls::PolicyArgs) in notebook => calls::policy,
+    Policy(assistants::PolicyArgs) in notebook => assistants::policy,
     /// Let a conversation's calls pass for a while; list and end such grants.
-    Grant(calls::GrantArgs) in notebook => calls::grant,
+    Grant(assistants::GrantArgs) in notebook => assistants::grant,
 
     /// List, give and take roles in a notebook.
     #[command(subcommand)]

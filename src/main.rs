@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     }
     // First of all: otherwise mixed TLS features would make `wss://` panic.
     notarium_agent::connection::install_tls_provider();
-    let arguments = match cli::settings::arguments(std::env::args_os()) {
+    let arguments = match cli::serve::settings::arguments(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(failure) => return failure.report(),
     };

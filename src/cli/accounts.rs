@@ -1,5 +1,8 @@
 //! Tokens of programs and of runtime agents; accounts of people, and their usage of the server.
 
+pub mod access;
+pub mod workspaces;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -12,11 +15,13 @@ use notarium_wire::rest::{
 };
 use reqwest::Method;
 
-use super::client::Client;
-use super::narrate::word;
-use super::people::People;
-use super::values::{SCOPES, after, now, one_of, parse_duration};
-use super::{Context, Ended, Failure, JsonArgs, find, print};
+use crate::cli::connection::client::Client;
+use crate::cli::connection::find;
+use crate::cli::connection::people::People;
+use crate::cli::terminal::print;
+use crate::cli::terminal::values::{SCOPES, after, now, one_of, parse_duration};
+use crate::cli::words::narrate::word;
+use crate::cli::{Context, Ended, Failure, JsonArgs};
 
 /// Scope of a token.
 #[derive(Debug, Args)]

@@ -1,5 +1,9 @@
 //! `agent`: a runtime agent, and agents in this process.
 
+pub mod connections;
+pub mod python;
+pub mod sandbox;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +20,14 @@ use notarium_wire::rest::Me;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-use super::client::Client;
-use super::config::{self, Config};
-use super::connections::ConnectionArgs;
-use super::context::{Access, PROGRAM, http_address};
-use super::sandbox::{Kept, SandboxArgs, Surroundings};
-use super::serve::stopped;
-use super::settings::Size;
-use super::{Context, Ended, Failure, connections, sandbox};
+use crate::cli::agent::connections::ConnectionArgs;
+use crate::cli::agent::sandbox::{Kept, SandboxArgs, Surroundings};
+use crate::cli::connection::client::Client;
+use crate::cli::connection::config::{self, Config};
+use crate::cli::connection::context::{Access, PROGRAM, http_address};
+use crate::cli::serve::settings::Size;
+use crate::cli::serve::stopped;
+use crate::cli::{Context, Ended, Failure};
 
 /// Timeout for a program's own agent to be ready; then the program goes on.
 const READY_PATIENCE: Duration = Duration::from_secs(5);

@@ -1,5 +1,9 @@
 //! `edit`, `cell` and their subcommands: change, add, move, delete and restore cells; their types, marks and outputs.
 
+pub mod comments;
+pub mod graph;
+pub mod show;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,9 +15,11 @@ use notarium_core::{
 };
 use notarium_wire::rest::{CellAnswer, Trash};
 
-use super::client::NotebookClient;
-use super::values::{CELL_TYPES, one_of};
-use super::{Context, Ended, Failure, InNotebook, JsonArgs, find, input, print};
+use crate::cli::connection::client::NotebookClient;
+use crate::cli::connection::find;
+use crate::cli::terminal::values::{CELL_TYPES, one_of};
+use crate::cli::terminal::{input, print};
+use crate::cli::{Context, Ended, Failure, InNotebook, JsonArgs};
 
 // --- source of the text ---
 

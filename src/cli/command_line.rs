@@ -8,7 +8,8 @@ use std::path::Path;
 
 use notarium_agent::connections::has_password;
 
-use super::{Failure, connections};
+use crate::cli::Failure;
+use crate::cli::agent::connections;
 
 const OPTION: &str = "--token";
 /// Variable that replaces the option. Kernels do not inherit it, and sandboxed processes cannot read another's environment.

@@ -1,13 +1,18 @@
 //! `log`, `undo`, `redo` and `versions`.
 
+pub mod compare;
+pub mod proof;
+pub mod watch;
+
 use clap::Args;
 use notarium_core::{CellId, Command, CorrelationId, Head, Stored, TurnId, Version};
 use notarium_wire::rest::EventPage;
 
-use super::client::NotebookClient;
-use super::narrate::{NarratedEvent, Narrator};
-use super::notebooks::report;
-use super::{Ended, Failure, input, print};
+use crate::cli::connection::client::NotebookClient;
+use crate::cli::notebooks::report;
+use crate::cli::terminal::{input, print};
+use crate::cli::words::narrate::{NarratedEvent, Narrator};
+use crate::cli::{Ended, Failure};
 
 /// Page size of the record.
 const PAGE: usize = 1_000;

@@ -4,7 +4,7 @@ use std::panic::PanicHookInfo;
 
 use tracing_subscriber::EnvFilter;
 
-use super::Arguments;
+use crate::cli::Arguments;
 
 /// Starts logging. An invalid filter is reported, and the default used.
 pub fn install(arguments: &Arguments) {

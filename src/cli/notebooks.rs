@@ -10,8 +10,10 @@ use notarium_wire::rest::{
 };
 use reqwest::Method;
 
-use super::client::{Client, NotebookClient, with_query};
-use super::{Context, Ended, Failure, NoArgs, find, input, print};
+use crate::cli::connection::client::{Client, NotebookClient, with_query};
+use crate::cli::connection::find;
+use crate::cli::terminal::{input, print};
+use crate::cli::{Context, Ended, Failure, NoArgs};
 
 /// Header with the hashes of blobs that an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";

@@ -1,6 +1,7 @@
 //! `run`: executes a notebook file from top to bottom, and writes the result.
 
 mod embedded;
+mod parameters;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,14 +13,16 @@ use notarium_core::{CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarg
 use notarium_wire::ipynb::{self, Document};
 use notarium_wire::rest::ExportFormat;
 
-use super::agent::KernelArgs;
-use super::client::Client;
-use super::failure::FailureKind;
-use super::follow::{End, Question, RunUpdate, Runs, request};
-use super::notebooks::{self, Exported};
-use super::parameters::{self, Parameter, has_tag};
-use super::serve::Stop;
-use super::{Context, Ended, Failure, outputs, print};
+use crate::cli::agent::KernelArgs;
+use crate::cli::connection::client::Client;
+use crate::cli::notebooks::{self, Exported};
+use crate::cli::run::parameters::{Parameter, has_tag};
+use crate::cli::runs::follow::{End, Question, RunUpdate, Runs, request};
+use crate::cli::serve::Stop;
+use crate::cli::terminal::failure::FailureKind;
+use crate::cli::terminal::print;
+use crate::cli::words::outputs;
+use crate::cli::{Context, Ended, Failure};
 use embedded::{Embedded, choose_kernel};
 
 /// Timeout for interrupted runs to end; then the file is written without their end.

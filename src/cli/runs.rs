@@ -1,16 +1,26 @@
 //! `runs`, `cancel` and `stop`: lists and compares past runs, and ends current ones.
 
+pub mod call;
+pub mod exec;
+pub mod follow;
+pub mod kernels;
+pub mod schema;
+pub mod variables;
+
 use std::collections::BTreeMap;
 
 use clap::Args;
 use notarium_core::{Command, Execution, ExecutionId, ExecutionStatus};
 use notarium_wire::rest::{Comparison, Run, RunPage};
 
-use super::client::NotebookClient;
-use super::kernels::Unreachable;
-use super::narrate::{subject_name, word};
-use super::people::{People, did};
-use super::{Context, Ended, outputs, print, show};
+use crate::cli::cells::show;
+use crate::cli::connection::client::NotebookClient;
+use crate::cli::connection::people::{People, did};
+use crate::cli::runs::kernels::Unreachable;
+use crate::cli::terminal::print;
+use crate::cli::words::narrate::{subject_name, word};
+use crate::cli::words::outputs;
+use crate::cli::{Context, Ended};
 
 // --- runs ---
 
@@ -122,7 +132,7 @@ fn compare(compared: &Comparison, as_json: bool) -> Ended {
         ("outputs", compared.same_outputs, compared.output_diff.as_str()),
     ] {
         print::line(format!("{what}: {}", if is_same { "the same" } else { "not the same" }))?;
-        print::raw(&super::compare::coloured(diff))?;
+        print::raw(&crate::cli::history::compare::coloured(diff))?;
     }
     Ok(())
 }
@@ -146,7 +156,7 @@ pub async fn cancel(args: CancelArgs, context: &Context) -> Ended {
     if let Some(advice) = Unreachable::of(&notebook.kernels().await?.status).advice(&args.notebook) {
         print::note(advice);
     }
-    super::notebooks::report(&answer?)
+    crate::cli::notebooks::report(&answer?)
 }
 
 #[derive(Debug, Args)]

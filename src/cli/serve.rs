@@ -1,6 +1,10 @@
 //! `serve`: the server alone.
 
+pub mod backup;
+pub mod demo;
 pub mod models;
+pub mod settings;
+pub mod up;
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
@@ -12,10 +16,11 @@ use notarium_server::{OidcSettings, RunningServer, Server, ServerConfig};
 use notarium_wire::rest::Model;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::print::announce;
-use super::settings::Settings;
-use super::{Context, Ended, Failure, session};
-use models::ModelArgs;
+use crate::cli::connection::session;
+use crate::cli::serve::models::ModelArgs;
+use crate::cli::serve::settings::Settings;
+use crate::cli::terminal::print::announce;
+use crate::cli::{Context, Ended, Failure};
 
 /// Environment variable of the data folder, named in advice.
 pub const DATA_VARIABLE: &str = "NOTARIUM_DATA";

@@ -8,9 +8,10 @@ use notarium_wire::ipynb::Document;
 use serde::Deserialize;
 
 use crate::cli::agent::{KernelArgs, LocalAgent};
-use crate::cli::client::Client;
-use crate::cli::up::{self, Keys};
-use crate::cli::{Ended, Failure, serve};
+use crate::cli::connection::client::Client;
+use crate::cli::serve::up::{self, Keys};
+use crate::cli::serve::{self};
+use crate::cli::{Ended, Failure};
 
 /// Server, agent and client of a headless run.
 pub struct Embedded {
@@ -76,7 +77,7 @@ pub async fn choose_kernel(
     let mut found = discover(&paths);
     if found.kernelspecs.is_empty() {
         let folder = serve::data_folder()?;
-        paths = crate::cli::python::kernel_paths(given, &folder).await?;
+        paths = crate::cli::agent::python::kernel_paths(given, &folder).await?;
         found = discover(&paths);
     }
     let chosen = chosen(&found, &wanted(document), named)?;

@@ -1,0 +1,157 @@
+//! `access` and `share`: grants of a notebook, and share links.
+
+use clap::Subcommand;
+use notarium_core::{Command, Millis, Role, ShareLinkId, Subject};
+use notarium_wire::rest::{Access, CreatedShareLink, NewShareLink, ShareLink};
+
+use crate::cli::connection::client::{Client, NotebookClient};
+use crate::cli::connection::find;
+use crate::cli::connection::people::People;
+use crate::cli::terminal::print;
+use crate::cli::terminal::values::{ROLES, after, one_of, parse_duration};
+use crate::cli::words::narrate::word;
+use crate::cli::{Context, Ended, Failure, InNotebook, JsonArgs};
+
+/// Parses `user:ID`, `agent:ID`, `workspace:ID` or `share_link:ID`; anything else is a person's login.
+pub async fn subject(client: &Client, text: &str) -> Result<Subject, Failure> {
+    let Some((kind, id)) = text.split_once(':') else {
+        return Ok(Subject::User { id: find::person(client, text).await? });
+    };
+    serde_json::from_value(serde_json::json!({ "kind": kind, "id": id })).map_err(|_| {
+        let shapes = "a login, user:ID, agent:ID, workspace:ID or share_link:ID";
+        Failure::usage(format!("'{text}' names nobody: write {shapes}"))
+    })
+}
+
+fn subject_text(subject: &Subject) -> String {
+    match subject {
+        Subject::User { id } => format!("user:{id}"),
+        Subject::ShareLink { id } => format!("share_link:{id}"),
+        Subject::Workspace { id } => format!("workspace:{id}"),
+        Subject::Agent { id } => format!("agent:{id}"),
+    }
+}
+
+// --- access ---
+
+#[derive(Debug, Subcommand)]
+pub enum AccessCommand {
+    /// List who has which role.
+    Ls(InNotebook<JsonArgs>),
+    /// Give somebody a role, or another one.
+    #[command(after_help = "Examples:
+  notarium access grant analysis ann editor
+  notarium access grant analysis workspace:01J… viewer --expires 30d")]
+    Grant {
+        /// Id or title.
+        notebook: String,
+        /// A login, or user:ID, agent:ID, workspace:ID, share_link:ID.
+        who: String,
+        /// Role.
+        #[arg(value_parser = one_of::<Role>(&ROLES))]
+        role: Role,
+        /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
+        #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+        expires: Option<Millis>,
+    },
+    /// Take somebody's role away; it counts at once for their open connections.
+    Revoke {
+        /// Id or title.
+        notebook: String,
+        /// A login, or what `access ls` lists.
+        who: String,
+    },
+}
+
+impl AccessCommand {
+    pub async fn run(self, context: &Context) -> Ended {
+        match self {
+            Self::Ls(InNotebook { notebook, args }) => list(&context.notebook(&notebook).await?, args.json).await,
+            Self::Grant { notebook, who, role, expires } => {
+                let notebook = context.notebook(&notebook).await?;
+                let subject = subject(&notebook.client, &who).await?;
+                notebook.change(&Command::GrantAccess { subject, role, expires_at: expires.map(after) }).await
+            }
+            Self::Revoke { notebook, who } => {
+                let notebook = context.notebook(&notebook).await?;
+                let subject = subject(&notebook.client, &who).await?;
+                notebook.change(&Command::RevokeAccess { subject }).await
+            }
+        }
+    }
+}
+
+async fn list(notebook: &NotebookClient, as_json: bool) -> Ended {
+    let list: Access = notebook.get("/access").await?;
+    if as_json {
+        return print::json(&list);
+    }
+    let mut people = People::new(&notebook.client);
+    let empty = "nobody has a role of their own here";
+    print::list(&list.access, false, empty, ["who", "name", "role", "until"], async |entry| {
+        let name = people.subject(&entry.subject).await;
+        [subject_text(&entry.subject), name, word(&entry.grant.role), print::optional_time(entry.grant.expires_at)]
+    })
+    .await
+}
+
+// --- share links ---
+
+#[derive(Debug, Subcommand)]
+pub enum ShareCommand {
+    /// Make a link by which people without an account take part, and print it.
+    #[command(after_help = "Example:\n  notarium share new analysis --role viewer --expires 7d")]
+    New {
+        /// Id or title.
+        notebook: String,
+        /// Role of people with the link; a link cannot make owners.
+        #[arg(long, value_parser = one_of::<Role>(&ROLES))]
+        role: Role,
+        /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
+        #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+        expires: Option<Millis>,
+        /// Name that others see.
+        #[arg(long, default_value = "")]
+        label: String,
+        /// The answer in JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the links that were not revoked.
+    Ls(InNotebook<JsonArgs>),
+    /// End a link and its connections.
+    Revoke {
+        /// Id or title.
+        notebook: String,
+        /// Link, as `share ls` lists it.
+        link: ShareLinkId,
+    },
+}
+
+impl ShareCommand {
+    pub async fn run(self, context: &Context) -> Ended {
+        match self {
+            Self::New { notebook, role, expires, label, json } => {
+                let new = NewShareLink { role, label, expires_at: expires.map(after) };
+                let made: CreatedShareLink = context.notebook(&notebook).await?.post("/share-links", &new).await?;
+                print::secret(&made, &made.url, json, "the link is shown once; whoever has it takes part:")
+            }
+            Self::Ls(InNotebook { notebook, args }) => list_links(&context.notebook(&notebook).await?, args.json).await,
+            Self::Revoke { notebook, link } => {
+                let notebook = context.notebook(&notebook).await?;
+                notebook.client.delete(&notebook.path(&format!("/share-links/{link}"))).await?;
+                print::noted(format!("revoked {link}"))
+            }
+        }
+    }
+}
+
+async fn list_links(notebook: &NotebookClient, as_json: bool) -> Ended {
+    let links: Vec<ShareLink> = notebook.get("/share-links").await?;
+    let empty = "no share links: `notarium share new` makes one";
+    print::list(&links, as_json, empty, ["link", "role", "label", "made", "until"], async |link| {
+        let (made, until) = (print::time(link.created_at), print::optional_time(link.expires_at));
+        [link.id.to_string(), word(&link.role), link.label.clone(), made, until]
+    })
+    .await
+}

@@ -1,0 +1,261 @@
+//! `--kernel-sandbox`: restricts the access of kernels to this machine.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use notarium_agent::connections::Connections;
+use notarium_agent::sandbox::{
+    KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, Standing, named_places, private_sockets, secret_places, startup_files,
+};
+
+use notarium_core::RawObject;
+
+use crate::cli::connection::config;
+use crate::cli::terminal::print;
+use crate::cli::{Ended, Failure, serve};
+
+/// This program, even if its file was replaced.
+const LAUNCHER: &str = "/proc/self/exe";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Wanted {
+    /// The strongest that this system allows.
+    Auto,
+    /// With Landlock alone, as where the system allows no namespaces: what needs the machine's own process ids works.
+    Landlock,
+    /// Kernels can do all that this account can.
+    Off,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sandbox")]
+pub struct SandboxArgs {
+    /// A place that kernels do not reach, besides Notarium's own and the usual ones of secrets; may be repeated.
+    #[arg(long = "kernel-hide", value_name = "PATH", env = "NOTARIUM_KERNEL_HIDE", value_delimiter = ':')]
+    hide: Vec<PathBuf>,
+    /// A place that kernels reach and write, though it is hidden or read-only by default; may be repeated.
+    #[arg(long = "kernel-show", value_name = "PATH", env = "NOTARIUM_KERNEL_SHOW", value_delimiter = ':')]
+    show: Vec<PathBuf>,
+    /// A place that kernels read and do not write; may be repeated.
+    #[arg(long = "kernel-read-only", value_name = "PATH", env = "NOTARIUM_KERNEL_READ_ONLY", value_delimiter = ':')]
+    read_only: Vec<PathBuf>,
+    /// Network of kernels: all, loopback (one of their own) or none.
+    #[arg(long = "kernel-network", value_name = "REACH", env = "NOTARIUM_KERNEL_NETWORK", default_value_t)]
+    network: KernelNetwork,
+    /// Sandbox of kernels.
+    #[arg(long = "kernel-sandbox", value_name = "WHEN", env = "NOTARIUM_KERNEL_SANDBOX", value_enum, default_value_t = Wanted::Auto)]
+    sandbox: Wanted,
+}
+
+/// Restrictions of this machine's kernels.
+pub struct Kept {
+    /// Paths that tools of assistants refuse, and that the sandbox hides.
+    pub hidden: Vec<PathBuf>,
+    /// Paths that sandboxed kernels cannot write; uploads never can.
+    pub read_only: Vec<PathBuf>,
+    /// `Err`: the reason why there is no sandbox.
+    pub sandbox: Result<Sandbox, String>,
+    /// Databases that SQL cells can name.
+    pub connections: Arc<Connections>,
+}
+
+impl Kept {
+    /// True if kernels cannot reach the credentials that confirm calls.
+    pub fn holds(&self) -> bool {
+        self.sandbox.as_ref().is_ok_and(|sandbox| sandbox.standing().holds())
+    }
+
+    /// One line for people.
+    pub fn sentence(&self) -> String {
+        sentence(self.sandbox.as_ref().map(Sandbox::standing).map_err(String::as_str))
+    }
+}
+
+/// Paths and variables that a kernel uses, and paths that it must not find.
+pub struct Surroundings<'a> {
+    pub working_dir: &'a Path,
+    /// Paths of the kernel's programs.
+    pub kernel_paths: &'a [PathBuf],
+    /// Notarium's own folders, and files of tokens, besides the usual ones.
+    pub own: Vec<PathBuf>,
+    /// Variables that kernels get.
+    pub passed: &'a [String],
+    /// Code of the connections' brokers: a kernel that could write it would get the credentials.
+    pub drivers: Vec<PathBuf>,
+}
+
+impl SandboxArgs {
+    /// Determines the restrictions of this machine's kernels.
+    pub async fn kept(&self, around: &Surroundings<'_>) -> Result<Kept, Failure> {
+        let own = own_places(around)?;
+        let plan = self.plan(around, &own)?;
+        let (hidden, read_only) = (plan.hidden.clone(), plan.read_only.clone());
+        let sandbox = match self.sandbox {
+            Wanted::Off => Err("--kernel-sandbox off".to_owned()),
+            Wanted::Auto => Sandbox::check(PathBuf::from(LAUNCHER), plan).await,
+            Wanted::Landlock => Sandbox::check_without_namespaces(PathBuf::from(LAUNCHER), plan).await,
+        };
+        if let Err(reason) = &sandbox
+            && (self.network != KernelNetwork::All || !self.hide.is_empty() || !self.read_only.is_empty())
+        {
+            let message = format!("kernels cannot be kept from what you named: there is no sandbox here ({reason})");
+            return Err(Failure::failed(message));
+        }
+        let kept = Kept { hidden, read_only, sandbox, connections: Arc::default() };
+        if !kept.holds() {
+            refuse_below(&own, around.working_dir)?;
+        }
+        Ok(kept)
+    }
+
+    fn plan(&self, around: &Surroundings<'_>, own: &[PathBuf]) -> Result<Plan, Failure> {
+        let absolute = |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().map(|path| real(path)).collect() };
+        let (shown, own) = (absolute(&self.show), absolute(own));
+        if let Some(path) =
+            shown.iter().find(|path| own.iter().any(|own| path.starts_with(own) || own.starts_with(path)))
+        {
+            let message = format!("{} holds what can confirm: kernels are not shown it", path.display());
+            return Err(Failure::usage(message));
+        }
+        let is_shown = |path: &PathBuf| shown.iter().any(|shown| path.starts_with(shown));
+        let home = dirs::home_dir().unwrap_or_default();
+        let user = std::fs::metadata("/proc/self").map_or(0, |found| std::os::unix::fs::MetadataExt::uid(&found));
+        let named = named_places(|name| std::env::var_os(name), around.passed);
+        let usual = secret_places(&home).into_iter().chain(private_sockets(user)).chain(named);
+        let hidden = absolute(&usual.chain(self.hide.clone()).collect::<Vec<_>>()).into_iter();
+        let hidden: Vec<PathBuf> = hidden.filter(|path| !is_shown(path)).chain(own).collect();
+        let working_dir = real(around.working_dir);
+        if let Some(place) = hidden.iter().find(|place| working_dir.starts_with(place)) {
+            let (working_dir, place) = (working_dir.display(), place.display());
+            let message = format!(
+                "kernels cannot work in {working_dir}: {place} is hidden from them (--working-dir, --kernel-show)"
+            );
+            return Err(Failure::usage(message));
+        }
+        let programs = absolute(around.kernel_paths);
+        let more =
+            std::env::current_exe().into_iter().chain(startup_files(&home)).chain(self.read_only.iter().cloned());
+        let drivers = absolute(&around.drivers);
+        let read_only = absolute(&more.collect::<Vec<_>>()).into_iter();
+        let read_only = read_only.filter(|path| !is_shown(path)).chain(drivers.clone()).collect();
+        let is_driver = |path: &PathBuf| drivers.iter().any(|driver| path.starts_with(driver));
+        let shown = [PathBuf::from(LOCAL_PACKAGES), working_dir].into_iter().chain(programs).chain(shown);
+        let shown = shown.filter(|path| !is_driver(path)).collect();
+        Ok(Plan { hidden, shown, read_only, network: self.network, namespaces: false, own_processes: false })
+    }
+}
+
+/// The path without links; unchanged if it does not exist.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Notarium's own folders. Missing ones are created, so that their later content is hidden too.
+fn own_places(around: &Surroundings<'_>) -> Result<Vec<PathBuf>, Failure> {
+    let mut own = around.own.clone();
+    own.extend(serve::data_folder());
+    own.extend(crate::cli::agent::state_dir());
+    own.push(crate::cli::agent::runtime_dir());
+    let configuration = config::path()?;
+    own.push(folder_of(&configuration, around)?);
+    for folder in own.iter().filter(|own| !own.is_file()) {
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
+    }
+    Ok(own)
+}
+
+/// The folder of the configuration file. Hiding the file alone would end when it is replaced.
+fn folder_of(configuration: &Path, around: &Surroundings<'_>) -> Result<PathBuf, Failure> {
+    let file = std::path::absolute(configuration).unwrap_or_else(|_| configuration.to_owned());
+    let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
+    let place = real(&folder);
+    let shared = [real(around.working_dir), std::env::temp_dir()].into_iter().chain(dirs::home_dir());
+    if shared.into_iter().any(|path| path.starts_with(&place)) {
+        let message = format!(
+            "{} cannot be kept from kernels, which work in its folder: give it a folder of its own with {}",
+            file.display(),
+            config::CONFIG_VARIABLE
+        );
+        return Err(Failure::usage(message));
+    }
+    Ok(folder)
+}
+
+/// Refuses own folders below the working folder: without a sandbox, code could reach them.
+fn refuse_below(own: &[PathBuf], working_dir: &Path) -> Ended {
+    let working_dir = real(working_dir);
+    let inside = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| path.starts_with(&working_dir));
+    match own.iter().find(inside) {
+        None => Ok(()),
+        Some(path) => Err(Failure::usage(format!(
+            "{} lies in the folder in which kernels work, and there is no sandbox here: choose another --working-dir, or \
+             keep it elsewhere ({}, {})",
+            path.display(),
+            serve::DATA_VARIABLE,
+            config::CONFIG_VARIABLE
+        ))),
+    }
+}
+
+/// The restrictions of kernels in one line for people.
+fn sentence(found: Result<&Standing, &str>) -> String {
+    match found {
+        Ok(standing) if standing.holds() => format!("in a sandbox ({}: {})", standing.word(), standing.by.join(", ")),
+        Ok(standing) => format!(
+            "in a sandbox that is not whole ({}; in reach: {}): see notarium agent --check",
+            standing.by.join(", "),
+            standing.open.join(", ")
+        ),
+        Err(reason) => format!("without a sandbox ({reason}): their code can do all that this account can"),
+    }
+}
+
+/// Like [`sentence`], from the record of a kernel.
+pub fn recorded(sandbox: &RawObject) -> String {
+    let standing: Result<Standing, _> = serde_json::from_str(sandbox.get());
+    sentence(standing.as_ref().map_err(|_| "none was recorded"))
+}
+
+/// Like [`recorded`], in one to four words.
+pub fn recorded_word(sandbox: &RawObject) -> String {
+    let standing: Result<Standing, _> = serde_json::from_str(sandbox.get());
+    standing.map_or_else(|_| "none".to_owned(), |standing| standing.word().to_owned())
+}
+
+/// Prints `notarium agent --check`.
+pub fn show(kept: &Kept) -> Ended {
+    print::line(format!("Kernels run {}", kept.sentence()))?;
+    let Ok(sandbox) = &kept.sandbox else {
+        print::line("Tools of assistants refuse these places all the same:")?;
+        show_places("hidden", &kept.hidden)?;
+        return Err(Failure::failed("nothing keeps kernels from this machine"));
+    };
+    let (standing, plan) = (sandbox.standing(), sandbox.plan());
+    let yes = |stands: bool| if stands { "yes" } else { "no" };
+    print::line(format!("kind of sandbox               {}", standing.word()))?;
+    print::line(format!("hidden files out of reach     {}", yes(standing.file_system)))?;
+    print::line(format!("processes out of reach        {}", yes(standing.processes)))?;
+    print::line(format!("abstract sockets out of reach {}", yes(standing.sockets)))?;
+    print::line(format!("network                       {}", standing.network))?;
+    standing.open.iter().try_for_each(|open| print::line(format!("in reach all the same         {open}")))?;
+    if !standing.sockets {
+        print::line("Abstract sockets are out of reach since Linux 6.12, or with --kernel-network loopback or none")?;
+    }
+    let is_covered = |path: &PathBuf| plan.hidden.iter().chain(&plan.read_only).any(|place| path.starts_with(place));
+    let shown: Vec<PathBuf> = plan.shown.iter().filter(|path| is_covered(path)).cloned().collect();
+    for (word, paths) in [("hidden", &plan.hidden), ("shown", &shown), ("read-only", &plan.read_only)] {
+        show_places(word, paths)?;
+    }
+    match standing.holds() {
+        true => Ok(()),
+        false => Err(Failure::failed("what can confirm is within the reach of kernels here")),
+    }
+}
+
+fn show_places(word: &str, paths: &[PathBuf]) -> Ended {
+    let there = paths.iter().filter(|path| path.exists());
+    there.into_iter().try_for_each(|path| print::line(format!("{word:<10} {}", path.display())))
+}

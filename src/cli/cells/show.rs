@@ -1,0 +1,169 @@
+//! `show`: a notebook as text, with previews of its outputs.
+
+use clap::Args;
+use notarium_core::reactivity::{CellReport, NotebookGraph, Standing};
+use notarium_core::{
+    Cell, CellId, Document, Execution, ExecutionStatus, KernelPhase, Reactivity, Reply, ReplyStatus, Version,
+};
+use notarium_wire::rest::NotebookAnswer;
+
+use crate::cli::agent::sandbox;
+use crate::cli::cells::graph;
+use crate::cli::connection::client::at_version;
+use crate::cli::connection::people::People;
+use crate::cli::runs::kernels::Unreachable;
+use crate::cli::runs::told_end;
+use crate::cli::terminal::print::{self, style};
+use crate::cli::words::narrate::word;
+use crate::cli::words::outputs;
+use crate::cli::{Context, Ended};
+
+/// Most lines of an output in a preview.
+const PREVIEW_LINES: usize = 10;
+/// Note for an imported or copied run.
+const IMPORTED: &str = ", brought from elsewhere: not run here";
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Id or title.
+    notebook: String,
+    /// Version to take; default: the newest.
+    #[arg(long, value_name = "VERSION")]
+    at: Option<Version>,
+    /// Outputs as a whole, not their first lines.
+    #[arg(long)]
+    full: bool,
+    /// The state in JSON, as `protocol/schema/notebook.json` describes it.
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn show(args: ShowArgs, context: &Context) -> Ended {
+    let notebook = context.notebook(&args.notebook).await?;
+    if args.json {
+        return print::json(&notebook.get::<serde_json::Value>(&at_version("", args.at)).await?);
+    }
+    let answer = notebook.state(args.at).await?;
+    let state = &answer.notebook;
+    heading(&answer)?;
+    let gone = Unreachable::of(&answer.kernels);
+    if let Some(advice) = gone.advice(&args.notebook) {
+        print::line(style(advice).red())?;
+    }
+    let reports = match state.reactivity {
+        Reactivity::Off => Vec::new(),
+        _ if args.at.is_some() => Vec::new(),
+        _ => notebook.get::<NotebookGraph>("/graph").await?.cells,
+    };
+    let mut people = People::new(&notebook.client);
+    for (cell_id, cell) in state.ordered_cells() {
+        let latest = state.latest_execution(cell_id);
+        let end = match latest {
+            Some((id, run)) => told_end(&notebook, &mut people, id, run).await,
+            None => None,
+        };
+        let report = reports.iter().find(|report| report.cell_id == *cell_id);
+        cell_heading(state, cell_id, cell, &gone, end, report)?;
+        print::block("    ", &print::clean_block(&cell.content.source))?;
+        if let Some(reply) = &cell.reply {
+            preview(&print::clean_block(&reply.text), args.full)?;
+        }
+        let Some((_, execution)) = latest else { continue };
+        for output in &execution.outputs {
+            let shown = match args.full {
+                true => outputs::fetched(&notebook, output).await,
+                false => outputs::shown(output),
+            };
+            preview(&shown.for_terminal(), args.full)?;
+        }
+    }
+    Ok(())
+}
+
+fn heading(answer: &NotebookAnswer) -> Ended {
+    let state = &answer.notebook;
+    let archived = if state.archived { ", archived" } else { "" };
+    let cells = print::count(state.cells.len(), "cell");
+    print::line(style(print::clean(&state.title)).bold())?;
+    let reactive = match state.reactivity {
+        Reactivity::Off => String::new(),
+        mode => format!(", reactive ({})", word(&mode)),
+    };
+    let (id, version, role) = (&state.notebook_id, answer.version, word(&answer.role));
+    let facts = format!("{id}, version {version}, {cells}{reactive}, you are {role}{archived}");
+    print::line(style(facts).dim())?;
+    for kernel in state.kernels.values().filter(|kernel| kernel.phase == KernelPhase::Started) {
+        let words = format!("kernel {} runs {}", kernel.kernelspec, sandbox::recorded(&kernel.sandbox));
+        print::line(style(print::clean(&words)).dim())?;
+    }
+    match &state.kernel_notice {
+        Some(notice) => print::line(style(format!("kernel: {}", print::clean(&notice.sentence()))).red()),
+        None => Ok(()),
+    }
+}
+
+fn cell_heading(
+    state: &Document,
+    cell_id: &CellId,
+    cell: &Cell,
+    gone: &Unreachable,
+    end: Option<String>,
+    report: Option<&CellReport>,
+) -> Ended {
+    let mut facts = vec![word(&cell.content.cell_type), format!("version {}", cell.cell_version)];
+    let latest = state.latest_execution(cell_id);
+    facts.extend(latest.map(|(_, execution)| run_facts(execution, end)));
+    facts.extend(
+        latest.and_then(|(_, execution)| gone.of_run(state, execution)).map(|words| style(words).red().to_string()),
+    );
+    facts.extend(cell.reply.as_deref().map(reply_facts));
+    if let Some(report) = report.filter(|report| report.standing != Standing::Fresh) {
+        facts.push(graph::standing(report));
+    } else if state.is_stale(cell_id) {
+        let since = if cell.reply.is_some() { "changed since it was answered" } else { "changed since it ran" };
+        facts.push(style(since).yellow().to_string());
+    }
+    let id = style(cell_id.as_str()).cyan();
+    print::line(format!("\n{id}  {}", facts.join(", ")))
+}
+
+/// The status of a run, such as `[3] ok after 0.42 s`; with a note on an unusual end.
+pub fn run_facts(execution: &Execution, end: Option<String>) -> String {
+    let count = execution.execution_count.map(|count| format!("[{count}] ")).unwrap_or_default();
+    let asks = execution.pending_input.is_some() && !execution.status.is_finished();
+    let status = style(if asks { "waiting for input".to_owned() } else { word(&execution.status) });
+    let status = match execution.status {
+        ExecutionStatus::Ok => status.green(),
+        ExecutionStatus::Error | ExecutionStatus::Lost => status.red(),
+        _ => status.yellow(),
+    };
+    let took = execution.started_at.zip(execution.ended_at);
+    let took = took.map(|(began, ended)| format!(" after {}", print::duration(ended.saturating_sub(began))));
+    let notice = end.map(|notice| format!(" ({})", print::clean(&notice)));
+    let origin = if execution.is_imported() { IMPORTED } else { "" };
+    format!("{count}{status}{}{}{}", took.unwrap_or_default(), notice.unwrap_or_default(), style(origin).yellow())
+}
+
+/// The status of a prompt's reply, such as `answer failed (no key)`.
+fn reply_facts(reply: &Reply) -> String {
+    let status = match reply.status.known() {
+        Some(ReplyStatus::Running) => style("being answered").yellow(),
+        Some(ReplyStatus::Finished) => style("answered").green(),
+        Some(ReplyStatus::Stopped) => style("answer stopped").yellow(),
+        Some(ReplyStatus::Failed) => style("answer failed").red(),
+        None => style("answer in a state that this version does not know").yellow(),
+    };
+    let cause = reply.end_sentence().map(|cause| format!(" ({})", print::clean(&cause)));
+    let origin = if reply.turn_id.is_none() { ", brought from elsewhere: not answered here" } else { "" };
+    format!("{status}{}{}", cause.unwrap_or_default(), style(origin).yellow())
+}
+
+fn preview(text: &str, is_full: bool) -> Ended {
+    let limit = if is_full { usize::MAX } else { PREVIEW_LINES };
+    let bar = style("  │ ").dim();
+    text.lines().take(limit).try_for_each(|line| print::line(format!("{bar}{line}")))?;
+    match text.lines().count().saturating_sub(limit) {
+        0 => Ok(()),
+        more => print::line(format!("{bar}{}", style(format!("… {more} more lines (--full)")).dim())),
+    }
+}

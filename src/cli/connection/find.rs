@@ -1,0 +1,165 @@
+//! Resolves names to ids: notebooks by title, cells by a part of their id, people by login.
+
+use std::sync::Arc;
+
+use notarium_core::{CellId, CommentId, Document, NotebookId, Thread, ThreadId, UserId};
+use notarium_wire::rest::{NotebookLine, NotebookPage, Person};
+
+use crate::cli::Failure;
+use crate::cli::connection::client::{Client, NotebookClient, with_query};
+use crate::cli::terminal::print;
+
+/// Most notebooks that are searched for a title.
+const MAX_LOOKED_THROUGH: usize = 5_000;
+/// Most candidates in the error for an ambiguous name.
+const MAX_LISTED: usize = 10;
+
+/// Notebooks of a listing, last changed first, up to `limit`. `text`: words that must all be in title or sources.
+pub async fn list(
+    client: &Client,
+    text: Option<&str>,
+    is_archived: bool,
+    workspace: Option<&str>,
+    limit: usize,
+) -> Result<Vec<NotebookLine>, Failure> {
+    let archived = is_archived.to_string();
+    let query = [("archived", Some(archived.as_str())), ("text", text), ("workspace", workspace)];
+    let split = |page: NotebookPage| (page.notebooks, page.next.map(|next| ("cursor", next)));
+    client.pages("/api/notebooks", &query, limit, split).await
+}
+
+/// A notebook by its id, else by its unique title.
+pub async fn notebook(client: &Client, name: &str) -> Result<NotebookClient, Failure> {
+    if let Ok(id) = NotebookId::new(name) {
+        let notebook = client.notebook(id);
+        match notebook.events(0, 1).await {
+            Err(failure) if failure.is_not_found() => {}
+            found => return found.map(|_| notebook),
+        }
+    }
+    by_title(client, name).await.map(|id| client.notebook(id))
+}
+
+/// Like [`notebook`], if a name is given.
+pub async fn named(client: &Client, name: Option<&str>) -> Result<Option<NotebookClient>, Failure> {
+    match name {
+        Some(name) => notebook(client, name).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+async fn by_title(client: &Client, title: &str) -> Result<NotebookId, Failure> {
+    let mut found = titled(client, title, Some(title)).await?;
+    if found.is_empty() {
+        // The search finds words; a title may contain none, or be newer than the search index.
+        found = titled(client, title, None).await?;
+    }
+    match found.as_slice() {
+        [only] => Ok(only.id.clone()),
+        [] => Err(Failure::failed(format!("no notebook has the id or title '{title}': `notarium ls` lists yours"))),
+        several => Err(ambiguous(title, several)),
+    }
+}
+
+/// Notebooks with exactly this title; if there are none, with this title in other capitals.
+async fn titled(client: &Client, title: &str, text: Option<&str>) -> Result<Vec<NotebookLine>, Failure> {
+    let mut candidates = Vec::new();
+    for archived in [false, true] {
+        candidates.extend(list(client, text, archived, None, MAX_LOOKED_THROUGH).await?);
+    }
+    let folded = title.to_lowercase();
+    candidates.retain(|line| line.title.to_lowercase() == folded);
+    if candidates.iter().any(|line| line.title == title) {
+        candidates.retain(|line| line.title == title);
+    }
+    Ok(candidates)
+}
+
+fn ambiguous(title: &str, several: &[NotebookLine]) -> Failure {
+    let lines = several.iter().take(MAX_LISTED).map(|line| {
+        let archived = if line.archived { ", archived" } else { "" };
+        format!("\n  {}  changed {}{archived}", line.id, print::time(line.updated_at))
+    });
+    let lines: String = lines.collect();
+    Failure::usage(format!("{} notebooks have the title '{title}': name one by its id{lines}", several.len()))
+}
+
+/// A cell by its id, or by a unique beginning or end of it.
+pub fn cell(notebook: &Document, name: &str) -> Result<CellId, Failure> {
+    cell_among(notebook.order.iter(), name)
+}
+
+/// Like [`cell`], among the given cells.
+pub fn cell_among<'a>(cells: impl Iterator<Item = &'a CellId>, name: &str) -> Result<CellId, Failure> {
+    let nowhere = "no cell has that id: `notarium show` shows the ids, `notarium cell trash` those in the trash";
+    among(cells, CellId::as_str, name, nowhere).cloned()
+}
+
+/// A thread by its id, or by a unique beginning or end of it.
+pub fn thread(notebook: &Document, name: &str) -> Result<ThreadId, Failure> {
+    let nowhere = "no thread has that id: `notarium comments --all` shows the ids";
+    among(notebook.threads.keys(), ThreadId::as_str, name, nowhere).cloned()
+}
+
+/// A comment by its id, or by a unique beginning or end of it; and its thread.
+pub fn comment(notebook: &Document, name: &str) -> Result<(ThreadId, CommentId), Failure> {
+    let comments = |(id, thread): (&ThreadId, &Arc<Thread>)| {
+        thread.comments.iter().map(|comment| (id.clone(), comment.comment_id.clone())).collect::<Vec<_>>()
+    };
+    let all: Vec<(ThreadId, CommentId)> = notebook.threads.iter().flat_map(comments).collect();
+    let nowhere = "no comment has that id: `notarium comments --all` shows the ids";
+    among(all.iter(), |(_, id)| id.as_str(), name, nowhere).cloned()
+}
+
+/// The item with that id, else the only one whose id begins or ends with it.
+fn among<'a, T>(
+    all: impl Iterator<Item = &'a T>,
+    id: fn(&T) -> &str,
+    name: &str,
+    nowhere: &str,
+) -> Result<&'a T, Failure> {
+    let all: Vec<&T> = all.collect();
+    if let Some(exact) = all.iter().find(|one| id(one) == name) {
+        return Ok(exact);
+    }
+    let fits = |one: &&&T| !name.is_empty() && (id(one).starts_with(name) || id(one).ends_with(name));
+    match all.iter().filter(fits).collect::<Vec<_>>().as_slice() {
+        [only] => Ok(only),
+        [] => Err(Failure::failed(format!("'{name}': {nowhere}"))),
+        several => {
+            let ids: Vec<&str> = several.iter().take(MAX_LISTED).map(|one| id(one)).collect();
+            Err(Failure::usage(format!("'{name}' may be each of {}: write more of it", ids.join(", "))))
+        }
+    }
+}
+
+/// A person by login, for sharing.
+pub async fn person(client: &Client, login: &str) -> Result<UserId, Failure> {
+    match client.get::<Person>(&with_query("/api/people", &[("login", Some(login))])).await {
+        Err(failure) if failure.is_not_found() => {
+            Err(Failure::failed(format!("nobody has the login '{login}': check it, or use user:ID")))
+        }
+        found => found.map(|person| person.id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(ids: &[&str]) -> Vec<CellId> {
+        ids.iter().map(|id| id.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_cell_is_named_by_as_much_as_tells_it_apart() {
+        let cells = cells(&["abc1", "abc", "xyz9"]);
+        let found = |name: &str| cell_among(cells.iter(), name).map(|id| id.to_string()).map_err(|error| error.kind);
+        assert_eq!(found("abc"), Ok("abc".into()), "an exact id wins");
+        assert_eq!(found("xy"), Ok("xyz9".into()));
+        assert_eq!(found("z9"), Ok("xyz9".into()));
+        assert_eq!(found("ab"), Err(crate::cli::terminal::failure::FailureKind::Usage));
+        assert_eq!(found("q"), Err(crate::cli::terminal::failure::FailureKind::Failed));
+        assert!(found("").is_err());
+    }
+}

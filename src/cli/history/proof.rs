@@ -1,0 +1,277 @@
+//! `verify` and `replay`: check that the record is complete, leads to the server's state, and has all its blobs.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use notarium_core::{Document, Hash, Head, Stored, Version, verify_chain};
+use notarium_store::blobs::named_in;
+use notarium_wire::rest::Verification;
+use reqwest::Method;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::cli::connection::client::NotebookClient;
+use crate::cli::history::each_event;
+use crate::cli::terminal::{input, print};
+use crate::cli::{Context, Ended, Failure};
+
+/// Code of the server's refusal of a page of events that begins with an unreadable one.
+const UNREADABLE: &str = "damaged";
+const OTHER_STATE: &str =
+    "the server shows another state than its record leads to: report it, and keep the record (notarium log --json)";
+
+/// A record: on the server, or in a file that `notarium log --since 0 --json` wrote.
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// Id or title.
+    #[arg(required_unless_present = "file")]
+    notebook: Option<String>,
+    /// A file of JSON Lines that `notarium log NB --since 0 --json` wrote; no server is asked.
+    #[arg(long, value_name = "FILE", conflicts_with = "notebook")]
+    file: Option<PathBuf>,
+    /// The answer in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium verify analysis
+  notarium verify analysis --blobs                   # large outputs too
+  notarium verify analysis --expect 42:9f86d081…     # the hash that you noted when it was at version 42")]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    record: RecordArgs,
+    /// A version and its hash that you noted earlier: whoever rewrote the whole record since is found out.
+    #[arg(long, value_name = "VERSION:HASH", value_parser = parse_expected)]
+    expect: Vec<(Version, Hash)>,
+    /// Also read every blob (large output) that the record names, and compare it with its hash.
+    #[arg(long, conflicts_with = "file")]
+    blobs: bool,
+}
+
+fn parse_expected(text: &str) -> Result<(Version, Hash), String> {
+    let parsed = text.split_once(':').and_then(|(version, hash)| {
+        let hash = serde_json::from_value(serde_json::Value::String(hash.to_owned())).ok()?;
+        Some((version.parse().ok()?, hash))
+    });
+    parsed.ok_or_else(|| "write VERSION:HASH with the 64 hexadecimal digits that `notarium verify` printed".to_owned())
+}
+
+/// Verifies a record event by event: the hash chain, and expected hashes on the way.
+struct Proof {
+    head: Head,
+    expected: Vec<(Version, Hash)>,
+    broken: Option<String>,
+}
+
+impl Proof {
+    /// Takes the next event; after a break nothing is checked.
+    fn next(&mut self, stored: &Stored) {
+        if self.broken.is_some() {
+            return;
+        }
+        match verify_chain(self.head, [stored]) {
+            Ok(head) => self.head = head,
+            Err(error) => self.broken = Some(error.to_string()),
+        }
+        let Head { version: at, hash: actual, .. } = self.head;
+        if let Some((_, hash)) = self.expected.iter().find(|(version, hash)| *version == at && *hash != actual) {
+            let rewritten = || format!("version {at} has the hash {actual}, not {hash}: the record was rewritten");
+            self.broken.get_or_insert_with(rewritten);
+        }
+    }
+
+    /// Checks the end of the record: against the server's head, and for expected versions that are missing.
+    fn finish(&mut self, end: Option<Head>) {
+        if self.broken.is_some() {
+            return;
+        }
+        let too_late = self.expected.iter().find(|(version, _)| *version > self.head.version);
+        self.broken = match (end, too_late) {
+            (Some(end), _) if (end.version, end.hash) != (self.head.version, self.head.hash) => {
+                Some(format!("the record ends at version {}, the server says {}", self.head.version, end.version))
+            }
+            (_, Some((version, _))) => {
+                Some(format!("the record ends at version {}, before the expected {version}", self.head.version))
+            }
+            _ => None,
+        };
+    }
+}
+
+pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
+    let mut proof = Proof { head: Head::START, expected: args.expect, broken: None };
+    let (mut state, mut is_known, mut named) = (None, true, BTreeSet::new());
+    let visit = |stored: &Stored| {
+        proof.next(stored);
+        // Unknown events cannot be folded, so no state is computed.
+        is_known = is_known && fold(&mut state, stored).is_ok();
+        named.extend(named_in(stored.payload.get()));
+        Ok(())
+    };
+    let served = each_recorded(&args.record, context, visit).await;
+    let served = match served {
+        // The events before it are verified and reported.
+        Err(failure) if failure.has_code(UNREADABLE) => {
+            proof.broken.get_or_insert(failure.message);
+            None
+        }
+        served => served?,
+    };
+    proof.finish(served.as_ref().map(|(_, end)| *end));
+    let Proof { head: Head { version, hash, .. }, mut broken, .. } = proof;
+    let (mut state_hash, mut state_is_replayed) = (None, None);
+    if let (None, Some(state)) = (&broken, state.filter(|_| is_known)) {
+        state_hash = Some(hash_of(&state)?);
+        let shown = served_hash(served.as_ref(), state.version).await?;
+        state_is_replayed = shown.map(|shown| Some(shown) == state_hash);
+    }
+    if state_is_replayed == Some(false) {
+        broken = Some(OTHER_STATE.to_owned());
+    }
+    if let (None, true, Some((notebook, _))) = (&broken, args.blobs, &served) {
+        broken = blob_problem(notebook, &named).await?;
+    }
+    let verified = Verification { ok: broken.is_none(), version, hash, state_hash, state_is_replayed, problem: broken };
+    told(verified, args.blobs.then_some(named.len()), args.record.json)
+}
+
+/// Prints the result; a problem is a failure.
+fn told(verified: Verification, blobs: Option<usize>, as_json: bool) -> Ended {
+    let Verification { version, hash, .. } = verified;
+    if as_json {
+        print::json(&verified)?;
+    } else if verified.ok {
+        let state = if verified.state_is_replayed.is_some() { ", and leads to what the server shows" } else { "" };
+        let blobs = blobs.map(|count| format!("; its {} are whole", print::count(count, "blob"))).unwrap_or_default();
+        print::line(format!("the record is whole{state}: {version} events, hash {version}:{hash}{blobs}"))?;
+    }
+    let broken =
+        |problem| Failure::failed(format!("the record is not whole: {problem} (proven up to version {version})"));
+    verified.problem.map_or(Ok(()), |problem| Err(broken(problem)))
+}
+
+/// The hash of the server's state at a version; `None` if the record is from a file.
+async fn served_hash(served: Option<&(NotebookClient, Head)>, version: Version) -> Result<Option<Hash>, Failure> {
+    let Some((notebook, _)) = served else { return Ok(None) };
+    // The notebook may have changed since, so the version is named.
+    hash_of(&notebook.state(Some(version)).await?.notebook).map(Some)
+}
+
+/// Passes every event of a record to `visit`. Returns the notebook and its head if the record is on a server.
+async fn each_recorded(
+    args: &RecordArgs,
+    context: &Context,
+    visit: impl FnMut(&Stored) -> Ended,
+) -> Result<Option<(NotebookClient, Head)>, Failure> {
+    if let Some(file) = &args.file {
+        read_record(file).await?.iter().try_for_each(visit)?;
+        return Ok(None);
+    }
+    let notebook = context.notebook(args.notebook.as_deref().unwrap_or_default()).await?;
+    let end = each_event(&notebook, 0, visit).await?;
+    Ok(Some((notebook, end)))
+}
+
+async fn read_record(file: &Path) -> Result<Vec<Stored>, Failure> {
+    let unusable = |reason: &dyn std::fmt::Display| {
+        Failure::usage(format!(
+            "{} is no record ({reason}): `notarium log NB --since 0 --limit 1000000 --json` writes one",
+            file.display()
+        ))
+    };
+    let text = input::text(file).await?;
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).enumerate();
+    let read =
+        |(index, line)| serde_json::from_str(line).map_err(|error| unusable(&format!("line {}: {error}", index + 1)));
+    let record: Vec<Stored> = lines.map(read).collect::<Result<_, _>>()?;
+    // An empty record proves nothing, and must not look like a proof.
+    if record.is_empty() { Err(unusable(&"it has no events")) } else { Ok(record) }
+}
+
+// --- replay ---
+
+#[derive(Debug, Serialize)]
+struct Replayed {
+    version: Version,
+    /// SHA-256 of the state's JSON, built here.
+    state_hash: Hash,
+    /// The same hash of the server's state; absent for a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_state_hash: Option<Hash>,
+    same: bool,
+}
+
+pub async fn replay(args: RecordArgs, context: &Context) -> Ended {
+    let mut state = None;
+    let served = each_recorded(&args, context, |stored| fold(&mut state, stored)).await?;
+    let state = state.ok_or_else(|| Failure::failed("the record has no events"))?;
+    let (version, state_hash) = (state.version, hash_of(&state)?);
+    let server_state_hash = served_hash(served.as_ref(), version).await?;
+    let same = server_state_hash.is_none_or(|hash| hash == state_hash);
+    if args.json {
+        print::json(&Replayed { version, state_hash, server_state_hash, same })?;
+    } else {
+        print::line(format!("replayed {version} events: state {state_hash}"))?;
+        let on_server = |hash| print::line(format!("the server shows state {hash} at that version"));
+        server_state_hash.map_or(Ok(()), on_server)?;
+    }
+    if same { Ok(()) } else { Err(Failure::failed(OTHER_STATE)) }
+}
+
+fn fold(state: &mut Option<Document>, stored: &Stored) -> Ended {
+    let recorded = stored.typed().map_err(|error| Failure::failed(error.to_string()))?;
+    state.get_or_insert_with(|| Document::new(stored.envelope.notebook_id.clone())).apply(&recorded);
+    Ok(())
+}
+
+fn hash_of(state: &Document) -> Result<Hash, Failure> {
+    let json = serde_json::to_vec(state).map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(Hash(Sha256::digest(json).into()))
+}
+
+// --- blobs of a record ---
+
+/// Problems of the named blobs, in one sentence; `None` if there are none.
+async fn blob_problem(notebook: &NotebookClient, named: &BTreeSet<Hash>) -> Result<Option<String>, Failure> {
+    let mut wrong = Vec::new();
+    for sha256 in named {
+        if let Some(word) = wrong_with(notebook, sha256).await? {
+            wrong.push(format!("blob {sha256} {word}"));
+        }
+    }
+    let say = || format!("{}; upload them again, or restore a backup", wrong.join(", "));
+    Ok((!wrong.is_empty()).then(say))
+}
+
+async fn wrong_with(notebook: &NotebookClient, sha256: &Hash) -> Result<Option<&'static str>, Failure> {
+    let request = notebook.client.request(Method::GET, &notebook.path(&format!("/blobs/{sha256}")));
+    let mut answer = match notebook.client.send(request).await {
+        Ok(answer) => answer,
+        Err(failure) if failure.is_not_found() => return Ok(Some("is missing")),
+        Err(failure) if failure.has_code("damaged") => return Ok(Some("is damaged")),
+        Err(failure) => return Err(failure),
+    };
+    let mut digest = Sha256::new();
+    let cut = |error: reqwest::Error| Failure::connection(format!("a blob was cut off ({error}): try again"));
+    while let Some(piece) = answer.chunk().await.map_err(cut)? {
+        digest.update(&piece);
+    }
+    Ok((Hash(digest.finalize().into()) != *sha256).then_some("is damaged"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expected_hash_is_read_or_explained() {
+        let hash = "a".repeat(64);
+        assert_eq!(parse_expected(&format!("7:{hash}")).unwrap().0, 7);
+        for wrong in ["7", "x:00", "7:zz", &hash] {
+            assert!(parse_expected(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! `up`: server, runtime agent and a Python kernel in one process.
+
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use notarium_agent::connection::ConnectOptions;
+use notarium_core::{NotebookId, Scope};
+use notarium_server::RunningServer;
+use notarium_server::auth::{ClientInfo, NewAgent, issue_owner_token};
+use notarium_store::accounts::Coverage;
+use serde::{Deserialize, Serialize};
+
+use crate::cli::agent::sandbox::Kept;
+use crate::cli::agent::{KernelArgs, LocalAgent, python};
+use crate::cli::connection::client::Client;
+use crate::cli::connection::config::{Config, write_privately};
+use crate::cli::connection::context::{Access, PROGRAM};
+use crate::cli::connection::session;
+use crate::cli::serve::models::{self, ModelArgs};
+use crate::cli::serve::{ConfirmWith, PlaceArgs, Stop};
+use crate::cli::terminal::print::announce;
+use crate::cli::{Context, Ended, Failure};
+
+/// File of `up`'s keys in the data folder; only its owner can read it.
+const KEYS_FILE: &str = "up.json";
+
+#[derive(Debug, Args)]
+pub struct UpArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    kernels: KernelArgs,
+    #[command(flatten)]
+    models: ModelArgs,
+}
+
+impl UpArgs {
+    /// The data folder, and files with keys of the server and of its assistants.
+    fn own(&self, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+        let files = self.models.secret_files()?.into_iter().chain(self.place.secret_file());
+        Ok([folder.to_owned()].into_iter().chain(files.filter(|file| file.is_file())).collect())
+    }
+}
+
+pub async fn up(args: UpArgs, _: &Context) -> Ended {
+    let folder = args.place.folder()?;
+    let config = args.models.config()?;
+    let server = args.place.start(&folder, models::offered(&config.models)).await?;
+    let described = config.models.described();
+    models::beside(server, config, async |server| up_with(&args, &folder, server, &described).await).await
+}
+
+async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &[String]) -> Ended {
+    let paths = python::places(&args.kernels.kernel_paths, folder);
+    let kept = args.kernels.kept(&paths, args.own(folder)?).await?;
+    // If kernels could read the disk, stored sessions must not be able to confirm.
+    let confirm_with = if kept.holds() { args.place.confirm_with } else { ConfirmWith::Password };
+    server.app().accounts.set_asks_again(confirm_with == ConfirmWith::Password);
+    let keys = Keys::of_folder(server, folder).await?;
+    login(server, &keys)?;
+    print_invitation(server, folder, &keys, models, confirm_with).await?;
+    announce(format_args!("Data: {} (Ctrl-C stops everything)", folder.display()));
+    announce("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
+    let mut stop = Stop::listen();
+    let agent = tokio::select! {
+        agent = start_kernels(args, folder, server, &keys) => agent,
+        () = stop.asked() => return Ok(()),
+    };
+    // Notebooks can be read and written without a kernel.
+    let agent = agent.inspect_err(|failure| eprintln!("No kernels: {failure}")).ok();
+    stop.asked().await;
+    eprintln!("stopping");
+    match agent {
+        Some(agent) => agent.stop().await,
+        None => Ok(()),
+    }
+}
+
+/// Stores the server's address and a token for the commands on this machine.
+fn login(server: &RunningServer, keys: &Keys) -> Ended {
+    let login = Config { server: Some(server.url()), token: Some(keys.session.clone()) };
+    // An unreadable configuration is no login.
+    let replaced = Config::load().ok().and_then(|before| replaced(&before, &login));
+    login.save()?;
+    if let Some(words) = replaced {
+        eprintln!("{words}");
+    }
+    Ok(())
+}
+
+async fn print_invitation(
+    server: &RunningServer,
+    folder: &Path,
+    keys: &Keys,
+    models: &[String],
+    confirm_with: ConfirmWith,
+) -> Ended {
+    announce(format_args!("Notarium is up: {}", server.url()));
+    if is_kept_in_a_file() {
+        let keys = folder.join(KEYS_FILE);
+        announce(format_args!(
+            "Token: not written to a file, which kernels could read; \"session\" in {}",
+            keys.display()
+        ));
+        announce("In a browser: `notarium link` in another terminal prints a link");
+    } else {
+        announce(format_args!("Token: {}", keys.session));
+        announce(format_args!("In a browser: {}", keys.link(server, None).await?));
+        announce("(the link is good once, within an hour; `notarium link` prints another)");
+    }
+    match models {
+        [] => announce(
+            "Assistants: none; set ANTHROPIC_API_KEY or OPENAI_API_KEY (see `notarium up --help`), or try `notarium demo`",
+        ),
+        models => announce(format_args!("Assistants: {} (notarium chat NOTEBOOK)", models.join(", "))),
+    }
+    announce(format_args!("Confirming: {}", confirm_with.sentence()));
+    if confirm_with == ConfirmWith::Password {
+        print_way_to_a_password(server).await?;
+    }
+    Ok(())
+}
+
+/// True if standard output is a file.
+fn is_kept_in_a_file() -> bool {
+    let output = std::io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from);
+    output.and_then(|output| output.metadata()).is_ok_and(|found| found.is_file())
+}
+
+/// Starts this machine's agent. Installs a Python kernel first if there is none, which takes half a minute while
+/// the page is already open.
+async fn start_kernels(
+    args: &UpArgs,
+    folder: &Path,
+    server: &RunningServer,
+    keys: &Keys,
+) -> Result<LocalAgent, Failure> {
+    let paths = python::kernel_paths(&args.kernels.kernel_paths, folder).await?;
+    let kept = args.kernels.kept(&paths, args.own(folder)?).await?;
+    let kernels = kept.sentence();
+    let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
+    agent.ready().await;
+    announce(format_args!("Kernels: {kernels}"));
+    Ok(agent)
+}
+
+/// Explains how to choose a password if the owner has none. Only on a terminal, because a file of the output could be read.
+async fn print_way_to_a_password(server: &RunningServer) -> Ended {
+    let accounts = &server.app().accounts;
+    let users = accounts.store().users(None, 2).await.map_err(anyhow::Error::from)?;
+    if !matches!(users.as_slice(), [owner] if owner.password_hash.is_none()) {
+        return Ok(());
+    }
+    if !std::io::stdout().is_terminal() {
+        announce("You have no password yet: run `notarium up` at a terminal once, which says how to choose one");
+        return Ok(());
+    }
+    let token = issue_owner_token(accounts.store(), accounts.now()).await.map_err(anyhow::Error::from)?;
+    let login = std::env::var("USER").unwrap_or_else(|_| "owner".to_owned());
+    announce("You have no password yet. Choose one in another terminal, with this token, which is good once:");
+    announce(format_args!("  notarium login --server {} --one-time --login {login} --name {login}", server.url()));
+    announce(format_args!("  {}", token.text.reveal()));
+    Ok(())
+}
+
+/// The note if a login of another server is replaced. A session whose port changed is the same login.
+fn replaced(before: &Config, now: &Config) -> Option<String> {
+    let server = before.server.as_ref().filter(|server| Some(*server) != now.server.as_ref())?;
+    let is_lost = before.token.is_some() && before.token != now.token;
+    is_lost.then(|| format!("You were logged in at {server}: to work there again, notarium login --server {server}"))
+}
+
+/// Tokens of the person at this machine and of its agent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Keys {
+    pub session: String,
+    pub agent: String,
+}
+
+impl Keys {
+    /// The stored keys if they are valid, else new ones.
+    pub async fn of_folder(server: &RunningServer, folder: &Path) -> Result<Self, Failure> {
+        let (file, accounts) = (folder.join(KEYS_FILE), &server.app().accounts);
+        if let Some(keys) = Self::read(&file) {
+            if is_session_as_wanted(server, &keys.session).await && accounts.authenticate(&keys.agent).await.is_ok() {
+                return Ok(keys);
+            }
+            // Other processes may have read the old token.
+            let _ = client(server, &keys.session)?.delete("/api/session").await;
+        }
+        let keys = Self::make(server).await?;
+        let text = serde_json::to_string(&keys).map_err(anyhow::Error::from)?;
+        let unusable = |error| Failure::failed(format!("{} cannot be written: {error}", file.display()));
+        write_privately(&file, &text).map_err(unusable)?;
+        Ok(keys)
+    }
+
+    fn read(file: &Path) -> Option<Self> {
+        serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()
+    }
+
+    /// Signs in as the owner, and creates an agent's token.
+    pub async fn make(server: &RunningServer) -> Result<Self, Failure> {
+        let accounts = &server.app().accounts;
+        let owner = match &server.owner_token {
+            Some(token) => token.clone(),
+            // Write access to the data folder is enough to become its owner.
+            None => {
+                issue_owner_token(accounts.store(), accounts.now()).await.map_err(anyhow::Error::from)?.text.reveal()
+            }
+        };
+        let signed_in = accounts
+            .exchange_locally(&owner, ClientInfo { label: "notarium up", ..ClientInfo::default() })
+            .await
+            .map_err(anyhow::Error::from)?;
+        let who = accounts.as_session(&signed_in.user.id).await.map_err(anyhow::Error::from)?;
+        let who =
+            who.ok_or_else(|| Failure::failed("the owner's account is deactivated: no one can use this folder"))?;
+        let agent = NewAgent { name: "this machine".to_owned(), coverage: Coverage::All, expires_at: None };
+        let agent = accounts.create_agent(&who, agent).await.map_err(anyhow::Error::from)?;
+        Ok(Self { session: signed_in.text.reveal(), agent: agent.text.reveal() })
+    }
+
+    /// A link that signs one browser in, once.
+    pub async fn link(&self, server: &RunningServer, notebook: Option<&NotebookId>) -> Result<String, Failure> {
+        let accounts = &server.app().accounts;
+        let who = accounts.authenticate(&self.session).await.map_err(anyhow::Error::from)?;
+        let token = accounts.browser_link(&who).await.map_err(anyhow::Error::from)?;
+        Ok(session::link_to(&server.url(), &token.text.reveal(), notebook))
+    }
+
+    /// Starts an agent in this process, for a server in this process.
+    pub fn start_agent(
+        &self,
+        server: &RunningServer,
+        kernels: &KernelArgs,
+        paths: Vec<PathBuf>,
+        state_dir: Option<PathBuf>,
+        kept: Kept,
+    ) -> LocalAgent {
+        let connect = ConnectOptions::new(server.url(), &self.agent, PROGRAM);
+        LocalAgent::start(kernels.options(connect, paths, state_dir, kept))
+    }
+}
+
+/// True if the stored session fits the setting: it can confirm exactly if stored sessions may.
+async fn is_session_as_wanted(server: &RunningServer, token: &str) -> bool {
+    let accounts = &server.app().accounts;
+    let Ok(who) = accounts.authenticate(token).await else { return false };
+    let stored = accounts.store().token(&who.token_id).await.ok().flatten();
+    stored.is_some_and(|token| token.scopes.scopes().contains(&Scope::Confirm) != accounts.asks_again())
+}
+
+/// A REST client for a server in this process.
+pub fn client(server: &RunningServer, token: &str) -> Result<Client, Failure> {
+    Client::new(Access { server: server.url(), token: token.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_of_another_server_is_not_replaced_in_silence() {
+        let of = |server: &str, token: &str| Config { server: Some(server.to_owned()), token: Some(token.to_owned()) };
+        let now = of("http://127.0.0.1:1", "mine");
+        let said = replaced(&of("https://lab.example", "other"), &now).unwrap();
+        assert!(said.contains("notarium login --server https://lab.example"), "{said}");
+        let signed_out = Config { token: None, ..of("https://lab.example", "") };
+        let own = [Config::default(), signed_out, of("http://127.0.0.1:1", "older"), of("http://127.0.0.1:2", "mine")];
+        for before in own {
+            assert_eq!(replaced(&before, &now), None, "{before:?}");
+        }
+    }
+}

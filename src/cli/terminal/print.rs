@@ -1,0 +1,279 @@
+//! Prints to standard output: lines, tables, JSON, times, sizes. Text of notebooks never reaches the terminal as a control
+//! sequence, except colours where they are enabled.
+
+use std::fmt::Display;
+use std::io::Write;
+use std::time::Duration;
+
+use console::{Alignment, colors_enabled, measure_text_width, pad_str};
+use indicatif::{ProgressBar, ProgressStyle};
+use notarium_core::Millis;
+use serde::Serialize;
+
+/// Styles text if standard output shows colours: it is a terminal, and the user has not disabled them
+/// (<https://no-color.org>).
+pub use console::style;
+
+use crate::cli::{Ended, Failure};
+
+/// Widest column of a table, in characters.
+const MAX_COLUMN_WIDTH: usize = 60;
+
+/// Prints a line. If the reader has closed the pipe (`notarium log | head`), the program ends without an error.
+pub fn line(text: impl Display) -> Ended {
+    raw(&format!("{text}\n"))
+}
+
+/// Prints text unchanged.
+pub fn raw(text: &str) -> Ended {
+    bytes(text.as_bytes())
+}
+
+/// Prints bytes and flushes.
+pub fn bytes(bytes: &[u8]) -> Ended {
+    let mut output = std::io::stdout().lock();
+    output.write_all(bytes).and_then(|()| output.flush()).map_err(|error| match error.kind() {
+        std::io::ErrorKind::BrokenPipe => Failure::reader_gone(),
+        _ => Failure::failed(format!("standard output cannot be written: {error}")),
+    })
+}
+
+/// Prints a line of a server, which continues even if the output was closed.
+pub fn announce(text: impl Display) {
+    let _ = bytes(format!("{text}\n").as_bytes());
+}
+
+/// Prints a remark for people on standard error.
+pub fn note(text: impl Display) {
+    // Ignored: without a standard error, no person reads it.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Like [`note`], as the result of a command.
+pub fn noted(text: impl Display) -> Ended {
+    note(text);
+    Ok(())
+}
+
+/// A progress line on standard error, if that is a terminal.
+pub fn progress(bar: ProgressBar, template: &str) -> ProgressBar {
+    bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// Like [`progress`], for an unknown length.
+pub fn spinner() -> ProgressBar {
+    let bar = progress(ProgressBar::new_spinner(), "{spinner} {msg} ({elapsed})");
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+/// Prints the lines of a text, each after a margin.
+pub fn block(margin: &str, text: &str) -> Ended {
+    text.lines().try_for_each(|text| line(format!("{margin}{text}")))
+}
+
+/// Prints a value as indented JSON.
+pub fn json(value: &impl Serialize) -> Ended {
+    line(serde_json::to_string_pretty(value).map_err(unprintable)?)
+}
+
+/// Prints a value as JSON on one line.
+pub fn json_line(value: &impl Serialize) -> Ended {
+    line(serde_json::to_string(value).map_err(unprintable)?)
+}
+
+/// Prints a created item as JSON, or only its secret on standard output, so that a script can read it.
+pub fn secret(made: &impl Serialize, secret: &str, as_json: bool, remark: &str) -> Ended {
+    if as_json {
+        return json(made);
+    }
+    note(remark);
+    line(secret)
+}
+
+fn unprintable(error: serde_json::Error) -> Failure {
+    Failure::failed(format!("this cannot be shown as JSON: {error}"))
+}
+
+// --- text of other people ---
+
+/// One line of untrusted text: every control character becomes a blank.
+pub fn clean(text: &str) -> String {
+    text.chars().map(|character| if is_unsafe(character) { ' ' } else { character }).collect()
+}
+
+/// Untrusted text of several lines. Colours stay if they are enabled; every other control sequence is removed.
+pub fn clean_block(text: &str) -> String {
+    clean_block_for(text, colors_enabled())
+}
+
+fn clean_block_for(text: &str, keeps_colours: bool) -> String {
+    let mut cleaned = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let (sequence, is_colour) = escape_sequence(rest);
+        if sequence > 0 {
+            if is_colour && keeps_colours {
+                cleaned.push_str(&rest[..sequence]);
+            }
+            rest = &rest[sequence..];
+            continue;
+        }
+        if matches!(character, '\n' | '\t') || !is_unsafe(character) {
+            cleaned.push(character);
+        }
+        rest = &rest[character.len_utf8()..];
+    }
+    cleaned
+}
+
+/// Untrusted text for a decision, with nothing hidden: colours and controls are shown as marks.
+pub fn shown_whole(text: &str) -> String {
+    let mark = |character| if character == '\x1b' { '␛' } else { '\u{fffd}' };
+    let shown =
+        |character| if matches!(character, '\n' | '\t') || !is_unsafe(character) { character } else { mark(character) };
+    text.chars().map(shown).collect()
+}
+
+/// True for control characters, and for marks that change the direction of text.
+fn is_unsafe(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Length in bytes of the control sequence (`ESC [ … letter`) at the start, and whether it sets colours; 0 if there is none.
+fn escape_sequence(text: &str) -> (usize, bool) {
+    let Some(rest) = text.strip_prefix("\x1b[") else { return (0, false) };
+    let parameters = rest.bytes().take_while(|byte| (0x20..0x40).contains(byte)).count();
+    match rest.as_bytes().get(parameters) {
+        Some(last) if (0x40..0x7f).contains(last) => (2 + parameters + 1, *last == b'm'),
+        _ => (2, false),
+    }
+}
+
+// --- tables ---
+
+/// Prints a list as JSON, or as a table with a row per item, as wide as needed; prints `empty` if there are none.
+pub async fn list<T: Serialize, const N: usize>(
+    items: &[T],
+    as_json: bool,
+    empty: &str,
+    headings: [&str; N],
+    mut row: impl AsyncFnMut(&T) -> [String; N],
+) -> Ended {
+    if as_json {
+        return json(&items);
+    }
+    if items.is_empty() {
+        note(empty);
+        return Ok(());
+    }
+    let mut rows = Vec::with_capacity(items.len());
+    for item in items {
+        rows.push(row(item).await.map(|cell| shorten(&clean(&cell), MAX_COLUMN_WIDTH)));
+    }
+    let headings = headings.map(str::to_uppercase);
+    let width_of = |column: usize| rows.iter().chain([&headings]).map(|row| measure_text_width(&row[column])).max();
+    let widths = std::array::from_fn(|column| width_of(column).unwrap_or(0));
+    line(style(padded(&headings, widths)).dim())?;
+    rows.iter().try_for_each(|row| line(padded(row, widths)))
+}
+
+fn padded<const N: usize>(cells: &[String; N], widths: [usize; N]) -> String {
+    let cells = cells.iter().zip(widths).map(|(cell, width)| pad_str(cell, width, Alignment::Left, None));
+    cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+}
+
+/// At most `columns` columns; a cut is marked.
+pub fn shorten(text: &str, columns: usize) -> String {
+    console::truncate_str(text, columns, "…").into_owned()
+}
+
+// --- times and sizes ---
+
+/// A time in the local zone: `2026-11-22T01:24:15+01:00`.
+pub fn time(at: Millis) -> String {
+    local(at).map_or_else(|| format!("{at} ms"), |time| time.format("%Y-%m-%dT%H:%M:%S%:z").to_string())
+}
+
+/// The time of day: `01:24:15`.
+pub fn clock(at: Millis) -> String {
+    local(at).map_or_else(|| format!("{at} ms"), |time| time.format("%H:%M:%S").to_string())
+}
+
+fn local(at: Millis) -> Option<chrono::DateTime<chrono::Local>> {
+    let utc = chrono::DateTime::<chrono::Utc>::from_timestamp_millis(i64::try_from(at).ok()?)?;
+    Some(utc.with_timezone(&chrono::Local))
+}
+
+/// A time, or a dash.
+pub fn optional_time(at: Option<Millis>) -> String {
+    at.map_or_else(|| "–".to_owned(), time)
+}
+
+/// `0.42 s`, `3 min 5 s`.
+pub fn duration(milliseconds: Millis) -> String {
+    match milliseconds {
+        0..10_000 => format!("{}.{:02} s", milliseconds / 1000, milliseconds % 1000 / 10),
+        10_000..60_000 => format!("{} s", milliseconds / 1000),
+        _ => format!("{} min {} s", milliseconds / 60_000, milliseconds % 60_000 / 1000),
+    }
+}
+
+/// `812 B`, `12.50 KiB`.
+pub fn size(bytes: u64) -> String {
+    indicatif::BinaryBytes(bytes).to_string()
+}
+
+/// `1 cell`, `3 cells`.
+pub fn count(number: usize, word: &str) -> String {
+    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
+}
+
+/// A short form of a long id, for people; unique enough within one notebook.
+pub fn short(id: &str) -> &str {
+    // ULIDs begin with their time, so the end distinguishes them.
+    if id.len() > 12 { &id[id.len() - 6..] } else { id }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_sequences_never_reach_the_terminal() {
+        assert_eq!(clean("a\x1b]0;title\x07b\nc"), "a ]0;title b c");
+        assert_eq!(
+            clean_block_for("\x1b[31mred\x1b[0m\x1b[2J\n\x1b]0;x\x07end\r", true),
+            "\x1b[31mred\x1b[0m\n]0;xend"
+        );
+        assert_eq!(clean_block_for("\x1b[31mred\x1b[0m", false), "red");
+        assert_eq!(clean("\u{202e}txt.exe"), " txt.exe");
+    }
+
+    #[test]
+    fn nothing_is_hidden_from_who_is_to_decide() {
+        assert_eq!(shown_whole("\x1b[8mrm\x1b[0m\r\n\t\u{202e}x"), "␛[8mrm␛[0m\u{fffd}\n\t\u{fffd}x");
+    }
+
+    #[test]
+    fn a_cut_sequence_does_not_panic() {
+        for text in ["\x1b", "\x1b[", "\x1b[3", "\x1b[3é", "\x1b[é"] {
+            clean_block_for(text, true);
+        }
+    }
+
+    #[test]
+    fn columns_line_up_whatever_the_script() {
+        let row = |cells: [&str; 2]| padded(&cells.map(str::to_owned), [4, 1]);
+        assert_eq!(row(["日本", "x"]), "日本  x");
+        assert_eq!(row(["ab", "x"]), "ab    x");
+    }
+
+    #[test]
+    fn sizes_and_durations_are_words() {
+        assert_eq!(size(1_572_864), "1.50 MiB");
+        assert_eq!(duration(420), "0.42 s");
+        assert_eq!(duration(185_000), "3 min 5 s");
+        assert_eq!(count(1, "cell"), "1 cell");
+    }
+}
