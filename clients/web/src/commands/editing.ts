@@ -1,6 +1,6 @@
 // Actions of the editor and of dialogs over the notebook.
-import { giveKeys } from "../app/frameKeys.ts";
-import type { NotebookStore } from "../app/store.ts";
+import { giveKeys } from "../app/state/frameKeys.ts";
+import type { NotebookStore } from "../app/state/store.ts";
 import type { Action } from "./table.ts";
 
 /** Commands that the cell's editor executes. */

@@ -1,6 +1,6 @@
 // Actions for Python code, formatted and analysed in the page.
 import type { ChangeSet } from "@codemirror/state";
-import type { NotebookStore } from "../app/store.ts";
+import type { NotebookStore } from "../app/state/store.ts";
 import type { Action } from "./table.ts";
 
 export interface PythonPage {
@@ -9,13 +9,13 @@ export interface PythonPage {
 }
 
 async function format(store: NotebookStore, page: Partial<PythonPage>, cells: readonly string[]): Promise<void> {
-  const { formatCells } = await import("../app/python.ts");
+  const { formatCells } = await import("../python/tools.ts");
   await formatCells(store, cells, page.edit);
 }
 
 async function define(store: NotebookStore): Promise<void> {
   const { marked } = store;
-  const { goToDefinition } = await import("../app/python.ts");
+  const { goToDefinition } = await import("../python/tools.ts");
   if (!marked || !goToDefinition(store, marked.cell, marked.from))
     store.toast({ text: marked ? "No definition found in this notebook." : "Put the cursor on a name first." });
 }

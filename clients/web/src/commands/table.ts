@@ -1,10 +1,10 @@
 // Table of all actions in a notebook; used by the keyboard, the palette and the help.
-import { allowNotifications } from "../app/attention.ts";
-import { type FileFormat, download } from "../app/download.ts";
-import { headingLevel } from "../app/headings.ts";
-import { go } from "../app/route.ts";
-import { change } from "../app/settings.ts";
-import type { NotebookStore } from "../app/store.ts";
+import { allowNotifications } from "../app/session/attention.ts";
+import { type FileFormat, download } from "../app/files/download.ts";
+import { headingLevel } from "../app/cells/headings.ts";
+import { go } from "../app/session/route.ts";
+import { change } from "../app/session/settings.ts";
+import type { NotebookStore } from "../app/state/store.ts";
 import type { CellType } from "../protocol/messages.ts";
 import { type EditingPage, type EditorCommand, editing } from "./editing.ts";
 import { type PythonPage, python } from "./python.ts";

@@ -1,7 +1,7 @@
 // Authors of lines in an editor's gutter.
 import { Compartment, type Extension, RangeSet, StateEffect, StateField } from "@codemirror/state";
 import { type EditorView, GutterMarker, gutter } from "@codemirror/view";
-import type { AuthoredLine } from "../app/authors.ts";
+import type { AuthoredLine } from "../app/state/authors.ts";
 
 /** Sets the authors, one per line of the current text. */
 const setAuthors = StateEffect.define<readonly AuthoredLine[]>();

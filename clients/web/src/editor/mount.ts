@@ -25,7 +25,7 @@ import {
   placeholder,
   rectangularSelection,
 } from "@codemirror/view";
-import type { Settings } from "../app/settings.ts";
+import type { Settings } from "../app/session/settings.ts";
 import type { OpenText, Texts, UndoKind } from "../collab/texts.ts";
 import type { CellType } from "../protocol/messages.ts";
 import { authorPlace } from "./authors.ts";

@@ -4,8 +4,8 @@ import { type Completion, type CompletionContext, type CompletionResult, type Co
 import { PostgreSQL, type SQLNamespace, keywordCompletionSource, schemaCompletionSource } from "@codemirror/lang-sql";
 import { syntaxTree } from "@codemirror/language";
 import type { EditorState, Extension } from "@codemirror/state";
-import { IN_KERNEL } from "../app/connections.ts";
-import { readHeader } from "../app/sqlHeader.ts";
+import { IN_KERNEL } from "../app/state/connections.ts";
+import { readHeader } from "../app/cells/sqlHeader.ts";
 import type { ConnectionSchema } from "../protocol/messages.ts";
 import type { Ask } from "./kernel.ts";
 import { suggestions } from "./list.ts";

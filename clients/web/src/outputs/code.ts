@@ -1,6 +1,6 @@
 // Syntax highlighting of Python code blocks in Markdown.
 import type { MarkedExtension } from "marked";
-import { highlight } from "../editor/highlight.ts";
+import { highlight } from "./highlight.ts";
 
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 

@@ -1,6 +1,6 @@
 // Checks a notebook with Ruff as one file, so that names of earlier cells are known; reports findings by cell. Runs in a worker
 // and in Node; the caller provides Ruff.
-import { namesOf } from "../app/depends.ts";
+import { namesOf } from "../app/cells/depends.ts";
 import { type Masked, masked, unmasked } from "./magics.ts";
 
 export interface PythonCell {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { Ahead, type Press } from "../../src/app/ahead.ts";
+import { Ahead, type Press } from "../../src/app/state/ahead.ts";
 import { Person } from "../support/person.ts";
 import { ReferenceServer } from "../support/server.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { slug, targetOf } from "../../src/app/anchors.ts";
-import { routeOf } from "../../src/app/route.ts";
+import { slug, targetOf } from "../../src/app/cells/anchors.ts";
+import { routeOf } from "../../src/app/session/route.ts";
 import type { Cell } from "../../src/protocol/messages.ts";
 
 const text = (source: string) => ({ cell_type: "markdown", source }) as Cell;

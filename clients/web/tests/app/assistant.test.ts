@@ -1,8 +1,8 @@
 // Assistant's work on the page: review of a turn, ends of calls, differences by word.
 import { expect, test } from "vitest";
-import { diffOf } from "../../src/app/diff.ts";
-import { Review } from "../../src/app/review.ts";
-import { endOf, joined, resultsOf, saidOf } from "../../src/app/talk.ts";
+import { diffOf } from "../../src/app/cells/diff.ts";
+import { Review } from "../../src/app/state/review.ts";
+import { endOf, joined, resultsOf, saidOf } from "../../src/app/words/talk.ts";
 import type { Cell, EventMessage, MessagePosted } from "../../src/protocol/messages.ts";
 
 const assistant = { kind: "assistant", for_user: "ann", conversation: "c1" };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { assistantsAtWork } from "../../src/app/assistants.ts";
+import { assistantsAtWork } from "../../src/app/state/assistants.ts";
 import { Document } from "../../src/protocol/document.ts";
 import type { ToolCall, Turn } from "../../src/protocol/messages.ts";
 

@@ -1,6 +1,6 @@
 // Browser session: bound to a key, token in memory, renewed when the server forgets it.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Session, TOLD, exchange, isLinkEnded, resume as resumed, signIn } from "../../src/app/session.ts";
+import { type Session, TOLD, exchange, isLinkEnded, resume as resumed, signIn } from "../../src/app/session/session.ts";
 
 const kept = new Map<string, unknown>();
 vi.mock("idb-keyval", () => ({

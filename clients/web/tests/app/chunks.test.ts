@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rechunk } from "../../src/app/chunks.ts";
+import { rechunk } from "../../src/app/cells/chunks.ts";
 
 const cells = (count: number) => Array.from({ length: count }, (_, index) => `c${index}`);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CELLS_MIME, cellsOfFile, fromNbformat, pasted, toNbformat } from "../../src/app/clipboard.ts";
+import { CELLS_MIME, cellsOfFile, fromNbformat, pasted, toNbformat } from "../../src/app/cells/clipboard.ts";
 
 const data = (values: Record<string, string>) => ({ getData: (type: string) => values[type] ?? "" });
 

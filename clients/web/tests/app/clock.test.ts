@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { learn, serverNow } from "../../src/app/clock.ts";
-import { ago } from "../../src/app/words.ts";
+import { learn, serverNow } from "../../src/app/session/clock.ts";
+import { ago } from "../../src/app/words/words.ts";
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { emphasised, mentionAt, mentionsIn, nearest } from "../../src/app/comments.ts";
+import { emphasised, mentionAt, mentionsIn, nearest } from "../../src/app/state/comments.ts";
 
 describe("the place of a text in another", () => {
   it.each([

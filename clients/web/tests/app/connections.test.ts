@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wayOf } from "../../src/app/connections.ts";
+import { wayOf } from "../../src/app/state/connections.ts";
 import { sqlLine } from "../../src/outputs/traceback.ts";
 import { Document } from "../../src/protocol/document.ts";
 import type { Cell, Execution } from "../../src/protocol/messages.ts";

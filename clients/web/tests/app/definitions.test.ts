@@ -1,6 +1,6 @@
 // Go to definition over the cells of a notebook. `|` marks the caret.
 import { expect, test } from "vitest";
-import { definitionOf } from "../../src/app/definitions.ts";
+import { definitionOf } from "../../src/python/definitions.ts";
 
 function found(...sources: string[]): string | undefined {
   const index = sources.findIndex((source) => source.includes("|"));

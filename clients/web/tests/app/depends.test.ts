@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lossOf, lossWords, namesOf } from "../../src/app/depends.ts";
+import { lossOf, lossWords, namesOf } from "../../src/app/cells/depends.ts";
 import type { Document } from "../../src/protocol/document.ts";
 import type { Cell, Execution } from "../../src/protocol/messages.ts";
 

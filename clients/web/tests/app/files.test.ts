@@ -1,7 +1,7 @@
 // Notices about imported and exported files.
 import { expect, test } from "vitest";
-import { arrived, importWords, takeArrival } from "../../src/app/arrivals.ts";
-import { fileName, lackWords } from "../../src/app/download.ts";
+import { arrived, importWords, takeArrival } from "../../src/app/session/arrivals.ts";
+import { fileName, lackWords } from "../../src/app/files/download.ts";
 
 test("a file that lacks outputs says how many", () => {
   expect(lackWords(null)).toBeUndefined();

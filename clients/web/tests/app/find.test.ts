@@ -1,6 +1,6 @@
 import { Text } from "@codemirror/state";
 import { expect, test } from "vitest";
-import { type Query, MOST_MATCHES, matchFrom, matchesIn, patternOf, replacing } from "../../src/app/find.ts";
+import { type Query, MOST_MATCHES, matchFrom, matchesIn, patternOf, replacing } from "../../src/app/cells/find.ts";
 
 const query = (text: string, more: Partial<Query> = {}): Query => ({ text, isRegex: false, isCase: false, isWord: false, ...more });
 const found = (source: string, asked: Query) => {

@@ -1,6 +1,6 @@
 // Servers that ask for the password: decisions use a session of a few minutes, kept only in memory.
 import { afterEach, expect, test, vi } from "vitest";
-import { type Me, Session, isNotProved } from "../../src/app/session.ts";
+import { type Me, Session, isNotProved } from "../../src/app/session/session.ts";
 
 interface Asked {
   path: string;

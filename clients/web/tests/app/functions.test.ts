@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fieldOfRefusal, fieldsOf, filled, initially, missingIn, missingWords } from "../../src/app/functions.ts";
+import { fieldOfRefusal, fieldsOf, filled, initially, missingIn, missingWords } from "../../src/app/state/functions.ts";
 
 const schema = {
   type: "object",

@@ -1,8 +1,8 @@
 // Dependency graph of a notebook: its drawing and numbers, without a page.
 import { describe, expect, test, vi } from "vitest";
-import { type CellReport, Graph, numbered, partsOf } from "../../src/app/graph.ts";
-import { labelOf, linkMap } from "../../src/app/links.ts";
-import type { NotebookStore } from "../../src/app/store.ts";
+import { type CellReport, Graph, numbered, partsOf } from "../../src/app/state/graph.ts";
+import { labelOf, linkMap } from "../../src/app/cells/links.ts";
+import type { NotebookStore } from "../../src/app/state/store.ts";
 
 /** Reports of cells by id, with their dependents. */
 function reports(children: Record<string, string[]>): CellReport[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { guestName, keepGuestName } from "../../src/app/guest.ts";
+import { guestName, keepGuestName } from "../../src/app/session/guest.ts";
 
 function memory() {
   const kept = new Map<string, string>();

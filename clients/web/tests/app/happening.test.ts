@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type NotebookNow, keptUp, nowWords, withoutMe } from "../../src/app/happening.ts";
+import { type NotebookNow, keptUp, nowWords, withoutMe } from "../../src/app/words/happening.ts";
 
 const person = (id: string, name: string) => ({ actor: { kind: "user" as const, id }, name });
 const now = (running: number, queued: number, ...people: NotebookNow["people"]): NotebookNow => ({ running, queued, people });

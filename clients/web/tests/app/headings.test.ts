@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { foldsOf, headingAbove, headingLevel } from "../../src/app/headings.ts";
+import { foldsOf, headingAbove, headingLevel } from "../../src/app/cells/headings.ts";
 import type { Cell } from "../../src/protocol/messages.ts";
 
 const cell = (source: string, cell_type = "markdown") =>

@@ -1,8 +1,8 @@
 // Restoring a version, and authors of lines.
 import { ChangeSet, Text } from "@codemirror/state";
 import { expect, test } from "vitest";
-import { blame } from "../../src/app/blame.ts";
-import { type Content, restoreCommands } from "../../src/app/restore.ts";
+import { blame } from "../../src/app/cells/blame.ts";
+import { type Content, restoreCommands } from "../../src/app/cells/restore.ts";
 import type { Cell, Command, EventMessage } from "../../src/protocol/messages.ts";
 
 const content = (cells: Record<string, string>, title = "T"): Content => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type Inline, blockOf, wordsOf } from "../../src/app/inline.ts";
-import type { NotebookStore } from "../../src/app/store.ts";
+import { type Inline, blockOf, wordsOf } from "../../src/app/state/inline.ts";
+import type { NotebookStore } from "../../src/app/state/store.ts";
 
 test("the longest block of code of an answer is the proposal; an answer in words has none", () => {
   expect(blockOf("Like this:\n\n```python\nx = 1\n```\nor\n```\nx = 1\ny = 2\n```\n")).toBe("x = 1\ny = 2");

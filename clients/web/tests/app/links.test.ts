@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { opened, recent } from "../../src/app/recent.ts";
-import { routeOf } from "../../src/app/route.ts";
-import { parseLink } from "../../src/app/session.ts";
+import { opened, recent } from "../../src/app/session/recent.ts";
+import { routeOf } from "../../src/app/session/route.ts";
+import { parseLink } from "../../src/app/session/session.ts";
 
 test("links with a token lead to the list or to their notebook, and leave no token in the address", () => {
   expect(parseLink("/", "#token=nt_a-1")).toEqual({ token: "nt_a-1", place: "/" });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Note, tops } from "../../src/app/margin.ts";
+import { type Note, tops } from "../../src/app/cells/margin.ts";
 
 const note = (wanted: number | undefined, height = 50): Note => ({ wanted, height });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Places } from "../../src/app/places.ts";
+import { Places } from "../../src/app/state/places.ts";
 
 const all = () => true;
 

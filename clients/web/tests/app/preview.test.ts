@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { previewKind, rowsOf, textOf } from "../../src/app/preview.ts";
+import { previewKind, rowsOf, textOf } from "../../src/app/files/preview.ts";
 
 test("rows of separated values, with what is quoted", () => {
   expect(rowsOf('a,b\n1,"x, ""y""\nz"\n\n2,', false)).toEqual({

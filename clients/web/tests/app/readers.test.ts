@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isData, nameParts, nextName, readingCell, shownName } from "../../src/app/readers.ts";
+import { isData, nameParts, nextName, readingCell, shownName } from "../../src/app/files/readers.ts";
 import { Document } from "../../src/protocol/document.ts";
 
 function documentWith(sources: string[] = [], metadata: Record<string, unknown> = {}): Document {

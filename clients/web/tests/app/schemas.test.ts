@@ -1,7 +1,7 @@
 // Cache of connections' tables: refreshed when they may have changed, not for every key.
 import { expect, test, vi } from "vitest";
-import { Schemas, found, shortName } from "../../src/app/schemas.ts";
-import type { NotebookStore } from "../../src/app/store.ts";
+import { Schemas, found, shortName } from "../../src/app/state/schemas.ts";
+import type { NotebookStore } from "../../src/app/state/store.ts";
 import type { KernelAnswer } from "../../src/protocol/messages.ts";
 
 const described: KernelAnswer = { described: { kind: "duckdb", tables: [] } };

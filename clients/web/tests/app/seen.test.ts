@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { see, seenAt } from "../../src/app/seen.ts";
+import { see, seenAt } from "../../src/app/session/seen.ts";
 
 function storage() {
   const values = new Map<string, string>();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DEFAULTS, settingsFrom } from "../../src/app/settings.ts";
+import { DEFAULTS, settingsFrom } from "../../src/app/session/settings.ts";
 
 test("what was kept stands, as far as it makes sense", () => {
   expect(settingsFrom(null)).toEqual(DEFAULTS);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { headerChange, headerLine, isVariable, readHeader } from "../../src/app/sqlHeader.ts";
+import { headerChange, headerLine, isVariable, readHeader } from "../../src/app/cells/sqlHeader.ts";
 
 const said = (source: string) => {
   const { connection, writes, variable } = readHeader(source);

@@ -1,9 +1,9 @@
 // Texts about runs, drafts and steps, without a page.
 import { expect, test } from "vitest";
-import { nextMark } from "../../src/app/attention.ts";
-import { keepDrafts, takeDrafts } from "../../src/app/drafts.ts";
-import { Progress } from "../../src/app/progress.ts";
-import { Groups, steps } from "../../src/app/steps.ts";
+import { nextMark } from "../../src/app/session/attention.ts";
+import { keepDrafts, takeDrafts } from "../../src/app/session/drafts.ts";
+import { Progress } from "../../src/app/state/progress.ts";
+import { Groups, steps } from "../../src/app/words/steps.ts";
 import {
   causeWords,
   endSentence,
@@ -13,7 +13,7 @@ import {
   runSentence,
   shortDuration,
   withoutLog,
-} from "../../src/app/words.ts";
+} from "../../src/app/words/words.ts";
 import type { EventMessage, Execution } from "../../src/protocol/messages.ts";
 
 let version = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withMerge, withSplit } from "../../src/app/threads.ts";
+import { withMerge, withSplit } from "../../src/app/cells/threads.ts";
 import { Document } from "../../src/protocol/document.ts";
 import type { Thread } from "../../src/protocol/messages.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { Topics } from "../../src/app/topics.ts";
+import { Topics } from "../../src/app/state/topics.ts";
 
 afterEach(() => {
   vi.unstubAllGlobals();

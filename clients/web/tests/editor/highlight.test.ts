@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { highlight, linesOf } from "../../src/editor/highlight.ts";
+import { highlight, linesOf } from "../../src/outputs/highlight.ts";
 
 test("what has no colour is one piece, and all pieces together are the text", () => {
   const source = "total = rate * 2  # in kroner\n\nif total:\n    print('dear', total)\n";

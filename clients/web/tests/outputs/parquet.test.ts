@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parquetRows } from "../../src/outputs/parquet.ts";
+import { parquetRows } from "../../src/app/files/parquet.ts";
 
 // Files written by pyarrow: a text, a number beyond 2^53, a time and a structure; the last row is empty.
 const FILES = {

@@ -1,6 +1,6 @@
 // A data frame whose first rows are in Arrow format. Lazy: loads with the first one, including the Arrow reader.
 import { useMemo } from "react";
-import type { NotebookStore } from "../../app/store.ts";
+import type { NotebookStore } from "../../app/state/store.ts";
 import { frameOf } from "../../outputs/arrow.ts";
 import { tableOf } from "../../outputs/kernelTable.ts";
 import type { Table } from "../../outputs/table.ts";

@@ -14,7 +14,7 @@ import {
   shownColumns,
 } from "../../outputs/columns.ts";
 import type { Sorting, Table } from "../../outputs/table.ts";
-import { MenuPopup } from "../MenuPopup.tsx";
+import { MenuPopup } from "../../ui/MenuPopup.tsx";
 
 /** A column's pending dialog: filter, rename or statistics. */
 export interface Asked {

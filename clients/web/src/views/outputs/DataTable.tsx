@@ -5,9 +5,9 @@ import { type Arrangement, nameOf, plainArrangement, shownColumns } from "../../
 import { readHead, shortened, tableOf, type Value as Held } from "../../outputs/kernelTable.ts";
 import { safeHtml } from "../../outputs/safe.ts";
 import { type Column, type Field, type Sorting, type Table, ofResource, whole } from "../../outputs/table.ts";
-import type { NotebookStore } from "../../app/store.ts";
+import type { NotebookStore } from "../../app/state/store.ts";
 import type { AllRows } from "../../outputs/groups.ts";
-import { sizeWords } from "../../app/sizes.ts";
+import { sizeWords } from "../../app/words/sizes.ts";
 import { usePaper } from "./usePaper.ts";
 import { type Asked, Filters, Head, Hiding, Small } from "./Columns.tsx";
 import { StatisticsView } from "./StatisticsView.tsx";

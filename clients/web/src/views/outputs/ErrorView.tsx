@@ -1,9 +1,9 @@
 // An error output: name and value, a link to the line, and the collapsed traceback.
 import { Bot } from "lucide-react";
 import { useMemo } from "react";
-import { ask, mayAsk } from "../../app/asking.ts";
-import type { NotebookStore } from "../../app/store.ts";
-import { useTopics } from "../../app/topics.ts";
+import { ask, mayAsk } from "../../app/state/asking.ts";
+import type { NotebookStore } from "../../app/state/store.ts";
+import { useTopics } from "../../app/state/topics.ts";
 import { type Frame, framesOf, placeOf, sqlLine } from "../../outputs/traceback.ts";
 import { withoutEscapes } from "../../outputs/terminal.ts";
 import type { Execution } from "../../protocol/messages.ts";

@@ -1,17 +1,17 @@
 // One output with its tools: copy, wrap, collapse, enlarge and save.
 import { ChevronDown, ChevronRight, Copy, Download, Maximize2, Minimize2, WrapText } from "lucide-react";
 import { type ReactNode, Suspense, memo, useEffect, useMemo, useRef, useState } from "react";
-import { isImported, showActive, useShowsActive } from "../../app/activeContent.ts";
-import type { NotebookStore } from "../../app/store.ts";
-import { useTopics } from "../../app/topics.ts";
+import { isImported, showActive, useShowsActive } from "../../app/session/activeContent.ts";
+import type { NotebookStore } from "../../app/state/store.ts";
+import { useTopics } from "../../app/state/topics.ts";
 import { type AllRows, type Group, allRowsOf } from "../../outputs/groups.ts";
 import { bareLatex } from "../../outputs/maths.ts";
 import { type Drawing, type Shape, bokehScripts, shapeOf } from "../../outputs/mime.ts";
 import { isActiveHtml, stillHtml } from "../../outputs/still.ts";
 import { withoutEscapes } from "../../outputs/terminal.ts";
 import type { Execution } from "../../protocol/messages.ts";
-import { Frame } from "../Frame.tsx";
-import { Rendered } from "../Rendered.tsx";
+import { Frame } from "./Frame.tsx";
+import { Rendered } from "./Rendered.tsx";
 import { ErrorView } from "./ErrorView.tsx";
 import { useContent } from "./load.ts";
 import { Text } from "./Text.tsx";

@@ -1,11 +1,11 @@
 // A kernel widget: interactive while the kernel runs, then its last saved state.
 import { useEffect, useMemo, useState } from "react";
-import type { NotebookStore } from "../../app/store.ts";
-import { useTopics } from "../../app/topics.ts";
+import type { NotebookStore } from "../../app/state/store.ts";
+import { useTopics } from "../../app/state/topics.ts";
 import type { Drawing } from "../../outputs/mime.ts";
 import { type WidgetChange, closure, savedWidgets } from "../../outputs/widgets.ts";
 import type { Execution } from "../../protocol/messages.ts";
-import { type Feed, Frame } from "../Frame.tsx";
+import { type Feed, Frame } from "./Frame.tsx";
 
 interface Props {
   store: NotebookStore;

@@ -1,6 +1,6 @@
 // Content of an output. Large parts are fetched from blobs, the largest only on request.
 import { useCallback, useEffect, useMemo, useState } from "react";
-import type { NotebookStore } from "../../app/store.ts";
+import type { NotebookStore } from "../../app/state/store.ts";
 import { type Group, bytesOf, firstRows, tail } from "../../outputs/groups.ts";
 import { joined } from "../../outputs/mime.ts";
 import type { Output } from "../../protocol/messages.ts";

@@ -1,6 +1,6 @@
 // Rows shown in a table: local ones, or a page from the kernel, which can sort and filter all rows.
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { NotebookStore } from "../../app/store.ts";
+import type { NotebookStore } from "../../app/state/store.ts";
 import type { KernelAnswer, TableName, TablePage } from "../../protocol/messages.ts";
 import { passing } from "../../outputs/columns.ts";
 import { pageWords } from "../../transport/refusals.ts";

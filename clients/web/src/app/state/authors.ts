@@ -1,0 +1,96 @@
+// Authors per line, shown beside the source of cells. Loaded when first shown, then updated by events.
+import type { Actor, EventMessage } from "../../protocol/messages.ts";
+import { Blame } from "../cells/blame.ts";
+import { allEvents } from "./events.ts";
+import type { NotebookStore } from "./store.ts";
+import { date, hueOf, kindOf } from "../words/words.ts";
+
+export interface AuthoredLine {
+  /** Empty if the previous line came with the same change. */
+  name: string;
+  hue: number;
+  title: string;
+  version: number;
+}
+
+export class Authors {
+  isShown = false;
+  readonly #store: NotebookStore;
+  readonly #names = new Map<string, string>();
+  /** Events received while the earlier ones are being loaded. */
+  #later: EventMessage[] = [];
+  #blame: Blame | undefined;
+
+  constructor(store: NotebookStore) {
+    this.#store = store;
+    store.replica.folded.add((event) => this.#hear(event));
+    // A snapshot skips events, so the authors are loaded again.
+    store.replica.replaced.add(() => {
+      this.#blame = undefined;
+      if (this.isShown) void this.#load();
+    });
+  }
+
+  toggle(): void {
+    this.isShown = !this.isShown;
+    if (this.isShown && !this.#blame) void this.#load();
+    this.#tell();
+  }
+
+  /** Authors of the cell's current source; undefined if they are hidden, or not known for this source. */
+  of(cell: string): AuthoredLine[] | undefined {
+    const source = this.#store.document.cells.get(cell)?.source;
+    const lines = this.isShown ? this.#blame?.lines(cell) : undefined;
+    if (!lines || source !== lines.map(({ text }) => text).join("\n")) return undefined;
+    return lines.map(({ actor, at, version }, index) => {
+      const name = this.#nameOf(actor);
+      const isSame = lines[index - 1]?.version === version;
+      return { name: isSame ? "" : name, hue: hueOf(name), title: `${name}, ${date(at)}, version ${version}`, version };
+    });
+  }
+
+  async #load(): Promise<void> {
+    const store = this.#store;
+    this.#later = [];
+    try {
+      const blame = new Blame();
+      let last = 0;
+      for (const event of await allEvents(store)) {
+        blame.hear(event);
+        last = event.version;
+      }
+      for (const event of this.#later) if (event.version > last) blame.hear(event);
+      this.#blame = blame;
+    } catch (error) {
+      this.isShown = false;
+      store.toast({ text: `Couldn’t load the authors. ${(error as Error).message}`, isError: true });
+    }
+    this.#tell();
+  }
+
+  #hear(event: EventMessage): void {
+    if (!this.#blame) return void (this.isShown && this.#later.push(event));
+    const cell = this.#blame.hear(event);
+    if (cell !== undefined && this.isShown) this.#store.tell(`cell:${cell}`);
+  }
+
+  #nameOf(actor: Actor): string {
+    const { session } = this.#store;
+    if (session.isMe(actor)) return "You";
+    if (actor.kind !== "user" && actor.kind !== "guest") return kindOf(actor);
+    const key = JSON.stringify(actor);
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    this.#names.set(key, kindOf(actor));
+    session.nameOfActor(actor)?.then(
+      (name) => (this.#names.set(key, name), this.#tell()),
+      () => this.#names.delete(key),
+    );
+    return kindOf(actor);
+  }
+
+  #tell(): void {
+    for (const cell of this.#store.document.order) this.#store.tell(`cell:${cell}`);
+    this.#store.tell("panel");
+  }
+}

@@ -1,0 +1,65 @@
+// Input requests of runs with their answers: from live events, and from the server for earlier ones.
+import type { Actor } from "../../protocol/messages.ts";
+import type { NotebookStore } from "./store.ts";
+
+/** An input request, with its answer if there is one. */
+export interface Asked {
+  execution_id: string;
+  version: number;
+  prompt: string;
+  password: boolean;
+  answered_by?: Actor | null;
+  value?: string | null;
+}
+
+interface InputEvent {
+  type: string;
+  version: number;
+  actor: Actor;
+  payload: unknown;
+}
+
+interface Payload {
+  execution_id: string;
+  prompt?: string;
+  password?: boolean;
+  value?: string;
+}
+
+const MAY_ASK = /\b(input|getpass|readline|breakpoint|set_trace|pdb|debug)\b/;
+
+export class Inputs {
+  readonly #known = new Map<string, Map<number, Asked>>();
+  readonly #read = new Set<string>();
+
+  constructor(private readonly store: NotebookStore) {}
+
+  /** Requests of a run, oldest first. Earlier ones are loaded if its code may have asked for input. */
+  of(run: string, source = ""): Asked[] {
+    if (MAY_ASK.test(source) && !this.#read.has(run)) void this.#ask(run);
+    return [...(this.#known.get(run)?.values() ?? [])].sort((a, b) => a.version - b.version);
+  }
+
+  hear({ type, version, actor, payload }: InputEvent): void {
+    const { execution_id, prompt = "", password = false, value } = (payload ?? {}) as Payload;
+    if (type === "ExecutionInputRequested") this.#put({ execution_id, version, prompt, password });
+    if (type !== "ExecutionInputAnswered") return;
+    const asked = this.of(execution_id).findLast((each) => each.version < version);
+    if (asked) this.#put({ ...asked, answered_by: actor, ...(value !== undefined && { value }) });
+  }
+
+  #put(asked: Asked): void {
+    const run = this.#known.get(asked.execution_id) ?? new Map<number, Asked>();
+    const before = run.get(asked.version);
+    if (!before?.answered_by) run.set(asked.version, asked);
+    this.#known.set(asked.execution_id, run);
+    this.store.tellSoon("inputs");
+  }
+
+  async #ask(run: string): Promise<void> {
+    this.#read.add(run);
+    const path = `/api/notebooks/${encodeURIComponent(this.store.id)}/runs/${encodeURIComponent(run)}/inputs`;
+    const answer = await this.store.session.rest.get<{ inputs: Omit<Asked, "execution_id">[] }>(path).catch(() => undefined);
+    for (const asked of answer?.inputs ?? []) this.#put({ ...asked, execution_id: run });
+  }
+}

@@ -1,0 +1,172 @@
+// Groups events into the steps of the history, each with its author and words.
+import type { Actor, EventMessage } from "../../protocol/messages.ts";
+
+export interface Step {
+  first: number;
+  last: number;
+  correlation: string;
+  actor: Actor;
+  at: number;
+  words: string[];
+  cells: string[];
+  kinds: ReadonlySet<Kind>;
+}
+
+/** Filters of the history. */
+export const KINDS = ["Edits", "Runs", "Assistant", "Comments", "Sharing"] as const;
+export type Kind = (typeof KINDS)[number];
+
+function kindOf(type: string): Kind | undefined {
+  if (/^(Cell|Notebook)/.test(type) && type !== "NotebookPolicyChanged") return "Edits";
+  if (/^(Execution|Kernel)/.test(type)) return "Runs";
+  if (/^(Turn|ToolCall|Grant|NotebookPolicy|Message|Conversation)/.test(type)) return "Assistant";
+  if (/^(Comment|Thread)/.test(type)) return "Comments";
+  return /^(Access|TakenOver)/.test(type) ? "Sharing" : undefined;
+}
+
+/** Name of a cell, for steps that concern only one. */
+export type NameOf = (cell: string) => string;
+
+const WORDS: Record<string, string> = {
+  NotebookCreated: "created the notebook",
+  NotebookRenamed: "renamed the notebook",
+  NotebookMetadataSet: "changed the notebook’s metadata",
+  NotebookArchived: "archived the notebook",
+  NotebookUnarchived: "unarchived the notebook",
+  NotebookVersionNamed: "named a version",
+  NotebookPolicyChanged: "changed the assistant’s permissions",
+  CellInserted: "inserted",
+  CellSourceEdited: "edited",
+  CellMoved: "moved",
+  CellTypeChanged: "changed the type of",
+  CellMetadataSet: "changed the metadata of",
+  CellAttachmentsSet: "changed the attachments of",
+  CellFlagsSet: "changed the display of",
+  CellDeleted: "deleted",
+  CellRestored: "restored",
+  CellOutputsCleared: "cleared the outputs of",
+  CommentPosted: "commented",
+  CommentEdited: "changed a comment",
+  CommentDeleted: "deleted a comment",
+  ThreadResolved: "resolved comments",
+  ThreadReopened: "reopened comments",
+  ExecutionRequested: "ran",
+  ExecutionCancelRequested: "stopped",
+  ExecutionCompleted: "finished",
+  ExecutionLost: "lost",
+  KernelLaunchRequested: "requested a kernel",
+  KernelSessionStarted: "started a kernel",
+  KernelSessionEnded: "stopped a kernel",
+  KernelRestartRequested: "restarted the kernel",
+  KernelInterruptRequested: "interrupted the kernel",
+  KernelShutdownRequested: "shut down the kernel",
+  AccessGranted: "shared the notebook",
+  TakenOver: "replaced an owner who left",
+  AccessRevoked: "removed someone’s access",
+  TurnStarted: "asked the assistant",
+  ToolCallRequested: "requested an action",
+  ToolCallConfirmed: "allowed an action",
+  ToolCallDenied: "denied an action",
+  GrantIssued: "allowed the assistant’s actions",
+};
+
+/** Event types whose words count cells. */
+const OF_CELLS = new Set(
+  Object.keys(WORDS).filter((type) => type.startsWith("Cell") || ["ExecutionRequested", "ExecutionCancelRequested"].includes(type)),
+);
+const OF_RUNS = new Set(["ExecutionCompleted", "ExecutionLost"]);
+
+/** Steps, newest first: consecutive events of one correlation and author form a step. */
+export function steps(events: readonly EventMessage[], nameOf?: NameOf): Step[] {
+  const all: { step: Step; events: EventMessage[] }[] = [];
+  for (const event of events) {
+    const last = all.at(-1);
+    const { version, correlation_id, actor, recorded_at } = event;
+    if (last?.step.correlation === correlation_id && JSON.stringify(last.step.actor) === JSON.stringify(actor)) {
+      last.step.last = version;
+      last.events.push(event);
+    } else {
+      const step = {
+        first: version,
+        last: version,
+        correlation: correlation_id,
+        actor,
+        at: recorded_at,
+        words: [],
+        cells: [],
+        kinds: new Set<Kind>(),
+      };
+      all.push({ step, events: [event] });
+    }
+  }
+  const told = all.map(({ step, events }) => ({
+    ...step,
+    words: wordsOf(events, nameOf),
+    cells: [...new Set(events.flatMap(cellOf))],
+    kinds: new Set(events.flatMap(({ type }) => kindOf(type) ?? [])),
+  }));
+  return told.filter(({ words }) => words.length > 0).reverse();
+}
+
+const IMPORTED = "imported";
+
+/** The event's type; a grant that takes over a notebook is `TakenOver`. */
+function typeOf({ type, payload }: EventMessage): string {
+  const isTakenOver = type === "AccessGranted" && (payload as { taken_over_from?: unknown }).taken_over_from !== undefined;
+  return isTakenOver ? "TakenOver" : type;
+}
+
+const isImport = ({ type, payload }: EventMessage) =>
+  type === "ExecutionRequested" && (payload as { cause?: unknown }).cause === "imported";
+
+function runOf(payload: unknown): string[] {
+  const { execution_id } = payload as { execution_id?: string };
+  return execution_id === undefined ? [] : [execution_id];
+}
+
+/** Examples: “inserted a cell”, “deleted 3 cells”, “undid: edited a cell”. */
+export function wordsOf(events: readonly EventMessage[], nameOf?: NameOf): string[] {
+  const cells = new Map<string, Set<string>>();
+  // Outputs of an imported file are recorded as runs that were never requested here.
+  const imported = new Set(events.filter(isImport).flatMap(({ payload }) => runOf(payload)));
+  for (const event of events) {
+    const type = typeOf(event);
+    if (WORDS[type] === undefined || runOf(event.payload).some((run) => imported.has(run))) continue;
+    cells.set(type, (cells.get(type) ?? new Set()).add(cellOf(event)[0] ?? event.id));
+  }
+  if (imported.size > 0) cells.set(IMPORTED, imported);
+  const undo = events.some(({ undoes }) => undoes) ? "undid: " : "";
+  return [...cells].map(([type, ids]) => {
+    const { size } = ids;
+    const [only] = ids;
+    const one = size === 1 && only !== undefined && nameOf ? nameOf(only) : "a cell";
+    if (type === IMPORTED) return `${undo}imported the outputs of ${size === 1 ? "a cell" : `${size} cells`}`;
+    const words = WORDS[type] ?? type;
+    if (OF_CELLS.has(type)) return `${undo}${words} ${size === 1 ? one : `${size} cells`}`;
+    if (OF_RUNS.has(type)) return `${words} ${size === 1 ? "a run" : `${size} runs`}`;
+    return undo + words;
+  });
+}
+
+export function cellOf(event: EventMessage): string[] {
+  const payload = event.payload as { cell_id?: string; subject?: { cell_id?: string } };
+  const cell = payload.cell_id ?? payload.subject?.cell_id;
+  return cell === undefined ? [] : [cell];
+}
+
+/** Events by undo group since this page opened, for the words of “Undo”. */
+export class Groups {
+  readonly #groups = new Map<string, EventMessage[]>();
+
+  hear(event: EventMessage): void {
+    const known = this.#groups.get(event.correlation_id);
+    if (known) known.push(event);
+    else this.#groups.set(event.correlation_id, [event]);
+    if (this.#groups.size > 200) this.#groups.delete(this.#groups.keys().next().value ?? "");
+  }
+
+  words(correlation: string): string | undefined {
+    const words = wordsOf(this.#groups.get(correlation) ?? []);
+    return words.length === 0 ? undefined : words.join(", ");
+  }
+}

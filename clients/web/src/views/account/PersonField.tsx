@@ -1,0 +1,81 @@
+// Autocomplete field for a person to share with: finds visible people by part of the name; other people need the full login.
+import { Autocomplete } from "@base-ui/react/autocomplete";
+import { useEffect, useState } from "react";
+import { hueOf } from "../../app/words/words.ts";
+import type { components } from "../../protocol/rest.ts";
+import type { Rest } from "../../transport/rest.ts";
+
+type Found = components["schemas"]["FoundPerson"];
+
+const ASK_MS = 120;
+
+interface Props {
+  rest: Rest;
+  /** Ids of people who have access already. */
+  known: ReadonlySet<string>;
+  text: string;
+  /** `id`: the person chosen from the list, if any. */
+  choose: (text: string, id: string | undefined) => void;
+}
+
+export function PersonField({ rest, known, text, choose }: Props) {
+  const [found, setFound] = useState<Found[]>([]);
+  const asked = text.trim();
+  useEffect(() => {
+    if (asked === "") return setFound([]);
+    let isWanted = true;
+    const ask = () =>
+      rest.get<Found[]>(`/api/people/matching?text=${encodeURIComponent(asked)}`).then(
+        (people) => isWanted && setFound(people.filter(({ id }) => !known.has(id))),
+        // Without suggestions the user types the full login.
+        () => isWanted && setFound([]),
+      );
+    const timer = setTimeout(() => void ask(), ASK_MS);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
+  }, [rest, known, asked]);
+  return (
+    <Autocomplete.Root
+      items={found}
+      value={text}
+      itemToStringValue={labelOf}
+      filter={null}
+      onValueChange={(next) => choose(next, found.find((person) => labelOf(person) === next)?.id)}
+    >
+      <Autocomplete.Input
+        className="field grow"
+        placeholder="Name or login"
+        aria-label="Name or login of a person"
+        required
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <Autocomplete.Portal hidden={found.length === 0}>
+        <Autocomplete.Positioner sideOffset={4} align="start" className="above">
+          <Autocomplete.Popup className="menu people-found">
+            <Autocomplete.List>
+              {(person: Found) => (
+                <Autocomplete.Item key={person.id} value={person} className="item row">
+                  <span className={`avatar small peer-hue-${hueOf(person.name)}`} aria-hidden>
+                    {[...person.name][0]?.toUpperCase()}
+                  </span>
+                  <span className="grow" dir="auto">
+                    {person.name}
+                  </span>
+                  <span className="quiet small">{person.login}</span>
+                </Autocomplete.Item>
+              )}
+            </Autocomplete.List>
+          </Autocomplete.Popup>
+        </Autocomplete.Positioner>
+      </Autocomplete.Portal>
+    </Autocomplete.Root>
+  );
+}
+
+/** Names are not unique, so the login is added. */
+function labelOf({ name, login }: Found): string {
+  return login ? `${name} (${login})` : name;
+}

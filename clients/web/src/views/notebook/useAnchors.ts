@@ -1,0 +1,23 @@
+// Handles clicks on `#` links between cells: selects the target, since the page uses the URL's hash for routing.
+import { useEffect } from "react";
+import { targetOf } from "../../app/cells/anchors.ts";
+import type { NotebookStore } from "../../app/state/store.ts";
+
+export function useAnchors(store: NotebookStore): void {
+  useEffect(() => {
+    const go = (event: MouseEvent) => {
+      const href = (event.target as HTMLElement).closest?.<HTMLElement>('.rendered a[href^="#"]')?.getAttribute("href");
+      if (!href) return;
+      event.preventDefault();
+      const target = targetOf(href, store.document.order, store.document.cells);
+      if (!target) return store.toast({ text: `Nothing here is called “${href.slice(1)}”` });
+      store.unfold(target.cell);
+      store.select(target.cell);
+      const headings = document.querySelectorAll(`#cell-${CSS.escape(target.cell)} .rendered :is(h1, h2, h3, h4, h5, h6)`);
+      const shown = [...headings].find(({ textContent }) => textContent.trim() === target.heading?.text);
+      shown?.scrollIntoView({ block: "start" });
+    };
+    document.addEventListener("click", go);
+    return () => document.removeEventListener("click", go);
+  }, [store]);
+}

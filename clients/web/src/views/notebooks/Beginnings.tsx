@@ -1,0 +1,24 @@
+// Starter templates, shown while there is no notebook yet.
+import type { Session } from "../../app/session/session.ts";
+import type { Choice } from "./Templates.tsx";
+import { useTemplates } from "./useTemplates.ts";
+
+export function Beginnings({ session, make }: { session: Session; make: (title: string, template: Choice) => void }) {
+  const { templates } = useTemplates(session);
+  if (!templates) return null;
+  return (
+    <section aria-label="Start from a template" className="beginnings">
+      <h2 className="quiet">Start from a template</h2>
+      <ul className="cards">
+        {templates.starters.map(({ id, title, description }) => (
+          <li key={id}>
+            <button className="card" onClick={() => make(title, { starter: id })}>
+              <span className="title">{title}</span>
+              <span className="quiet small">{description}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
