@@ -1,13 +1,13 @@
 //! Authorises commands by roles, scopes and kind of actor, and decides the commands that change the access list.
 
+use crate::account_status::{Standing, check_active, user};
 use crate::authority::{Authority, Operation, operation};
 use crate::checks::check_not_archived;
 use crate::command::Command;
 use crate::context::Context;
-use crate::decision::Decision;
-use crate::rejection::{Rejection, RejectionCode, Result};
-use crate::standings::{Standing, check_active, user};
-use crate::words::word;
+use crate::values::decision::Decision;
+use crate::values::rejection::{Rejection, RejectionCode, Result};
+use crate::values::words::word;
 use notarium_record::{
     AccessGranted, AccessRevoked, Actor, Document, Grant, Millis, Role, Scope, Subject, Turn, UserId,
 };

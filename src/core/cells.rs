@@ -1,16 +1,21 @@
 //! Cells: inserting, editing, moving, retyping, deleting and restoring them.
 
+pub mod comments;
+pub mod replies;
+pub mod undo;
+pub mod undo_text;
+
 use crate::checks::{check_attachments, check_metadata, check_source};
 use crate::command::Command;
-use crate::command_values::{CellFlagChanges, ExecutionTarget, InsertCell, Place, RequestExecution};
 use crate::context::Context;
-use crate::decision::{Decided, Decision, Outcome};
-use crate::history::History;
-use crate::limits::Limits;
+use crate::context::history;
+use crate::context::history::History;
+use crate::context::limits::Limits;
 use crate::notebook::Notebook;
-use crate::reactivity::{blocked_after, removal_after};
-use crate::rejection::{Rejection, RejectionCode, Result};
-use crate::{history, replies};
+use crate::reactive::{blocked_after, removal_after};
+use crate::values::decision::{Decided, Decision, Outcome};
+use crate::values::rejection::{Rejection, RejectionCode, Result};
+use crate::values::{CellFlagChanges, ExecutionTarget, InsertCell, Place, RequestExecution};
 use notarium_record::text::{self, ChangeSet, TextError};
 use notarium_record::{
     Cell, CellAttachmentsSet, CellContent, CellDeleted, CellFlags, CellFlagsSet, CellId, CellInserted, CellMetadataSet,

@@ -1,7 +1,7 @@
 //! Validations shared by slices: sizes, characters, archived notebooks.
 
-use crate::limits::Limits;
-use crate::rejection::{RejectionCode, Result};
+use crate::context::limits::Limits;
+use crate::values::rejection::{RejectionCode, Result};
 use notarium_record::{Document, RawObject};
 
 /// Trims a title; refuses an empty or long one, and control characters.

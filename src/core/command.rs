@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::closed::Closed;
-use crate::command_values::{
+use crate::values::closed::Closed;
+use crate::values::{
     AddComment, CellFlagChanges, CommentPlace, EditComment, EditSource, ExecutionReport, FlagMessage, InsertCell,
     MoveOutputs, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
 };

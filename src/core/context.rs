@@ -1,17 +1,18 @@
 //! Context of a decision beside the state: sender, time, new ids, answers about the past.
 
-use std::collections::{BTreeMap, BTreeSet};
+pub mod history;
+pub mod limits;
 
-use sha2::{Digest, Sha256};
-use ulid::Ulid;
-
+use crate::account_status::Standings;
 use crate::authority::Authority;
-use crate::history::History;
-use crate::limits::Limits;
-use crate::standings::Standings;
+use crate::context::history::History;
+use crate::context::limits::Limits;
 use notarium_record::{
     Actor, CommandId, CorrelationId, EventId, InstanceId, KernelSessionId, Millis, Salt, TurnId, Version,
 };
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use ulid::Ulid;
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
 #[derive(Debug, Clone)]

@@ -1,17 +1,20 @@
 //! Decides a command: authorises it, names the history that it needs, returns its events.
 
+pub mod call_commands;
+pub mod causation;
+pub mod dispatch;
+pub mod tool_calls;
+
 use crate::access::authorise_command;
-use crate::causation::led_to;
 use crate::command::Command;
 use crate::context::Context;
-use crate::decision::Decision;
-use crate::dispatch::{self, decide_all};
+use crate::decide::causation::led_to;
+use crate::decide::dispatch::decide_all;
 use crate::notebook::Notebook;
-use crate::planned;
-use crate::rejection::{Rejection, RejectionCode, Result};
+use crate::reactive::planned;
+use crate::values::decision::Decision;
+use crate::values::rejection::{Rejection, RejectionCode, Result};
 use notarium_record::HistoryQuery;
-
-use crate::tool_calls;
 
 /// Queries on the past that [`decide`] needs for this command. The answers go into `context.history`.
 pub fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {

@@ -1,23 +1,26 @@
 //! Functions that users register in a kernel as tools for assistants. They are kept with the notebook and called in the
 //! kernel that registered them. When that kernel ends, they stay until another kernel registers them again.
 
-use std::collections::BTreeSet;
-
-use serde_json::Value;
+pub mod function_calls;
+pub mod offered;
+pub mod schema;
+pub mod tools;
 
 use crate::context::Context;
-use crate::decision::{Decided, Decision};
-use crate::kernel_sessions;
+use crate::functions::offered::is_defined_in;
+use crate::functions::schema::check_schema;
+use crate::functions::tools::Tool;
+use crate::ledger::registrations::Causes;
 use crate::notebook::Notebook;
-use crate::offered::is_defined_in;
-use crate::registrations::Causes;
-use crate::rejection::{Rejection, RejectionCode, Result};
-use crate::schema::check_schema;
-use crate::tools::Tool;
+use crate::runs::kernel_sessions;
+use crate::values::decision::{Decided, Decision};
+use crate::values::rejection::{Rejection, RejectionCode, Result};
 use notarium_record::{
     CellType, Document, FunctionPlace, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase,
     KernelSessionId, Risk, UserFunction, Version,
 };
+use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Functions that one kernel registers, at most.
 const MAX_FUNCTIONS: usize = 64;

@@ -1,21 +1,26 @@
 //! Ledger: state beside the document that only the server's `decide` needs. It is never sent and may change with every
 //! release. Losing it costs a replay.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+pub mod bound_names;
+pub mod kernel_uses;
+pub mod registrations;
+pub mod requesters;
+pub mod undo_stacks;
+pub mod written;
 
-use serde::{Deserialize, Serialize};
-
-use crate::kernel_uses::KernelUses;
-use crate::left_behind::Reactive;
-use crate::registrations::Registrations;
-use crate::requesters::Requesters;
-use crate::undo_stacks::{NextSteps, UndoStacks, Undoable};
-use crate::written::WrittenByRun;
+use crate::ledger::bound_names::Reactive;
+use crate::ledger::kernel_uses::KernelUses;
+use crate::ledger::registrations::Registrations;
+use crate::ledger::requesters::Requesters;
+use crate::ledger::undo_stacks::{NextSteps, UndoStacks, Undoable};
+use crate::ledger::written::WrittenByRun;
 use notarium_record::{
     Actor, CellId, CommandId, Document, Event, EventId, MessagePosted, Recorded, Reply, ReplyStatus, TokenId,
     ToolCallId, TurnId,
 };
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Replies of deleted cells that are kept while the assistant answers, at most.
 const MAX_REPLIES_IN_TRASH: usize = 100;

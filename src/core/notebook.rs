@@ -1,12 +1,13 @@
 //! A notebook as the server holds it: the document, which all replicas have, and the ledger, which only the server has.
 
-use std::ops::Deref;
-use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
+pub mod lifecycle;
+pub mod seal;
 
 use crate::ledger::Ledger;
 use notarium_record::{Document, NotebookId, Recorded};
+use serde::{Deserialize, Serialize};
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// Document and ledger of a notebook. Dereferences to the document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

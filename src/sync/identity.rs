@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::reactivity::KnownNames;
+use notarium_core::reactive::KnownNames;
 use notarium_core::{Actor, Authority, Head, Notebook, Role};
 use notarium_wire::KernelStatus;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::reactivity::{CodeNames, CodeText};
+use notarium_core::reactive::{CodeNames, CodeText};
 use notarium_core::{
     Actor, Append, CommandId, CommandRecord, Document, Epoch, EventId, Head, HistoryQuery, Judgement, JudgementQuery,
     KernelSessionId, Millis, Notebook, Past, Rejection, Stored, Version,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use notarium_core::reactivity::{self, CodeNames};
+use notarium_core::reactive::{self, CodeNames};
 use notarium_core::{Cell, CellId, Document, Reactivity, Version};
 use notarium_judge::{CellNames, cell_names, sql_cell_names};
 
@@ -56,12 +56,12 @@ pub(super) fn stale(notebook: &Document, is_python: bool) -> BTreeMap<CellId, St
     if notebook.reactivity == Reactivity::Off || !is_python {
         return BTreeMap::new();
     }
-    let mut names = reactivity::KnownNames::default();
+    let mut names = reactive::KnownNames::default();
     for text in names.refresh(notebook) {
         let found = if text.is_query { Some(sql_cell_names(&text.source)) } else { cell_names(&text.source) };
         names.learn(&text.cell_id, text.source_version, found.map(code_names).as_ref());
     }
-    let cells = reactivity::document_graph(notebook, Arc::new(names)).cells;
+    let cells = reactive::document_graph(notebook, Arc::new(names)).cells;
     cells.into_iter().filter_map(|cell| Some((cell.cell_id, cell.why?))).collect()
 }
 

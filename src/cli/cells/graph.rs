@@ -1,7 +1,7 @@
 //! `reactive` and `graph`: dependencies between cells, stale cells, and reactive execution.
 
 use clap::Args;
-use notarium_core::reactivity::{CellReport, LinkReport, NotebookGraph, Standing};
+use notarium_core::reactive::{CellReport, LinkReport, NotebookGraph, Standing};
 use notarium_core::{CellId, Command, Reactivity};
 use notarium_wire::rest::ReactivityOf;
 

@@ -1,7 +1,7 @@
 //! `show`: a notebook as text, with previews of its outputs.
 
 use clap::Args;
-use notarium_core::reactivity::{CellReport, NotebookGraph, Standing};
+use notarium_core::reactive::{CellReport, NotebookGraph, Standing};
 use notarium_core::{
     Cell, CellId, Document, Execution, ExecutionStatus, KernelPhase, Reactivity, Reply, ReplyStatus, Version,
 };

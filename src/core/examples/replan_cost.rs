@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use notarium_core::reactivity::{CodeNames, KnownNames, notebook_graph};
+use notarium_core::reactive::{CodeNames, KnownNames, notebook_graph};
 use notarium_core::*;
 
 const CHAIN: usize = 50;

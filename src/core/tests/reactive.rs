@@ -1,7 +1,7 @@
 //! Reactive notebooks: the runs that follow a requested one, and their ends.
 
 use crate::support::*;
-use notarium_core::reactivity::{CellReport, NotebookGraph, Standing, notebook_graph};
+use notarium_core::reactive::{CellReport, NotebookGraph, Standing, notebook_graph};
 use notarium_core::{Event, ExecutionStatus, RejectionCode as Code};
 use serde_json::Value;
 
@@ -326,7 +326,7 @@ fn the_dependency_graph_changing_while_a_run_is_planned_is_planned_at_one_versio
 #[test]
 fn a_cell_that_does_not_parse_keeps_what_was_known_of_it() {
     let world = reactive("eager", CHAIN);
-    let mut names = notarium_core::reactivity::KnownNames::default();
+    let mut names = notarium_core::reactive::KnownNames::default();
     learn(&mut names, &world.notebook);
     let mut world = world;
     edit_to(&mut world, "two", "(");

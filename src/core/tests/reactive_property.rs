@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::support::*;
-use notarium_core::reactivity::{Graph, KnownNames, Standing, notebook_graph};
+use notarium_core::reactive::{Graph, KnownNames, Standing, notebook_graph};
 use notarium_core::{Event, ExecutionStatus};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::reactivity::{CodeNames, CodeText};
+use notarium_core::reactive::{CodeNames, CodeText};
 use notarium_judge::{CellNames, cell_names, sql_cell_names};
 use sha2::{Digest, Sha256};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use http::Method;
-use notarium_core::reactivity::{KnownNames, NotebookGraph, notebook_graph};
+use notarium_core::reactive::{KnownNames, NotebookGraph, notebook_graph};
 use notarium_core::{Command, NotebookId, Operation, is_python};
 use notarium_wire::rest::ReactivityOf;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::reactivity::{CodeNames, CodeText, KnownNames, needs_names};
+use notarium_core::reactive::{CodeNames, CodeText, KnownNames, needs_names};
 use notarium_core::{Command, Reactivity, Version};
 
 use super::{Cycle, Phase, Room};

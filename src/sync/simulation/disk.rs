@@ -5,7 +5,7 @@ use notarium_core::{
     Judgement, JudgementQuery, Notebook, NotebookId, Past, Risk, Salt, Selection, Stored, Version, seal,
 };
 
-use notarium_core::reactivity::{CodeNames, CodeText};
+use notarium_core::reactive::{CodeNames, CodeText};
 
 use crate::io::{AppendFailure, Input};
 use crate::rendering::Rendered;

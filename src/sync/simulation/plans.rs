@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use notarium_core::reactivity::{Graph, KnownNames};
+use notarium_core::reactive::{Graph, KnownNames};
 use notarium_core::{CellId, CommandId, Document, Event, ExecutionId, ExecutionRequested, ExecutionSubject, Recorded};
 
 use super::disk::names_of;

@@ -171,7 +171,7 @@ impl World {
         let queries = required_history(&self.notebook, &context, &command);
         context.history = self.answer(&queries);
         context.history.judgement = required_judgement(&self.notebook, &command).map(judgement);
-        context.history.names = reactivity::needs_names(&self.notebook, &command).then(|| names_of_all(&self.notebook));
+        context.history.names = reactive::needs_names(&self.notebook, &command).then(|| names_of_all(&self.notebook));
         context.standings = self.look_up(&command);
         let decision = decide(&self.notebook, &mut context, command)?;
         let sealed = seal(&mut self.head, &self.notebook.notebook_id, &mut context, &decision.events).unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use notarium_core::Document;
-use notarium_core::reactivity::{CodeNames, KnownNames};
+use notarium_core::reactive::{CodeNames, KnownNames};
 
 pub fn small_names(source: &str) -> Option<CodeNames> {
     if source.contains('(') {

@@ -1,0 +1,213 @@
+//! Reports of agents on executions: checked by the fence of the kernel session, applied once by their number.
+
+use crate::context::Context;
+use crate::ledger::written::limit_notice;
+use crate::notebook::Notebook;
+use crate::runs::ended;
+use crate::runs::queues::cancelled;
+use crate::values::ExecutionReport;
+use crate::values::decision::Decision;
+use crate::values::mask::mask_outputs;
+use crate::values::rejection::{Rejection, RejectionCode, Result};
+use notarium_record::{
+    Actor, Document, EndCause, Execution, ExecutionCompleted, ExecutionId, ExecutionInputRequested, ExecutionLost,
+    ExecutionOutcome, ExecutionOutputAppended, ExecutionOutputRecovered, ExecutionOutputUpdated,
+    ExecutionOutputsCleared, ExecutionStarted, ExecutionStatus, Output, Version, Written,
+};
+
+/// Execution, fence and number of a report.
+pub(crate) struct Report {
+    pub execution_id: ExecutionId,
+    pub fence: Version,
+    pub seq: u64,
+}
+
+impl Report {
+    pub(crate) fn decide(
+        self,
+        notebook: &Notebook,
+        context: &Context,
+        mut report: ExecutionReport,
+    ) -> Result<Decision> {
+        check_size(context, &report)?;
+        let recorded = || context.history.executions.get(&self.execution_id).map(|replayed| &replayed.execution);
+        let execution = notebook.executions.get(&self.execution_id).map(|execution| &**execution);
+        let execution = execution.or_else(recorded).ok_or_else(|| self.unknown())?;
+        self.check_fence(notebook, context, execution)?;
+        let says_nothing = matches!(&report, ExecutionReport::Output { outputs } if outputs.is_empty());
+        if self.seq <= execution.output_seq || says_nothing {
+            return Ok(Decision::nothing());
+        }
+        if matches!(execution.requested_by, Actor::Assistant { .. }) {
+            mask(&mut report);
+        }
+        let (report, is_limit_notice) = self.within_limit(notebook, context, execution, report)?;
+        if execution.status.is_finished() {
+            return Ok(self.late(notebook, execution, report, is_limit_notice));
+        }
+        self.check_order(execution)?;
+        Ok(self.running(notebook, execution, report, is_limit_notice))
+    }
+
+    /// Refuses a report if an earlier one is missing: an agent must send again what did not arrive.
+    fn check_order(&self, execution: &Execution) -> Result<()> {
+        let expected = execution.output_seq + 1;
+        let missing = RejectionCode::ReportGap.when(self.seq != expected, || {
+            let Self { execution_id, seq, .. } = self;
+            format!("report {seq} of execution {execution_id} comes before report {expected}: send from {expected} on")
+        });
+        missing.map_err(|rejection| Rejection { expected_seq: Some(expected), ..rejection })
+    }
+
+    /// Replaces output beyond the run's limit by a notice (`true`), once; refuses further output.
+    fn within_limit(
+        &self,
+        notebook: &Notebook,
+        context: &Context,
+        execution: &Execution,
+        report: ExecutionReport,
+    ) -> Result<(ExecutionReport, bool)> {
+        let added = match &report {
+            ExecutionReport::Output { .. } | ExecutionReport::UpdateDisplay { .. } | ExecutionReport::Clear { .. } => {
+                size_of(&report)
+            }
+            _ => return Ok((report, false)),
+        };
+        let limit = context.limits.max_output_bytes_per_run;
+        let written = self.written(notebook, context, execution);
+        RejectionCode::OutputLimit.when(written.is_full, || {
+            format!(
+                "execution {} has written {} MiB, all that is recorded of a run: report its end",
+                self.execution_id,
+                limit >> 20
+            )
+        })?;
+        Ok(match written.bytes + added <= limit {
+            true => (report, false),
+            false => (ExecutionReport::Output { outputs: vec![limit_notice(limit)] }, true),
+        })
+    }
+
+    fn written(&self, notebook: &Notebook, context: &Context, execution: &Execution) -> Written {
+        let shown = || Written { bytes: execution.outputs.iter().map(Output::size_bytes).sum(), is_full: false };
+        let recorded = || context.history.executions.get(&self.execution_id).map(|replayed| replayed.written);
+        notebook.ledger.written.of(&self.execution_id).or_else(recorded).unwrap_or_else(shown)
+    }
+
+    fn unknown(&self) -> Rejection {
+        let message = format!("no execution {} in this notebook: drop what you hold of it", self.execution_id);
+        RejectionCode::UnknownExecution.because(message)
+    }
+
+    /// Checks fence and agent against the assignment. While the execution is unfinished, its kernel session must be
+    /// alive too.
+    fn check_fence(&self, notebook: &Document, context: &Context, execution: &Execution) -> Result<()> {
+        let session = execution.kernel_session.as_ref().and_then(|id| notebook.kernels.get(id));
+        let is_owner = match &context.actor {
+            Actor::Agent { id } => execution.agent.as_ref() == Some(id),
+            actor => *actor == Actor::System,
+        };
+        let is_alive =
+            execution.status.is_finished() || session.is_some_and(|session| session.fence == Some(self.fence));
+        if execution.fence == Some(self.fence) && is_owner && is_alive {
+            return Ok(());
+        }
+        let message = "this kernel session is over or not yours: stop writing about it and ask for the state";
+        Err(Rejection { actual_version: execution.fence, ..RejectionCode::StaleFence.because(message) })
+    }
+
+    /// Handles a report after the end. Output of a lost execution is recovered, other late output (of a thread) is
+    /// appended; the rest is ignored.
+    fn late(
+        self,
+        notebook: &Notebook,
+        execution: &Execution,
+        report: ExecutionReport,
+        is_limit_notice: bool,
+    ) -> Decision {
+        match report {
+            ExecutionReport::Output { outputs } if execution.status == ExecutionStatus::Lost => {
+                let Report { execution_id, seq: output_seq, .. } = self;
+                Decision::one(ExecutionOutputRecovered { execution_id, output_seq, outputs, is_limit_notice })
+            }
+            ExecutionReport::Output { .. } | ExecutionReport::UpdateDisplay { .. } => {
+                self.running(notebook, execution, report, is_limit_notice)
+            }
+            _ => Decision::nothing(),
+        }
+    }
+
+    fn running(
+        self,
+        notebook: &Notebook,
+        execution: &Execution,
+        report: ExecutionReport,
+        is_limit_notice: bool,
+    ) -> Decision {
+        let Report { execution_id, seq: output_seq, .. } = self;
+        match report {
+            ExecutionReport::Started {} if execution.status == ExecutionStatus::Running => Decision::nothing(),
+            ExecutionReport::Started {} => Decision::one(ExecutionStarted { execution_id, output_seq }),
+            ExecutionReport::Output { outputs } => {
+                Decision::one(ExecutionOutputAppended { execution_id, output_seq, outputs, is_limit_notice })
+            }
+            ExecutionReport::UpdateDisplay { display_id, output } => {
+                Decision::one(ExecutionOutputUpdated { execution_id, output_seq, display_id, output })
+            }
+            ExecutionReport::Clear { wait } => {
+                Decision::one(ExecutionOutputsCleared { execution_id, output_seq, wait })
+            }
+            ExecutionReport::InputRequest { prompt, password } => {
+                Decision::one(ExecutionInputRequested { execution_id, output_seq, prompt, password })
+            }
+            ExecutionReport::Completed { outcome, execution_count, notice } => {
+                let completed =
+                    ExecutionCompleted { execution_id, output_seq, outcome: outcome.into(), execution_count, notice };
+                complete(notebook, execution, completed)
+            }
+            ExecutionReport::Lost { cause, detail } => {
+                let lost = ExecutionLost { execution_id: execution_id.clone(), cause: cause.into(), detail };
+                ended(notebook, &execution_id, execution, lost.into())
+            }
+        }
+    }
+}
+
+/// Masks keys in reports on an assistant's run. The agent has masked the blobs.
+fn mask(report: &mut ExecutionReport) {
+    match report {
+        ExecutionReport::Output { outputs } => mask_outputs(outputs),
+        ExecutionReport::UpdateDisplay { output, .. } => mask_outputs(std::slice::from_mut(output)),
+        _ => {}
+    }
+}
+
+fn check_size(context: &Context, report: &ExecutionReport) -> Result<()> {
+    let limit = context.limits.max_output_bytes_per_report;
+    RejectionCode::LimitExceeded.when(size_of(report) > limit, || {
+        format!("a report holds at most {limit} bytes: put large parts in blobs, and send several reports")
+    })
+}
+
+fn size_of(report: &ExecutionReport) -> usize {
+    match report {
+        ExecutionReport::Output { outputs } => outputs.iter().map(Output::size_bytes).sum(),
+        ExecutionReport::UpdateDisplay { display_id, output } => display_id.len() + output.size_bytes(),
+        ExecutionReport::InputRequest { prompt, .. } => prompt.len(),
+        ExecutionReport::Lost { detail: text, .. } | ExecutionReport::Completed { notice: text, .. } => {
+            text.as_ref().map_or(0, String::len)
+        }
+        ExecutionReport::Started {} | ExecutionReport::Clear { .. } => 0,
+    }
+}
+
+/// Records an interrupted run as cancelled: its error comes from the interrupt.
+fn complete(notebook: &Notebook, execution: &Execution, completed: ExecutionCompleted) -> Decision {
+    let execution_id = completed.execution_id.clone();
+    let end = if execution.cancel_requested && completed.outcome != ExecutionOutcome::Ok {
+        cancelled(&execution_id, EndCause::Interrupted.into())
+    } else {
+        completed.into()
+    };
+    ended(notebook, &execution_id, execution, end)
+}
