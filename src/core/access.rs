@@ -1,15 +1,14 @@
 //! Authorises commands by roles, scopes and kind of actor, and decides the commands that change the access list.
 
-use crate::account_status::{Standing, check_active, user};
+use crate::account_status::{AccountStatus, check_active, user};
 use crate::authority::{Authority, Operation, operation};
-use crate::checks::check_not_archived;
+use crate::checks::{check_not_archived, kernel_session};
 use crate::command::Command;
 use crate::context::Context;
-use crate::values::decision::Decision;
-use crate::values::rejection::{Rejection, RejectionCode, Result};
-use crate::values::words::word;
+use crate::values::decision::{Decision, Rejection, RejectionCode, Result, word};
 use notarium_record::{
-    AccessGranted, AccessRevoked, Actor, Document, Grant, Millis, Role, Scope, Subject, Turn, UserId,
+    AccessGranted, AccessRevoked, Actor, AgentId, Document, Grant, KernelSession, KernelSessionId, Millis, Role, Scope,
+    Subject, Turn, UserId,
 };
 
 /// Returns the actor's roles in the notebook now: its own grant, those of its workspaces, and the ambient one. Roles
@@ -167,7 +166,7 @@ fn unknown_notebook(notebook: &Document) -> Rejection {
 
 pub(crate) fn decide_grant(notebook: &Document, context: &Context, subject: Subject, grant: Grant) -> Result<Decision> {
     check_grantable(&subject, grant)?;
-    check_active(&context.standings, &subject)?;
+    check_active(&context.account_status, &subject)?;
     let limits = &context.limits;
     let before = notebook.access.iter().find(|entry| entry.subject == subject);
     if before.is_some_and(|entry| entry.grant == grant) {
@@ -213,11 +212,11 @@ pub(crate) fn decide_take_over(notebook: &Document, context: &Context, from: Use
         let message = "who left is no owner of this notebook: there is nothing to take over";
         return Err(RejectionCode::InvalidValue.because(message));
     }
-    RejectionCode::Forbidden.when(context.standings.of(&former) == Standing::Active, || {
+    RejectionCode::Forbidden.when(context.account_status.of(&former) == AccountStatus::Active, || {
         "the owner's account is in use: the owner hands the notebook over; an administrator takes over where the account is \
          deactivated"
     })?;
-    check_active(&context.standings, &owner)?;
+    check_active(&context.account_status, &owner)?;
     let grant = Grant { role: Role::Owner, expires_at: None };
     let granted = AccessGranted { taken_over_from: Some(from), ..granted(owner, grant) };
     Ok(Decision::of([granted.into(), AccessRevoked { subject: former }.into()]))
@@ -232,4 +231,36 @@ fn keep_an_owner(notebook: &Document, leaving: &Subject) -> Result<()> {
     let mut others = notebook.access.iter().filter(|entry| entry.subject != *leaving);
     let is_last = !others.any(|entry| is_lasting_owner(&entry.subject, entry.grant));
     RejectionCode::LastOwner.when(is_last, || "a notebook keeps at least one owner: make somebody else owner first")
+}
+
+// --- kernels ---
+
+/// Returns the runtime agent that sends the report; `None`: the server does. Refuses other senders.
+pub(crate) fn reporting_agent(context: &Context) -> Result<Option<&AgentId>> {
+    match &context.actor {
+        Actor::Agent { id } => Ok(Some(id)),
+        Actor::System => Ok(None),
+        _ => Err(RejectionCode::Forbidden.because("only runtime agents report on kernels")),
+    }
+}
+
+/// Refuses an agent that does not own the session; the server may act for any.
+pub(crate) fn check_owner(context: &Context, session: &KernelSession) -> Result<()> {
+    match reporting_agent(context)? {
+        Some(agent) if session.agent.as_ref() != Some(agent) => {
+            Err(RejectionCode::StaleFence.because("this kernel session belongs to another agent: leave it"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns a session that the sender owns.
+pub(crate) fn owned_kernel<'a>(
+    notebook: &'a Document,
+    context: &Context,
+    id: &KernelSessionId,
+) -> Result<&'a KernelSession> {
+    let session = kernel_session(notebook, id)?;
+    check_owner(context, session)?;
+    Ok(session)
 }

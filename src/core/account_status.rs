@@ -1,13 +1,13 @@
 //! Account status (active, ended, unknown) of subjects named by a command. The core has no accounts: the server looks
-//! up the subjects of [`required_standings`] and puts the answer into the context.
+//! up the subjects of [`required_account_status`] and puts the answer into the context.
 
 use crate::command::Command;
-use crate::values::rejection::{Rejection, RejectionCode, Result};
+use crate::values::decision::{Rejection, RejectionCode, Result};
 use notarium_record::{Subject, UserId};
 
 /// Account status of a subject.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Standing {
+pub enum AccountStatus {
     /// The subject can use its rights.
     Active,
     /// The account is deactivated; the share link or the agent's token was revoked or has expired.
@@ -22,27 +22,27 @@ pub enum Standing {
 
 /// Status of the subjects of one command. A subject that was not looked up is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standings(Vec<(Subject, Standing)>);
+pub struct AccountStatuses(Vec<(Subject, AccountStatus)>);
 
-impl Standings {
+impl AccountStatuses {
     /// Makes the answer from subjects that were looked up.
-    pub fn new(found: impl IntoIterator<Item = (Subject, Standing)>) -> Self {
+    pub fn new(found: impl IntoIterator<Item = (Subject, AccountStatus)>) -> Self {
         Self(found.into_iter().collect())
     }
 
     /// Status of the subject.
-    pub fn of(&self, subject: &Subject) -> Standing {
+    pub fn of(&self, subject: &Subject) -> AccountStatus {
         let found = self.0.iter().find(|(found, _)| found == subject);
         found.map(|(_, standing)| standing.clone()).unwrap_or_default()
     }
 }
 
-/// Subjects whose status [`crate::decide`] needs. The answers go into `context.standings`.
-pub fn required_standings(command: &Command) -> Vec<Subject> {
+/// Subjects whose status [`crate::decide`] needs. The answers go into `context.account_status`.
+pub fn required_account_status(command: &Command) -> Vec<Subject> {
     match command {
         Command::GrantAccess { subject, .. } => vec![subject.clone()],
         Command::TakeOverNotebook { from, to } => vec![user(from), user(to)],
-        Command::Batch { commands } => commands.iter().flat_map(required_standings).collect(),
+        Command::Batch { commands } => commands.iter().flat_map(required_account_status).collect(),
         Command::AddComment(command) => command.mentions.iter().map(user).collect(),
         Command::EditComment(command) => command.mentions.iter().map(user).collect(),
         _ => Vec::new(),
@@ -54,12 +54,12 @@ pub(crate) fn user(id: &UserId) -> Subject {
 }
 
 /// Refuses a right for a subject that is unknown or could not use it.
-pub(crate) fn check_active(standings: &Standings, subject: &Subject) -> Result<()> {
+pub(crate) fn check_active(account_status: &AccountStatuses, subject: &Subject) -> Result<()> {
     let refused = |code, message| Err(Rejection::new(code, message));
-    match standings.of(subject) {
-        Standing::Active => Ok(()),
-        Standing::Ended { name } => refused(RejectionCode::SubjectEnded, ended(subject, &name)),
-        Standing::Unknown => refused(RejectionCode::UnknownSubject, unknown(subject)),
+    match account_status.of(subject) {
+        AccountStatus::Active => Ok(()),
+        AccountStatus::Ended { name } => refused(RejectionCode::SubjectEnded, ended(subject, &name)),
+        AccountStatus::Unknown => refused(RejectionCode::UnknownSubject, unknown(subject)),
     }
 }
 

@@ -4,25 +4,19 @@
 //! are enforced: one unfinished turn per conversation, one open model call per turn.
 
 pub mod attachments;
-pub mod call_answer;
-pub mod call_decisions;
-pub mod call_rights;
-pub mod call_risk;
-pub mod gate;
-pub mod grants;
+pub(crate) mod call_risk;
+pub(crate) mod calls;
+pub(crate) mod gate;
 pub mod kernel_tools;
-pub mod revocation;
-pub mod unposted;
 
-use crate::access;
-use crate::access::check_is_reactor;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::access::{self, check_is_reactor};
 use crate::cells;
-use crate::cells::replies;
-use crate::checks::{check_not_archived, checked_title};
+use crate::checks::{check_not_archived, checked_title, live_cell};
 use crate::context::Context;
 use crate::notebook::Notebook;
-use crate::values::decision::{Decided, Decision, Outcome};
-use crate::values::rejection::{RejectionCode, Result};
+use crate::values::decision::{Decided, Decision, Outcome, RejectionCode, Result};
 use crate::values::{FlagMessage, StartTurn, TurnEnd};
 use notarium_record::{
     Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
@@ -30,7 +24,6 @@ use notarium_record::{
     RawJson, Turn, TurnCancelled, TurnFailed, TurnFailure, TurnFinished, TurnId, TurnModelCallFinished,
     TurnModelCallStarted, TurnStarted, Usage, WithdrawalCause, assistant_scopes,
 };
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Model calls of one turn, at most.
 pub const MAX_MODEL_CALLS: u32 = 10;
@@ -147,7 +140,7 @@ fn prompt(notebook: &Notebook, context: &Context, text: Option<String>, cell_id:
     let prompt = match (text, cell_id) {
         (Some(text), None) => text,
         (None, Some(cell_id)) => {
-            let cell = cells::live_cell(notebook, context, cell_id)?;
+            let cell = live_cell(notebook, context, cell_id)?;
             RejectionCode::NotRunnable.when(cell.content.cell_type != CellType::Prompt, || {
                 format!("cell {cell_id} is no prompt: change its type, or send the text")
             })?;
@@ -169,8 +162,8 @@ fn check_size(context: &Context, bytes: usize) -> Result<()> {
 
 pub(crate) fn decide_cancel(notebook: &Notebook, context: &mut Context, turn_id: &TurnId) -> Result<Decision> {
     known(notebook, turn_id)?;
-    let mut events = call_decisions::withdrawals(notebook, turn_id, WithdrawalCause::TurnCancelled);
-    events.extend(unposted::kept(notebook, context, turn_id));
+    let mut events = calls::withdrawals(notebook, turn_id, WithdrawalCause::TurnCancelled);
+    events.extend(partial_answer(notebook, context, turn_id));
     events.push(TurnCancelled { turn_id: turn_id.clone() }.into());
     Ok(Decision::of(events))
 }
@@ -287,7 +280,7 @@ pub(crate) fn decide_reply(
     RejectionCode::Forbidden.when(role == MessageRole::User, || "people speak for themselves: use StartTurn")?;
     check_size(context, RawJson::of(&blocks).map_or(0, |json| json.get().len()))?;
     let message_id = context.ids.ulid().into();
-    let reply_units = replies::units_shown(notebook, &turn_id, role, &blocks);
+    let reply_units = cells::units_shown(notebook, &turn_id, role, &blocks);
     let (turn_id, role) = (Some(turn_id), role.into());
     let blocks = blocks.into_iter().map(Open::Known).collect();
     let is_partial = false;
@@ -302,9 +295,9 @@ pub(crate) fn decide_end(
     end: TurnEnd,
 ) -> Result<Decision> {
     own(notebook, context, &turn_id)?;
-    let mut events = call_decisions::withdrawals(notebook, &turn_id, WithdrawalCause::TurnEnded);
+    let mut events = calls::withdrawals(notebook, &turn_id, WithdrawalCause::TurnEnded);
     if matches!(end, TurnEnd::Failed { .. }) {
-        events.extend(unposted::kept(notebook, context, &turn_id));
+        events.extend(partial_answer(notebook, context, &turn_id));
     }
     events.push(match end {
         TurnEnd::Finished(stop_reason) => TurnFinished { turn_id, stop_reason: stop_reason.into() }.into(),
@@ -313,4 +306,60 @@ pub(crate) fn decide_end(
         }
     });
     Ok(Decision::of(events))
+}
+
+/// Returns the partial answer as a message of the assistant. `None`: no text was written.
+pub(crate) fn partial_answer(notebook: &Notebook, context: &mut Context, turn_id: &TurnId) -> Option<Decided> {
+    // Without a model call, the texts are those of an earlier turn with the same id.
+    let turn = notebook.turns.get(turn_id).filter(|turn| turn.model_calls > 0)?;
+    let Actor::User { id: for_user } = turn.requested_by.clone() else { return None };
+    let conversation = turn.conversation_id.clone();
+    let blocks = fitting(context.unposted.get(turn_id)?, context.limits.max_message_bytes);
+    if blocks.is_empty() {
+        return None;
+    }
+    let posted = MessagePosted {
+        conversation_id: conversation.clone(),
+        message_id: context.ids.ulid().into(),
+        turn_id: Some(turn_id.clone()),
+        role: MessageRole::Assistant.into(),
+        reply_units: cells::units_shown(notebook, turn_id, MessageRole::Assistant, &blocks),
+        blocks: blocks.into_iter().map(Open::Known).collect(),
+        is_partial: true,
+    };
+    Some(Decided { actor: Some(Actor::Assistant { for_user, conversation }), ..Decided::from(posted) })
+}
+
+/// The first texts that are not blank, as many as a message has room for; the last one may be cut.
+fn fitting(texts: &[String], max_bytes: usize) -> Vec<MessageBlock> {
+    let mut room = max_bytes.saturating_sub(2);
+    let mut blocks = Vec::new();
+    for text in texts.iter().filter(|text| !text.trim().is_empty()) {
+        let block = cut(text.clone(), room);
+        let Some(left) = room.checked_sub(size(&block) + 1) else { break };
+        room = left;
+        let is_whole = matches!(&block, MessageBlock::Text { text: partial_answer } if partial_answer == text);
+        blocks.push(block);
+        if !is_whole {
+            break;
+        }
+    }
+    blocks
+}
+
+/// Cuts a text so that its block fits into `room` bytes of JSON.
+fn cut(mut text: String, room: usize) -> MessageBlock {
+    loop {
+        let block = MessageBlock::Text { text: text.clone() };
+        let size = size(&block) + 1;
+        if size <= room || text.is_empty() {
+            return block;
+        }
+        let fewer = (text.len() * room / size).min(text.len() - 1);
+        text.truncate(text.floor_char_boundary(fewer));
+    }
+}
+
+fn size(block: &MessageBlock) -> usize {
+    RawJson::of(block).map_or(usize::MAX - 1, |json| json.get().len())
 }

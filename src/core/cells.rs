@@ -1,27 +1,26 @@
 //! Cells: inserting, editing, moving, retyping, deleting and restoring them.
+//!
+//! The reply of an assistant stays with its prompt cell, as outputs stay with a code cell. A new answer replaces it;
+//! older ones are in the record.
 
-pub mod comments;
-pub mod replies;
-pub mod undo;
-pub mod undo_text;
+pub(crate) mod comments;
+pub(crate) mod undo;
+pub(crate) mod undo_text;
 
-use crate::checks::{check_attachments, check_metadata, check_source};
+use crate::checks::{check_attachments, check_metadata, check_source, find_deleted, live_cell};
 use crate::command::Command;
-use crate::context::Context;
-use crate::context::history;
-use crate::context::history::History;
-use crate::context::limits::Limits;
+use crate::context::{self, Context, Limits};
 use crate::notebook::Notebook;
-use crate::reactive::{blocked_after, removal_after};
-use crate::values::decision::{Decided, Decision, Outcome};
-use crate::values::rejection::{Rejection, RejectionCode, Result};
+use crate::reactive::removal_after;
+use crate::runs::blocked_after;
+use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result};
 use crate::values::{CellFlagChanges, ExecutionTarget, InsertCell, Place, RequestExecution};
-use notarium_record::text::{self, ChangeSet, TextError};
+use notarium_record::text::{self, ChangeSet, TextError, utf16_len};
 use notarium_record::{
     Cell, CellAttachmentsSet, CellContent, CellDeleted, CellFlags, CellFlagsSet, CellId, CellInserted, CellMetadataSet,
     CellMoved, CellOutputsCleared, CellReply, CellRestored, CellSourceEdited, CellType, CellTypeChanged, Document,
-    EndCause, Event, Execution, ExecutionCancelled, ExecutionId, ExecutionStatus, HistoryQuery, OrderKey,
-    PastExecution, RawObject, Version,
+    EndCause, Execution, ExecutionCancelled, ExecutionId, ExecutionStatus, HistoryQuery, MessageBlock, MessageRole,
+    OrderKey, PastExecution, RawObject, ReplyStatus, TurnFailure, TurnId, Version,
 };
 
 /// Queries the edits since the base of a change. If the cell is not live, queries its deletion: it may be in the trash.
@@ -73,17 +72,6 @@ fn subject(command: &Command) -> Option<&CellId> {
     }
 }
 
-/// Returns the live cell. The refusal distinguishes a deleted cell from one that never existed.
-pub(crate) fn live_cell<'a>(notebook: &'a Document, context: &Context, cell_id: &CellId) -> Result<&'a Cell> {
-    if let Some(cell) = notebook.cells.get(cell_id) {
-        return Ok(cell);
-    }
-    Err(match find_deleted(&context.history, cell_id) {
-        Some(_) => RejectionCode::CellDeleted.because(format!("cell {cell_id} is in the trash: restore it first")),
-        None => RejectionCode::UnknownCell.because(format!("no cell {cell_id} in this notebook: check the id")),
-    })
-}
-
 fn check_cell_version(cell_id: &CellId, cell: &Cell, expected: Option<Version>) -> Result<()> {
     match expected {
         Some(expected) if expected != cell.cell_version => {
@@ -107,7 +95,7 @@ pub(crate) fn decide_insert(notebook: &Document, context: &mut Context, command:
     check_attachments(&context.limits, attachments.as_ref())?;
     let order_key = key_at(notebook, context, None, &place)?;
     let flags = changed_flags(CellFlags::default(), &flags)?;
-    let reply = reply.map(|reply| replies::brought(&context.limits, cell_type, *reply)).transpose()?;
+    let reply = reply.map(|reply| brought_reply(&context.limits, cell_type, *reply)).transpose()?;
     let cell = CellContent { cell_type, source, order_key, metadata, attachments, flags };
     let outcome = Outcome { cells: vec![cell_id.clone()], ..Outcome::default() };
     Ok(Decision { events: vec![CellInserted { cell_id, cell, reply }.into()], outcome })
@@ -215,7 +203,7 @@ pub(crate) fn late_edits<'a>(
 
 /// Edits of a cell after `base`. An insertion after `base` resets the list: the sender typed before it knew the ack.
 fn edits_since<'a>(context: &'a Context, cell_id: &CellId, base: Version) -> Result<Vec<&'a ChangeSet>> {
-    let edits = history::edits_after(&context.history, cell_id, base);
+    let edits = context::edits_after(&context.history, cell_id, base);
     RejectionCode::BaseTooOld.when(
         edits.len() > context.limits.max_late_edits,
         || "the base is too far back to merge: keep your text aside, read the cell again and paste it in",
@@ -380,13 +368,70 @@ pub(crate) fn restoration(
     let latest_execution = deleted.latest_execution.clone().filter(|_| execution.is_some());
     let is_there = latest_execution.as_ref().is_some_and(|id| notebook.executions.contains_key(id));
     let execution = execution.filter(|_| !is_there).map(|execution| Box::new(PastExecution::from(execution)));
-    let reply = replies::come_back(notebook, cell_id, deleted);
+    let reply = returning_reply(notebook, cell_id, deleted);
     CellRestored { cell_id: cell_id.clone(), cell, latest_execution, execution, reply }
 }
 
-fn find_deleted<'a>(history: &'a History, cell_id: &CellId) -> Option<&'a CellDeleted> {
-    history.events.iter().rev().find_map(|recorded| match &recorded.event {
-        Event::CellDeleted(event) if event.cell_id == *cell_id => Some(event),
-        _ => None,
-    })
+/// UTF-16 code units of a reply that a cell shows, at most. The conversation's messages have the whole text.
+pub const MAX_REPLY_UNITS: usize = 256 << 10;
+
+/// Checks a reply that a cell brings from a file or another notebook. No assistant answers it here, so a running reply
+/// is stopped.
+pub(crate) fn brought_reply(limits: &Limits, cell_type: CellType, reply: CellReply) -> Result<CellReply> {
+    if cell_type != CellType::Prompt {
+        let message = "only a prompt cell has a reply: leave it out, or insert a prompt cell";
+        return Err(RejectionCode::InvalidValue.because(message));
+    }
+    if let Some(word) = reply.unknown_word() {
+        let message =
+            format!("this server does not know the word '{word}' in a reply: see protocol/schema/command.json");
+        return Err(RejectionCode::InvalidValue.because(message));
+    }
+    check_source(limits, &reply.prompt)?;
+    let mut reply = CellReply { turn_id: None, ..reply };
+    reply.detail = limits.detail(reply.detail);
+    if reply.status == ReplyStatus::Running {
+        stop(&mut reply, TurnFailure::Copied);
+    }
+    if utf16_len(&reply.text) > MAX_REPLY_UNITS {
+        reply.text.truncate(reply.text.floor_char_boundary(MAX_REPLY_UNITS));
+        reply.is_cut = true;
+    }
+    Ok(reply)
+}
+
+fn stop(reply: &mut CellReply, cause: TurnFailure) {
+    reply.status = ReplyStatus::Stopped.into();
+    reply.cause = Some(cause.into());
+}
+
+/// Reply of a restored cell, with its progress during the deletion.
+pub(crate) fn returning_reply(notebook: &Notebook, cell_id: &CellId, deleted: &CellDeleted) -> Option<CellReply> {
+    let followed = notebook.ledger.reply_in_trash(cell_id).map(CellReply::from);
+    let mut reply = followed.or_else(|| deleted.reply.clone())?;
+    let goes_on = reply.turn_id.as_ref().is_some_and(|turn_id| notebook.turns.contains_key(turn_id));
+    if reply.status == ReplyStatus::Running && !goes_on {
+        stop(&mut reply, TurnFailure::CellDeleted);
+    }
+    Some(reply)
+}
+
+/// UTF-16 code units of a message that the prompt cell of its turn shows; `None`: all.
+pub(crate) fn units_shown(
+    notebook: &Notebook,
+    turn_id: &TurnId,
+    role: MessageRole,
+    blocks: &[MessageBlock],
+) -> Option<usize> {
+    let cell_id = notebook.turns.get(turn_id)?.cell_id.as_ref().filter(|_| role == MessageRole::Assistant)?;
+    let shown = match notebook.cells.get(cell_id) {
+        Some(cell) => cell.reply.as_ref().map_or(0, |reply| utf16_len(&reply.text)),
+        None => notebook.ledger.reply_in_trash(cell_id).map_or(0, |reply| utf16_len(&reply.text)),
+    };
+    let texts = blocks.iter().map(|block| match block {
+        MessageBlock::Text { text } => utf16_len(text),
+        _ => 0,
+    });
+    let room = MAX_REPLY_UNITS.saturating_sub(shown);
+    (texts.sum::<usize>() > room).then_some(room)
 }

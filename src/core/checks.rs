@@ -1,8 +1,8 @@
 //! Validations shared by slices: sizes, characters, archived notebooks.
 
-use crate::context::limits::Limits;
-use crate::values::rejection::{RejectionCode, Result};
-use notarium_record::{Document, RawObject};
+use crate::context::{Context, History, Limits};
+use crate::values::decision::{RejectionCode, Result};
+use notarium_record::{Cell, CellDeleted, CellId, Document, Event, KernelSession, KernelSessionId, RawObject};
 
 /// Trims a title; refuses an empty or long one, and control characters.
 pub(crate) fn checked_title(limits: &Limits, title: &str) -> Result<String> {
@@ -40,4 +40,27 @@ pub(crate) fn check_attachments(limits: &Limits, attachments: Option<&RawObject>
     RejectionCode::LimitExceeded.when(bytes > limits.max_attachments_bytes, || {
         format!("attachments of a cell have at most {} bytes: link large files", limits.max_attachments_bytes)
     })
+}
+
+/// Returns the live cell. The refusal distinguishes a deleted cell from one that never existed.
+pub(crate) fn live_cell<'a>(notebook: &'a Document, context: &Context, cell_id: &CellId) -> Result<&'a Cell> {
+    if let Some(cell) = notebook.cells.get(cell_id) {
+        return Ok(cell);
+    }
+    Err(match find_deleted(&context.history, cell_id) {
+        Some(_) => RejectionCode::CellDeleted.because(format!("cell {cell_id} is in the trash: restore it first")),
+        None => RejectionCode::UnknownCell.because(format!("no cell {cell_id} in this notebook: check the id")),
+    })
+}
+
+pub(crate) fn find_deleted<'a>(history: &'a History, cell_id: &CellId) -> Option<&'a CellDeleted> {
+    history.events.iter().rev().find_map(|recorded| match &recorded.event {
+        Event::CellDeleted(event) if event.cell_id == *cell_id => Some(event),
+        _ => None,
+    })
+}
+
+pub(crate) fn kernel_session<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession> {
+    let unknown = || format!("no kernel session {id} in this notebook: it has ended, or never was");
+    notebook.kernels.get(id).ok_or_else(|| RejectionCode::UnknownKernelSession.because(unknown()))
 }

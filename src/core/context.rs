@@ -1,18 +1,20 @@
-//! Context of a decision beside the state: sender, time, new ids, answers about the past.
+//! Input of a decision beside the notebook: sender, time, new ids, limits, and the answers to its queries about the past
+//! and about code. So the core stays pure and the state small.
 
-pub mod history;
-pub mod limits;
-
-use crate::account_status::Standings;
-use crate::authority::Authority;
-use crate::context::history::History;
-use crate::context::limits::Limits;
-use notarium_record::{
-    Actor, CommandId, CorrelationId, EventId, InstanceId, KernelSessionId, Millis, Salt, TurnId, Version,
-};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
 use ulid::Ulid;
+
+use crate::account_status::AccountStatuses;
+use crate::authority::Authority;
+use crate::values::code_names::KnownNames;
+use notarium_record::text::ChangeSet;
+use notarium_record::{
+    Actor, CellId, CommandId, CorrelationId, Event, EventId, ExecutionId, InstanceId, KernelSessionId, Logged, Millis,
+    Past, Recorded, ReplayedExecution, Risk, Salt, TurnId, Version,
+};
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
 #[derive(Debug, Clone)]
@@ -38,8 +40,8 @@ pub struct Context {
     pub ids: IdSource,
     /// The answer to [`crate::required_history`].
     pub history: History,
-    /// The answer to [`crate::required_standings`].
-    pub standings: Standings,
+    /// The answer to [`crate::required_account_status`].
+    pub account_status: AccountStatuses,
     /// Kernel sessions whose runtime agent is not connected. Their state is unknown until it is back.
     pub away: BTreeSet<KernelSessionId>,
     /// Kernel sessions whose runtime agent has been away so long that all clients are notified.
@@ -81,5 +83,180 @@ impl IdSource {
         let mut salt = [0_u8; 16];
         salt.copy_from_slice(&digest.finalize()[..16]);
         Salt(salt)
+    }
+}
+
+/// Answers to all queries of a command: each event once, in the order of versions. Empty without queries.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    /// Events that the queries of [`crate::required_history`] have found.
+    pub events: Vec<Arc<Recorded>>,
+    /// Executions that the queries ask for, as the record has them.
+    pub executions: BTreeMap<ExecutionId, ReplayedExecution>,
+    /// The answer to [`crate::required_judgement`].
+    pub judgement: Option<Judgement>,
+    /// The names of the notebook's cells, where [`crate::reactive::needs_names`] asks for them.
+    pub names: Option<Arc<KnownNames>>,
+}
+
+impl History {
+    /// Makes a history from events in the order of versions.
+    pub fn of(events: impl IntoIterator<Item = Recorded>) -> Self {
+        Self { events: events.into_iter().map(Arc::new).collect(), ..Self::default() }
+    }
+}
+
+impl<T: Logged> From<Past<T>> for History {
+    /// Leaves out events that this build cannot read.
+    fn from(past: Past<T>) -> Self {
+        let events = past.events.iter().filter_map(|event| Some(event.recorded()?.into_owned()));
+        Self { executions: past.executions, ..Self::of(events) }
+    }
+}
+
+/// Pieces of Python that a tool call would run, for a judge outside the core.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgementQuery {
+    /// Sources of the other cells, as they are and as they last ran: the code sees their names.
+    pub earlier: Vec<String>,
+    /// Sources to run, in this order.
+    pub codes: Vec<String>,
+    /// Functions that a kernel has registered, with their risks: code that mentions one has its risk.
+    pub functions: Vec<(String, Risk)>,
+    /// The codes run only to register their functions again in a new kernel: no function is called.
+    pub registers: bool,
+}
+
+/// Judgement of the code of a query. It counts for that code only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The query that was judged.
+    pub query: JudgementQuery,
+    /// Risk of the code. `Read`: the judge found no risk.
+    pub risk: Risk,
+    /// Risk of each of the query's `codes`.
+    pub each: Vec<Risk>,
+    /// Reasons for the risk, as sentences.
+    pub reasons: Vec<String>,
+}
+
+/// Changes of a cell's text after `base`, in order. An insertion of the cell after `base` resets the list.
+pub(crate) fn edits_after<'a>(history: &'a History, cell_id: &CellId, base: Version) -> Vec<&'a ChangeSet> {
+    let mut edits = Vec::new();
+    for recorded in history.events.iter().filter(|recorded| recorded.envelope.version > base) {
+        match &recorded.event {
+            Event::CellSourceEdited(event) if event.cell_id == *cell_id => edits.push(&event.change),
+            Event::CellInserted(event) if event.cell_id == *cell_id => edits.clear(),
+            _ => {}
+        }
+    }
+    edits
+}
+
+/// Default time that a tool call waits for a person.
+pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;
+/// Default limit of tool calls in a minute, for a person with one token.
+pub const MAX_CALLS_PER_MINUTE: usize = 20;
+
+/// Quotas that `decide` enforces; each has a typed rejection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// A cell's source, or code of no cell.
+    pub max_source_bytes: usize,
+    /// Metadata of a cell or of the notebook, as JSON.
+    pub max_metadata_bytes: usize,
+    /// All attachments of a cell together, as JSON.
+    pub max_attachments_bytes: usize,
+    /// A title or a name.
+    pub max_title_characters: usize,
+    /// Edits of one cell over which a late change is transformed.
+    pub max_late_edits: usize,
+    /// Live cells.
+    pub max_cells: usize,
+    /// An order key. Keys grow where cells are inserted into the same gap again and again.
+    pub max_order_key_bytes: usize,
+    /// Parts of one `Batch`.
+    pub max_batch_commands: usize,
+    /// Runs that have not ended.
+    pub max_queued_executions: usize,
+    /// Kernel sessions that have not ended.
+    pub max_kernels: usize,
+    /// All outputs of one report; larger outputs come in several reports.
+    pub max_output_bytes_per_report: usize,
+    /// Outputs that an agent writes of one run, with a cost for each event. Beyond the limit a notice is recorded.
+    pub max_output_bytes_per_run: usize,
+    /// All outputs of one run that an imported file brings.
+    pub max_recorded_output_bytes: usize,
+    /// Entries of the access list.
+    pub max_access_entries: usize,
+    /// Named versions.
+    pub max_named_versions: usize,
+    /// Groups that one `Undo` or `Redo` takes.
+    pub max_undo_steps: usize,
+    /// An answer to one input request of running code.
+    pub max_input_bytes: usize,
+    /// A `detail`; the rest is cut off.
+    pub max_cause_characters: usize,
+    /// Conversations in which a person has spoken.
+    pub max_conversations: usize,
+    /// Conversations of outside assistants. At the limit, the one that is idle longest is closed for another.
+    pub max_outside_conversations: usize,
+    /// Functions of a notebook. At the limit, the oldest whose kernel has ended are evicted.
+    pub max_functions: usize,
+    /// All blocks of a message together.
+    pub max_message_bytes: usize,
+    /// Pinned or skipped messages of one conversation.
+    pub max_flagged_messages: usize,
+    /// Tool calls that wait for a person or for another call.
+    pub max_waiting_tool_calls: usize,
+    /// Tool calls of a person with one token.
+    pub max_tool_calls_per_minute: usize,
+    /// Time that a tool call waits for a person.
+    pub tool_call_expiry_ms: Millis,
+    /// Result of a tool; larger ones are refused and belong in a blob.
+    pub max_tool_result_bytes: usize,
+    /// Grants that have not expired.
+    pub max_grants: usize,
+}
+
+impl Limits {
+    /// Cuts a detail to its limit; an empty one becomes `None`.
+    pub(crate) fn detail(&self, text: Option<String>) -> Option<String> {
+        text.filter(|text| !text.is_empty()).map(|text| text.chars().take(self.max_cause_characters).collect())
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_source_bytes: 1 << 20,
+            max_metadata_bytes: 1 << 20,
+            max_attachments_bytes: 16 << 20,
+            max_title_characters: 255,
+            max_late_edits: 10_000,
+            max_cells: 20_000,
+            max_order_key_bytes: 1_000,
+            max_batch_commands: 60_000,
+            max_queued_executions: 20_000,
+            max_kernels: 8,
+            max_output_bytes_per_report: 4 << 20,
+            max_output_bytes_per_run: 64 << 20,
+            max_recorded_output_bytes: 64 << 20,
+            max_access_entries: 1_000,
+            max_named_versions: 1_000,
+            max_undo_steps: 100,
+            max_input_bytes: 64 << 10,
+            max_cause_characters: 2_000,
+            max_conversations: 1_000,
+            max_outside_conversations: 100,
+            max_functions: 128,
+            max_message_bytes: 1 << 20,
+            max_flagged_messages: 500,
+            max_waiting_tool_calls: 2_000,
+            max_tool_calls_per_minute: MAX_CALLS_PER_MINUTE,
+            tool_call_expiry_ms: EXPIRY_MS,
+            max_tool_result_bytes: 256 << 10,
+            max_grants: 100,
+        }
     }
 }

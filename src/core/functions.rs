@@ -1,26 +1,24 @@
 //! Functions that users register in a kernel as tools for assistants. They are kept with the notebook and called in the
 //! kernel that registered them. When that kernel ends, they stay until another kernel registers them again.
 
-pub mod function_calls;
-pub mod offered;
-pub mod schema;
+pub(crate) mod schema;
 pub mod tools;
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::access::owned_kernel;
 use crate::context::Context;
-use crate::functions::offered::is_defined_in;
 use crate::functions::schema::check_schema;
-use crate::functions::tools::Tool;
-use crate::ledger::registrations::Causes;
+use crate::functions::tools::{Found, Tool, find, is_defined_in};
+use crate::ledger::registrations::RegisteringRuns;
 use crate::notebook::Notebook;
-use crate::runs::kernel_sessions;
-use crate::values::decision::{Decided, Decision};
-use crate::values::rejection::{Rejection, RejectionCode, Result};
+use crate::values::decision::{Decided, Decision, Rejection, RejectionCode, Result};
 use notarium_record::{
     CellType, Document, FunctionPlace, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase,
-    KernelSessionId, Risk, UserFunction, Version,
+    KernelSessionId, RawObject, Risk, UserFunction, Version,
 };
-use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// Functions that one kernel registers, at most.
 const MAX_FUNCTIONS: usize = 64;
@@ -44,7 +42,7 @@ pub(crate) fn decide_register(
     functions: Vec<UserFunction>,
     places: Vec<FunctionPlace>,
 ) -> Result<Decision> {
-    let session = kernel_sessions::owned(notebook, context, &kernel_session)?;
+    let session = owned_kernel(notebook, context, &kernel_session)?;
     if session.fence != Some(fence) || session.phase != KernelPhase::Started {
         let message = "this kernel session is over or not yours: register nothing more for it";
         return Err(Rejection { actual_version: session.fence, ..RejectionCode::StaleFence.because(message) });
@@ -52,7 +50,7 @@ pub(crate) fn decide_register(
     check(&functions)?;
     check_places(&functions, &places)?;
     check_clashes(notebook, &kernel_session, &places)?;
-    let causes = Causes::of(notebook, &kernel_session);
+    let causes = RegisteringRuns::of(notebook, &kernel_session);
     let functions = with_risks(notebook, &causes, functions);
     let known = notebook.functions.values().filter(|known| known.kernel_session.as_ref() == Some(&kernel_session));
     let known: Vec<&UserFunction> = known.map(|known| &known.function).collect();
@@ -75,7 +73,7 @@ pub(crate) fn decide_register(
 /// - A person's run sets the risk of functions that its text names, because the risk belongs to that text.
 /// - A function that the run does not name keeps at least its known risk: a kernel reports all its functions at every
 ///   registration.
-fn with_risks(notebook: &Notebook, causes: &Causes, functions: Vec<UserFunction>) -> Vec<UserFunction> {
+fn with_risks(notebook: &Notebook, causes: &RegisteringRuns, functions: Vec<UserFunction>) -> Vec<UserFunction> {
     let risked = functions.into_iter().map(|function| {
         let known = notebook.functions.get(&function.name).map(|known| &known.function);
         let same = known.filter(|known| UserFunction { risk: known.risk.clone(), ..function.clone() } == **known);
@@ -93,7 +91,7 @@ fn with_risks(notebook: &Notebook, causes: &Causes, functions: Vec<UserFunction>
 
 /// Checks that a person registers one of the functions by another text than before: the risk then belongs to the new
 /// text.
-fn is_rewritten(notebook: &Notebook, causes: &Causes, functions: &[UserFunction]) -> bool {
+fn is_rewritten(notebook: &Notebook, causes: &RegisteringRuns, functions: &[UserFunction]) -> bool {
     let is_other = |name: &str| causes.name(name) && !notebook.ledger.registrations.has(name, causes);
     causes.are_people() && functions.iter().any(|function| is_other(&function.name))
 }
@@ -218,4 +216,113 @@ fn check_one(function: &UserFunction) -> Result<()> {
         format!("{name}: outside assistants say by '{MCP_PARAMETER}' which notebook they mean: rename the parameter")
     })?;
     check_schema(&parsed).map_err(|why| invalid.because(format!("{name}: its schema is no schema of arguments: {why}")))
+}
+
+/// Requested call of a function.
+pub(crate) struct FunctionCall {
+    pub name: String,
+    pub arguments: RawObject,
+    /// The sender confirms that the function may destroy data.
+    pub is_confirmed: bool,
+}
+
+impl FunctionCall {
+    /// Renders the call as one line of Python, and returns the kernel that has the function. `named`: the kernel that
+    /// the command names.
+    pub fn code(&self, notebook: &Document, named: Option<&KernelSessionId>) -> Result<(String, KernelSessionId)> {
+        let name = &self.name;
+        let invalid = |message: String| RejectionCode::InvalidValue.because(message);
+        let found = find(notebook, name)?;
+        let Found::Function(function, session) = found else {
+            return Err(invalid(format!(
+                "{name} is a tool of assistants, and no function of a kernel: people have commands for what it does"
+            )));
+        };
+        found.arguments(&self.arguments)?;
+        if named.is_some_and(|named| named != session) {
+            return Err(invalid(format!("{name} is a function of kernel session {session}: name that one, or none")));
+        }
+        if function.risk.judged() == Risk::Destructive && !self.is_confirmed {
+            return Err(invalid(format!(
+                "{name} can destroy what cannot be brought back: look at the arguments, and send it with confirmed: true if it is meant"
+            )));
+        }
+        let arguments = python(self.arguments.get());
+        let version = text(&function.version);
+        // An expression, so that the kernel shows its value and no name is added to the user's.
+        let code = format!(
+            "__import__(\"notarium\").call_function(\"{name}\", {arguments}, as_json=False, version={version})\n"
+        );
+        Ok((code, session.clone()))
+    }
+}
+
+/// Renders JSON as Python literals. Numbers stay verbatim.
+fn python(json: &str) -> String {
+    let mut code = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => string_length(rest),
+            'a'..='z' => rest.find(|character: char| !character.is_ascii_lowercase()).unwrap_or(rest.len()),
+            other => other.len_utf8(),
+        };
+        let (token, after) = rest.split_at(length);
+        match token {
+            "true" => code.push_str("True"),
+            "false" => code.push_str("False"),
+            "null" => code.push_str("None"),
+            token if first == '"' => code.push_str(&text(&serde_json::from_str::<String>(token).unwrap_or_default())),
+            token => code.push_str(if token.chars().all(char::is_whitespace) { " " } else { token }),
+        }
+        rest = after;
+    }
+    code
+}
+
+/// Length in bytes of the JSON string at the start, with its quotes.
+fn string_length(json: &str) -> usize {
+    let mut is_escaped = false;
+    let end = json.bytes().skip(1).position(|byte| {
+        let ends = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    });
+    end.map_or(json.len(), |end| end + 2)
+}
+
+/// Renders a text as a literal on one line; characters that break lines for some reader are escaped.
+fn text(text: &str) -> String {
+    let mut literal = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' => literal.push_str("\\\""),
+            '\\' => literal.push_str("\\\\"),
+            '\n' => literal.push_str("\\n"),
+            '\t' => literal.push_str("\\t"),
+            other if other.is_control() || matches!(other, '\u{2028}' | '\u{2029}') => {
+                literal.push_str(&format!("\\u{:04x}", u32::from(other)));
+            }
+            other => literal.push(other),
+        }
+    }
+    literal.push('"');
+    literal
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(r#"{}"#, "{}")]
+    #[case(r#"{"a": true, "b":[null,false]}"#, r#"{"a": True, "b":[None,False]}"#)]
+    #[case(r#"{"n": 12345678901234567890123, "x": -1e-7}"#, r#"{"n": 12345678901234567890123, "x": -1e-7}"#)]
+    #[case(r#"{"true": "null \" \\"}"#, r#"{"true": "null \" \\"}"#)]
+    #[case("{\"a\":\n\"\\ud83d\\ude00 \\/ \\u2028\\r\\n\"}", "{\"a\": \"😀 / \\u2028\\u000d\\n\"}")]
+    fn json_becomes_python_on_one_line(#[case] json: &str, #[case] code: &str) {
+        assert_eq!(python(json), code);
+    }
 }

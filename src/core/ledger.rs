@@ -1,26 +1,26 @@
 //! Ledger: state beside the document that only the server's `decide` needs. It is never sent and may change with every
 //! release. Losing it costs a replay.
 
-pub mod bound_names;
-pub mod kernel_uses;
-pub mod registrations;
-pub mod requesters;
-pub mod undo_stacks;
-pub mod written;
+pub(crate) mod bound_names;
+pub(crate) mod registrations;
+pub(crate) mod runs;
+pub(crate) mod undo_stacks;
 
-use crate::ledger::bound_names::Reactive;
-use crate::ledger::kernel_uses::KernelUses;
-use crate::ledger::registrations::Registrations;
-use crate::ledger::requesters::Requesters;
-use crate::ledger::undo_stacks::{NextSteps, UndoStacks, Undoable};
-use crate::ledger::written::WrittenByRun;
-use notarium_record::{
-    Actor, CellId, CommandId, Document, Event, EventId, MessagePosted, Recorded, Reply, ReplyStatus, TokenId,
-    ToolCallId, TurnId,
-};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::ledger::bound_names::BoundNames;
+use crate::ledger::registrations::Registrations;
+use crate::ledger::runs::{KernelUses, WrittenByRun};
+use crate::ledger::undo_stacks::{NextSteps, UndoStacks, Undoable};
+use crate::values::decision::{RejectionCode, Result};
+use notarium_record::{
+    Actor, CellId, CommandId, ConversationId, Document, Event, EventId, MessagePosted, Millis, Recorded, Reply,
+    ReplyStatus, TokenId, ToolCallId, ToolCallRequested, TurnId, UserId,
+};
 
 /// Replies of deleted cells that are kept while the assistant answers, at most.
 const MAX_REPLIES_IN_TRASH: usize = 100;
@@ -40,7 +40,7 @@ pub struct Ledger {
     /// Turns of the tool calls that have not ended.
     turns_of_calls: BTreeMap<ToolCallId, TurnId>,
     /// Tokens behind open turns and calls, and the recent calls of each person and token.
-    pub(crate) requesters: Requesters,
+    pub(crate) requesters: RequesterTokens,
     /// Replies of deleted cells that an assistant was answering, with what has been answered since.
     replies_in_trash: BTreeMap<CellId, Arc<Reply>>,
     /// Bytes that each run has written.
@@ -50,7 +50,7 @@ pub struct Ledger {
     /// Text that registered each function.
     pub(crate) registrations: Registrations,
     /// Reactive notebooks: names bound by runs, and dependencies of pending runs.
-    pub(crate) reactive: Reactive,
+    pub(crate) reactive: BoundNames,
 }
 
 impl Ledger {
@@ -122,7 +122,7 @@ impl Ledger {
 
     /// Tokens with which unfinished turns and tool calls were requested.
     pub fn open_tokens(&self) -> BTreeSet<&TokenId> {
-        let Requesters { tokens_of_turns, tokens_of_calls, .. } = &self.requesters;
+        let RequesterTokens { tokens_of_turns, tokens_of_calls, .. } = &self.requesters;
         tokens_of_turns.values().chain(tokens_of_calls.values()).collect()
     }
 
@@ -150,5 +150,70 @@ impl Ledger {
     /// Reply of a deleted cell that the assistant was answering at the deletion, with its progress since.
     pub(crate) fn reply_in_trash(&self, cell_id: &CellId) -> Option<&Reply> {
         self.replies_in_trash.get(cell_id).map(|reply| &**reply)
+    }
+}
+
+/// Window of the rate limit of tool calls.
+const MINUTE_MS: Millis = 60_000;
+
+/// Tokens by turn and call; times of tool calls by person and by conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct RequesterTokens {
+    /// Tokens of turns and calls that have not ended.
+    pub tokens_of_turns: BTreeMap<TurnId, TokenId>,
+    pub tokens_of_calls: BTreeMap<ToolCallId, TokenId>,
+    /// Times at which tool calls of the last minute were requested, oldest first, by person and token.
+    recent: BTreeMap<String, Vec<Millis>>,
+    /// Time of the last tool call, by conversation.
+    pub last: BTreeMap<ConversationId, Millis>,
+}
+
+fn key(user: &UserId, token: Option<&TokenId>) -> String {
+    format!("{user} {}", token.map_or("", TokenId::as_str))
+}
+
+impl RequesterTokens {
+    /// Checks the rate limit of a person's token. It holds across conversations and sessions of the protocol.
+    pub(crate) fn check_rate(&self, context: &Context, user: &UserId, token: Option<&TokenId>) -> Result<()> {
+        let recent = self.recent.get(&key(user, token)).map_or(&[][..], Vec::as_slice);
+        let in_window = recent.iter().filter(|at| **at + MINUTE_MS > context.now).count();
+        let limit = context.limits.max_tool_calls_per_minute;
+        if in_window < limit {
+            return Ok(());
+        }
+        let oldest = recent[recent.len() - limit];
+        let seconds = (oldest + MINUTE_MS).saturating_sub(context.now).div_ceil(1_000);
+        let message = format!(
+            "{limit} tool calls in a minute is the limit of a person's session or token in a notebook: wait {seconds} s"
+        );
+        Err(RejectionCode::RateLimited.because(message))
+    }
+
+    pub(crate) fn apply(&mut self, recorded: &Recorded) {
+        match &recorded.event {
+            Event::TurnStarted(event) => {
+                let token = event.token.clone();
+                self.tokens_of_turns.extend(token.map(|token| (event.turn_id.clone(), token)));
+            }
+            Event::TurnFinished(_) | Event::TurnCancelled(_) | Event::TurnFailed(_) => {
+                recorded.event.turn_id().map(|id| self.tokens_of_turns.remove(id));
+            }
+            Event::ToolCallRequested(event) => self.note_call(recorded, event),
+            Event::ToolCallConfirmed(_) => {}
+            Event::ConversationClosed(event) => _ = self.last.remove(&event.conversation_id),
+            event => _ = event.tool_call_id().map(|id| self.tokens_of_calls.remove(id)),
+        }
+    }
+
+    fn note_call(&mut self, recorded: &Recorded, event: &ToolCallRequested) {
+        self.tokens_of_calls.extend(event.token.clone().map(|token| (event.call_id.clone(), token)));
+        let Actor::Assistant { for_user, conversation } = &recorded.envelope.actor else { return };
+        let at = recorded.envelope.recorded_at;
+        self.last.insert(conversation.clone(), at);
+        self.recent.retain(|_, calls| calls.last().is_some_and(|last| last + MINUTE_MS > at));
+        let recent = self.recent.entry(key(for_user, event.token.as_ref())).or_default();
+        recent.retain(|call| call + MINUTE_MS > at);
+        recent.push(at);
     }
 }

@@ -30,32 +30,25 @@ mod runs;
 mod values;
 
 pub use access::{granted_role, not_open, role_of};
-pub use account_status::{Standing, Standings, required_standings};
-pub use assistants::call_answer::{CallAnswer, CallResults, missing_results};
-pub use assistants::call_decisions::{may_decide, sweep_due};
+pub use account_status::{AccountStatus, AccountStatuses, required_account_status};
 pub use assistants::call_risk::required_judgement;
+pub use assistants::calls::{CallAnswer, CallResults, may_decide, missing_results, sweep_due};
 pub use assistants::gate::{arguments_hash, target_change};
 pub use assistants::{MAX_MODEL_CALLS, attachments, kernel_tools};
 pub use authority::{Authority, DelegatedAuthority, Operation, operation};
-pub use cells::replies::MAX_REPLY_UNITS;
+pub use cells::MAX_REPLY_UNITS;
 pub use command::Command;
-pub use context::history::{History, Judgement, JudgementQuery};
-pub use context::limits::{EXPIRY_MS, Limits, MAX_CALLS_PER_MINUTE};
-pub use context::{Context, IdSource};
+pub use context::{Context, EXPIRY_MS, History, IdSource, Judgement, JudgementQuery, Limits, MAX_CALLS_PER_MINUTE};
 pub use decide::{decide, required_history};
-pub use functions::{offered, tools};
+pub use functions::tools;
 pub use ledger::Ledger;
 pub use ledger::undo_stacks::{NextStep, NextSteps, UndoGroup, UndoStacks};
 pub use notarium_record::*;
-pub use notebook::Notebook;
-pub use notebook::seal::seal;
-pub use runs::kernel_sessions::{default_session, is_python, session_of};
-pub use values::closed::Closed;
-pub use values::decision::{Decided, Decision, Outcome};
-pub use values::rejection::{Rejection, RejectionCode};
-pub use values::words::word;
+pub use notebook::{Notebook, seal};
+pub use runs::kernels::{default_session, is_python, session_of};
+pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, word};
 pub use values::{
-    AddComment, CellFlagChanges, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
+    AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
     ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, Place, RequestExecution, RequestToolCall, Revoked,
     StartTurn, TurnEnd, mask,
 };

@@ -1,33 +1,27 @@
-//! Executions: requested, assigned to one kernel session, reported by its agent, ended exactly once.
+//! Executions: requested, queued, assigned to one kernel session, reported by its agent, ended exactly once.
 
-pub mod function_restores;
-pub mod kernel_ends;
-pub mod kernel_sessions;
-pub mod kernels;
-pub mod queues;
-pub mod reports;
-pub mod spilled_outputs;
-pub mod widgets;
+pub(crate) mod function_restores;
+pub(crate) mod kernels;
+pub(crate) mod reports;
+pub(crate) mod widgets;
 
-use crate::cells;
-use crate::checks::{check_not_archived, check_source, checked_title};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::checks::{check_not_archived, check_source, checked_title, live_cell};
 use crate::command::Command;
 use crate::context::Context;
-use crate::functions::function_calls::FunctionCall;
+use crate::functions::FunctionCall;
 use crate::notebook::Notebook;
-use crate::reactive::blocked_after;
-use crate::runs::queues::{assigned_at_once, cancelled, successor};
-use crate::values::decision::{Decided, Decision, Outcome};
-use crate::values::rejection::{Rejection, RejectionCode, Result};
-use crate::values::words::word;
+use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
 use crate::values::{ExecutionTarget, RequestExecution};
 use notarium_record::{
-    CellId, CellType, Document, EndCause, Event, Execution, ExecutionBlocked, ExecutionCancelRequested, ExecutionCause,
-    ExecutionCompleted, ExecutionId, ExecutionInputAnswered, ExecutionLost, ExecutionOutcome, ExecutionOutputAppended,
-    ExecutionRequested, ExecutionStatus, ExecutionSubject, HistoryQuery, KernelSessionId, Millis, Output, Version,
+    AgentId, Because, CellId, CellType, Document, EndCause, Event, Execution, ExecutionAssigned, ExecutionBlocked,
+    ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
+    ExecutionInputAnswered, ExecutionLost, ExecutionOutcome, ExecutionOutputAppended, ExecutionRequested,
+    ExecutionStatus, ExecutionSubject, HistoryQuery, KernelPhase, KernelSession, KernelSessionId, Millis, Output,
+    Version,
 };
-use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Queries an execution that has left the state: its record decides on reports.
 pub(crate) fn required_history(notebook: &Document, execution_id: &ExecutionId) -> Option<HistoryQuery> {
@@ -163,7 +157,7 @@ pub(crate) fn cell_subject(
     cell_id: CellId,
     expected: Option<Version>,
 ) -> Result<ExecutionSubject> {
-    let cell = cells::live_cell(notebook, context, &cell_id)?;
+    let cell = live_cell(notebook, context, &cell_id)?;
     check_runnable(notebook, &cell_id, cell.content.cell_type)?;
     let cell_version = cell.cell_version;
     match expected {
@@ -177,7 +171,7 @@ pub(crate) fn cell_subject(
 fn check_runnable(notebook: &Document, cell_id: &CellId, cell_type: CellType) -> Result<()> {
     let message = if !cell_type.runs() {
         format!("cell {cell_id} is a {} cell: only code cells and SQL cells run", word(&cell_type))
-    } else if cell_type == CellType::Sql && !kernel_sessions::is_python(notebook) {
+    } else if cell_type == CellType::Sql && !kernels::is_python(notebook) {
         format!(
             "cell {cell_id} is SQL, which runs in a Python kernel, and this notebook's kernel is another: start a Python kernel"
         )
@@ -194,20 +188,20 @@ pub(crate) fn session_for(
     named: Option<KernelSessionId>,
 ) -> Result<(KernelSessionId, Vec<Decided>)> {
     if let Some(id) = named {
-        kernel_sessions::usable(notebook, &id)?;
+        kernels::usable(notebook, &id)?;
         return Ok((id, Vec::new()));
     }
-    match kernel_sessions::default_session(notebook).and_then(|id| Some((id, notebook.kernels.get(id)?))) {
+    match kernels::default_session(notebook).and_then(|id| Some((id, notebook.kernels.get(id)?))) {
         Some((id, session)) if is_worth_nothing(notebook, context, id) => {
-            let launch = kernel_sessions::requested(notebook, context, session.kernelspec.clone());
-            let mut events = kernel_ends::replaced(notebook, context, id, session);
+            let launch = kernels::requested(notebook, context, session.kernelspec.clone());
+            let mut events = kernels::replaced(notebook, context, id, session);
             let next = launch.kernel_session.clone();
             events.push(launch.into());
             Ok((next, events))
         }
         Some((id, _)) => Ok((id.clone(), Vec::new())),
         None => {
-            let (id, launch) = kernel_sessions::launch(notebook, context, None)?;
+            let (id, launch) = kernels::launch(notebook, context, None)?;
             Ok((id, vec![launch.into()]))
         }
     }
@@ -305,7 +299,7 @@ pub(crate) fn decide_give_up(notebook: &Notebook, context: &mut Context, id: &Ex
 /// reachable.
 fn with_its_kernel(notebook: &Notebook, context: &mut Context, execution: &Execution) -> Option<Vec<Decided>> {
     let id = execution.kernel_session.as_ref().filter(|id| context.unreachable.contains(*id))?;
-    notebook.kernels.contains_key(id).then(|| kernel_ends::given_up(notebook, context, id))
+    notebook.kernels.contains_key(id).then(|| kernels::given_up(notebook, context, id))
 }
 
 pub(crate) fn decide_answer(
@@ -335,7 +329,7 @@ pub(crate) fn decide_record(
     execution_count: Option<u64>,
 ) -> Result<Decision> {
     check_recorded_size(context, &outputs)?;
-    let cell = cells::live_cell(notebook, context, cell_id)?;
+    let cell = live_cell(notebook, context, cell_id)?;
     let execution_id: ExecutionId = context.ids.ulid().into();
     let subject = ExecutionSubject::Cell {
         cell_id: cell_id.clone(),
@@ -363,4 +357,106 @@ fn check_recorded_size(context: &Context, outputs: &[Output]) -> Result<()> {
     RejectionCode::LimitExceeded.when(outputs.iter().map(Output::size_bytes).sum::<usize>() > limit, || {
         format!("the outputs of a recorded run have at most {limit} bytes: put large parts in blobs")
     })
+}
+
+/// Assigns a run in the same commit as its request, if the kernel is idle and its agent is connected.
+pub(crate) fn assigned_at_once(
+    notebook: &Notebook,
+    context: &Context,
+    id: &KernelSessionId,
+    execution_id: &ExecutionId,
+) -> Option<Decided> {
+    let session = started(notebook, id).filter(|_| !context.away.contains(id))?;
+    let (agent, fence) = (session.agent.as_ref()?, session.fence?);
+    if is_busy(notebook, id) {
+        return None;
+    }
+    assign_next(notebook, id, agent, fence, &[]).or_else(|| Some(assignment(execution_id, id, agent, fence)))
+}
+
+/// Assigns the next run in the queue of a started kernel, if it is idle.
+pub(crate) fn next_of(notebook: &Notebook, id: &KernelSessionId) -> Option<Decided> {
+    let session = started(notebook, id).filter(|_| !is_busy(notebook, id))?;
+    assign_next(notebook, id, session.agent.as_ref()?, session.fence?, &[])
+}
+
+fn is_busy(notebook: &Notebook, id: &KernelSessionId) -> bool {
+    match notebook.ledger.kernels.of(id).and_then(|kernel| kernel.assigned.as_ref()) {
+        Some(run) => notebook.executions.get(run).is_some_and(|run| !run.status.is_finished()),
+        None => unfinished_on(notebook, id).any(|(_, execution)| execution.status != ExecutionStatus::Queued),
+    }
+}
+
+fn started<'a>(notebook: &'a Document, id: &KernelSessionId) -> Option<&'a KernelSession> {
+    notebook.kernels.get(id).filter(|session| session.phase == KernelPhase::Started)
+}
+
+pub(crate) fn assignment(
+    id: &ExecutionId,
+    kernel_session: &KernelSessionId,
+    agent: &AgentId,
+    fence: Version,
+) -> Decided {
+    let (execution_id, kernel_session, agent) = (id.clone(), kernel_session.clone(), agent.clone());
+    ExecutionAssigned { execution_id, kernel_session, agent, fence }.into()
+}
+
+/// Executions of a session that have not ended. Unbound ones wait for the default kernel.
+pub(crate) fn unfinished_on<'a>(
+    notebook: &'a Document,
+    session: &'a KernelSessionId,
+) -> impl Iterator<Item = (&'a ExecutionId, &'a Arc<Execution>)> {
+    let is_default = kernels::default_session(notebook) == Some(session);
+    let is_its = move |execution: &Execution| match &execution.kernel_session {
+        Some(id) => id == session,
+        None => is_default,
+    };
+    notebook.executions.iter().filter(move |(_, execution)| !execution.status.is_finished() && is_its(execution))
+}
+
+/// Assigns the next queued run in the order of requests, but for those in `except`.
+pub(crate) fn assign_next(
+    notebook: &Document,
+    session_id: &KernelSessionId,
+    agent: &AgentId,
+    fence: Version,
+    except: &[&ExecutionId],
+) -> Option<Decided> {
+    let queued = unfinished_on(notebook, session_id)
+        .filter(|(id, execution)| execution.status == ExecutionStatus::Queued && !except.contains(id));
+    let (execution_id, _) = queued.min_by_key(|(_, execution)| execution.requested_version)?;
+    Some(assignment(execution_id, session_id, agent, fence))
+}
+
+/// Assigns the next run when `ended` leaves its kernel session free.
+pub(crate) fn successor(notebook: &Document, ended: &Execution, except: &[&ExecutionId]) -> Option<Decided> {
+    let session_id = ended.kernel_session.as_ref()?;
+    let session = started(notebook, session_id)?;
+    assign_next(notebook, session_id, session.agent.as_ref()?, session.fence?, except)
+}
+
+pub(crate) fn cancelled(id: &ExecutionId, why: Because<EndCause>) -> Decided {
+    ExecutionCancelled { execution_id: id.clone(), cause: why.cause.into(), detail: why.detail }.into()
+}
+
+/// Blocks the queued runs that depend on one of the failed runs, also through others.
+pub(crate) fn blocked_after(notebook: &Notebook, failed: &[&ExecutionId]) -> Vec<ExecutionBlocked> {
+    let waits = &notebook.ledger.reactive.waits;
+    if waits.is_empty() || failed.is_empty() {
+        return Vec::new();
+    }
+    let mut why: BTreeMap<&ExecutionId, &ExecutionId> = failed.iter().map(|id| (*id, *id)).collect();
+    let mut events = Vec::new();
+    // A run has its place in the queue after those for which it waits.
+    let version = |id: &ExecutionId| notebook.executions.get(id).map(|run| (run.requested_version, run.status));
+    let mut queue: Vec<_> = waits.iter().filter_map(|(id, waits)| Some((version(id)?, id, waits))).collect();
+    queue.sort_by_key(|((requested, _), ..)| *requested);
+    for ((_, status), id, waits) in queue {
+        let Some(by) = waits.iter().find_map(|one| why.get(one).copied()) else { continue };
+        if status == ExecutionStatus::Queued && !why.contains_key(id) {
+            why.insert(id, by);
+            events.push(ExecutionBlocked { execution_id: id.clone(), blocked_by: by.clone() });
+        }
+    }
+    events
 }

@@ -1,12 +1,12 @@
 //! Values of which commands consist: places, flags, targets, reports.
 
-pub mod closed;
-pub mod code_links;
-pub mod code_names;
-pub mod decision;
+pub(crate) mod code_names;
+pub(crate) mod decision;
 pub mod mask;
-pub mod rejection;
-pub mod words;
+
+use schemars::JsonSchema;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use notarium_record::text::{ChangeSet, TextRange};
 use notarium_record::{
@@ -14,8 +14,6 @@ use notarium_record::{
     ExecutionOutcome, KernelSessionId, MessageId, Millis, MovedOutputs, Output, RawObject, StopReason, ThreadId,
     TokenId, ToolCallId, TurnFailure, TurnId, UserId, Version,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// A place for a cell, in page order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -371,4 +369,21 @@ pub struct MoveOutputs {
     pub output_seq: u64,
     /// The replacements, in the order of the outputs, without overlaps.
     pub moved: Vec<MovedOutputs>,
+}
+
+/// A value without unknown fields at any depth. Readers of the record ignore unknown fields; a client's message with
+/// one is refused. Otherwise the client would believe that the field had an effect.
+#[derive(Debug, Clone, Copy)]
+pub struct Closed<T>(pub T);
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Closed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut unknown: Option<String> = None;
+        let note = |path: serde_ignored::Path<'_>| _ = unknown.get_or_insert_with(|| path.to_string());
+        let value = serde_ignored::deserialize(deserializer, note)?;
+        match unknown {
+            Some(path) => Err(D::Error::custom(format_args!("unknown field `{path}`"))),
+            None => Ok(Self(value)),
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use notarium_core::{Actor, Authority, Command, NotebookId, RawJson, Rejection, RejectionCode, Standings};
+use notarium_core::{AccountStatuses, Actor, Authority, Command, NotebookId, RawJson, Rejection, RejectionCode};
 use notarium_store::{Blobs, CatalogEntry, CatalogQuery, EventStore, StoreError};
 use notarium_wire::rest::Model;
 use notarium_wire::{AckMessage, CommandMessage};
@@ -134,7 +134,7 @@ impl App {
     }
 
     /// Checks quotas, blobs and attachments; returns the account status of the subjects the command names.
-    pub async fn check(&self, actor: &Actor, message: &CommandMessage) -> Result<Standings, Rejection> {
+    pub async fn check(&self, actor: &Actor, message: &CommandMessage) -> Result<AccountStatuses, Rejection> {
         let now = self.clock.now();
         self.usage.check(actor, message)?;
         self.agent_outputs.check(actor, message, now)?;

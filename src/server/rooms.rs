@@ -25,7 +25,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dashmap::{DashMap, Entry};
-use notarium_core::{Actor, InstanceId, KernelSessionId, NotebookId, Rejection, RejectionCode, Standings, Version};
+use notarium_core::{
+    AccountStatuses, Actor, InstanceId, KernelSessionId, NotebookId, Rejection, RejectionCode, Version,
+};
 use notarium_store::{EventStore, MAX_SNAPSHOT_GAP};
 use notarium_sync::{Caller, RoomConfig};
 use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
@@ -308,7 +310,7 @@ impl RoomHandle {
         &self,
         identity: Arc<Identity>,
         message: CommandMessage,
-        standings: Standings,
+        standings: AccountStatuses,
     ) -> Result<AckMessage, Rejection> {
         let (caller, answered) = caller();
         self.submit(Submission { identity, message, reply_to: ReplyTo::Caller(caller), standings }).await;

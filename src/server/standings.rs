@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use notarium_core::{
-    AgentId, Command, Millis, NotebookId, RawJson, Rejection, RejectionCode, ShareLinkId, Standing, Standings, Subject,
-    UserId, required_standings,
+    AccountStatus, AccountStatuses, AgentId, Command, Millis, NotebookId, RawJson, Rejection, RejectionCode,
+    ShareLinkId, Subject, UserId, required_account_status,
 };
 use notarium_store::accounts::{AccountError, TokenFilter};
 use notarium_wire::CommandMessage;
@@ -19,7 +19,7 @@ const MAX_NAMED: usize = 1_000;
 const MAX_TOKENS: usize = 100;
 
 /// Account status of the subjects that the command names.
-pub async fn look_up(accounts: &Accounts, message: &CommandMessage) -> Result<Standings, Rejection> {
+pub async fn look_up(accounts: &Accounts, message: &CommandMessage) -> Result<AccountStatuses, Rejection> {
     let named = named_by(&message.body);
     if named.len() > MAX_NAMED {
         let message = format!("one command names at most {MAX_NAMED} people, links and agents: send several");
@@ -30,7 +30,7 @@ pub async fn look_up(accounts: &Accounts, message: &CommandMessage) -> Result<St
         let standing = standing(accounts, &message.notebook, &subject).await.map_err(|error| unread(&error))?;
         found.push((subject, standing));
     }
-    Ok(Standings::new(found))
+    Ok(AccountStatuses::new(found))
 }
 
 /// Subjects that a command names. The text search avoids parsing most commands. An unreadable command is refused by the
@@ -39,49 +39,57 @@ fn named_by(body: &RawJson) -> BTreeSet<Subject> {
     if !NAMING.iter().any(|name| body.get().contains(name)) {
         return BTreeSet::new();
     }
-    let named = Command::decode(body.get()).map(|command| required_standings(&command)).unwrap_or_default();
+    let named = Command::decode(body.get()).map(|command| required_account_status(&command)).unwrap_or_default();
     named.into_iter().collect()
 }
 
-async fn standing(accounts: &Accounts, notebook: &NotebookId, subject: &Subject) -> Result<Standing, AccountError> {
+async fn standing(
+    accounts: &Accounts,
+    notebook: &NotebookId,
+    subject: &Subject,
+) -> Result<AccountStatus, AccountError> {
     match subject {
         Subject::User { id } => of_user(accounts, id).await,
         Subject::ShareLink { id } => of_share_link(accounts, notebook, id).await,
         Subject::Workspace { id } => {
-            Ok(accounts.store().workspace(id).await?.map_or(Standing::Unknown, |_| Standing::Active))
+            Ok(accounts.store().workspace(id).await?.map_or(AccountStatus::Unknown, |_| AccountStatus::Active))
         }
         Subject::Agent { id } => of_agent(accounts, id).await,
     }
 }
 
-async fn of_user(accounts: &Accounts, id: &UserId) -> Result<Standing, AccountError> {
+async fn of_user(accounts: &Accounts, id: &UserId) -> Result<AccountStatus, AccountError> {
     Ok(match accounts.store().user(id).await? {
-        Some(user) if user.deactivated_at.is_some() => Standing::Ended { name: user.name },
-        Some(_) => Standing::Active,
-        None => Standing::Unknown,
+        Some(user) if user.deactivated_at.is_some() => AccountStatus::Ended { name: user.name },
+        Some(_) => AccountStatus::Active,
+        None => AccountStatus::Unknown,
     })
 }
 
 /// Status of a link. A link of another notebook is unknown.
-async fn of_share_link(accounts: &Accounts, notebook: &NotebookId, id: &ShareLinkId) -> Result<Standing, AccountError> {
+async fn of_share_link(
+    accounts: &Accounts,
+    notebook: &NotebookId,
+    id: &ShareLinkId,
+) -> Result<AccountStatus, AccountError> {
     let link = accounts.store().share_link(id).await?.filter(|link| link.notebook_id == *notebook);
     Ok(match link {
         Some(link) if link.revoked_at.is_some() || is_over(link.expires_at, accounts.now()) => {
-            Standing::Ended { name: link.label }
+            AccountStatus::Ended { name: link.label }
         }
-        Some(_) => Standing::Active,
-        None => Standing::Unknown,
+        Some(_) => AccountStatus::Active,
+        None => AccountStatus::Unknown,
     })
 }
 
-async fn of_agent(accounts: &Accounts, id: &AgentId) -> Result<Standing, AccountError> {
+async fn of_agent(accounts: &Accounts, id: &AgentId) -> Result<AccountStatus, AccountError> {
     let tokens = accounts.store().tokens(&TokenFilter::OfAgent(id.clone()), MAX_TOKENS).await?;
     Ok(match tokens.first() {
         Some(last) if tokens.iter().all(|token| is_over(token.expires_at, accounts.now())) => {
-            Standing::Ended { name: last.label.clone() }
+            AccountStatus::Ended { name: last.label.clone() }
         }
-        Some(_) => Standing::Active,
-        None => Standing::Unknown,
+        Some(_) => AccountStatus::Active,
+        None => AccountStatus::Unknown,
     })
 }
 

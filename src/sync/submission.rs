@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use notarium_core::{Rejection, Standings};
+use notarium_core::{AccountStatuses, Rejection};
 use notarium_wire::{AckMessage, CommandMessage};
 
 use crate::identity::{ClientId, Identity};
@@ -14,14 +14,14 @@ pub struct Submission {
     pub identity: Arc<Identity>,
     pub message: CommandMessage,
     pub reply_to: ReplyTo,
-    /// Account status of subjects, as requested by [`notarium_core::required_standings`].
-    pub standings: Standings,
+    /// Account status of subjects, as requested by [`notarium_core::required_account_status`].
+    pub standings: AccountStatuses,
 }
 
 impl Submission {
     /// Creates a submission of a command that grants no rights.
     pub fn new(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
-        Self { identity, message, reply_to, standings: Standings::default() }
+        Self { identity, message, reply_to, standings: AccountStatuses::default() }
     }
 
     /// Returns true if it may overtake waiting commands. Looks only at the command's tag, which is cheap before parsing.
@@ -77,8 +77,9 @@ impl Submission {
     /// Creates a submission for which all named subjects are active.
     pub(crate) fn where_all_are_active(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
         let command = crate::queue::parse(&message.body);
-        let named = command.map(|command| notarium_core::required_standings(&command)).unwrap_or_default();
-        let standings = Standings::new(named.into_iter().map(|subject| (subject, notarium_core::Standing::Active)));
+        let named = command.map(|command| notarium_core::required_account_status(&command)).unwrap_or_default();
+        let standings =
+            AccountStatuses::new(named.into_iter().map(|subject| (subject, notarium_core::AccountStatus::Active)));
         Self { standings, ..Self::new(identity, message, reply_to) }
     }
 }

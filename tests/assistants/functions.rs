@@ -43,7 +43,7 @@ async fn run_cell(scene: &mut Scene, cell: &CellId) {
 }
 
 fn is_callable(state: &Document, name: &str) -> bool {
-    notarium_core::offered::find(state, name).is_ok()
+    notarium_core::tools::find(state, name).is_ok()
 }
 
 /// Runs the program as the owner; returns success, output and errors.

@@ -250,6 +250,6 @@ fn picture(block: &MessageBlock) -> Option<(&ToolCallId, &str)> {
 
 /// The tools and the notebook's functions, in the form for models.
 fn offered(notebook: &Document) -> Vec<Tool> {
-    let tools = notarium_core::offered::offered(notebook).into_iter();
+    let tools = notarium_core::tools::offered(notebook).into_iter();
     tools.map(|tool| Tool { name: tool.name, description: tool.description, schema: tool.schema }).collect()
 }

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use notarium_core::offered::offered;
-use notarium_core::tools::{TOOLS, Tool as Row};
+use notarium_core::tools::{TOOLS, Tool as Row, offered};
 use notarium_core::{Document, Operation, Risk, Scope, Scopes};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};

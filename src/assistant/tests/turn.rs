@@ -86,7 +86,7 @@ impl World {
             expected_version: None,
             ids: IdSource::new(self.now, seed),
             history: History { judgement, ..History::of(self.recorded.clone()) },
-            standings: Default::default(),
+            account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
             unposted: Default::default(),

@@ -1,6 +1,6 @@
 //! Attachments of a question to an assistant: types, count and sizes that models accept.
 
-use crate::values::rejection::{RejectionCode, Result};
+use crate::values::decision::{RejectionCode, Result};
 use notarium_record::Attachment;
 
 /// Attachments of one question, at most.

@@ -4,18 +4,14 @@ use std::borrow::Cow;
 
 use crate::assistants::gate::code_target;
 use crate::assistants::kernel_tools;
-use crate::cells::live_cell;
+use crate::checks::live_cell;
 use crate::command::Command;
-use crate::context::Context;
-use crate::context::history::{History, JudgementQuery};
-use crate::functions::offered::find;
-use crate::functions::tools::{Arguments, NewCell};
+use crate::context::{Context, History, JudgementQuery};
+use crate::functions::tools::{Arguments, NewCell, find};
 use crate::notebook::Notebook;
-use crate::runs::function_restores;
-use crate::runs::kernel_sessions;
-use crate::runs::queues::unfinished_on;
+use crate::runs::{function_restores, kernels, unfinished_on};
 use crate::values::RequestToolCall;
-use crate::values::rejection::{Rejection, Result};
+use crate::values::decision::{Rejection, Result};
 use notarium_record::{Actor, CellId, Document, ExecutionStatus, Risk, Target, ToolCall, ToolCallPhase, Version};
 
 /// Bytes of all cells that are judged together, at most. Cells are judged together because one may use names that
@@ -49,7 +45,7 @@ pub(crate) fn targets(notebook: &Document, context: &Context, arguments: &Argume
         Arguments::ExecuteCellAsync(call) => run(&call.cell_id, call.cell_version)?,
         Arguments::MoveCell(call) => now(&call.cell_id).into_iter().collect(),
         Arguments::RunAll(_) => vec![code_target(notebook)],
-        Arguments::RestartKernel(_) => kernel_sessions::default_session(notebook)
+        Arguments::RestartKernel(_) => kernels::default_session(notebook)
             .map(|id| Target::Kernel { kernel_session: id.clone() })
             .into_iter()
             .collect(),
@@ -119,7 +115,7 @@ pub(crate) fn does_more(
 /// Runs that an interrupt of the notebook's kernel would end and that this assistant did not request. Each is named, so
 /// that a confirmation covers these runs and no later ones.
 fn interrupted_of_others(notebook: &Document, requester: &Actor) -> Vec<String> {
-    let Some(session) = kernel_sessions::default_session(notebook) else { return Vec::new() };
+    let Some(session) = kernels::default_session(notebook) else { return Vec::new() };
     let others = unfinished_on(notebook, session)
         .filter(|(_, run)| run.status != ExecutionStatus::Queued && run.requested_by != *requester);
     others
@@ -217,8 +213,8 @@ fn code_of(cells: &[NewCell]) -> Vec<Cow<'_, str>> {
 fn runs_python(notebook: &Document, arguments: &Arguments) -> bool {
     // A new notebook has no kernelspec, and starts `python3`.
     matches!(arguments, Arguments::CreateNotebook(_))
-        || kernel_sessions::language(notebook).map_or_else(
-            || kernel_sessions::coming_kernelspec(notebook).starts_with("python"),
-            |told| kernel_sessions::is_python_name(&told),
+        || kernels::language(notebook).map_or_else(
+            || kernels::coming_kernelspec(notebook).starts_with("python"),
+            |told| kernels::is_python_name(&told),
         )
 }

@@ -1,5 +1,6 @@
-//! The gate: decides which tool calls wait for a person, and what lets them pass. Pure; `tool_calls` checks it before
-//! every start, whoever requests the start.
+//! The gate: decides which tool calls wait for a person, and what lets them pass: the policy, a grant, a confirmation.
+//! `decide/tool_calls` checks it before every start, whoever requests the start. Here are also the grants (a person's
+//! permission for the calls of one conversation, for a limited time), and the rights and scopes that a call needs.
 
 use std::cell::OnceCell;
 
@@ -8,10 +9,11 @@ use sha2::{Digest, Sha256};
 use crate::access;
 use crate::authority::Operation;
 use crate::context::Context;
-use crate::functions::offered;
+use crate::functions::tools::{self, Arguments, Tool, find, operation_of};
+use crate::values::decision::{Decided, Decision, RejectionCode, Result, word};
 use notarium_record::{
-    Actor, AssistantGrant, Document, Hash, Millis, Open, Passed, Policy, RawObject, Risk, Target, ToolCall,
-    canonical_json,
+    Actor, AssistantGrant, ConversationId, Document, GrantExpired, GrantId, GrantIssued, GrantRevoked, Hash, Millis,
+    Open, Passed, Policy, RawObject, Risk, Target, ToolCall, TurnId, UserId, canonical_json,
 };
 
 /// Returns why a target has changed; `None`: it has not. The executor of the call checks files.
@@ -84,7 +86,7 @@ impl<'a> TargetChanges<'a> {
             Target::Kernel { kernel_session } if !notebook.kernels.contains_key(kernel_session) => {
                 Some(format!("kernel session {kernel_session} is over"))
             }
-            Target::Function { name, registered_version } => offered::change(notebook, name, *registered_version),
+            Target::Function { name, registered_version } => tools::change(notebook, name, *registered_version),
             Target::Kernel { .. } | Target::File { .. } => None,
         }
     }
@@ -124,4 +126,100 @@ pub(crate) fn passes_unasked(
 pub fn arguments_hash(function: &str, arguments: &RawObject) -> Hash {
     let canonical = canonical_json(arguments).unwrap_or_else(|_| arguments.get().as_bytes().to_vec());
     Hash(Sha256::new().chain_update(function).chain_update([0]).chain_update(canonical).finalize().into())
+}
+
+/// Longest duration of a grant.
+const MAX_GRANT_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
+
+pub(crate) fn decide_revoke_grant(notebook: &Document, grant_id: GrantId) -> Decision {
+    Decision::unless(!notebook.grants.contains_key(&grant_id), GrantRevoked { grant_id })
+}
+
+pub(crate) fn decide_issue_grant(
+    notebook: &Document,
+    context: &mut Context,
+    grant_id: Option<GrantId>,
+    conversation_id: ConversationId,
+    functions: Vec<String>,
+    expires_at: Millis,
+) -> Result<Decision> {
+    let invalid = RejectionCode::InvalidValue;
+    invalid.when(
+        expires_at <= context.now || expires_at > context.now + MAX_GRANT_MS,
+        || "a grant ends in the future, within seven days: choose another time",
+    )?;
+    for function in &functions {
+        let is_destructive = find(notebook, function)?.risk() == Risk::Destructive;
+        invalid.when(is_destructive, || format!("{function} always asks: no grant covers it"))?;
+    }
+    let limit = context.limits.max_grants;
+    RejectionCode::LimitExceeded.when(notebook.grants.len() - expired(notebook, context).count() >= limit, || {
+        format!("a notebook has at most {limit} grants: revoke some")
+    })?;
+    let grant_id = grant_id.unwrap_or_else(|| context.ids.ulid().into());
+    let exists = notebook.grants.contains_key(&grant_id);
+    invalid.when(exists, || format!("grant {grant_id} exists: choose another id"))?;
+    let for_user = person_of(notebook, &conversation_id)?.ok_or_else(|| {
+        invalid.because(format!("conversation {conversation_id} is nobody's with an account: no assistant acts in it"))
+    })?;
+    let issued = GrantIssued { grant_id, conversation_id, functions, expires_at, for_user };
+    Ok(Decision::of(expired(notebook, context).chain([issued.into()])))
+}
+
+/// Removes expired grants from the document when the next one is issued.
+fn expired(notebook: &Document, context: &Context) -> impl Iterator<Item = Decided> {
+    let ended = notebook.grants.iter().filter(|(_, grant)| grant.expires_at <= context.now);
+    ended.map(|(grant_id, _)| GrantExpired { grant_id: grant_id.clone() }.into())
+}
+
+/// Person for whom the assistant acts in the conversation: the requester of the open turn, else the person who began
+/// the conversation.
+fn person_of(notebook: &Document, id: &ConversationId) -> Result<Option<UserId>> {
+    let Some(conversation) = notebook.conversations.get(id) else {
+        let message = format!(
+            "no conversation {id} has begun in this notebook: take the id of one from GET …/conversations or `notarium conversations`, \
+             or begin it"
+        );
+        return Err(RejectionCode::UnknownConversation.because(message));
+    };
+    let turn = conversation.turn.as_ref().and_then(|turn| notebook.turns.get(turn));
+    Ok(match turn.map_or(&conversation.started_by, |turn| &turn.requested_by) {
+        Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(id.clone()),
+        _ => None,
+    })
+}
+
+/// Operations that the call needs: the tool's own, and `Run` if the call goes on to run code.
+pub(crate) fn operations(own: Operation, arguments: &Arguments) -> Vec<Operation> {
+    let runs = match arguments {
+        Arguments::CreateCells(call) => call.run,
+        Arguments::CreateNotebook(call) => call.run,
+        _ => false,
+    };
+    [own].into_iter().chain(runs.then_some(Operation::Run)).collect()
+}
+
+pub(crate) fn operations_of(call: &ToolCall) -> Vec<Operation> {
+    let own = operation_of(&call.function);
+    let typed = Tool::find(&call.function).and_then(|tool| tool.arguments(&call.arguments).ok());
+    typed.map_or_else(|| vec![own], |typed| operations(own, &typed))
+}
+
+/// Limits a turn to the scopes and notebooks of the token or session with which it was begun.
+pub(crate) fn check_token(
+    notebook: &Document,
+    turn_id: Option<&TurnId>,
+    arguments: &Arguments,
+    operations: &[Operation],
+) -> Result<()> {
+    let Some(turn) = turn_id.and_then(|turn_id| notebook.turns.get(turn_id)) else { return Ok(()) };
+    if turn.is_bound && matches!(arguments, Arguments::CreateNotebook(_) | Arguments::ListNotebooks(_)) {
+        let message = "the token with which this turn was begun is bound to some notebooks: stay in this one";
+        return Err(RejectionCode::Forbidden.because(message));
+    }
+    let mut scopes = operations.iter().map(|operation| operation.scope());
+    scopes.find(|scope| !turn.scopes.contains(scope)).map_or(Ok(()), |scope| {
+        let message = format!("the token with which this turn was begun lacks the scope {}: do without", word(&scope));
+        Err(RejectionCode::Forbidden.because(message))
+    })
 }

@@ -7,23 +7,18 @@
 //! against accidents of a well-meaning model. Code in a cell sees what the kernel's user sees: against that there are
 //! danger rules, policies and confirmations.
 
-mod answer;
-
 use serde_json::Value;
 
 use crate::access;
 use crate::authority::Operation;
-use crate::context::Context;
-use crate::context::limits::Limits;
+use crate::context::{Context, Limits};
 use crate::functions::tools::Arguments;
 use crate::notebook::Notebook;
-use crate::runs;
-use crate::runs::kernel_sessions;
-use crate::values::decision::Decision;
-use crate::values::rejection::{RejectionCode, Result};
-use notarium_record::{Document, ExecutionSubject, Hash, Millis, RawObject, ToolCallId};
-
-pub use answer::{RESULT_MIME, answer};
+use crate::runs::{self, kernels};
+use crate::values::decision::{Decision, RejectionCode, Result};
+use notarium_record::{
+    BlobPart, Document, Execution, ExecutionStatus, ExecutionSubject, Hash, Millis, Output, RawObject, ToolCallId,
+};
 
 /// Timeout after which a tool is interrupted: code of an inspected object may hang.
 pub(crate) const TOOL_TIMEOUT_MS: Millis = 30_000;
@@ -116,8 +111,8 @@ fn check_language(notebook: &Document, arguments: &Arguments) -> Result<()> {
         return Ok(()); // The kernel has registered a function, so it has our module.
     }
     let tool = arguments.name();
-    let language = kernel_sessions::language(notebook).or_else(|| written_language(notebook));
-    let Some(language) = language.filter(|name| !kernel_sessions::is_python_name(name)) else { return Ok(()) };
+    let language = kernels::language(notebook).or_else(|| written_language(notebook));
+    let Some(language) = language.filter(|name| !kernels::is_python_name(name)) else { return Ok(()) };
     let message =
         format!("{tool} needs a Python kernel, and this notebook's is {language}: run code in a cell instead");
     Err(RejectionCode::NotRunnable.because(message))
@@ -213,6 +208,103 @@ pub(crate) fn is_data(path: &str) -> bool {
     DATA.contains(&ending) && !SETTINGS.iter().any(|pattern| matches(&name, pattern))
 }
 
+/// MIME type of the output that carries a tool's answer.
+pub const RESULT_MIME: &str = "application/vnd.notarium.result+json";
+/// Bytes of an answer, at most. Larger ones are refused, because the input of a model is limited.
+pub(crate) const MAX_ANSWER_BYTES: usize = 192 << 10;
+
+/// Reads the end of a run that a tool call began: the answer's JSON text, or a sentence on why there is none. Errors
+/// are complete, with their traceback. `read_blob` returns the bytes of parts that are in blobs.
+pub fn answer(execution: &Execution, read_blob: &dyn Fn(&BlobPart) -> Option<Vec<u8>>) -> Result<String, String> {
+    match execution.status {
+        ExecutionStatus::Ok => told(&outputs(execution, read_blob)?),
+        ExecutionStatus::Error => Err(failure(execution, &outputs(execution, read_blob)?)),
+        ExecutionStatus::Cancelled | ExecutionStatus::Blocked => Err(with_notice("the run was cancelled", execution)),
+        ExecutionStatus::Lost => {
+            Err(with_notice("the run was lost, and nobody knows whether it did its work", execution))
+        }
+        ExecutionStatus::Queued | ExecutionStatus::Assigned | ExecutionStatus::Running => {
+            Err("the run has not ended: wait for it".to_owned())
+        }
+    }
+}
+
+fn told(outputs: &[Value]) -> Result<String, String> {
+    let result = outputs.iter().find_map(|output| output.get("data")?.get(RESULT_MIME));
+    let result =
+        result.ok_or("the run ended without an answer: the kernel is no IPython, or something took the answer away")?;
+    if let Some(error) = result.get("error") {
+        return Err(error.as_str().map_or_else(|| error.to_string(), str::to_owned));
+    }
+    let text = result.get("ok").unwrap_or(&Value::Null).to_string();
+    if text.len() > MAX_ANSWER_BYTES {
+        return Err(format!("the answer has {} bytes, and {MAX_ANSWER_BYTES} is the limit: ask for less", text.len()));
+    }
+    Ok(text)
+}
+
+fn failure(execution: &Execution, outputs: &[Value]) -> String {
+    let errors: Vec<String> =
+        outputs.iter().filter(|output| output["output_type"] == "error").map(error_text).collect();
+    let text = if errors.is_empty() { "the run failed".to_owned() } else { errors.join("\n") };
+    with_notice(&text, execution)
+}
+
+/// Renders nbformat's `error` in full: the traceback ends with the name and the message.
+fn error_text(output: &Value) -> String {
+    let lines: Vec<&str> = output["traceback"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let part = |name: &str| output[name].as_str().unwrap_or_default();
+    let summary = format!("{}: {}", part("ename"), part("evalue"));
+    if lines.is_empty() { summary } else { format!("{summary}\n{}", without_colours(&lines.join("\n"))) }
+}
+
+/// Removes the terminal's colour codes (`ESC [ … m`).
+fn without_colours(text: &str) -> String {
+    let mut pieces = text.split("\u{1b}[");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |mut plain, piece| {
+        let is_parameter = |character: char| character.is_ascii_digit() || character == ';';
+        let rest = piece.trim_start_matches(is_parameter);
+        plain.push_str(rest.strip_prefix('m').unwrap_or(rest));
+        plain
+    })
+}
+
+fn with_notice(text: &str, execution: &Execution) -> String {
+    execution.end_sentence().map_or_else(|| text.to_owned(), |notice| format!("{text} ({notice})"))
+}
+
+/// Outputs with their blob parts put back.
+fn outputs(execution: &Execution, read_blob: &dyn Fn(&BlobPart) -> Option<Vec<u8>>) -> Result<Vec<Value>, String> {
+    let whole = |output: &Output| {
+        let mut content: Value = serde_json::from_str(output.content.get()).ok()?;
+        for part in &output.blobs {
+            put(&mut content, &part.pointer, part_value(part, &read_blob(part)?)?)?;
+        }
+        Some(content)
+    };
+    let outputs: Option<Vec<Value>> = execution.outputs.iter().map(whole).collect();
+    outputs.ok_or_else(|| "a part of the run's output cannot be read: ask for less, or try again".to_owned())
+}
+
+fn part_value(part: &BlobPart, bytes: &[u8]) -> Option<Value> {
+    if part.json { serde_json::from_slice(bytes).ok() } else { Some(String::from_utf8_lossy(bytes).into()) }
+}
+
+/// Puts a value at a JSON pointer; creates missing objects on the way.
+fn put(content: &mut Value, pointer: &str, value: Value) -> Option<()> {
+    let mut place = content;
+    for step in pointer.strip_prefix('/')?.split('/') {
+        let key = step.replace("~1", "/").replace("~0", "~");
+        if place.is_null() {
+            *place = Value::Object(serde_json::Map::new());
+        }
+        place = place.as_object_mut()?.entry(key).or_insert(Value::Null);
+    }
+    *place = value;
+    Some(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,5 +345,20 @@ mod tests {
         for name in ["keys.csv", "monkey.txt", "tokenizer.json", "secretary.csv", "table.csv", "id_rs"] {
             assert!(!is_secret_file(name), "{name}");
         }
+    }
+
+    #[test]
+    fn colours_go_and_text_stays() {
+        assert_eq!(without_colours("\u{1b}[0;31mValueError\u{1b}[0m: [x]"), "ValueError: [x]");
+    }
+
+    #[test]
+    fn a_part_returns_to_its_place() {
+        let mut content = serde_json::json!({"data": {"text/plain": "x"}});
+        put(&mut content, "/data/application~1json", Value::from(1)).expect("a place");
+        put(&mut content, "/metadata/a~0b", Value::from(2)).expect("a place");
+        assert_eq!(content["data"]["application/json"], 1);
+        assert_eq!(content["metadata"]["a~b"], 2);
+        assert!(put(&mut content, "", Value::Null).is_none());
     }
 }

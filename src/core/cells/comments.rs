@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use crate::access::authorise;
 use crate::account_status::{check_active, user};
 use crate::authority::Operation;
-use crate::cells::{late_edits, live_cell, required_for_edit};
+use crate::cells::{late_edits, required_for_edit};
+use crate::checks::live_cell;
 use crate::context::Context;
-use crate::values::decision::{Decision, Outcome};
-use crate::values::rejection::{RejectionCode, Result};
+use crate::values::decision::{Decision, Outcome, RejectionCode, Result};
 use crate::values::{AddComment, CommentPlace, CommentTarget, EditComment};
 use notarium_record::text::{TextRange, normalise_line_breaks, utf16_len};
 use notarium_record::{
@@ -133,7 +133,7 @@ fn checked_mentions(context: &Context, mentions: Vec<UserId>, known: &[UserId]) 
         format!("a comment mentions at most {MAX_MENTIONS} people: write several")
     })?;
     let mut new = mentions.iter().filter(|id| !known.contains(id));
-    new.try_for_each(|id| check_active(&context.standings, &user(id)))?;
+    new.try_for_each(|id| check_active(&context.account_status, &user(id)))?;
     Ok(mentions.into_iter().collect())
 }
 
@@ -194,14 +194,14 @@ fn covered<'a>(notebook: &'a Document, place: &ThreadPlace) -> Option<&'a str> {
 }
 
 /// A thread that an edit of cells had moved, while that edit is being undone.
-pub(crate) struct Returning {
+pub(crate) struct ReturningThreads {
     moved: ThreadMoved,
     /// Place of the thread before the undo, and the text that it covers there.
     place: ThreadPlace,
     text: Option<String>,
 }
 
-impl Returning {
+impl ReturningThreads {
     /// Returns `None` if the thread was moved again since, or its comments were deleted.
     pub(crate) fn new(notebook: &Document, moved: &ThreadMoved) -> Option<Self> {
         let thread = notebook.threads.get(&moved.thread_id).filter(|thread| thread.cell_id == moved.cell_id)?;

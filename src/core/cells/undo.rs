@@ -11,17 +11,14 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::cells;
-use crate::cells::comments::Returning;
-use crate::cells::undo_text::{HistoryIndex, Played};
+use crate::cells::comments::ReturningThreads;
+use crate::cells::undo_text::{HistoryIndex, PlayedEdits};
 use crate::command::Command;
-use crate::context::Context;
-use crate::context::history::History;
+use crate::context::{Context, History};
 use crate::ledger::undo_stacks::{UndoGroup, UndoStacks, is_undoable};
-use crate::notebook::Notebook;
-use crate::notebook::seal::provisional;
+use crate::notebook::{Notebook, provisional};
 use crate::values::EditSource;
-use crate::values::decision::{Decided, Decision};
-use crate::values::rejection::{Rejection, RejectionCode, Result};
+use crate::values::decision::{Decided, Decision, Rejection, RejectionCode, Result};
 use notarium_record::text::TextError;
 use notarium_record::{
     Actor, Cell, CellAttachmentsSet, CellFlagsSet, CellId, CellMetadataSet, CellMoved, CellSourceEdited,
@@ -126,14 +123,14 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
     let Some(mut left) = steps_of_cell(&command) else {
         for group in groups {
             let step = context.ids.ulid().into();
-            inversion.invert(context, &Group::new(group, step))?;
+            inversion.invert(context, &InvertedGroup::new(group, step))?;
         }
         return Ok(inversion.decision);
     };
     for group in groups {
         let step = context.ids.ulid().into();
         let notices = inversion.decision.outcome.notices.len();
-        if inversion.invert(context, &Group::new(group, step))? {
+        if inversion.invert(context, &InvertedGroup::new(group, step))? {
             left -= 1;
         } else {
             inversion.decision.outcome.notices.truncate(notices);
@@ -250,7 +247,7 @@ struct Inversion {
 
 impl Inversion {
     /// Inverts a group; returns true if that changed anything.
-    fn invert(&mut self, context: &Context, group: &Group) -> Result<bool> {
+    fn invert(&mut self, context: &Context, group: &InvertedGroup) -> Result<bool> {
         let events_before = self.decision.events.len();
         self.invert_events(context, group).map_err(|error| {
             let message = format!("this cannot be undone: {error}; nothing was changed");
@@ -263,14 +260,14 @@ impl Inversion {
         Ok(has_effect)
     }
 
-    fn invert_events(&mut self, context: &Context, group: &Group) -> Result<(), TextError> {
+    fn invert_events(&mut self, context: &Context, group: &InvertedGroup) -> Result<(), TextError> {
         let events: Vec<Arc<Recorded>> =
             self.history.events.iter().filter(|recorded| group.contains(recorded)).cloned().collect();
         let mut texts_done = self.cells_that_go(group, &events);
         let mut returning = Vec::new();
         for recorded in events.iter().rev() {
             if let Event::ThreadMoved(event) = &recorded.event {
-                returning.extend(Returning::new(&self.scratch, event));
+                returning.extend(ReturningThreads::new(&self.scratch, event));
             }
             for event in self.inverse(group, &recorded.event, &mut texts_done)? {
                 self.push(context, group, event);
@@ -286,7 +283,7 @@ impl Inversion {
     }
 
     /// Cells that the group made and that are deleted with all their text, because no other actor has written in them.
-    fn cells_that_go(&self, group: &Group, events: &[Arc<Recorded>]) -> BTreeSet<CellId> {
+    fn cells_that_go(&self, group: &InvertedGroup, events: &[Arc<Recorded>]) -> BTreeSet<CellId> {
         let made = events.iter().filter_map(|recorded| match &recorded.event {
             Event::CellInserted(event) => Some(&event.cell_id),
             _ => None,
@@ -294,15 +291,15 @@ impl Inversion {
         made.filter(|cell_id| !self.others_wrote(group, cell_id)).cloned().collect()
     }
 
-    fn played(&self, group: &Group, cell_id: &CellId) -> Result<Played<'_>, TextError> {
-        Played::of(&self.history.events, &self.index, cell_id, group.first_version, &group.step)
+    fn played(&self, group: &InvertedGroup, cell_id: &CellId) -> Result<PlayedEdits<'_>, TextError> {
+        PlayedEdits::of(&self.history.events, &self.index, cell_id, group.first_version, &group.step)
     }
 
-    fn others_wrote(&self, group: &Group, cell_id: &CellId) -> bool {
+    fn others_wrote(&self, group: &InvertedGroup, cell_id: &CellId) -> bool {
         self.played(group, cell_id).is_ok_and(|played| played.others_wrote(&group.actor))
     }
 
-    fn push(&mut self, context: &Context, group: &Group, decided: Decided) {
+    fn push(&mut self, context: &Context, group: &InvertedGroup, decided: Decided) {
         let undoes = Some(group.correlation_id.clone());
         let decided = Decided { undoes, correlation_id: Some(group.step.clone()), ..Decided::from(decided.event) };
         let recorded = provisional(&self.scratch, context, &decided);
@@ -319,7 +316,7 @@ impl Inversion {
 
     fn inverse(
         &mut self,
-        group: &Group,
+        group: &InvertedGroup,
         event: &Event,
         texts_done: &mut BTreeSet<CellId>,
     ) -> Result<Vec<Decided>, TextError> {
@@ -341,14 +338,14 @@ impl Inversion {
     }
 
     /// Inverts the first text of a cell that the group made and that stays because others have written in it.
-    fn inverse_first_source(&mut self, group: &Group, cell_id: &CellId) -> Result<Vec<Decided>, TextError> {
+    fn inverse_first_source(&mut self, group: &InvertedGroup, cell_id: &CellId) -> Result<Vec<Decided>, TextError> {
         if self.scratch.cells.contains_key(cell_id) {
             self.notice(stays(cell_id));
         }
         self.inverse_text(group, cell_id)
     }
 
-    fn inverse_insertion(&mut self, group: &Group, cell_id: &CellId) -> Vec<Decided> {
+    fn inverse_insertion(&mut self, group: &InvertedGroup, cell_id: &CellId) -> Vec<Decided> {
         let Some(cell) = self.scratch.cells.get(cell_id) else {
             return self.notice(format!("cell {cell_id} is in the trash already"));
         };
@@ -396,7 +393,7 @@ impl Inversion {
         }
     }
 
-    fn inverse_text(&mut self, group: &Group, cell_id: &CellId) -> Result<Vec<Decided>, TextError> {
+    fn inverse_text(&mut self, group: &InvertedGroup, cell_id: &CellId) -> Result<Vec<Decided>, TextError> {
         let Some(cell) = self.scratch.cells.get(cell_id) else {
             return Ok(self.notice(format!("cell {cell_id} is in the trash now: its text was not undone")));
         };
@@ -441,7 +438,7 @@ fn reversed_property(notebook: &Notebook, cell: &Cell, event: &Event) -> Option<
 }
 
 /// Group that is being inverted; a copy, because the stacks change meanwhile.
-struct Group {
+struct InvertedGroup {
     actor: String,
     correlation_id: CorrelationId,
     first_version: Version,
@@ -450,7 +447,7 @@ struct Group {
     step: CorrelationId,
 }
 
-impl Group {
+impl InvertedGroup {
     fn new((actor, group): (&str, &UndoGroup), step: CorrelationId) -> Self {
         let UndoGroup { correlation_id, first_version, last_version, .. } = group.clone();
         Self { actor: actor.to_owned(), correlation_id, first_version, last_version, step }

@@ -4,13 +4,14 @@
 //! the deleting edits. An undo shows the hidden span again instead of inserting new text of the undoing actor. Removing
 //! edits then means to hide what they inserted, and to show what only they have hidden.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 use notarium_record::text::{ChangeSet, TextError, split_at_unit, utf16_len};
 use notarium_record::{
     CellDeleted, CellId, CellInserted, CellSourceEdited, CorrelationId, Envelope, Event, Recorded, Version,
 };
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// Index of an edit among those replayed.
 type Index = usize;
@@ -95,7 +96,7 @@ impl HistoryIndex {
 }
 
 /// Edits of one cell from some version on, replayed in order.
-pub(crate) struct Played<'a> {
+pub(crate) struct PlayedEdits<'a> {
     edits: Vec<&'a Recorded>,
     spans: Vec<Span>,
 }
@@ -116,7 +117,7 @@ fn change_of<'a>(event: &'a Event, cell_id: &CellId) -> Option<Change<'a>> {
     }
 }
 
-impl<'a> Played<'a> {
+impl<'a> PlayedEdits<'a> {
     /// Replays the edits. `step` is the undo that is being decided: its events count, but it has not ended.
     ///
     /// # Errors
@@ -145,7 +146,7 @@ impl<'a> Played<'a> {
         let members = self.members(recorded);
         self.edits.push(recorded);
         if let Some((change, removed)) = change {
-            Playing::new(&mut self.spans, index, &members).play(&change, removed)?;
+            EditPlayer::new(&mut self.spans, index, &members).play(&change, removed)?;
         }
         if ends_undo {
             self.settle(index, &members);
@@ -197,7 +198,7 @@ impl<'a> Played<'a> {
 }
 
 /// One edit during its replay along the spans.
-struct Playing<'p> {
+struct EditPlayer<'p> {
     spans: &'p mut Vec<Span>,
     /// Index of the edit, and the edits that it undoes.
     index: Index,
@@ -206,7 +207,7 @@ struct Playing<'p> {
     at: usize,
 }
 
-impl<'p> Playing<'p> {
+impl<'p> EditPlayer<'p> {
     fn new(spans: &'p mut Vec<Span>, index: Index, members: &'p BTreeSet<Index>) -> Self {
         Self { spans, index, members, at: 0 }
     }

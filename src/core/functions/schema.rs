@@ -67,10 +67,10 @@ struct Checker<'a> {
     steps_left: Cell<u32>,
 }
 
-type Checked = Result<(), String>;
+type CheckResult = Result<(), String>;
 
 impl Checker<'_> {
-    fn fields(&self, place: &str, schema: &Value, given: &Map<String, Value>, depth: usize) -> Checked {
+    fn fields(&self, place: &str, schema: &Value, given: &Map<String, Value>, depth: usize) -> CheckResult {
         for (name, value) in given {
             let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
             match (schema["properties"].get(name), schema.get("additionalProperties")) {
@@ -83,7 +83,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn value(&self, place: &str, schema: &Value, value: &Value, depth: usize) -> Checked {
+    fn value(&self, place: &str, schema: &Value, value: &Value, depth: usize) -> CheckResult {
         self.steps_left.set(self.steps_left.get().saturating_sub(1));
         if self.steps_left.get() == 0 {
             return Err(String::new()); // The caller reports it once.
@@ -120,7 +120,7 @@ impl Checker<'_> {
 
     /// Checks that a value fits one of the choices. Otherwise the error names their types or is that of the last
     /// choice.
-    fn any(&self, place: &str, choices: &[Value], value: &Value, depth: usize) -> Checked {
+    fn any(&self, place: &str, choices: &[Value], value: &Value, depth: usize) -> CheckResult {
         let mut refused = Ok(());
         for choice in choices {
             refused = self.value(place, choice, value, depth);
@@ -136,7 +136,7 @@ impl Checker<'_> {
     }
 }
 
-fn check_type(place: &str, schema: &Value, value: &Value) -> Checked {
+fn check_type(place: &str, schema: &Value, value: &Value) -> CheckResult {
     let wanted: Vec<&str> = match &schema["type"] {
         Value::String(one) => vec![one],
         Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
@@ -167,7 +167,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn check_choice(place: &str, schema: &Value, value: &Value) -> Checked {
+fn check_choice(place: &str, schema: &Value, value: &Value) -> CheckResult {
     let one_of = |choices: &[&Value]| {
         let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
         Err(format!("{place} must be one of {}", choices.join(", ")))
@@ -179,7 +179,7 @@ fn check_choice(place: &str, schema: &Value, value: &Value) -> Checked {
     }
 }
 
-fn check_range(place: &str, schema: &Value, value: &Value) -> Checked {
+fn check_range(place: &str, schema: &Value, value: &Value) -> CheckResult {
     let Some(number) = value.as_f64() else { return Ok(()) };
     match (schema["minimum"].as_f64(), schema["maximum"].as_f64()) {
         (Some(least), _) if number < least => Err(format!("{place} must be at least {least}")),
@@ -190,9 +190,10 @@ fn check_range(place: &str, schema: &Value, value: &Value) -> Checked {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use rstest::rstest;
     use serde_json::json;
+
+    use super::*;
 
     fn check(schema: &Value, given: &Value) -> Result<(), String> {
         check_arguments("f", schema, given.as_object().expect("an object"))

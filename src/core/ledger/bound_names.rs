@@ -11,7 +11,7 @@ use notarium_record::{
 /// Ledger of a reactive notebook.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Reactive {
+pub(crate) struct BoundNames {
     /// The kernel in which the variables of the next three fields are.
     pub kernel_session: Option<KernelSessionId>,
     /// Names that the latest run of each cell binds in that kernel.
@@ -24,7 +24,7 @@ pub(crate) struct Reactive {
     pub waits: BTreeMap<ExecutionId, Vec<ExecutionId>>,
 }
 
-impl Reactive {
+impl BoundNames {
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
             Event::ExecutionRequested(event) => self.note_request(event),

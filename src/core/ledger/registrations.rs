@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
 use notarium_record::{
     Actor, CellId, Document, Event, Execution, ExecutionStatus, FunctionPlace, Hash, KernelSessionId,
 };
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 /// By function: digest of the last text by which a person's run registered it, and its last registration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +30,7 @@ pub(crate) struct Registration {
 
 impl Registrations {
     /// Checks that a person's run registered the function by the text of these runs.
-    pub(crate) fn has(&self, name: &str, causes: &Causes) -> bool {
+    pub(crate) fn has(&self, name: &str, causes: &RegisteringRuns) -> bool {
         let text = Some(causes.text());
         self.texts.get(name).copied() == text || self.of(name).and_then(|known| known.text) == text
     }
@@ -46,7 +47,7 @@ impl Registrations {
 
     /// Digest of the text for a place. A kernel reports all its functions at every registration: functions of other
     /// cells keep their digests.
-    fn text_at(&self, place: &FunctionPlace, causes: &Causes) -> Option<Hash> {
+    fn text_at(&self, place: &FunctionPlace, causes: &RegisteringRuns) -> Option<Hash> {
         let known =
             self.of(&place.name).filter(|known| known.place.cell_id == place.cell_id).and_then(|known| known.text);
         match place.cell_id.is_some() && causes.cell() == place.cell_id.as_ref() {
@@ -60,7 +61,7 @@ impl Registrations {
         let Event::KernelFunctionsRegistered(event) = event else { return };
         self.texts.retain(|name, _| document.functions.contains_key(name));
         self.places.retain(|name, _| document.functions.contains_key(name));
-        let causes = Causes::of(document, &event.kernel_session);
+        let causes = RegisteringRuns::of(document, &event.kernel_session);
         if let Some(kernel) = document.kernels.get(&event.kernel_session) {
             for place in &event.places {
                 let text = self.text_at(place, &causes);
@@ -78,9 +79,9 @@ impl Registrations {
 }
 
 /// Runs that may have caused a kernel's report: those that run now, else the one requested last.
-pub(crate) struct Causes<'a>(Vec<&'a Execution>);
+pub(crate) struct RegisteringRuns<'a>(Vec<&'a Execution>);
 
-impl<'a> Causes<'a> {
+impl<'a> RegisteringRuns<'a> {
     pub(crate) fn of(document: &'a Document, session: &KernelSessionId) -> Self {
         let of_session = || {
             document.executions.values().map(|run| &**run).filter(|run| run.kernel_session.as_ref() == Some(session))

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use notarium_record::{Actor, CellId, CorrelationId, Envelope, Event, Recorded, TurnId, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use notarium_record::{Actor, CellId, CorrelationId, Envelope, Event, Recorded, TurnId, Version};
 
 /// Groups on one stack, at most.
 pub(crate) const DEPTH: usize = 100;

@@ -5,13 +5,11 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-pub use crate::values::code_links::Edge;
-use crate::values::code_links::{Links, Symbol};
-use crate::values::code_names::{Known, KnownNames};
+use crate::values::code_names::{Edge, KnownCell, KnownNames, Links, Symbol};
 use notarium_record::CellId;
 
 /// A set of cells, as a flag for each cell.
-pub(super) type Cells = Vec<bool>;
+pub(crate) type Cells = Vec<bool>;
 
 /// Dependencies between the cells of a notebook.
 #[derive(Debug, Clone)]
@@ -78,7 +76,7 @@ impl Graph {
     }
 
     /// Places of these cells on the page; cells without names are left out.
-    pub(super) fn places(&self, cells: &[CellId]) -> Vec<usize> {
+    pub(crate) fn places(&self, cells: &[CellId]) -> Vec<usize> {
         if let [cell] = cells {
             return self.names.place(cell).into_iter().collect();
         }
@@ -86,11 +84,11 @@ impl Graph {
         cells.iter().filter_map(|cell| places.get(cell).copied()).collect()
     }
 
-    pub(super) fn known(&self, cell: usize) -> &Known {
+    pub(crate) fn known(&self, cell: usize) -> &KnownCell {
         self.names.known(cell)
     }
 
-    pub(super) fn names_of(&self, symbols: &[Symbol]) -> Vec<String> {
+    pub(crate) fn names_of(&self, symbols: &[Symbol]) -> Vec<String> {
         symbols.iter().map(|symbol| self.names.name(*symbol).to_string()).collect()
     }
 
@@ -116,23 +114,23 @@ impl Graph {
     }
 
     /// Adds all cells from which these read, also through others.
-    pub(super) fn with_ancestors(&self, cells: &Cells) -> Cells {
+    pub(crate) fn with_ancestors(&self, cells: &Cells) -> Cells {
         reach(cells, |cell| self.parents(cell), |_| true)
     }
 
     /// Adds all cells that read from these, also through others. The walk leaves out cells for which `counts` is false.
-    pub(super) fn with_descendants(&self, cells: &Cells, counts: impl Fn(usize) -> bool) -> Cells {
+    pub(crate) fn with_descendants(&self, cells: &Cells, counts: impl Fn(usize) -> bool) -> Cells {
         reach(cells, |cell| self.children(cell), counts)
     }
 
     /// Cells that are in a cycle, or read from one that is.
-    pub(super) fn doomed(&self) -> Cells {
+    pub(crate) fn doomed(&self) -> Cells {
         self.with_descendants(&self.links.cyclic, |_| true)
     }
 
     /// Sorts these cells topologically, as near to page order as possible. Cells in a cycle are left out, with all that
     /// read from them.
-    pub(super) fn in_order(&self, cells: &Cells) -> Vec<usize> {
+    pub(crate) fn in_order(&self, cells: &Cells) -> Vec<usize> {
         let inside = |cell: usize| distinct(self.parents(cell)).filter(|parent| cells[*parent]).count();
         let members = || (0..self.len()).filter(|cell| cells[*cell]);
         let mut waits: Vec<usize> = vec![usize::MAX; self.len()];
@@ -173,6 +171,6 @@ fn reach<'a>(from: &Cells, next: impl Fn(usize) -> &'a [Edge], counts: impl Fn(u
 }
 
 /// Cells of a sorted list of edges, each once.
-pub(super) fn distinct(edges: &[Edge]) -> impl Iterator<Item = usize> {
+pub(crate) fn distinct(edges: &[Edge]) -> impl Iterator<Item = usize> {
     edges.chunk_by(|one, other| one.cell == other.cell).map(|same| same[0].cell)
 }

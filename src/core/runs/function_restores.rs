@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::context::Context;
-use crate::context::history::JudgementQuery;
+use crate::context::{Context, JudgementQuery};
 use crate::notebook::Notebook;
-use crate::runs::queues::unfinished_on;
+use crate::runs::unfinished_on;
 use crate::values::decision::Decided;
 use notarium_record::{
     Cell, CellId, CellType, ExecutionCause, ExecutionId, ExecutionRequested, ExecutionSubject, KernelSessionId,
@@ -18,15 +17,15 @@ const MAX_JUDGED_BYTES: usize = 1 << 20;
 
 /// Functions that earlier kernels of the same kernelspec had and a new kernel lacks.
 #[derive(Debug, Default)]
-pub(crate) struct Lacking {
+pub(crate) struct LackingFunctions {
     /// Cells whose text is the one that a person ran, with their functions, in page order.
     cells: Vec<(CellId, Vec<String>)>,
     missing: Vec<MissingFunctions>,
 }
 
 /// Collects functions that kernels of the same kernelspec registered and that have no kernel now.
-pub(crate) fn lacking(notebook: &Notebook, session: &KernelSessionId) -> Lacking {
-    let mut lacking = Lacking::default();
+pub(crate) fn lacking(notebook: &Notebook, session: &KernelSessionId) -> LackingFunctions {
+    let mut lacking = LackingFunctions::default();
     let Some(kernelspec) = notebook.kernels.get(session).map(|kernel| &kernel.kernelspec) else { return lacking };
     if notebook.archived {
         return lacking;
@@ -66,7 +65,7 @@ fn changed(notebook: &Notebook, cell: &Cell, names: &[String]) -> Option<&'stati
     }
 }
 
-impl Lacking {
+impl LackingFunctions {
     fn miss(&mut self, cell: Option<&CellId>, names: Vec<String>, reason: &str) {
         self.missing.push(MissingFunctions { names, cell_id: cell.cloned(), reason: reason.to_owned() });
     }

@@ -1,19 +1,24 @@
 //! Kernel sessions: requested, claimed by one agent, started, ended. The version of the start is the fence.
+//!
+//! When a kernel ends, running executions are lost, and queued ones are cancelled. Runs that were requested while the
+//! agent was away get another kernel.
 
-use crate::checks::{check_metadata, check_not_archived};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::access::{check_owner, owned_kernel, reporting_agent};
+use crate::checks::{check_metadata, check_not_archived, checked_title, kernel_session};
 use crate::context::Context;
 use crate::notebook::Notebook;
-use crate::runs;
-use crate::runs::function_restores;
-use crate::runs::kernel_ends;
-use crate::runs::kernel_sessions::{check_owner, launch, owned, requested, sender, session, wrong_phase};
-use crate::runs::queues::{self, cancelled, unfinished_on};
-use crate::values::decision::{Decided, Decision, Outcome};
-use crate::values::rejection::{RejectionCode, Result};
+use crate::runs::{self, assigned_at_once, cancelled, function_restores, unfinished_on};
+use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
 use notarium_record::{
-    Because, Document, EndCause, Event, ExecutionStatus, KernelCause, KernelInterruptRequested, KernelLaunchClaimed,
-    KernelLaunchFailed, KernelPhase, KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId,
-    KernelSessionStarted, KernelShutdownRequested, RawObject,
+    Because, CorrelationId, Document, EndCause, Event, Execution, ExecutionId, ExecutionLost, ExecutionStatus,
+    KernelCause, KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed, KernelLaunchRequested, KernelPhase,
+    KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId, KernelSessionStarted,
+    KernelShutdownRequested, LostKernel, RawObject,
 };
 
 // --- people ---
@@ -30,7 +35,7 @@ pub(crate) fn decide_launch(
 }
 
 pub(crate) fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Result<Decision> {
-    let session = session(notebook, &id)?;
+    let session = kernel_session(notebook, &id)?;
     if session.phase != KernelPhase::Started {
         return Err(wrong_phase(&id, session));
     }
@@ -38,7 +43,7 @@ pub(crate) fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Resu
 }
 
 pub(crate) fn decide_restart(notebook: &Notebook, context: &mut Context, id: KernelSessionId) -> Result<Decision> {
-    let session = session(notebook, &id)?;
+    let session = kernel_session(notebook, &id)?;
     if context.unreachable.contains(&id) {
         return Ok(restart_elsewhere(notebook, context, &id, session));
     }
@@ -60,7 +65,7 @@ fn restart_elsewhere(
 ) -> Decision {
     let launch = requested(notebook, context, session.kernelspec.clone());
     let outcome = Outcome { kernel_session: Some(launch.kernel_session.clone()), ..Outcome::default() };
-    let ended = kernel_ends::replaced(notebook, context, id, session);
+    let ended = replaced(notebook, context, id, session);
     let mut events = shut_down_unreachable(id, session, ended);
     events.push(launch.into());
     Decision { events, outcome }
@@ -73,9 +78,9 @@ fn shut_down_unreachable(id: &KernelSessionId, session: &KernelSession, ended: V
 }
 
 pub(crate) fn decide_shut_down(notebook: &Document, context: &Context, id: KernelSessionId) -> Result<Decision> {
-    let session = session(notebook, &id)?;
+    let session = kernel_session(notebook, &id)?;
     if context.unreachable.contains(&id) {
-        let events = shut_down_unreachable(&id, session, kernel_ends::given_up_for_good(notebook, &id, session));
+        let events = shut_down_unreachable(&id, session, given_up_for_good(notebook, &id, session));
         return Ok(Decision::of(events));
     }
     let mut events = cancel_queued(notebook, &id, &EndCause::KernelShutDown.into());
@@ -107,8 +112,8 @@ fn cancel_queued(notebook: &Document, id: &KernelSessionId, why: &Because<EndCau
 // --- agents ---
 
 pub(crate) fn decide_claim(notebook: &Document, context: &Context, id: KernelSessionId) -> Result<Decision> {
-    let session = session(notebook, &id)?;
-    let Some(agent) = sender(context)? else {
+    let session = kernel_session(notebook, &id)?;
+    let Some(agent) = reporting_agent(context)? else {
         return Err(RejectionCode::Forbidden.because("only runtime agents claim kernels"));
     };
     match (session.phase, &session.agent) {
@@ -127,7 +132,7 @@ pub(crate) fn decide_started(
     language_info: RawObject,
     sandbox: RawObject,
 ) -> Result<Decision> {
-    let session = owned(notebook, context, &id)?;
+    let session = owned_kernel(notebook, context, &id)?;
     check_metadata(&context.limits, &language_info)?;
     check_metadata(&context.limits, &sandbox)?;
     let agent = match (session.phase, &session.agent) {
@@ -138,8 +143,8 @@ pub(crate) fn decide_started(
     // The start is the first event of this decision, so its version is the fence.
     let fence = notebook.version + 1;
     let (runs, missing_functions) = function_restores::lacking(notebook, &id).runs(notebook, context, &id);
-    let first = || runs.first().map(|(run, _)| queues::assignment(run, &id, &agent, fence));
-    let next = queues::assign_next(notebook, &id, &agent, fence, &[]).or_else(first);
+    let first = || runs.first().map(|(run, _)| runs::assignment(run, &id, &agent, fence));
+    let next = runs::assign_next(notebook, &id, &agent, fence, &[]).or_else(first);
     let (kernel_session, agent, kernelspec) = (id.clone(), agent.clone(), session.kernelspec.clone());
     let started = KernelSessionStarted { kernel_session, agent, kernelspec, language_info, sandbox, missing_functions };
     let runs = runs.into_iter().map(|(_, requested)| requested);
@@ -152,7 +157,7 @@ pub(crate) fn decide_failed(
     id: KernelSessionId,
     why: Because<KernelCause>,
 ) -> Result<Decision> {
-    let session = owned(notebook, context, &id)?;
+    let session = owned_kernel(notebook, context, &id)?;
     if session.fence.is_some() {
         return Err(wrong_phase(&id, session));
     }
@@ -180,10 +185,10 @@ pub(crate) fn decide_ended(
     };
     let why = Because { cause, detail: context.limits.detail(why.detail) };
     let dead = match why.cause {
-        KernelCause::AgentLost => kernel_ends::with_successor(notebook, &id, session),
+        KernelCause::AgentLost => with_successor(notebook, &id, session),
         _ => vec![&id],
     };
-    Ok(Decision::of(kernel_ends::lost(notebook, context, &dead, &why)))
+    Ok(Decision::of(lost(notebook, context, &dead, &why)))
 }
 
 /// Reconciles an agent's kernels: living ones get their next runs, missing ones have ended.
@@ -192,14 +197,14 @@ pub(crate) fn decide_reconcile(
     context: &mut Context,
     alive: &[KernelSessionId],
 ) -> Result<Decision> {
-    let Some(agent) = sender(context)?.cloned() else { return Ok(Decision::nothing()) };
+    let Some(agent) = reporting_agent(context)?.cloned() else { return Ok(Decision::nothing()) };
     let mine = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref() == Some(&agent));
     let (living, dead): (Vec<_>, Vec<_>) = mine.map(|(id, _)| id).partition(|id| lives(notebook, alive, id));
     context.away.retain(|id| !living.contains(&id));
     let why = Because::new(KernelCause::AgentLost, "its runtime agent came back without this kernel");
-    let mut events = kernel_ends::lost(notebook, context, &dead, &why);
+    let mut events = lost(notebook, context, &dead, &why);
     let idle: Vec<_> = living.into_iter().filter(|id| !is_given_work(&events, id)).collect();
-    events.extend(idle.into_iter().filter_map(|id| queues::next_of(notebook, id)));
+    events.extend(idle.into_iter().filter_map(|id| runs::next_of(notebook, id)));
     Ok(Decision::of(events))
 }
 
@@ -212,4 +217,224 @@ fn is_given_work(events: &[Decided], id: &KernelSessionId) -> bool {
 fn lives(notebook: &Document, alive: &[KernelSessionId], id: &KernelSessionId) -> bool {
     let place = |id| notebook.kernels.get(id).map(|session| session.requested_version);
     alive.contains(id) || alive.iter().any(|old| place(old).is_some() && place(old) == place(id))
+}
+
+/// Ends kernels that were lost together. At most one of them is the kernel for which unbound runs wait.
+pub(crate) fn lost(
+    notebook: &Notebook,
+    context: &mut Context,
+    dead: &[&KernelSessionId],
+    why: &Because<KernelCause>,
+) -> Vec<Decided> {
+    let (mut events, mut launch) = (Vec::new(), None);
+    for (id, session) in dead.iter().filter_map(|id| Some((*id, notebook.kernels.get(*id)?))) {
+        let end = KernelEnd { id, session, why, dead };
+        let (ended, is_another_wanted) = end.with_its_runs(notebook, context);
+        events.extend(ended);
+        if is_another_wanted {
+            launch = Some(requested_after(notebook, context, id, session, why));
+        }
+    }
+    events.extend(launch.map(Decided::from));
+    events
+}
+
+/// Ends a kernel whose agent is unreachable, so that no run waits for it. If the agent comes back, it ends its kernel.
+pub(crate) fn given_up(notebook: &Notebook, context: &mut Context, id: &KernelSessionId) -> Vec<Decided> {
+    lost(notebook, context, &[id], &gave_up())
+}
+
+/// Ends an unreachable kernel; the caller launches another in its place.
+pub(crate) fn replaced(
+    notebook: &Notebook,
+    context: &Context,
+    id: &KernelSessionId,
+    session: &KernelSession,
+) -> Vec<Decided> {
+    KernelEnd { id, session, why: &gave_up(), dead: &[id] }.with_its_runs(notebook, context).0
+}
+
+/// Ends an unreachable kernel without a replacement.
+pub(crate) fn given_up_for_good(notebook: &Document, id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
+    KernelEnd { id, session, why: &gave_up(), dead: &[id] }.events(notebook, &BTreeSet::new())
+}
+
+fn gave_up() -> Because<KernelCause> {
+    Because::new(KernelCause::GivenUp, "it was given up, because its runtime agent could not be reached")
+}
+
+/// The kernel, and the one that was to follow it after a restart: an agent that lost the first has not started the
+/// second.
+pub(crate) fn with_successor<'a>(
+    notebook: &'a Document,
+    id: &'a KernelSessionId,
+    session: &KernelSession,
+) -> Vec<&'a KernelSessionId> {
+    let follows = |other: &KernelSession| {
+        other.phase == KernelPhase::Claimed && other.requested_version == session.requested_version
+    };
+    let next = notebook.kernels.iter().filter(|(other, next)| *other != id && follows(next));
+    [id].into_iter().chain(next.map(|(id, _)| id)).collect()
+}
+
+struct KernelEnd<'a> {
+    id: &'a KernelSessionId,
+    session: &'a KernelSession,
+    why: &'a Because<KernelCause>,
+    /// All kernels that end with this one.
+    dead: &'a [&'a KernelSessionId],
+}
+
+impl KernelEnd<'_> {
+    /// Returns the events. `true`: some runs are left that only another kernel can run.
+    fn with_its_runs(&self, notebook: &Notebook, context: &Context) -> (Vec<Decided>, bool) {
+        let next = default_but(notebook, self.dead);
+        let left = if self.can_move(notebook, next) { left(notebook, self.id) } else { Vec::new() };
+        let mut events = self.events(notebook, &left.iter().copied().collect());
+        if let (Some(next), Some(first)) = (next, left.first()) {
+            events.extend(assigned_at_once(notebook, context, next, first));
+        }
+        (events, next.is_none() && !left.is_empty())
+    }
+
+    /// Checks that runs may move: the notebook is not archived, and the next kernel (if any) has the same kernelspec.
+    fn can_move(&self, notebook: &Document, next: Option<&KernelSessionId>) -> bool {
+        let is_alike = |id| notebook.kernels.get(id).is_some_and(|next| next.kernelspec == self.session.kernelspec);
+        !notebook.archived && next.is_none_or(is_alike)
+    }
+
+    /// Ends the runs of the kernel, but for those in `left`. Queued ones are cancelled; running ones are lost, or
+    /// cancelled if people requested the end.
+    fn events(&self, notebook: &Document, left: &BTreeSet<&ExecutionId>) -> Vec<Decided> {
+        let ending = unfinished_on(notebook, self.id).filter(|(id, _)| !left.contains(id));
+        let mut events: Vec<Decided> = ending.map(|(id, execution)| self.of_run(id, execution)).collect();
+        let (cause, detail) = (self.why.cause.into(), self.why.detail.clone());
+        events.push(KernelSessionEnded { kernel_session: self.id.clone(), cause, detail }.into());
+        events
+    }
+
+    fn of_run(&self, id: &ExecutionId, execution: &Execution) -> Decided {
+        let is_wanted = self.session.phase == KernelPhase::Ending;
+        let (cause, detail) = (EndCause::from(self.why.cause), self.why.detail.clone());
+        if is_wanted || execution.status == ExecutionStatus::Queued {
+            return cancelled(id, Because { cause, detail });
+        }
+        ExecutionLost { execution_id: id.clone(), cause: cause.into(), detail }.into()
+    }
+}
+
+/// Runs that were requested while the kernel's agent was away, oldest first. Runs from before the kernel's last
+/// assignment are left out, and runs that fail together with one of the kernel's.
+fn left<'a>(notebook: &'a Notebook, id: &'a KernelSessionId) -> Vec<&'a ExecutionId> {
+    let last = notebook.ledger.kernels.of(id).map_or(0, |kernel| kernel.assigned_at);
+    let (of_kernel, of_none): (Vec<_>, Vec<_>) =
+        unfinished_on(notebook, id).partition(|(_, execution)| execution.kernel_session.is_some());
+    let ending: BTreeSet<&CorrelationId> = of_kernel.iter().map(|(_, execution)| &execution.correlation_id).collect();
+    let is_left = |execution: &Arc<Execution>| {
+        execution.requested_version > last && !(execution.stop_on_error && ending.contains(&execution.correlation_id))
+    };
+    let mut left: Vec<_> = of_none.into_iter().filter(|(_, execution)| is_left(execution)).collect();
+    left.sort_by_key(|(_, execution)| execution.requested_version);
+    left.into_iter().map(|(id, _)| id).collect()
+}
+
+/// Requests a kernel of the named kernelspec, else of the notebook's own, else `python3`.
+pub(crate) fn launch(
+    notebook: &Notebook,
+    context: &mut Context,
+    kernelspec: Option<String>,
+) -> Result<(KernelSessionId, KernelLaunchRequested)> {
+    let limit = context.limits.max_kernels;
+    RejectionCode::LimitExceeded.when(notebook.kernels.len() >= limit, || {
+        format!("a notebook has at most {limit} kernels: shut one down first")
+    })?;
+    let kernelspec = match kernelspec {
+        Some(name) => checked_title(&context.limits, &name)?,
+        None => own_kernelspec(&notebook.metadata),
+    };
+    let event = requested(notebook, context, kernelspec);
+    Ok((event.kernel_session.clone(), event))
+}
+
+/// Requests a session; the event names a kernel that was lost before it.
+pub(crate) fn requested(notebook: &Notebook, context: &mut Context, kernelspec: String) -> KernelLaunchRequested {
+    let replaces = notebook.ledger.kernels.lost.clone();
+    KernelLaunchRequested { kernel_session: context.ids.ulid().into(), kernelspec, replaces }
+}
+
+/// Requests the session that follows a lost one; the event names what is lost.
+pub(crate) fn requested_after(
+    notebook: &Notebook,
+    context: &mut Context,
+    id: &KernelSessionId,
+    session: &KernelSession,
+    why: &Because<KernelCause>,
+) -> KernelLaunchRequested {
+    let (kernel_session, cause, detail) = (id.clone(), why.cause.into(), why.detail.clone());
+    let lost = notebook.ledger.kernels.of(id).filter(|kernel| kernel.loses()).map(|_| LostKernel {
+        kernel_session,
+        cause,
+        detail,
+    });
+    let launch = requested(notebook, context, session.kernelspec.clone());
+    KernelLaunchRequested { replaces: lost.or(launch.replaces), ..launch }
+}
+
+/// Kernelspec of the kernel on which code would run now: the default one, else the one that would be launched.
+pub(crate) fn coming_kernelspec(notebook: &Document) -> String {
+    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
+    kernel.map_or_else(|| own_kernelspec(&notebook.metadata), |kernel| kernel.kernelspec.clone())
+}
+
+/// The notebook's own kernelspec, else `python3`.
+fn own_kernelspec(metadata: &RawObject) -> String {
+    let metadata: Value = serde_json::from_str(metadata.get()).unwrap_or_default();
+    let written = metadata["kernelspec"]["name"].as_str().filter(|name| (1..=255).contains(&name.len()));
+    written.unwrap_or("python3").to_owned()
+}
+
+/// Returns a session that accepts executions; refuses others.
+pub(crate) fn usable<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession> {
+    let session = kernel_session(notebook, id)?;
+    if session.is_usable() { Ok(session) } else { Err(wrong_phase(id, session)) }
+}
+
+/// The oldest session that takes executions.
+pub fn default_session(notebook: &Document) -> Option<&KernelSessionId> {
+    default_but(notebook, &[])
+}
+
+/// The oldest session that takes executions, but for those in `gone`.
+pub(crate) fn default_but<'a>(notebook: &'a Document, gone: &[&KernelSessionId]) -> Option<&'a KernelSessionId> {
+    let usable = notebook.kernels.iter().filter(|(id, session)| session.is_usable() && !gone.contains(id));
+    usable.min_by_key(|(_, session)| session.requested_version).map(|(id, _)| id)
+}
+
+/// The session that runs an execution, or for which it waits.
+pub fn session_of<'a>(notebook: &'a Document, execution: &'a Execution) -> Option<&'a KernelSessionId> {
+    let waits_for = || default_session(notebook).filter(|_| execution.status == ExecutionStatus::Queued);
+    execution.kernel_session.as_ref().or_else(waits_for)
+}
+
+/// Language of the notebook's kernel, as the kernel reported it.
+pub(crate) fn language(notebook: &Document) -> Option<String> {
+    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id))?;
+    let told: Value = serde_json::from_str(kernel.language_info.get()).ok()?;
+    told["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+/// Checks that a kernel's name of its language means Python.
+pub(crate) fn is_python_name(language: &str) -> bool {
+    matches!(language.to_ascii_lowercase().as_str(), "python" | "ipython" | "python3")
+}
+
+/// Checks that the notebook's default kernel runs Python; true while no kernel has started.
+pub fn is_python(notebook: &Document) -> bool {
+    language(notebook).is_none_or(|language| is_python_name(&language))
+}
+
+pub(crate) fn wrong_phase(id: &KernelSessionId, session: &KernelSession) -> Rejection {
+    let message =
+        format!("kernel session {id} is {}: wait until it has started, or launch another", word(&session.phase));
+    RejectionCode::KernelState.because(message)
 }

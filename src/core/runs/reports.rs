@@ -1,28 +1,29 @@
-//! Reports of agents on executions: checked by the fence of the kernel session, applied once by their number.
+//! Reports on executions: those of agents are checked by the fence of the kernel session and applied once by their
+//! number. The server replaces large outputs by blob references (spilled outputs): only it has the bytes, and it
+//! guarantees that the replacement shows the same.
 
+use crate::access::check_is_reactor;
 use crate::context::Context;
-use crate::ledger::written::limit_notice;
 use crate::notebook::Notebook;
-use crate::runs::ended;
-use crate::runs::queues::cancelled;
-use crate::values::ExecutionReport;
-use crate::values::decision::Decision;
+use crate::runs::{cancelled, ended};
+use crate::values::decision::{Decision, Rejection, RejectionCode, Result};
 use crate::values::mask::mask_outputs;
-use crate::values::rejection::{Rejection, RejectionCode, Result};
+use crate::values::{ExecutionReport, MoveOutputs};
 use notarium_record::{
     Actor, Document, EndCause, Execution, ExecutionCompleted, ExecutionId, ExecutionInputRequested, ExecutionLost,
     ExecutionOutcome, ExecutionOutputAppended, ExecutionOutputRecovered, ExecutionOutputUpdated,
-    ExecutionOutputsCleared, ExecutionStarted, ExecutionStatus, Output, Version, Written,
+    ExecutionOutputsCleared, ExecutionOutputsMoved, ExecutionStarted, ExecutionStatus, MovedOutputs, Output, RawJson,
+    Version, Written,
 };
 
 /// Execution, fence and number of a report.
-pub(crate) struct Report {
+pub(crate) struct RunReport {
     pub execution_id: ExecutionId,
     pub fence: Version,
     pub seq: u64,
 }
 
-impl Report {
+impl RunReport {
     pub(crate) fn decide(
         self,
         notebook: &Notebook,
@@ -127,7 +128,7 @@ impl Report {
     ) -> Decision {
         match report {
             ExecutionReport::Output { outputs } if execution.status == ExecutionStatus::Lost => {
-                let Report { execution_id, seq: output_seq, .. } = self;
+                let RunReport { execution_id, seq: output_seq, .. } = self;
                 Decision::one(ExecutionOutputRecovered { execution_id, output_seq, outputs, is_limit_notice })
             }
             ExecutionReport::Output { .. } | ExecutionReport::UpdateDisplay { .. } => {
@@ -144,7 +145,7 @@ impl Report {
         report: ExecutionReport,
         is_limit_notice: bool,
     ) -> Decision {
-        let Report { execution_id, seq: output_seq, .. } = self;
+        let RunReport { execution_id, seq: output_seq, .. } = self;
         match report {
             ExecutionReport::Started {} if execution.status == ExecutionStatus::Running => Decision::nothing(),
             ExecutionReport::Started {} => Decision::one(ExecutionStarted { execution_id, output_seq }),
@@ -210,4 +211,62 @@ fn complete(notebook: &Notebook, execution: &Execution, completed: ExecutionComp
         completed.into()
     };
     ended(notebook, &execution_id, execution, end)
+}
+
+/// Notice that replaces output beyond the limit. Its event marks it as the server's; the same words printed by a
+/// program have no effect.
+fn limit_notice(limit: usize) -> Output {
+    let text = format!(
+        "\\n[notarium: this run has written all that the server records of one run, {} MiB; what it writes from here on is not \
+         kept.]\\n",
+        limit >> 20
+    );
+    let content = format!(r#"{{"output_type":"stream","name":"stderr","text":"{text}"}}"#);
+    let content = RawJson::parse(&content).unwrap_or_else(|_| unreachable!("the notice is JSON"));
+    Output { content, blobs: Vec::new(), display_id: None }
+}
+
+pub(crate) fn decide_spill(
+    notebook: &Notebook,
+    context: &Context,
+    MoveOutputs { execution_id, output_seq, moved }: MoveOutputs,
+) -> Result<Decision> {
+    check_is_reactor(context)?;
+    let execution = notebook.executions.get(&execution_id).ok_or_else(|| {
+        RejectionCode::UnknownExecution.because(format!("no cell shows execution {execution_id}: leave it"))
+    })?;
+    if !execution.status.is_finished() || execution.output_seq != output_seq {
+        let message = format!("execution {execution_id} has written since, or still does: read it again");
+        return Err(RejectionCode::ExecutionState.because(message));
+    }
+    if moved.is_empty() {
+        return Ok(Decision::nothing());
+    }
+    check_places(execution, &moved)?;
+    Ok(Decision::one(ExecutionOutputsMoved { execution_id, moved }))
+}
+
+/// Checks that each replacement follows the one before, replaces outputs of its kind without `display_id`, and is
+/// shorter than they are.
+fn check_places(execution: &Execution, moved: &[MovedOutputs]) -> Result<()> {
+    let mut after = 0;
+    for MovedOutputs { first, count, output } in moved {
+        let end = first.saturating_add(*count);
+        let replaced = execution.outputs.get(*first..end).filter(|replaced| *first >= after && !replaced.is_empty());
+        let fits = replaced.is_some_and(|replaced| stands_for(output, replaced));
+        if !fits {
+            let message = format!("the outputs from {first} to {end} do not become that: read them again");
+            return Err(RejectionCode::InvalidValue.because(message));
+        }
+        after = end;
+    }
+    Ok(())
+}
+
+fn stands_for(output: &Output, replaced: &[Output]) -> bool {
+    let kind = output.output_type();
+    let is_alike = |one: &Output| one.display_id.is_none() && one.output_type() == kind;
+    let is_shorter = output.size_bytes() < replaced.iter().map(Output::size_bytes).sum();
+    let may_join = replaced.len() == 1 || kind.as_deref() == Some("stream");
+    output.display_id.is_none() && is_shorter && may_join && replaced.iter().all(is_alike)
 }

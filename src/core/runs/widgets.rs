@@ -7,13 +7,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::access::owned_kernel;
 use crate::checks::{check_metadata, check_not_archived};
 use crate::context::Context;
 use crate::notebook::Notebook;
-use crate::runs::kernel_sessions;
-use crate::values::decision::Decision;
+use crate::values::decision::{Decision, RejectionCode, Result};
 use crate::values::mask::mask_keys;
-use crate::values::rejection::{RejectionCode, Result};
 use notarium_record::{Document, KernelSessionId, NotebookMetadataSet, RawObject};
 
 /// Bytes of all saved states as JSON, at most.
@@ -33,7 +32,7 @@ pub(crate) fn decide_save(
     kernel_session: &KernelSessionId,
     state: &RawObject,
 ) -> Result<Decision> {
-    kernel_sessions::owned(notebook, context, kernel_session)?;
+    owned_kernel(notebook, context, kernel_session)?;
     check_not_archived(notebook)?;
     let kept = merged(notebook, state);
     let size: usize = kept.iter().map(|(id, state)| id.len() + state.get().len()).sum();
@@ -66,12 +65,12 @@ fn merged(notebook: &Document, state: &RawObject) -> States {
 #[serde(default)]
 struct Widgets {
     #[serde(rename = "application/vnd.jupyter.widget-state+json")]
-    saved: Saved,
+    saved: SavedWidgets,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Saved {
+struct SavedWidgets {
     state: States,
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::support::*;
-use notarium_core::{Operation, RejectionCode as Code, Role, Scope, Standing};
+use notarium_core::{AccountStatus, Operation, RejectionCode as Code, Role, Scope};
 
 /// The table, written out by hand. Columns: viewer, commenter, runner, author, editor, owner, agent.
 const TABLE: [(Operation, &str, Scope); 17] = [
@@ -196,12 +196,12 @@ fn the_server_itself_may_act_but_not_in_a_notebook_that_is_not_there() {
 fn left() -> World {
     let mut world = shared();
     let subject = |kind: &str, id: &str| serde_json::from_value(json!({"kind": kind, "id": id})).unwrap();
-    let ended = || Standing::Ended { name: "Cy".to_owned() };
+    let ended = || AccountStatus::Ended { name: "Cy".to_owned() };
     for (kind, id) in [("user", "cy"), ("share_link", "old"), ("agent", "old")] {
         world.standings.insert(subject(kind, id), ended());
     }
     for (kind, id) in [("user", "nobody"), ("share_link", "no"), ("agent", "no"), ("workspace", "no")] {
-        world.standings.insert(subject(kind, id), Standing::Unknown);
+        world.standings.insert(subject(kind, id), AccountStatus::Unknown);
     }
     world
 }
@@ -209,7 +209,7 @@ fn left() -> World {
 /// A world in which Ann's account has ended.
 pub fn orphaned() -> World {
     let mut world = left();
-    let ended = Standing::Ended { name: "Ann".to_owned() };
+    let ended = AccountStatus::Ended { name: "Ann".to_owned() };
     world.standings.insert(serde_json::from_value(json!({"kind": "user", "id": "ann"})).unwrap(), ended);
     world
 }

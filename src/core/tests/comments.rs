@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::edits::edit;
 use crate::support::*;
 use notarium_core::text::TextRange;
-use notarium_core::{Document, Event, RejectionCode as Code, Standing, Subject, Thread, ThreadId};
+use notarium_core::{AccountStatus, Document, Event, RejectionCode as Code, Subject, Thread, ThreadId};
 use serde_json::Value;
 
 fn add(target: Value, text: &str) -> Value {
@@ -113,8 +113,8 @@ fn archived_talk() -> World {
 fn with_accounts() -> World {
     let mut world = talked();
     let account = |id: &str| Subject::User { id: id.parse().unwrap() };
-    world.standings.insert(account("cy"), Standing::Ended { name: "Cy".to_owned() });
-    world.standings.insert(account("di"), Standing::Unknown);
+    world.standings.insert(account("cy"), AccountStatus::Ended { name: "Cy".to_owned() });
+    world.standings.insert(account("di"), AccountStatus::Unknown);
     world
 }
 
@@ -312,7 +312,7 @@ fn an_edited_comment_may_go_on_mentioning_who_has_left() {
     let mut world = talked();
     world.comment(&user("ann"), mentioning(on("a", "x"), &["cy"]), "cy");
     let account = |id: &str| Subject::User { id: id.parse().unwrap() };
-    world.standings.insert(account("cy"), Standing::Ended { name: "Cy".to_owned() });
+    world.standings.insert(account("cy"), AccountStatus::Ended { name: "Cy".to_owned() });
     world.step(&user("ann"), mentioning(rewrite("$t_cy", "$cy", "y"), &["cy"]));
 }
 

@@ -2,7 +2,7 @@
 //! anything.
 
 use crate::support::*;
-use notarium_core::offered::offered;
+use notarium_core::tools::offered;
 use notarium_core::{Document, Open, RawJson, RejectionCode as Code, Risk, ToolCallPhase};
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
-//! Names that the cells of a notebook read and leave. Each text is read once for a version.
+//! Names that the cells of a notebook read and leave, and the dependencies that follow from them. Each text is read once
+//! for a version. Cells are numbered in page order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock, Weak};
 
-use crate::values::code_links::{CellNames, Links, Symbol};
 use notarium_record::{Cell, CellId, CellType, Document, Version};
 
 /// Names that a cell reads from other cells and leaves to them, as a reader of its code reports them.
@@ -34,7 +34,7 @@ pub struct CodeText {
 
 /// Names of one cell, and the state of its text when they were read.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct KnownCell {
     pub(crate) cell_id: CellId,
     /// The document's cell when it was last looked at. While this pointer exists the cell cannot be changed in place,
     /// so the same address is the same cell.
@@ -49,7 +49,7 @@ pub(crate) struct Known {
     pub(crate) names: CellNames,
 }
 
-impl Known {
+impl KnownCell {
     fn of(cell_id: &CellId, cell: &Arc<Cell>) -> Self {
         Self {
             cell_id: cell_id.clone(),
@@ -93,7 +93,7 @@ impl Known {
 pub struct KnownNames {
     /// All cells by id, in the order of the document's map. Both are walked in parallel without lookups, and unchanged
     /// cells are not read.
-    cells: Vec<Known>,
+    cells: Vec<KnownCell>,
     /// Indexes of those `cells` that have names, in page order.
     page: Vec<u32>,
     /// The document's order from which `page` was made.
@@ -182,12 +182,12 @@ impl KnownNames {
     }
 
     /// The cell at this place of the page; cells without names are not counted.
-    pub(crate) fn known(&self, place: usize) -> &Known {
+    pub(crate) fn known(&self, place: usize) -> &KnownCell {
         &self.cells[self.page[place] as usize]
     }
 
     /// Cells in page order.
-    pub(crate) fn in_page_order(&self) -> impl ExactSizeIterator<Item = &Known> {
+    pub(crate) fn in_page_order(&self) -> impl ExactSizeIterator<Item = &KnownCell> {
         self.page.iter().map(|index| &self.cells[*index as usize])
     }
 
@@ -202,7 +202,7 @@ impl KnownNames {
     }
 
     fn is_aligned(&self, document: &Document) -> bool {
-        let is_known = |((id, cell), known): ((&CellId, &Arc<Cell>), &Known)| {
+        let is_known = |((id, cell), known): ((&CellId, &Arc<Cell>), &KnownCell)| {
             is_same(id, &known.cell_id) && known.is_of_type(cell)
         };
         self.cells.len() == document.cells.len()
@@ -216,7 +216,7 @@ impl KnownNames {
         let cells = document.cells.iter().map(|(id, cell)| {
             while before.next_if(|known| known.cell_id < *id).is_some() {}
             let known = before.next_if(|known| known.cell_id == *id && known.is_of_type(cell));
-            known.unwrap_or_else(|| Known::of(id, cell))
+            known.unwrap_or_else(|| KnownCell::of(id, cell))
         });
         self.cells = cells.collect();
         self.order.clone_from(&document.order);
@@ -230,4 +230,199 @@ impl KnownNames {
 /// Compares pointers first: equal ids mostly share one text.
 fn is_same(one: &CellId, other: &CellId) -> bool {
     std::ptr::eq(one.as_str(), other.as_str()) || one == other
+}
+
+/// Number of a name.
+pub(crate) type Symbol = u32;
+
+/// Names that a cell reads from other cells, and names that it leaves to them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CellNames {
+    pub(crate) reads: Vec<Symbol>,
+    pub(crate) leaves: Vec<Symbol>,
+    /// Parallel to `leaves`: true if only an import binds the name.
+    pub(crate) imported: Vec<bool>,
+    /// The cell may leave any name (`from m import *`).
+    pub(crate) has_star: bool,
+}
+
+/// Dependency: one cell reads a name that another leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge {
+    /// The cell at the other end of the dependency.
+    pub cell: usize,
+    pub(crate) symbol: Symbol,
+}
+
+/// Many lists in one vector; of edges, one list for each cell.
+#[derive(Debug, Clone)]
+pub(crate) struct Lists<T = Edge> {
+    /// Start of each list in `items`, and the end of the last one.
+    starts: Vec<usize>,
+    items: Vec<T>,
+}
+
+impl<T: Copy> Lists<T> {
+    /// Sorts items into lists by the number that comes with each. `blank` is any item.
+    fn sorted(lists: usize, items: impl Iterator<Item = (usize, T)> + Clone, blank: T) -> Self {
+        let mut starts = vec![0; lists + 1];
+        items.clone().for_each(|(list, _)| starts[list + 1] += 1);
+        (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
+        let mut next = starts.clone();
+        let mut sorted = vec![blank; starts[lists]];
+        for (list, item) in items {
+            sorted[next[list]] = item;
+            next[list] += 1;
+        }
+        Self { starts, items: sorted }
+    }
+
+    pub(crate) fn of(&self, list: usize) -> &[T] {
+        &self.items[self.starts[list]..self.starts[list + 1]]
+    }
+}
+
+/// Dependencies between cells.
+///
+/// A name is read from the nearest cell above that leaves it, else from the nearest below. A cell in between that may
+/// leave any name is read as well.
+#[derive(Debug)]
+pub(crate) struct Links {
+    pub(crate) parents: Lists,
+    pub(crate) children: Lists,
+    /// Names that no cell leaves, by the cell that reads them.
+    pub(crate) missing: BTreeMap<usize, Vec<Symbol>>,
+    /// Names that several cells leave, with those cells. Private names are left out, and names that all of these cells
+    /// import.
+    pub(crate) clashes: BTreeMap<Symbol, Vec<usize>>,
+    /// By cell: it is part of a cycle.
+    pub(crate) cyclic: Vec<bool>,
+}
+
+impl Links {
+    /// Computes the links of cells in page order. `is_private` has an entry for each symbol.
+    pub(crate) fn of(cells: &[&CellNames], is_private: &[bool]) -> Self {
+        let left = Binders::of(cells, is_private.len());
+        let mut missing = BTreeMap::new();
+        let mut parents = Lists { starts: vec![0], items: Vec::new() };
+        for (cell, names) in cells.iter().enumerate() {
+            let start = parents.items.len();
+            for symbol in &names.reads {
+                let sources = left.sources(cell, *symbol);
+                if sources.iter().all(Option::is_none) {
+                    missing.entry(cell).or_insert_with(Vec::new).push(*symbol);
+                }
+                parents.items.extend(sources.into_iter().flatten().map(|cell| Edge { cell, symbol: *symbol }));
+            }
+            parents.items[start..].sort_unstable();
+            parents.starts.push(parents.items.len());
+        }
+        let children = turned(&parents);
+        let clashes = left.clashes(cells, is_private);
+        let cyclic = cyclic(&parents, &children);
+        Self { parents, children, missing, clashes, cyclic }
+    }
+}
+
+/// The cells that leave each name.
+struct Binders {
+    by_name: Lists<usize>,
+    /// Cells that may leave any name.
+    stars: Vec<usize>,
+}
+
+impl Binders {
+    fn of(all: &[&CellNames], symbols: usize) -> Self {
+        let cells = all.iter().enumerate();
+        let leaves = cells.clone().flat_map(|(cell, names)| names.leaves.iter().map(move |it| (*it as usize, cell)));
+        let stars = cells.clone().filter(|(_, names)| names.has_star).map(|(cell, _)| cell).collect();
+        Self { by_name: Lists::sorted(symbols, leaves, 0), stars }
+    }
+
+    fn who(&self, symbol: Symbol) -> &[usize] {
+        self.by_name.of(symbol as usize)
+    }
+
+    /// Cells from which a cell reads a name: one that leaves it, and a nearer one that may leave any name.
+    fn sources(&self, cell: usize, symbol: Symbol) -> [Option<usize>; 2] {
+        let who = self.who(symbol);
+        let at = who.partition_point(|other| *other < cell);
+        let above = at.checked_sub(1).map(|before| who[before]);
+        let below = || who[at..].iter().copied().find(|other| *other != cell);
+        let star = self.stars[..self.stars.partition_point(|other| *other < cell)].last().copied();
+        [above.or_else(below), star.filter(|star| above.is_none_or(|above| above < *star))]
+    }
+
+    fn clashes(&self, cells: &[&CellNames], is_private: &[bool]) -> BTreeMap<Symbol, Vec<usize>> {
+        let mut otherwise = vec![false; is_private.len()];
+        for names in cells {
+            let bound = names.leaves.iter().zip(&names.imported).filter(|(_, is_imported)| !**is_imported);
+            bound.for_each(|(symbol, _)| otherwise[*symbol as usize] = true);
+        }
+        let symbols = (0..is_private.len()).filter_map(|symbol| Symbol::try_from(symbol).ok());
+        let clash = |symbol: &Symbol| {
+            let at = *symbol as usize;
+            self.who(*symbol).len() > 1 && otherwise[at] && !is_private[at]
+        };
+        symbols.filter(clash).map(|symbol| (symbol, self.who(symbol).to_vec())).collect()
+    }
+}
+
+/// The same edges, listed by their other ends.
+fn turned(lists: &Lists) -> Lists {
+    let count = lists.starts.len() - 1;
+    let turn = move |cell: usize, edge: &Edge| (edge.cell, Edge { cell, symbol: edge.symbol });
+    let edges = (0..count).flat_map(|cell| lists.of(cell).iter().map(move |edge| turn(cell, edge)));
+    Lists::sorted(count, edges, Edge { cell: 0, symbol: 0 })
+}
+
+/// Marks the strongly connected components of more than one cell. Kosaraju's algorithm without recursion, which would
+/// be as deep as the notebook is long.
+fn cyclic(parents: &Lists, children: &Lists) -> Vec<bool> {
+    let count = parents.starts.len() - 1;
+    let order = finished(children, count);
+    let mut component = vec![usize::MAX; count];
+    let mut sizes = Vec::new();
+    for root in order.into_iter().rev() {
+        if component[root] != usize::MAX {
+            continue;
+        }
+        let (number, mut size, mut open) = (sizes.len(), 0, vec![root]);
+        component[root] = number;
+        while let Some(cell) = open.pop() {
+            size += 1;
+            for parent in parents.of(cell).iter().map(|edge| edge.cell) {
+                if component[parent] == usize::MAX {
+                    component[parent] = number;
+                    open.push(parent);
+                }
+            }
+        }
+        sizes.push(size);
+    }
+    component.into_iter().map(|number| sizes[number] > 1).collect()
+}
+
+/// Cells in post-order of a depth-first walk to their children.
+fn finished(children: &Lists, count: usize) -> Vec<usize> {
+    let (mut seen, mut order) = (vec![false; count], Vec::with_capacity(count));
+    for root in 0..count {
+        let mut open = if seen[root] { Vec::new() } else { vec![(root, 0)] };
+        seen[root] = true;
+        while let Some((cell, at)) = open.last_mut() {
+            match children.of(*cell).get(*at) {
+                Some(edge) => {
+                    *at += 1;
+                    if !std::mem::replace(&mut seen[edge.cell], true) {
+                        open.push((edge.cell, 0));
+                    }
+                }
+                None => {
+                    order.push(*cell);
+                    open.pop();
+                }
+            }
+        }
+    }
+    order
 }

@@ -1,10 +1,13 @@
-//! The answer to a command: events, and what the sender learns with the ack.
+//! The answer to a command: a decision (events, and what the sender learns with the ack), or a rejection (a code for
+//! programs, and a sentence for people that says what to do).
 
-use notarium_record::{
-    Actor, CellId, CommentId, CorrelationId, Event, EventId, ExecutionId, KernelSessionId, ThreadId, ToolCallId, TurnId,
-};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use notarium_record::{
+    Actor, CellId, CommentId, CorrelationId, Event, EventId, ExecutionId, KernelSessionId, ThreadId, ToolCallId,
+    TurnId, Version,
+};
 
 /// One decided event, and the group that it undoes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,5 +115,163 @@ impl Decision {
             decided.led_by.get_or_insert(places);
         }
         self
+    }
+}
+
+/// Code of a rejection, in `snake_case`. Each code maps to one HTTP status, given after the sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RejectionCode {
+    /// The role or the token's scopes do not allow it. 403
+    Forbidden,
+    /// No such notebook, or the actor may not read it. 404
+    UnknownNotebook,
+    /// The notebook exists already. 409
+    NotebookExists,
+    /// The notebook is archived: unarchive it first. 409
+    NotebookArchived,
+    /// `expected_version`, a cell's version, a range or a hash does not match. 409
+    Conflict,
+    /// The notebook has not reached this version. 400
+    VersionInFuture,
+    /// The base version is too old to merge: take a snapshot, offer the text as a conflict copy. 409
+    BaseTooOld,
+    /// No such thread of comments, or its comments were deleted. 404
+    UnknownThread,
+    /// No such comment in the thread, or it was deleted. 404
+    UnknownComment,
+    /// No cell of this id exists or has existed. 404
+    UnknownCell,
+    /// The cell is in the trash: restore it first. 410
+    CellDeleted,
+    /// The cell is not in the trash: nothing to restore. 409
+    CellNotDeleted,
+    /// A cell of this id exists or has existed. 409
+    CellExists,
+    /// A cell cannot be placed before or after itself. 400
+    InvalidPlace,
+    /// The change does not fit the text. 400
+    InvalidChange,
+    /// Only code and SQL cells run, and only prompt cells ask. SQL and the kernel's tools need a Python kernel. 400
+    NotRunnable,
+    /// Cells of a reactive notebook read from each other in a cycle; the message names it. 409
+    DependencyCycle,
+    /// No such execution, or it has ended and left the state. 404
+    UnknownExecution,
+    /// The execution is not in a state for this. 409
+    ExecutionState,
+    /// No such kernel session. 404
+    UnknownKernelSession,
+    /// The kernel session is not in a state for this. 409
+    KernelState,
+    /// The launch, tool call or model call is claimed already. 409
+    AlreadyClaimed,
+    /// The writer's kernel session is over: its fence is stale. 409
+    StaleFence,
+    /// A report is missing before this one: send from `expected_seq` on. 409
+    ReportGap,
+    /// The run, or its runtime agent within an hour, has reached its output quota: report the run's end. 413
+    OutputLimit,
+    /// The run has no open request for input. 409
+    NoInputRequested,
+    /// Nothing to undo or redo. 409
+    NothingToUndo,
+    /// The command id was used with another body. 409
+    CommandIdReused,
+    /// A limit was reached; the message names it. 413
+    LimitExceeded,
+    /// The value is not allowed; the message says why. 400
+    InvalidValue,
+    /// No such tool. 404
+    UnknownTool,
+    /// The tool does not take these arguments; the message names what is missing, unknown or wrong. 400
+    InvalidArguments,
+    /// No such message in a conversation of this id. 404
+    UnknownMessage,
+    /// No conversation of this id has begun in this notebook. 404
+    UnknownConversation,
+    /// No such turn in this notebook. 404
+    UnknownTurn,
+    /// No such tool call. 404
+    UnknownToolCall,
+    /// The tool call is not in a state for this: decided, started, over. 409
+    ToolCallState,
+    /// The turn is not in a state for this. 409
+    TurnState,
+    /// Too many calls in a short time; the message says how long to wait. 429
+    RateLimited,
+    /// The notebook must keep at least one owner. 409
+    LastOwner,
+    /// No account, share link, workspace or runtime agent has this id. 404
+    UnknownSubject,
+    /// The account is deactivated, or the link or token is revoked or has expired. 409
+    SubjectEnded,
+    /// A newer server has written this notebook: update this server, which serves it read-only until then. 409
+    ReadOnly,
+    /// The server could not store the command. Nothing was changed, unless the message says that this is not known. 503
+    Unavailable,
+}
+
+impl RejectionCode {
+    /// Makes a rejection from a sentence that says what to do.
+    pub(crate) fn because(self, message: impl Into<String>) -> Rejection {
+        Rejection::new(self, message)
+    }
+
+    /// Rejects if `is_so`; the sentence is made only then.
+    pub(crate) fn when<M: Into<String>>(self, is_so: bool, message: impl FnOnce() -> M) -> Result<()> {
+        if is_so { Err(self.because(message())) } else { Ok(()) }
+    }
+}
+
+/// Result of a decision, or of a part of it.
+pub(crate) type Result<T, E = Rejection> = std::result::Result<T, E>;
+
+/// A refused command. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
+#[error("{message}")]
+pub struct Rejection {
+    /// The code, for programs.
+    pub code: RejectionCode,
+    /// One sentence that says what to do.
+    pub message: String,
+    /// Version that the sender expected, for `conflict` and similar codes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expected_version: Option<Version>,
+    /// Actual version, for `conflict` and similar codes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub actual_version: Option<Version>,
+    /// Number that the execution's next report must have, for `report_gap`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expected_seq: Option<u64>,
+    /// Number of the refused command in its batch, from 1.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part: Option<usize>,
+}
+
+impl Rejection {
+    /// A rejection without versions. `message` is one sentence that says what to do.
+    pub fn new(code: RejectionCode, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { code, message, expected_version: None, actual_version: None, expected_seq: None, part: None }
+    }
+
+    /// A `conflict` that names both versions.
+    pub fn conflict(what: &str, expected: Version, actual: Version) -> Self {
+        let message =
+            format!("{what} is at version {actual}, not {expected}: read it again and decide on what it is now");
+        Self {
+            expected_version: Some(expected),
+            actual_version: Some(actual),
+            ..Self::new(RejectionCode::Conflict, message)
+        }
+    }
+}
+
+/// A value that is one word on the wire, as people read it: `confirm edit`, not `ConfirmEdit`.
+pub fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word.replace('_', " "),
+        _ => "?".to_owned(),
     }
 }

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use notarium_record::{Output, RawJson};
 use regex::Regex;
 use serde_json::value::RawValue;
+
+use notarium_record::{Output, RawJson};
 
 /// Replacement of a key.
 pub const MASK: &str = "[masked: a key]";
@@ -208,8 +209,9 @@ fn mask_value(value: &mut Box<RawValue>) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     const LONG: &str = "a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2Zy8Xw7Vu";
 

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use http::Method;
-use notarium_core::offered::{defining_cell, find};
+use notarium_core::tools::{defining_cell, find};
 use notarium_core::{Command, ExecutionTarget, NotebookId, Operation, RequestExecution};
 use notarium_wire::rest::{FunctionArguments, Functions, NotebookFunction};
 

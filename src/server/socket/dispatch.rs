@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use notarium_core::{NotebookId, Rejection, Scope, Standings};
+use notarium_core::{AccountStatuses, NotebookId, Rejection, Scope};
 use notarium_wire::{
     AskKernelMessage, CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, KernelAnswer,
     OfferedConnection, OfferedKernelspec, QuestionRefusal, ServerMessage, SubscribeMessage,
@@ -272,7 +272,10 @@ impl Connection {
         })
     }
 
-    async fn checked(&mut self, message: &CommandMessage) -> Result<(RoomHandle, Arc<Identity>, Standings), Rejection> {
+    async fn checked(
+        &mut self,
+        message: &CommandMessage,
+    ) -> Result<(RoomHandle, Arc<Identity>, AccountStatuses), Rejection> {
         let joined = self.join(&message.notebook)?;
         let (room, identity) = (joined.room.clone(), joined.identity.clone());
         let standings = self.app.check(&identity.actor, message).await?;

@@ -209,7 +209,7 @@ impl Room {
             expected_version: pending.submission.message.expected_version,
             ids: self.next_ids(cycle.now),
             history: pending.history.take().unwrap_or_default(),
-            standings: pending.submission.standings.clone(),
+            account_status: pending.submission.standings.clone(),
             away: self.leases.away(&self.state),
             unreachable: self.leases.unreachable(&self.state, cycle.now, &self.config),
             unposted: BTreeMap::new(),

@@ -350,7 +350,7 @@ impl Inner {
             expected_version: message.expected_version,
             ids: IdSource::new(now, *blake(message.id.as_str())),
             history: History::default(),
-            standings: Default::default(),
+            account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
             unposted: Default::default(),

@@ -356,7 +356,7 @@ async fn functions_are_registered_called_and_kept() {
     let state = tools.server.state(&tools.ada.notebook);
     let mut call = async |name: &str, arguments: Value| {
         let arguments = RawObject::parse(&arguments.to_string()).unwrap();
-        notarium_core::offered::find(&state, name).unwrap().arguments(&arguments).unwrap();
+        notarium_core::tools::find(&state, name).unwrap().arguments(&arguments).unwrap();
         let run = tools.run(&source(kernel_tools::CALL_FUNCTION, (name, ""), &arguments, &[]).unwrap()).await;
         kernel_tools::answer(&run, &|_| None)
     };
@@ -396,7 +396,7 @@ async fn functions_are_registered_called_and_kept() {
     tools.ada.until("the end", |state| state.kernels.is_empty()).await;
     let state = tools.server.state(&tools.ada.notebook);
     assert_eq!(state.functions.len(), 3);
-    assert!(notarium_core::offered::find(&state, "area").unwrap_err().message.contains("registers it again"));
+    assert!(notarium_core::tools::find(&state, "area").unwrap_err().message.contains("registers it again"));
     tools.cell(MODULE).await;
-    tools.ada.until("the functions", |state| notarium_core::offered::find(state, "area").is_ok()).await;
+    tools.ada.until("the functions", |state| notarium_core::tools::find(state, "area").is_ok()).await;
 }

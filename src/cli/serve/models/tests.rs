@@ -89,7 +89,7 @@ impl Scene {
             .app()
             .rooms
             .open(notebook)
-            .execute(Arc::new(identity), message, notarium_core::Standings::default())
+            .execute(Arc::new(identity), message, notarium_core::AccountStatuses::default())
             .await
             .unwrap()
     }

@@ -100,7 +100,7 @@ pub struct World {
     /// Texts that models have written and no message holds.
     pub unposted: BTreeMap<TurnId, Vec<String>>,
     /// Account status of subjects; all others are active.
-    pub standings: BTreeMap<Subject, Standing>,
+    pub standings: BTreeMap<Subject, AccountStatus>,
     count: u64,
 }
 
@@ -157,7 +157,7 @@ impl World {
             expected_version,
             ids: IdSource::new(self.now, seed),
             history: History::default(),
-            standings: Standings::default(),
+            account_status: AccountStatuses::default(),
             away: self.away.union(&self.unreachable).cloned().collect(),
             unreachable: self.unreachable.clone(),
             unposted: self.unposted.clone(),
@@ -172,7 +172,7 @@ impl World {
         context.history = self.answer(&queries);
         context.history.judgement = required_judgement(&self.notebook, &command).map(judgement);
         context.history.names = reactive::needs_names(&self.notebook, &command).then(|| names_of_all(&self.notebook));
-        context.standings = self.look_up(&command);
+        context.account_status = self.look_up(&command);
         let decision = decide(&self.notebook, &mut context, command)?;
         let sealed = seal(&mut self.head, &self.notebook.notebook_id, &mut context, &decision.events).unwrap();
         for stored in sealed {
@@ -185,10 +185,12 @@ impl World {
         Ok((decision.events.into_iter().map(|decided| decided.event).collect(), decision.outcome))
     }
 
-    /// Answers `required_standings`, as the server does from the accounts.
-    fn look_up(&self, command: &Command) -> Standings {
-        let standing = |subject: &Subject| self.standings.get(subject).cloned().unwrap_or(Standing::Active);
-        Standings::new(required_standings(command).into_iter().map(|subject| (subject.clone(), standing(&subject))))
+    /// Answers `required_account_status`, as the server does from the accounts.
+    fn look_up(&self, command: &Command) -> AccountStatuses {
+        let standing = |subject: &Subject| self.standings.get(subject).cloned().unwrap_or(AccountStatus::Active);
+        AccountStatuses::new(
+            required_account_status(command).into_iter().map(|subject| (subject.clone(), standing(&subject))),
+        )
     }
 
     pub fn try_do(&mut self, who: &Who, command: &Value) -> Judged {

@@ -1,7 +1,6 @@
 //! Preview for a person's decision: everything that the call would do, from the notebook as it is now.
 
-use notarium_core::offered::Found;
-use notarium_core::tools::{Arguments, CallFunction, NewCell, Tool};
+use notarium_core::tools::{Arguments, CallFunction, Found, NewCell, Tool};
 use notarium_core::{CellId, CellType, Document, Risk, ToolCall, target_change};
 use notarium_wire::rest::{Confirmation, Effect};
 
@@ -9,7 +8,7 @@ use crate::diff;
 
 /// Effects that the call would have now.
 pub fn of(notebook: &Document, call: &ToolCall) -> Confirmation {
-    let tool = notarium_core::offered::find(notebook, &call.function).ok();
+    let tool = notarium_core::tools::find(notebook, &call.function).ok();
     let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
     Confirmation {
         summary: tool.map_or_else(|| "A tool that this notebook does not have any more".to_owned(), Found::summary),

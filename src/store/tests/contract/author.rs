@@ -33,7 +33,7 @@ impl Author {
             expected_version: None,
             ids: IdSource::new(1_700_000_000_000, seed),
             history: History::default(),
-            standings: Default::default(),
+            account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
             unposted: Default::default(),

@@ -1,20 +1,22 @@
-//! Decides what people and the server do with an existing tool call: confirm, deny, withdraw, sweep, report its end.
+//! Existing tool calls: people confirm or deny them, the server withdraws, sweeps and reports them. A finished call is
+//! rendered for the model and for people. Revoking a token or closing an account withdraws its calls and ends its turns.
+
+use std::collections::BTreeMap;
 
 use crate::access::{self, check_is_reactor};
-use crate::assistants::call_rights::operations_of;
-use crate::assistants::gate::{TargetChanges, deciding};
+use crate::assistants;
+use crate::assistants::gate::{TargetChanges, deciding, operations_of};
 use crate::authority::{Authority, Operation};
 use crate::checks::check_not_archived;
-use crate::context::Context;
-use crate::context::history::History;
-use crate::values::decision::{Decided, Decision, Outcome};
+use crate::context::{Context, History};
+use crate::notebook::Notebook;
+use crate::values::Revoked;
+use crate::values::decision::{Decided, Decision, Outcome, RejectionCode, Result, word};
 use crate::values::mask::mask_keys;
-use crate::values::rejection::{RejectionCode, Result};
-use crate::values::words::word;
 use notarium_record::{
-    Actor, Because, Document, Event, Hash, HistoryQuery, Millis, Recorded, Scope, ToolCall, ToolCallConfirmed,
-    ToolCallDenied, ToolCallEnd, ToolCallExecuted, ToolCallExpired, ToolCallId, ToolCallPhase, ToolCallVoided,
-    ToolCallWithdrawn, TurnId, VoidCause, WithdrawalCause,
+    Actor, Because, Document, Event, Hash, HistoryQuery, MessageBlock, Millis, Open, Recorded, Scope, Stored, ToolCall,
+    ToolCallConfirmed, ToolCallDenied, ToolCallEnd, ToolCallExecuted, ToolCallExpired, ToolCallId, ToolCallPhase,
+    ToolCallVoided, ToolCallWithdrawn, Turn, TurnFailed, TurnFailure, TurnId, VoidCause, WithdrawalCause,
 };
 
 /// Queries the events of a call that is no longer open.
@@ -223,4 +225,119 @@ pub(crate) fn decide_report(
     let duration_ms = context.now.saturating_sub(at);
     let result = mask_keys(&result).into_owned();
     Ok(Decision::one(ToolCallExecuted { call_id, end: end.into(), result, duration_ms }))
+}
+
+/// Result of a tool call, for the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallAnswer {
+    /// The tool's answer, or the reason why there is none.
+    pub text: String,
+    /// True unless the call succeeded: it failed, was refused, or its outcome is unknown.
+    pub is_error: bool,
+}
+
+impl CallAnswer {
+    /// Makes an error answer, also for a call without an event of its end.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true }
+    }
+
+    /// Renders the event that ended a call for the model. `None`: the event does not end a call.
+    pub fn of(event: &Event) -> Option<CallAnswer> {
+        Some(match event {
+            Event::ToolCallExecuted(event) => match event.end.known() {
+                Some(ToolCallEnd::Ok) => CallAnswer { text: event.result.clone(), is_error: false },
+                Some(ToolCallEnd::Error) => CallAnswer::error(event.result.clone()),
+                Some(ToolCallEnd::OutcomeUnknown) | None => CallAnswer::error(format!(
+                    "Nobody knows how this ended: it may have done all of its work, some of it or nothing. Look at what is \
+                     there before you do it again. {}",
+                    event.result
+                )),
+            },
+            Event::ToolCallDenied(event) => refused("A person said no", event.detail.as_deref()),
+            Event::ToolCallWithdrawn(event) => refused("Taken back", Some(&event.sentence())),
+            Event::ToolCallVoided(event) => {
+                let reason = event.sentence();
+                CallAnswer::error(format!("Not done, because {reason}. Read it again before you ask again."))
+            }
+            Event::ToolCallExpired(_) => CallAnswer::error("Nobody answered in time. Ask again if it is still wanted."),
+            _ => return None,
+        })
+    }
+}
+
+/// Ids of calls whose results the blocks name without their text. They are subjects of events to look up.
+pub fn missing_results(blocks: &[Open<MessageBlock>]) -> impl Iterator<Item = String> {
+    blocks.iter().filter_map(|block| match block.known()? {
+        MessageBlock::ToolResult { call_id, text: None, .. } => Some(call_id.to_string()),
+        _ => None,
+    })
+}
+
+/// Results of calls by id, verbatim from the events that ended the calls.
+pub struct CallResults(BTreeMap<ToolCallId, String>);
+
+impl CallResults {
+    /// Collects the results from events of calls.
+    pub fn of(events: &[Stored]) -> Self {
+        let ends = events.iter().filter(|stored| stored.envelope.event_type == "ToolCallExecuted");
+        let results = ends.filter_map(|stored| match stored.typed().ok()?.event {
+            Event::ToolCallExecuted(event) => Some((event.call_id, event.result)),
+            _ => None,
+        });
+        Self(results.collect())
+    }
+
+    /// Inserts the results where a message refers to them.
+    pub fn fill(&self, blocks: &mut [Open<MessageBlock>]) {
+        for block in blocks {
+            if let Open::Known(MessageBlock::ToolResult { call_id, text, .. }) = block
+                && text.is_none()
+            {
+                *text = self.0.get(call_id).cloned();
+            }
+        }
+    }
+}
+
+fn refused(what: &str, reason: Option<&str>) -> CallAnswer {
+    CallAnswer::error(reason.map_or_else(|| format!("{what}."), |reason| format!("{what}: {reason}")))
+}
+
+/// Withdraws calls that have not started, and ends turns.
+pub(crate) fn decide_revocation(notebook: &Notebook, context: &mut Context, revoked: &Revoked) -> Result<Decision> {
+    check_is_reactor(context)?;
+    let turns = notebook.turns.iter().filter(|(id, turn)| is_turn_of(notebook, id, turn, revoked));
+    let mut events: Vec<Decided> = turns.flat_map(|(id, _)| stopped(notebook, context, id)).collect();
+    let of_no_turn = |call: &ToolCall| call.turn_id.as_ref().is_none_or(|id| !notebook.turns.contains_key(id));
+    let calls = notebook.tool_calls.iter().filter(|(id, call)| {
+        of_no_turn(call)
+            && !matches!(call.phase, ToolCallPhase::Started { .. })
+            && is_call_of(notebook, id, call, revoked)
+    });
+    events.extend(calls.map(|(id, _)| withdrawal(id, WithdrawalCause::AccessRevoked)));
+    Ok(Decision::of(events))
+}
+
+fn is_turn_of(notebook: &Notebook, id: &TurnId, turn: &Turn, revoked: &Revoked) -> bool {
+    match revoked {
+        Revoked::Token(token) => notebook.ledger.requesters.tokens_of_turns.get(id) == Some(token),
+        Revoked::User(user) => matches!(&turn.requested_by, Actor::User { id } if id == user),
+    }
+}
+
+fn is_call_of(notebook: &Notebook, id: &ToolCallId, call: &ToolCall, revoked: &Revoked) -> bool {
+    match revoked {
+        Revoked::Token(token) => notebook.ledger.requesters.tokens_of_calls.get(id) == Some(token),
+        Revoked::User(user) => matches!(&call.requested_by, Actor::Assistant { for_user, .. } if for_user == user),
+    }
+}
+
+fn stopped(notebook: &Notebook, context: &mut Context, turn_id: &TurnId) -> Vec<Decided> {
+    let mut events = withdrawals(notebook, turn_id, WithdrawalCause::AccessRevoked);
+    events.extend(assistants::partial_answer(notebook, context, turn_id));
+    let detail = "the session, token or account with which it was begun has ended: ask again".to_owned();
+    let failed = TurnFailed { turn_id: turn_id.clone(), cause: TurnFailure::Refused.into(), detail: Some(detail) };
+    events.push(failed.into());
+    events
 }

@@ -1,15 +1,17 @@
-//! Ledger: per kernel, whether it ran code and whether its state was lost.
+//! Ledger of kernels and runs: whether a kernel ran code, whether its state was lost, and the bytes that each run has
+//! written into the record. The server enforces the limit of written bytes, whatever the agent reports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
 
 use notarium_record::{
-    Event, EventId, ExecutionId, KernelSessionEnded, KernelSessionId, LostKernel, Recorded, Version,
+    Event, EventId, ExecutionId, KernelSessionEnded, KernelSessionId, LostKernel, Recorded, Version, Written,
 };
-use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Use {
+pub(crate) struct KernelUse {
     /// A run was assigned to the kernel: ending it loses variables.
     pub has_run: bool,
     /// People requested its end, so the loss is expected.
@@ -26,7 +28,7 @@ pub(crate) struct Use {
     pub assigned_at: Version,
 }
 
-impl Use {
+impl KernelUse {
     /// Checks that an end of the kernel now would be an unexpected loss.
     pub(crate) fn loses(&self) -> bool {
         self.has_run && !self.is_asked_to_end
@@ -37,14 +39,14 @@ impl Use {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct KernelUses {
-    kernels: BTreeMap<KernelSessionId, Use>,
+    kernels: BTreeMap<KernelSessionId, KernelUse>,
     /// The kernel that was lost since the last launch.
     pub lost: Option<LostKernel>,
 }
 
 impl KernelUses {
     /// Use of a kernel that has not ended.
-    pub(crate) fn of(&self, id: &KernelSessionId) -> Option<&Use> {
+    pub(crate) fn of(&self, id: &KernelSessionId) -> Option<&KernelUse> {
         self.kernels.get(id)
     }
 
@@ -69,7 +71,7 @@ impl KernelUses {
                 note_interrupt(self.kernels.get_mut(&event.kernel_session), recorded);
             }
             Event::ExecutionCancelRequested(event) => {
-                let is_given = |kernel: &&mut Use| kernel.assigned.as_ref() == Some(&event.execution_id);
+                let is_given = |kernel: &&mut KernelUse| kernel.assigned.as_ref() == Some(&event.execution_id);
                 note_interrupt(self.kernels.values_mut().find(is_given), recorded);
             }
             Event::KernelLaunchRequested(_) => self.lost = None,
@@ -95,8 +97,54 @@ impl KernelUses {
     }
 }
 
-fn note_interrupt(kernel: Option<&mut Use>, recorded: &Recorded) {
+fn note_interrupt(kernel: Option<&mut KernelUse>, recorded: &Recorded) {
     if let Some(kernel) = kernel {
         kernel.interrupt_asked_by = Some(recorded.envelope.id.clone());
+    }
+}
+
+/// Ended runs that are kept, at most: late output of their threads still counts.
+const MAX_ENDED_RUNS: usize = 64;
+
+/// Written bytes by run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct WrittenByRun {
+    runs: BTreeMap<ExecutionId, Written>,
+    /// Ended runs, oldest first.
+    ended: VecDeque<ExecutionId>,
+}
+
+impl WrittenByRun {
+    pub(crate) fn of(&self, id: &ExecutionId) -> Option<Written> {
+        self.runs.get(id).copied()
+    }
+
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match event {
+            Event::ExecutionOutputAppended(_)
+            | Event::ExecutionOutputRecovered(_)
+            | Event::ExecutionOutputUpdated(_)
+            | Event::ExecutionOutputsCleared(_) => self.write(event),
+            Event::ExecutionCompleted(_) | Event::ExecutionLost(_) | Event::ExecutionCancelled(_) => self.end(event),
+            _ => {}
+        }
+    }
+
+    fn write(&mut self, event: &Event) {
+        if let Some(id) = event.execution_id() {
+            let written = self.runs.entry(id.clone()).or_default();
+            *written = written.with(event);
+        }
+    }
+
+    fn end(&mut self, event: &Event) {
+        let Some(id) = event.execution_id().filter(|id| self.runs.contains_key(*id)) else { return };
+        self.ended.push_back(id.clone());
+        if self.ended.len() > MAX_ENDED_RUNS
+            && let Some(oldest) = self.ended.pop_front()
+        {
+            self.runs.remove(&oldest);
+        }
     }
 }
