@@ -183,7 +183,7 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     type === "code" ? kernelCompletion(ask) : [],
     wrapping.of(wraps(options)),
     authorPlace,
-    settings.lineNumbers ? lineNumbers() : [],
+    settings.lineNumbers ? [lineNumbers(), EditorView.editorAttributes.of({ class: "numbered" })] : [],
     indentUnit.of(settings.indent === "tab" ? "\t" : " ".repeat(Number(settings.indent))),
     EditorState.tabSize.of(settings.indent === "tab" ? 4 : Number(settings.indent)),
     placeholder(PLACEHOLDERS[type] ?? ""),

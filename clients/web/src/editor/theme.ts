@@ -13,7 +13,7 @@ export const theme = EditorView.theme({
   ".cm-line": { padding: "0 12px" },
   ".cm-gutters": { border: "0", backgroundColor: "transparent", color: "var(--quiet)" },
   ".cm-lineNumbers .cm-gutterElement": { minWidth: "38px", padding: "0" },
-  "&:has(.cm-lineNumbers) .cm-line": { paddingLeft: "8px" },
+  "&.numbered .cm-line": { paddingLeft: "8px" },
   ".cm-fat-cursor": { backgroundColor: "var(--accent) !important", color: "var(--on-accent) !important" },
   "&:not(.cm-focused) .cm-fat-cursor": { outline: "1px solid var(--accent) !important", backgroundColor: "transparent !important" },
   ".cm-panels": { borderTop: "1px solid var(--line)", backgroundColor: "var(--sunken)", color: "var(--text)" },

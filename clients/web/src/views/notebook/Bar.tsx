@@ -13,7 +13,7 @@ import {
   Square,
   Undo2,
 } from "lucide-react";
-import { useState } from "react";
+import { memo, useState } from "react";
 import { serverNow } from "../../app/session/clock.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
@@ -250,26 +250,9 @@ function Failures({ store }: { store: NotebookStore }) {
 
 function Title({ store }: { store: NotebookStore }) {
   const { title, archived } = store.document;
-  const [draft, setDraft] = useState<string>();
-  const save = () => {
-    if (draft !== undefined && draft !== title) void store.do({ RenameNotebook: { title: draft } });
-    setDraft(undefined);
-  };
   return (
     <h1 className="title">
-      <input
-        aria-label="Title"
-        dir="auto"
-        value={draft ?? title}
-        placeholder="Untitled"
-        readOnly={!store.mayEdit}
-        onChange={(event) => setDraft(event.target.value)}
-        onBlur={save}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") event.currentTarget.blur();
-          if (event.key === "Escape") setDraft(undefined);
-        }}
-      />
+      <TitleField store={store} title={title} readOnly={!store.mayEdit} />
       {archived && (
         <span className="tag" title="Read-only. Unarchive it in the list of notebooks to change it">
           Archived
@@ -284,3 +267,35 @@ function Title({ store }: { store: NotebookStore }) {
     </h1>
   );
 }
+
+/** Separate from the bar, which renders with each event: React writes the attributes of an input whenever it renders, which costs a style pass. */
+const TitleField = memo(function TitleField({
+  store,
+  title,
+  readOnly,
+}: {
+  store: NotebookStore;
+  title: string;
+  readOnly: boolean;
+}) {
+  const [draft, setDraft] = useState<string>();
+  const save = () => {
+    if (draft !== undefined && draft !== title) void store.do({ RenameNotebook: { title: draft } });
+    setDraft(undefined);
+  };
+  return (
+    <input
+      aria-label="Title"
+      dir="auto"
+      value={draft ?? title}
+      placeholder="Untitled"
+      readOnly={readOnly}
+      onChange={(event) => setDraft(event.target.value)}
+      onBlur={save}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") event.currentTarget.blur();
+        if (event.key === "Escape") setDraft(undefined);
+      }}
+    />
+  );
+});

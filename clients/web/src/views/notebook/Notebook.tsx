@@ -177,7 +177,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
       </Suspense>
     );
   return (
-    <div className={["notebook", store.panel && "with-panel", store.view].filter(Boolean).join(" ")}>
+    <div className={["notebook", store.panel && `with-panel with-${store.panel}`, store.view].filter(Boolean).join(" ")}>
       <div className="top">
         <Boundary what="The bar">
           <Bar store={store} />
