@@ -1,7 +1,7 @@
 // Reads the golden files of protocol/golden.
 import { readdirSync, readFileSync } from "node:fs";
 
-const golden = new URL("../../../protocol/golden", import.meta.url);
+const golden = new URL("../../../protocol/golden/", import.meta.url);
 
 export function readText(path: string): string {
   return readFileSync(new URL(path, golden), "utf8");

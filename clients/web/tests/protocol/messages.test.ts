@@ -7,7 +7,7 @@ import { SCHEMAS } from "../../src/protocol/schemas.ts";
 import { names, readJson, readText } from "../golden.ts";
 
 const folder = new URL("../../.golden/", import.meta.url);
-const web = fileURLToPath(new URL("../..", import.meta.url));
+const web = fileURLToPath(new URL("../../", import.meta.url));
 
 function constants(): string[] {
   const typed = (path: string, type: string) => `const _: ${type} = ${readText(path)};`;
