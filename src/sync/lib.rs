@@ -12,15 +12,12 @@
 //!
 //! This crate must never know HTTP, SQL or sockets.
 
-mod answers;
 #[cfg(test)]
 mod behaviour;
 mod config;
 mod identity;
 mod io;
 mod late_edits;
-mod leases;
-mod queue;
 mod rendering;
 mod replay;
 mod ring;

@@ -1,15 +1,19 @@
 //! State machine of a room: its state, its inputs, and the order of its steps. The steps are in the files of `room/`.
 
 mod activity;
+mod answers;
 mod batch;
 mod comms;
 mod fanout;
 mod joining;
 mod judging;
+mod kernels;
 mod listing;
+mod live;
+mod loading;
 mod maintenance;
 mod names;
-mod presence;
+pub(crate) mod queue;
 mod rendering;
 mod retries;
 mod subscribers;
@@ -24,23 +28,24 @@ use notarium_core::{
 use notarium_wire::{AckMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
 
-use crate::answers::Answers;
 use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity, ReadState};
 use crate::io::{Input, Output, Ticket};
-use crate::leases::Leases;
-use crate::queue::{self, Pending, Queue};
 use crate::rendering::Rendering;
 use crate::replay::{Loaded, ReadOnly};
 use crate::ring::Ring;
 use crate::submission::{ReplyTo, Submission};
 use activity::ActivityQueue;
-use batch::{Batch, Recovery};
+use answers::Answers;
+use batch::Batch;
 use fanout::FanOut;
 use joining::{Join, Waiting};
+use kernels::Leases;
 use listing::Listing;
+use live::PresenceQueue;
+use loading::Recovery;
 use names::Names;
-use presence::PresenceQueue;
+use queue::{Pending, Queue};
 use retries::Lookup;
 use subscribers::Subscriber;
 

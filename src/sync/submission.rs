@@ -76,7 +76,7 @@ impl<T> fmt::Debug for Caller<T> {
 impl Submission {
     /// Creates a submission for which all named subjects are active.
     pub(crate) fn where_all_are_active(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
-        let command = crate::queue::parse(&message.body);
+        let command = crate::room::queue::parse(&message.body);
         let named = command.map(|command| notarium_core::required_account_status(&command)).unwrap_or_default();
         let standings =
             AccountStatuses::new(named.into_iter().map(|subject| (subject, notarium_core::AccountStatus::Active)));

@@ -5,7 +5,7 @@ use notarium_wire::{
     ActivityKind, ErrorCode, LastEvent, PresenceState, ServerMessage, SubscribeMessage, TurnActivity, UnconfirmedText,
 };
 
-use super::scene::{CREATE, INSERT, Scene, edit, error, user, with_role, without_scopes};
+use super::{CREATE, INSERT, Scene, edit, error, user, with_role, without_scopes};
 use crate::config::RoomConfig;
 use crate::identity::ClientId;
 use crate::io::{Input, Output};

@@ -3,7 +3,7 @@
 use notarium_core::RejectionCode as Code;
 use notarium_wire::ErrorCode;
 
-use super::scene::{CREATE, INSERT, Scene, edit, error, user};
+use super::{CREATE, INSERT, Scene, edit, error, user};
 use crate::config::RoomConfig;
 use crate::io::{AppendFailure, Input, Output};
 
@@ -14,7 +14,7 @@ fn source(scene: &Scene) -> String {
 #[test]
 fn nothing_is_shown_or_acked_before_it_is_on_disk() {
     let mut scene = Scene::new(RoomConfig::default());
-    let (anna, bob) = (user("anna"), super::scene::with_role("bob", notarium_core::Role::Viewer));
+    let (anna, bob) = (user("anna"), super::with_role("bob", notarium_core::Role::Viewer));
     scene.subscribe(1, &anna, None);
     scene.subscribe(2, &bob, None);
     scene.advance(1_000);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use notarium_core::{KernelSessionId, RawObject, Scope};
 use notarium_wire::{CommChange, CommMessage, ErrorCode, MAX_COMM_BYTES, OpenComm, SendCommMessage, ServerMessage};
 
-use super::scene::{Scene, agent, assistant, user};
+use super::{Scene, agent, assistant, user};
 use crate::behaviour::kernels::with_kernel;
 use crate::identity::{ClientId, Identity};
 use crate::io::Input;

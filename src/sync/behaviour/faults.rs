@@ -2,7 +2,7 @@
 
 use notarium_core::Role;
 
-use super::scene::*;
+use super::*;
 use crate::config::RoomConfig;
 use crate::io::{AppendFailure, Input, Output};
 

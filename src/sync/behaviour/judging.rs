@@ -2,7 +2,7 @@
 
 use notarium_core::ToolCallPhase;
 
-use super::scene::*;
+use super::*;
 use crate::config::RoomConfig;
 use crate::io::Input;
 use crate::simulation::harmless;

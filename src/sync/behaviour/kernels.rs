@@ -3,11 +3,11 @@
 use notarium_core::{ExecutionStatus, KernelSessionId, RejectionCode};
 use notarium_wire::{AckMessage, KernelUsage, ServerMessage};
 
-use super::scene::{LAUNCH, Scene, agent, edit, user};
+use super::{LAUNCH, Scene, agent, edit, user};
 use crate::config::RoomConfig;
 use crate::identity::ClientId;
 use crate::io::{Input, Output};
-use crate::queue::{self, Pending};
+use crate::room::queue::{self, Pending};
 use crate::submission::{ReplyTo, Submission};
 
 /// A started kernel of the agent on connection 9.

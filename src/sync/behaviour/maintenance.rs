@@ -3,7 +3,7 @@
 use notarium_core::{ToolCallId, ToolCallPhase, Version};
 use notarium_wire::ServerMessage;
 
-use super::scene::{CREATE, INSERT, Scene, assistant, edit, user};
+use super::{CREATE, INSERT, Scene, assistant, edit, user};
 use crate::config::RoomConfig;
 use crate::identity::ClientId;
 use crate::io::{AppendFailure, Input, Output};

@@ -2,7 +2,7 @@
 
 use notarium_core::ExecutionStatus;
 
-use super::scene::*;
+use super::*;
 use crate::config::RoomConfig;
 use crate::io::Output;
 use crate::simulation::named;

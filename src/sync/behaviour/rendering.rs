@@ -3,7 +3,7 @@
 use notarium_core::Role;
 use notarium_wire::ServerMessage;
 
-use super::scene::{Scene, edit, user, with_role};
+use super::{Scene, edit, user, with_role};
 use crate::config::RoomConfig;
 use crate::identity::ClientId;
 use crate::io::{Input, Output};

@@ -3,7 +3,7 @@
 use notarium_core::Event;
 use notarium_wire::{ActivityKind, TurnActivity};
 
-use super::scene::*;
+use super::*;
 use crate::config::RoomConfig;
 use crate::io::{AppendFailure, Input, Output};
 

@@ -9,7 +9,7 @@ use notarium_wire::{ActivityKind, PendingActivity, ServerMessage, TurnActivity, 
 use super::{Cycle, Room};
 use crate::identity::ClientId;
 use crate::io::Output;
-use crate::leases::agent_of;
+use crate::room::kernels::agent_of;
 
 /// Activity that is not sent yet, and text that is not in the log yet.
 #[derive(Debug, Default)]

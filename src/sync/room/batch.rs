@@ -1,7 +1,6 @@
 //! Decides all waiting commands as one append; when it is synced, sends the events and the answers.
 
 mod effects;
-mod recovery;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,31 +12,30 @@ use notarium_core::{
 use notarium_wire::{ServerMessage, frame};
 
 use super::{Cycle, Phase, Room, unavailable};
-use crate::answers::{recorded_answer, reused};
 use crate::identity::ClientId;
 use crate::io::{Output, ReadFailure, Ticket};
-use crate::queue::{self, Pending};
 use crate::replay::ReadOnly;
+use crate::room::answers::{recorded_answer, reused};
+use crate::room::queue::{self, Pending};
 use crate::submission::ReplyTo;
 pub(super) use effects::Effects;
-pub(super) use recovery::Recovery;
 
 /// An accepted command, not synced yet.
 #[derive(Debug)]
-struct Entry {
-    pending: Pending,
+pub(super) struct Entry {
+    pub(super) pending: Pending,
     record: CommandRecord,
 }
 
 /// Commands that are decided together.
 #[derive(Debug)]
 pub(super) struct Batch {
-    expected: Head,
+    pub(super) expected: Head,
     /// Head after the batch.
-    head: Head,
+    pub(super) head: Head,
     bytes: usize,
     events: Vec<NewEvent>,
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     effects: Effects,
 }
 
@@ -279,7 +277,7 @@ impl Room {
     }
 
     /// Sends the events, then the answers, then runs the effects.
-    fn commit(&mut self, cycle: &mut Cycle, batch: Batch) {
+    pub(super) fn commit(&mut self, cycle: &mut Cycle, batch: Batch) {
         self.committed = self.head.version;
         if self.joins.is_empty() {
             self.rendering.forget();

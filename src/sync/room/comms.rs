@@ -10,7 +10,7 @@ use notarium_wire::{
 use super::{Cycle, Room};
 use crate::identity::ClientId;
 use crate::io::Output;
-use crate::leases::agent_of;
+use crate::room::kernels::agent_of;
 
 /// Maximum number of kernels whose comms one client follows; a notebook has fewer.
 const MAX_FOLLOWED: usize = 64;

@@ -11,8 +11,8 @@ use super::subscribers::Subscriber;
 use super::{Cycle, Room};
 use crate::identity::{ClientId, Identity, ReadState};
 use crate::io::{Output, ReadFailure};
-use crate::leases::agent_of;
 use crate::rendering::Rendered;
+use crate::room::kernels::agent_of;
 use crate::submission::Caller;
 
 /// A request that is answered from the state on disk, when no append is in flight.

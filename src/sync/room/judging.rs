@@ -4,7 +4,7 @@ use notarium_core::{Command, Judgement, RequestToolCall, required_judgement};
 
 use super::{Cycle, Phase, Room};
 use crate::io::{Output, Ticket};
-use crate::queue::Pending;
+use crate::room::queue::Pending;
 
 /// Maximum number of judgements of a call while cells around it change; after that its code is unknown, and needs a confirmation.
 const MAX_JUDGEMENTS: u32 = 3;

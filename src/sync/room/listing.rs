@@ -7,7 +7,7 @@ use notarium_core::{Actor, Millis};
 use super::batch::Effects;
 use super::{Cycle, Room};
 use crate::io::Output;
-use crate::queue::Pending;
+use crate::room::queue::Pending;
 use crate::submission::Caller;
 
 /// Schedule of the line.

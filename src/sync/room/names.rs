@@ -7,7 +7,7 @@ use notarium_core::{Command, Reactivity, Version};
 
 use super::{Cycle, Phase, Room};
 use crate::io::Output;
-use crate::queue::Pending;
+use crate::room::queue::Pending;
 
 /// Maximum number and bytes of texts in one question.
 const MAX_TEXTS: usize = 500;

@@ -3,9 +3,9 @@
 use notarium_core::{CommandRecord, Past, Rejection, Stored};
 
 use super::{Cycle, Phase, Room, unavailable};
-use crate::answers::recorded_answer;
 use crate::io::{Output, ReadFailure, Ticket};
-use crate::queue::Pending;
+use crate::room::answers::recorded_answer;
+use crate::room::queue::Pending;
 
 /// A refused command whose record is being looked up.
 #[derive(Debug)]

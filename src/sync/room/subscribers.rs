@@ -9,7 +9,7 @@ use notarium_wire::{PeerState, PresenceState, ServerMessage};
 use super::{Cycle, Room};
 use crate::identity::{ClientId, Identity, ReadState};
 use crate::io::{Output, earliest};
-use crate::leases::agent_of;
+use crate::room::kernels::agent_of;
 
 /// A subscribed client.
 #[derive(Debug)]

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use notarium_core::{CommandRecord, Rejection, RejectionCode};
 use notarium_wire::ErrorCode;
 
-use super::Batch;
-use crate::answers::recorded_answer;
+use super::batch::Batch;
 use crate::io::{AppendFailure, Output, ReadFailure};
-use crate::queue::Pending;
+use crate::room::answers::recorded_answer;
+use crate::room::queue::Pending;
 use crate::room::{Cycle, Phase, Room, unavailable};
 
 /// Maximum number of decisions of a command.

@@ -9,7 +9,7 @@ use super::subscribers::Subscriber;
 use super::{Cycle, Room};
 use crate::identity::ClientId;
 use crate::io::{Output, earliest};
-use crate::leases::agent_of;
+use crate::room::kernels::agent_of;
 
 /// Changes that are not sent yet.
 #[derive(Debug, Default)]
