@@ -21,12 +21,12 @@ use notarium_wire::{
     AckMessage, CommandMessage, ErrorCode, LastEvent, ServerMessage, SubscribeMessage, UnconfirmedText,
 };
 
-use crate::config::RoomConfig;
-use crate::identity::{ClientId, Identity};
+use crate::RoomConfig;
 use crate::io::{AppendFailure, Input, Output, Ticket};
+use crate::io::{Caller, ReplyTo, Submission};
+use crate::io::{ClientId, Identity};
 use crate::room::Room;
 use crate::simulation::{Disk, context_notebook, harmless, named, rendered};
-use crate::submission::{Caller, ReplyTo, Submission};
 
 pub(crate) const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
 pub(crate) const INSERT: &str = r#"{"InsertCell":{"cell_id":"a","cell_type":"code"}}"#;

@@ -1,21 +1,21 @@
-//! Inputs and outputs of a room: the whole interface between the pure room and its driver.
+//! Interface between the pure room and its driver: inputs and outputs, identities, and commands on their way to a decision.
 
+use std::fmt;
 use std::sync::Arc;
 
-use notarium_core::reactive::{CodeNames, CodeText};
+use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
-    Actor, Append, CommandId, CommandRecord, Document, Epoch, EventId, Head, HistoryQuery, Judgement, JudgementQuery,
-    KernelSessionId, Millis, Notebook, Past, Rejection, Stored, Version,
+    AccountStatuses, Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
+    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Past, RawJson, Rejection, Role, Stored,
+    Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
-    AckMessage, CommChange, KernelUsage, OpenComm, PresenceState, SendCommMessage, SubscribeMessage, TurnActivity,
+    AckMessage, CommChange, CommandMessage, KernelStatus, KernelUsage, OpenComm, PresenceState, SendCommMessage,
+    SubscribeMessage, TurnActivity,
 };
 
-use crate::identity::{ClientId, Identity, ReadState};
-use crate::rendering::Rendered;
 use crate::replay::Loaded;
-use crate::submission::{Caller, Submission};
 
 /// Id of a question from the room to its driver.
 pub type Ticket = u64;
@@ -270,4 +270,135 @@ pub enum Output {
 /// Returns the earliest deadline, if any.
 pub(crate) fn earliest(moments: impl IntoIterator<Item = Option<Millis>>) -> Option<Millis> {
     moments.into_iter().flatten().min()
+}
+
+/// Id of one connection, unique within the process. Never on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientId(pub u64);
+
+/// Actor and authority of a connection now: set by the server, never read from a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    pub actor: Actor,
+    pub authority: Authority,
+    /// Display name in presence.
+    pub name: String,
+    /// Name of the connection in presence.
+    pub connection: String,
+}
+
+/// A notebook's state; everything in it is on disk.
+#[derive(Debug, Clone)]
+pub struct ReadState {
+    pub notebook: Arc<Notebook>,
+    pub head: Head,
+    /// Role of the reader.
+    pub role: Role,
+    pub kernels: Vec<KernelStatus>,
+    /// Names in the cells of a reactive notebook, as far as they have been analysed.
+    pub names: Arc<KnownNames>,
+    /// True if a newer server has written this notebook: commands are refused.
+    pub read_only: bool,
+    /// People and guests in the notebook, with their display names: each once, at most [`Self::MAX_HERE`].
+    pub here: Vec<(Actor, String)>,
+}
+
+impl ReadState {
+    /// Maximum number of connections that `here` considers.
+    pub const MAX_HERE: usize = 20;
+}
+
+/// A command on its way: the same value passes the room's inbox and queue up to its decision.
+#[derive(Debug)]
+pub struct Submission {
+    pub identity: Arc<Identity>,
+    pub message: CommandMessage,
+    pub reply_to: ReplyTo,
+    /// Account status of subjects, as requested by [`notarium_core::required_account_status`].
+    pub standings: AccountStatuses,
+}
+
+impl Submission {
+    /// Creates a submission of a command that grants no rights.
+    pub fn new(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
+        Self { identity, message, reply_to, standings: AccountStatuses::default() }
+    }
+
+    /// Returns true if it may overtake waiting commands. Looks only at the command's tag, which is cheap before parsing.
+    pub fn is_control(&self) -> bool {
+        const TAGS: [&str; 6] =
+            ["InterruptKernel", "RestartKernel", "ShutDownKernel", "StopAll", "CancelExecution", "GiveUpExecution"];
+        let body = self.message.body.get();
+        let tag = body.trim_start_matches(|character: char| character == '{' || character.is_ascii_whitespace());
+        let tag = tag.strip_prefix('"').and_then(|rest| rest.split('"').next());
+        body.len() < 1_024 && tag.is_some_and(|tag| TAGS.contains(&tag))
+    }
+}
+
+/// Receiver of a command's answer.
+#[derive(Debug)]
+pub enum ReplyTo {
+    Client(ClientId),
+    Caller(Caller<Result<AckMessage, Rejection>>),
+    /// No receiver: the room itself submitted it.
+    Nobody,
+}
+
+impl ReplyTo {
+    pub(crate) fn client(&self) -> Option<ClientId> {
+        match self {
+            ReplyTo::Client(client) => Some(*client),
+            ReplyTo::Caller(_) | ReplyTo::Nobody => None,
+        }
+    }
+}
+
+/// A caller that waits for one answer. The room passes it back to its driver with the answer; if it is dropped, there is no answer.
+pub struct Caller<T>(Box<dyn FnOnce(T) + Send>);
+
+impl<T> Caller<T> {
+    pub fn new(answer: impl FnOnce(T) + Send + 'static) -> Self {
+        Self(Box::new(answer))
+    }
+
+    pub fn answer(self, answer: T) {
+        (self.0)(answer);
+    }
+}
+
+impl<T> fmt::Debug for Caller<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Caller")
+    }
+}
+
+#[cfg(test)]
+impl Submission {
+    /// Creates a submission for which all named subjects are active.
+    pub(crate) fn where_all_are_active(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
+        let command = notarium_core::Command::decode(message.body.get());
+        let named = command.map(|command| notarium_core::required_account_status(&command)).unwrap_or_default();
+        let standings =
+            AccountStatuses::new(named.into_iter().map(|subject| (subject, notarium_core::AccountStatus::Active)));
+        Self { standings, ..Self::new(identity, message, reply_to) }
+    }
+}
+
+/// A state as serialised for the wire.
+#[derive(Debug, Clone)]
+pub struct Rendered {
+    pub version: Version,
+    /// Id of the event at `version`.
+    pub event_id: EventId,
+    pub snapshot: RawJson,
+    /// Digest of the state; absent if it has no canonical form.
+    pub digest: Option<Hash>,
+}
+
+impl Rendered {
+    /// Serialises the state; slow for large ones, so call it off the room's task. `event_id`: id of the state's last event.
+    pub fn of(document: &Document, event_id: EventId) -> Option<Self> {
+        let snapshot = RawJson::of(document).ok()?;
+        Some(Self { version: document.version, event_id, snapshot, digest: document.digest().ok() })
+    }
 }

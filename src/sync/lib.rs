@@ -14,22 +14,16 @@
 
 #[cfg(test)]
 mod behaviour;
-mod config;
-mod identity;
 mod io;
-mod late_edits;
-mod rendering;
 mod replay;
 mod ring;
 mod room;
 #[cfg(test)]
 mod simulation;
-mod submission;
 
-pub use config::RoomConfig;
-pub use identity::{ClientId, Identity, ReadState};
-pub use io::{AppendFailure, Input, Output, ReadFailure, Ticket};
-pub use rendering::Rendered;
+pub use io::{
+    AppendFailure, Caller, ClientId, Identity, Input, Output, ReadFailure, ReadState, Rendered, ReplyTo, Submission,
+    Ticket,
+};
 pub use replay::{Loaded, ReadOnly, Replay};
-pub use room::Room;
-pub use submission::{Caller, ReplyTo, Submission};
+pub use room::{Room, RoomConfig};

@@ -1,59 +1,118 @@
-//! State machine of a room: its state, its inputs, and the order of its steps. The steps are in the files of `room/`.
+//! State machine of a room: its settings, its state, its inputs, and the order of its steps. The steps are in the files of `room/`.
 
-mod activity;
 mod answers;
 mod batch;
-mod comms;
-mod fanout;
+mod effects;
 mod joining;
-mod judging;
 mod kernels;
-mod listing;
 mod live;
 mod loading;
 mod maintenance;
-mod names;
 pub(crate) mod queue;
-mod rendering;
-mod retries;
 mod subscribers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    CommandId, Epoch, Head, IdSource, Millis, NextSteps, Notebook, NotebookId, Rejection, RejectionCode, Version,
-    sweep_due,
+    Epoch, Head, IdSource, InstanceId, Limits, Millis, Notebook, NotebookId, Rejection, RejectionCode, Version,
 };
-use notarium_wire::{AckMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
+use notarium_wire::{AckMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
 
-use crate::config::RoomConfig;
-use crate::identity::{ClientId, Identity, ReadState};
-use crate::io::{Input, Output, Ticket};
-use crate::rendering::Rendering;
-use crate::replay::{Loaded, ReadOnly};
+use crate::io::{ClientId, Identity, Input, Output, ReadState, Submission, Ticket};
+use crate::replay::ReadOnly;
 use crate::ring::Ring;
-use crate::submission::{ReplyTo, Submission};
-use activity::ActivityQueue;
-use answers::Answers;
+use answers::{Answers, Lookup};
 use batch::Batch;
-use fanout::FanOut;
-use joining::{Join, Waiting};
+use joining::{Join, Rendering, Waiting};
 use kernels::Leases;
-use listing::Listing;
-use live::PresenceQueue;
+use live::{ActivityQueue, PresenceQueue};
 use loading::Recovery;
-use names::Names;
-use queue::{Pending, Queue};
-use retries::Lookup;
-use subscribers::Subscriber;
+use maintenance::Listing;
+use queue::{Names, Pending, Queue};
+use subscribers::{FanOut, Subscriber};
+
+/// Settings that all rooms of a server share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoomConfig {
+    /// Id of this run of the server.
+    pub instance: InstanceId,
+    /// Limits that `decide` enforces.
+    pub limits: Limits,
+    /// Maximum number of commands that are decided and appended together.
+    pub max_batch_commands: usize,
+    /// Payload bytes above which a batch takes no more commands.
+    pub max_batch_bytes: usize,
+    /// Number of missing events above which a subscriber gets a snapshot instead.
+    pub max_tail_events: usize,
+    /// Number of events of unconfirmed cells above which the text becomes a conflict copy.
+    pub max_unconfirmed_events: usize,
+    /// Recent events kept in memory: number and bytes while the notebook is busy, and bytes when it is idle.
+    pub max_recent_events: usize,
+    pub max_recent_bytes: usize,
+    pub max_idle_recent_bytes: usize,
+    /// The same limits after late edits needed older events, until the notebook is idle. Older events are read from the store, which blocks
+    /// the whole room, so a flood of late edits must find its bases in memory.
+    pub max_late_events: usize,
+    pub max_late_bytes: usize,
+    /// Number of answers to recent commands in memory; older ones are in the store.
+    pub max_recent_answers: usize,
+    /// Number of events between two snapshots.
+    pub snapshot_events: u64,
+    /// Maximum time that events are delayed to share a frame, on a busy notebook.
+    pub max_frame_delay_ms: Millis,
+    /// Minimum time between two presence frames.
+    pub presence_delay_ms: Millis,
+    /// Minimum time between two frames of assistants' activity.
+    pub activity_delay_ms: Millis,
+    /// Time after which a cursor without renewal is dropped.
+    pub presence_ttl_ms: Millis,
+    /// Time of silence after which an agent is shown as unreachable.
+    pub unreachable_after_ms: Millis,
+    /// Time of silence after which the agent's kernels are given up.
+    pub lease_ms: Millis,
+    /// Delay with which the catalog follows edits.
+    pub catalog_delay_ms: Millis,
+    /// Time without a command after which caches are freed.
+    pub idle_ms: Millis,
+    /// Time without clients and work after which a room ends.
+    pub unload_after_ms: Millis,
+    /// Delay before a failed load is repeated.
+    pub retry_load_ms: Millis,
+}
+
+impl Default for RoomConfig {
+    fn default() -> Self {
+        Self {
+            instance: InstanceId::new("instance").unwrap_or_else(|_| unreachable!("it has the shape of an id")),
+            limits: Limits::default(),
+            max_batch_commands: 512,
+            max_batch_bytes: 1 << 20,
+            max_tail_events: 2_000,
+            max_unconfirmed_events: 2_000,
+            max_recent_events: 1_024,
+            max_recent_bytes: 256 << 10,
+            max_idle_recent_bytes: 8 << 10,
+            max_late_events: 4_096,
+            max_late_bytes: 2 << 20,
+            max_recent_answers: 128,
+            snapshot_events: 1_000,
+            max_frame_delay_ms: 20,
+            presence_delay_ms: 50,
+            activity_delay_ms: 30,
+            presence_ttl_ms: 30_000,
+            unreachable_after_ms: 3_000,
+            lease_ms: 15 * 60_000,
+            catalog_delay_ms: 5_000,
+            idle_ms: 5_000,
+            unload_after_ms: 60_000,
+            retry_load_ms: 1_000,
+        }
+    }
+}
 
 type Answer = Result<AckMessage, Rejection>;
-
-/// Backoff of failed loads: the delay doubles each time, up to these limits.
-const MAX_DOUBLINGS: u32 = 10;
-const MAX_RETRY_LOAD_MS: Millis = 300_000;
 
 /// Phase of a room.
 #[derive(Debug)]
@@ -267,111 +326,9 @@ impl Room {
         }
     }
 
-    /// Requests a lease. Waiting commands are decided, or answered with the reason, when the answer arrives.
-    fn ask_for_lease(&mut self, cycle: &mut Cycle) {
-        self.phase = Phase::Loading;
-        cycle.out.push(Output::Load { recent_after: self.least_sent() });
-    }
-
     /// Returns true if the state equals the one on disk.
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.phase, Phase::Live | Phase::Reading)
-    }
-
-    // --- loading ---
-
-    fn take_loaded(&mut self, cycle: &mut Cycle, loaded: Loaded, lease: Result<Epoch, String>) {
-        self.no_lease = match lease {
-            Ok(epoch) => {
-                self.epoch = epoch;
-                None
-            }
-            Err(reason) => {
-                let waiting = self.queue.drain();
-                self.answer_all(cycle, waiting, &unavailable(&reason));
-                Some(reason)
-            }
-        };
-        match std::mem::replace(&mut self.phase, Phase::Live) {
-            Phase::Recovering(recovery) => {
-                self.adopt(cycle, loaded);
-                self.recover(cycle, *recovery);
-            }
-            Phase::Loading => {
-                self.adopt(cycle, loaded);
-                if self.no_lease.is_some() {
-                    self.rest_from_sweeps(cycle);
-                }
-                // After a failed load there may already be subscribers.
-                self.fan_out(cycle, &[]);
-                self.ask_for_work(cycle);
-            }
-            other => self.phase = other,
-        }
-    }
-
-    fn adopt(&mut self, cycle: &mut Cycle, loaded: Loaded) {
-        self.head = loaded.head;
-        self.committed = loaded.notebook.version;
-        self.state = loaded.notebook;
-        self.read_only = loaded.read_only;
-        self.load_failures = 0;
-        self.ring = Ring::of(self.committed, &loaded.recent);
-        self.snapshot_version = loaded.snapshot_version;
-        self.rendering.forget();
-        self.idle_at = Some(cycle.now + self.config.idle_ms);
-        if self.read_only.is_some() {
-            // A read-only notebook cannot end kernels or tool calls.
-            (self.leases, self.sweep_at) = (Leases::default(), None);
-        } else {
-            self.leases.follow(&self.state, cycle.now, &self.config);
-            self.sweep_at = sweep_due(&self.state);
-        }
-        self.recheck_access(cycle);
-        self.resync_unreachable(cycle);
-        self.snapshot_when_due(cycle);
-    }
-
-    fn take_load_failure(&mut self, cycle: &mut Cycle, reason: String) {
-        let backoff = (self.config.retry_load_ms << self.load_failures.min(MAX_DOUBLINGS)).min(MAX_RETRY_LOAD_MS);
-        self.load_failures += 1;
-        let phase = std::mem::replace(&mut self.phase, Phase::Failed(cycle.now + backoff));
-        self.failure = format!("the notebook cannot be read: {reason}");
-        if let Phase::Recovering(recovery) = phase {
-            let rejection = recovery.rejection(&self.failure);
-            self.answer_all(cycle, recovery.batch.into_commands(), &rejection);
-        }
-        self.turn_all_away(cycle);
-    }
-
-    /// Answers all waiting requests with the failure.
-    fn turn_all_away(&mut self, cycle: &mut Cycle) {
-        let mut pending = self.queue.drain();
-        pending.extend(std::mem::take(&mut self.judging).into_values().flatten());
-        self.answer_all(cycle, pending, &unavailable(&self.failure));
-        for waiting in std::mem::take(&mut self.waiting) {
-            self.turn_away(cycle, waiting);
-        }
-        self.answer_lists(cycle);
-    }
-
-    fn retry_load(&mut self, cycle: &mut Cycle) {
-        if matches!(self.phase, Phase::Failed(at) if at <= cycle.now) {
-            self.phase = Phase::Loading;
-            cycle.out.push(Output::Load { recent_after: self.least_sent() });
-        }
-    }
-
-    fn turn_away(&self, cycle: &mut Cycle, waiting: Waiting) {
-        match waiting {
-            Waiting::Read { caller, .. } => {
-                let state = Err(unavailable(&self.failure));
-                cycle.out.push(Output::State { caller, state });
-            }
-            Waiting::Subscribe { client, .. } => {
-                self.send_error(cycle, client, ErrorCode::Unavailable, &self.failure);
-            }
-        }
     }
 
     // --- incoming commands and reads ---
@@ -407,11 +364,6 @@ impl Room {
         }
     }
 
-    fn next_arrival(&mut self) -> u64 {
-        self.arrivals += 1;
-        self.arrivals
-    }
-
     fn read_state(&self, cycle: &Cycle, identity: &Identity) -> Result<ReadState, Rejection> {
         let role = self.reading_role(cycle.now, identity)?;
         Ok(ReadState {
@@ -425,60 +377,9 @@ impl Room {
         })
     }
 
-    // --- outgoing answers ---
-
-    /// Answers the sender, and the senders of repeats.
-    fn answer(&self, cycle: &mut Cycle, pending: Pending, answer: Answer) {
-        let Pending { submission, also, .. } = pending;
-        for reply_to in also {
-            self.reply_to(cycle, reply_to, &submission.identity, &submission.message.id, answer.clone());
-        }
-        self.reply(cycle, submission, answer);
-    }
-
-    fn answer_all(&self, cycle: &mut Cycle, commands: Vec<Pending>, rejection: &Rejection) {
-        for pending in commands {
-            self.answer(cycle, pending, Err(rejection.clone()));
-        }
-    }
-
-    fn reply(&self, cycle: &mut Cycle, submission: Submission, answer: Answer) {
-        let Submission { identity, message, reply_to, .. } = submission;
-        self.reply_to(cycle, reply_to, &identity, &message.id, answer);
-    }
-
-    fn reply_to(&self, cycle: &mut Cycle, to: ReplyTo, identity: &Identity, id: &CommandId, answer: Answer) {
-        match to {
-            ReplyTo::Client(client) => {
-                let message = match answer {
-                    Ok(ack) => ServerMessage::Ack(AckMessage { undo: self.next_steps(identity), ..ack }),
-                    Err(rejection) => ServerMessage::Reject(self.reject(id, rejection)),
-                };
-                cycle.out.push(Output::Reply { client, text: frame::text(&message) });
-            }
-            ReplyTo::Caller(caller) => cycle.out.push(Output::Answer { caller, answer }),
-            ReplyTo::Nobody => {}
-        }
-    }
-
-    /// Returns a person's next steps to undo and redo; `None` while the state is ahead of the disk.
-    fn next_steps(&self, identity: &Identity) -> Option<NextSteps> {
-        if self.state.version > self.committed {
-            return None;
-        }
-        self.state.ledger.next_steps(&identity.actor)
-    }
-
-    fn reject(&self, id: &CommandId, rejection: Rejection) -> RejectMessage {
-        let Rejection { code, message, expected_version, actual_version, expected_seq, part } = rejection;
-        let (id, notebook) = (id.clone(), self.notebook_id.clone());
-        RejectMessage { id, notebook, code, message, expected_version, actual_version, expected_seq, part }
-    }
-
-    fn send_error(&self, cycle: &mut Cycle, client: ClientId, code: ErrorCode, message: &str) {
-        let (notebook, message) = (Some(self.notebook_id.clone()), message.to_owned());
-        let error = ErrorMessage { code, message, notebook, protocols: None, fatal: false };
-        cycle.send(client, &ServerMessage::Error(error));
+    fn next_arrival(&mut self) -> u64 {
+        self.arrivals += 1;
+        self.arrivals
     }
 
     fn next_ticket(&mut self) -> Ticket {

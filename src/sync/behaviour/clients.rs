@@ -6,8 +6,8 @@ use notarium_wire::{
 };
 
 use super::{CREATE, INSERT, Scene, edit, error, user, with_role, without_scopes};
-use crate::config::RoomConfig;
-use crate::identity::ClientId;
+use crate::RoomConfig;
+use crate::io::ClientId;
 use crate::io::{Input, Output};
 use crate::simulation::context_notebook;
 

@@ -4,7 +4,7 @@ use notarium_core::RejectionCode as Code;
 use notarium_wire::ErrorCode;
 
 use super::{CREATE, INSERT, Scene, edit, error, user};
-use crate::config::RoomConfig;
+use crate::RoomConfig;
 use crate::io::{AppendFailure, Input, Output};
 
 fn source(scene: &Scene) -> String {

@@ -7,8 +7,8 @@ use notarium_wire::{CommChange, CommMessage, ErrorCode, MAX_COMM_BYTES, OpenComm
 
 use super::{Scene, agent, assistant, user};
 use crate::behaviour::kernels::with_kernel;
-use crate::identity::{ClientId, Identity};
 use crate::io::Input;
+use crate::io::{ClientId, Identity};
 
 fn named(name: &str, connection: &str) -> Arc<Identity> {
     Arc::new(Identity { connection: connection.to_owned(), ..(*user(name)).clone() })

@@ -3,7 +3,7 @@
 use notarium_core::Role;
 
 use super::*;
-use crate::config::RoomConfig;
+use crate::RoomConfig;
 use crate::io::{AppendFailure, Input, Output};
 
 #[test]

@@ -3,7 +3,7 @@
 use notarium_core::ToolCallPhase;
 
 use super::*;
-use crate::config::RoomConfig;
+use crate::RoomConfig;
 use crate::io::Input;
 use crate::simulation::harmless;
 

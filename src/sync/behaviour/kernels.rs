@@ -4,11 +4,11 @@ use notarium_core::{ExecutionStatus, KernelSessionId, RejectionCode};
 use notarium_wire::{AckMessage, KernelUsage, ServerMessage};
 
 use super::{LAUNCH, Scene, agent, edit, user};
-use crate::config::RoomConfig;
-use crate::identity::ClientId;
+use crate::RoomConfig;
+use crate::io::ClientId;
 use crate::io::{Input, Output};
+use crate::io::{ReplyTo, Submission};
 use crate::room::queue::{self, Pending};
-use crate::submission::{ReplyTo, Submission};
 
 /// A started kernel of the agent on connection 9.
 pub(crate) fn with_kernel() -> (Scene, KernelSessionId) {

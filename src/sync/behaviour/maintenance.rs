@@ -4,10 +4,10 @@ use notarium_core::{ToolCallId, ToolCallPhase, Version};
 use notarium_wire::ServerMessage;
 
 use super::{CREATE, INSERT, Scene, assistant, edit, user};
-use crate::config::RoomConfig;
-use crate::identity::ClientId;
+use crate::RoomConfig;
+use crate::io::Caller;
+use crate::io::ClientId;
 use crate::io::{AppendFailure, Input, Output};
-use crate::submission::Caller;
 
 fn snapshots(scene: &mut Scene) -> Vec<Version> {
     let others = std::mem::take(&mut scene.others);

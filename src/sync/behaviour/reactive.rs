@@ -3,7 +3,7 @@
 use notarium_core::ExecutionStatus;
 
 use super::*;
-use crate::config::RoomConfig;
+use crate::RoomConfig;
 use crate::io::Output;
 use crate::simulation::named;
 

@@ -4,8 +4,8 @@ use notarium_core::Role;
 use notarium_wire::ServerMessage;
 
 use super::{Scene, edit, user, with_role};
-use crate::config::RoomConfig;
-use crate::identity::ClientId;
+use crate::RoomConfig;
+use crate::io::ClientId;
 use crate::io::{Input, Output};
 use crate::simulation::rendered;
 

@@ -4,7 +4,7 @@ use notarium_core::Event;
 use notarium_wire::{ActivityKind, TurnActivity};
 
 use super::*;
-use crate::config::RoomConfig;
+use crate::RoomConfig;
 use crate::io::{AppendFailure, Input, Output};
 
 const CANCEL: &str = r#"{"CancelTurn":{"turn_id":"turn"}}"#;

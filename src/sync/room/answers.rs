@@ -1,20 +1,25 @@
-//! Cache of answers to recent commands, so that a retry gets the same answer without a read of the store.
+//! Answers to commands and requests. A cache of recent ones lets a retry get the same answer without a read of the store. A refused command
+//! may be a retry of an accepted one, so its record is looked up first.
 
-use std::collections::VecDeque;
-use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 
-use notarium_core::{CommandId, CommandRecord, NotebookId, Rejection, RejectionCode};
-use notarium_wire::AckMessage;
+use notarium_core::{CommandId, CommandRecord, NextSteps, NotebookId, Rejection, RejectionCode};
+use notarium_wire::{AckMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
+
+use super::queue::Pending;
+use super::{Answer, Cycle, Phase, Room, unavailable};
+use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Submission, Ticket};
 
 #[derive(Debug, Default)]
-pub(crate) struct Answers {
+pub(super) struct Answers {
     /// Records by command id, oldest first. Ids are unique for each actor only, but nearly always there is one record.
     by_id: BTreeMap<CommandId, Vec<CommandRecord>>,
     oldest_first: VecDeque<CommandId>,
 }
 
 impl Answers {
-    pub(crate) fn remember(&mut self, record: CommandRecord, limit: usize) {
+    pub(super) fn remember(&mut self, record: CommandRecord, limit: usize) {
         let id = record.command_id.clone();
         let records = self.by_id.entry(id.clone()).or_insert_with(|| Vec::with_capacity(1));
         match records.iter_mut().find(|known| known.actor == record.actor) {
@@ -40,7 +45,7 @@ impl Answers {
     }
 
     /// Returns the answer to a repeated command; `None`: not in the cache.
-    pub(crate) fn find(
+    pub(super) fn find(
         &self,
         notebook: &NotebookId,
         actor: &str,
@@ -51,13 +56,121 @@ impl Answers {
         Some(recorded_answer(notebook, digest, record))
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 }
 
+/// A refused command whose record is being looked up.
+#[derive(Debug)]
+pub(super) struct Lookup {
+    pending: Pending,
+    rejection: Rejection,
+}
+
+impl Room {
+    /// Refuses a command, unless the store has a record of it as accepted.
+    pub(super) fn refuse(&mut self, cycle: &mut Cycle, pending: Pending, rejection: Rejection) {
+        let may_be_recorded = self.state.exists() && self.role(cycle.now, pending.identity()).is_some();
+        if !may_be_recorded {
+            return self.answer(cycle, pending, Err(rejection));
+        }
+        let ticket = self.next_ticket();
+        let commands = vec![(pending.actor.clone(), pending.id().clone())];
+        cycle.out.push(Output::FindCommands { ticket, commands });
+        self.lookups.insert(ticket, Lookup { pending, rejection });
+    }
+
+    pub(super) fn take_records(
+        &mut self,
+        cycle: &mut Cycle,
+        ticket: Ticket,
+        records: Result<Vec<CommandRecord>, ReadFailure>,
+    ) {
+        if let Some(lookup) = self.lookups.remove(&ticket) {
+            return self.take_record(cycle, lookup, records);
+        }
+        match std::mem::replace(&mut self.phase, Phase::Live) {
+            Phase::Sorting(waited, batch) if waited == ticket => self.take_sorted(cycle, *batch, records),
+            other => self.phase = other,
+        }
+    }
+
+    pub(super) fn take_record(
+        &self,
+        cycle: &mut Cycle,
+        lookup: Lookup,
+        records: Result<Vec<CommandRecord>, ReadFailure>,
+    ) {
+        let Lookup { pending, rejection } = lookup;
+        let answer = match records {
+            Ok(records) => match records.first() {
+                Some(record) => recorded_answer(&self.notebook_id, &pending.digest, record),
+                None => Err(rejection),
+            },
+            // It may have been accepted before, so the refusal could be wrong.
+            Err(_) => Err(unavailable("the store does not answer: send it again")),
+        };
+        self.answer(cycle, pending, answer);
+    }
+
+    /// Answers the sender, and the senders of repeats.
+    pub(super) fn answer(&self, cycle: &mut Cycle, pending: Pending, answer: Answer) {
+        let Pending { submission, also, .. } = pending;
+        for reply_to in also {
+            self.reply_to(cycle, reply_to, &submission.identity, &submission.message.id, answer.clone());
+        }
+        self.reply(cycle, submission, answer);
+    }
+
+    pub(super) fn answer_all(&self, cycle: &mut Cycle, commands: Vec<Pending>, rejection: &Rejection) {
+        for pending in commands {
+            self.answer(cycle, pending, Err(rejection.clone()));
+        }
+    }
+
+    pub(super) fn reply(&self, cycle: &mut Cycle, submission: Submission, answer: Answer) {
+        let Submission { identity, message, reply_to, .. } = submission;
+        self.reply_to(cycle, reply_to, &identity, &message.id, answer);
+    }
+
+    fn reply_to(&self, cycle: &mut Cycle, to: ReplyTo, identity: &Identity, id: &CommandId, answer: Answer) {
+        match to {
+            ReplyTo::Client(client) => {
+                let message = match answer {
+                    Ok(ack) => ServerMessage::Ack(AckMessage { undo: self.next_steps(identity), ..ack }),
+                    Err(rejection) => ServerMessage::Reject(self.reject(id, rejection)),
+                };
+                cycle.out.push(Output::Reply { client, text: frame::text(&message) });
+            }
+            ReplyTo::Caller(caller) => cycle.out.push(Output::Answer { caller, answer }),
+            ReplyTo::Nobody => {}
+        }
+    }
+
+    /// Returns a person's next steps to undo and redo; `None` while the state is ahead of the disk.
+    pub(super) fn next_steps(&self, identity: &Identity) -> Option<NextSteps> {
+        if self.state.version > self.committed {
+            return None;
+        }
+        self.state.ledger.next_steps(&identity.actor)
+    }
+
+    fn reject(&self, id: &CommandId, rejection: Rejection) -> RejectMessage {
+        let Rejection { code, message, expected_version, actual_version, expected_seq, part } = rejection;
+        let (id, notebook) = (id.clone(), self.notebook_id.clone());
+        RejectMessage { id, notebook, code, message, expected_version, actual_version, expected_seq, part }
+    }
+
+    pub(super) fn send_error(&self, cycle: &mut Cycle, client: ClientId, code: ErrorCode, message: &str) {
+        let (notebook, message) = (Some(self.notebook_id.clone()), message.to_owned());
+        let error = ErrorMessage { code, message, notebook, protocols: None, fatal: false };
+        cycle.send(client, &ServerMessage::Error(error));
+    }
+}
+
 /// Returns the recorded answer for a repeat of its command.
-pub(crate) fn recorded_answer(
+pub(super) fn recorded_answer(
     notebook: &NotebookId,
     digest: &[u8; 32],
     record: &CommandRecord,
@@ -70,7 +183,7 @@ pub(crate) fn recorded_answer(
     Ok(AckMessage { id, notebook, version: record.version, outcome, undo: None })
 }
 
-pub(crate) fn reused(id: &CommandId) -> Rejection {
+pub(super) fn reused(id: &CommandId) -> Rejection {
     let message = format!("command {id} was sent before with another body: choose a new id for every command");
     Rejection::new(RejectionCode::CommandIdReused, message)
 }

@@ -1,30 +1,33 @@
 //! Decides all waiting commands as one append; when it is synced, sends the events and the answers.
 
-mod effects;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    AgentId, Append, Command, CommandRecord, Context, Decision, ExecutionId, Head, History, NewEvent, Notebook, Past,
-    RawJson, Recorded, Rejection, RejectionCode, Stored, Version, decide, required_history, seal, sweep_due,
+    Append, Command, CommandRecord, Context, Decision, Head, NewEvent, RawJson, Recorded, Rejection, RejectionCode,
+    Version, decide, seal,
 };
 use notarium_wire::{ServerMessage, frame};
 
-use super::{Cycle, Phase, Room, unavailable};
-use crate::identity::ClientId;
-use crate::io::{Output, ReadFailure, Ticket};
+use super::answers::{recorded_answer, reused};
+use super::effects::Effects;
+use super::queue::{self, Pending};
+use super::{Cycle, Phase, Room};
+use crate::io::{ClientId, Output, ReplyTo};
 use crate::replay::ReadOnly;
-use crate::room::answers::{recorded_answer, reused};
-use crate::room::queue::{self, Pending};
-use crate::submission::ReplyTo;
-pub(super) use effects::Effects;
 
 /// An accepted command, not synced yet.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) pending: Pending,
     record: CommandRecord,
+}
+
+impl Entry {
+    fn clients(&self) -> impl Iterator<Item = ClientId> {
+        let Pending { submission, also, .. } = &self.pending;
+        also.iter().chain([&submission.reply_to]).filter_map(ReplyTo::client)
+    }
 }
 
 /// Commands that are decided together.
@@ -77,29 +80,12 @@ impl Room {
             let Some(pending) = self.queue.pop() else { break };
             match self.decide_next(cycle, &mut batch, pending) {
                 Step::Done => continue,
-                Step::Wait(pending, queries) => self.hold(cycle, &batch, *pending, queries),
+                Step::Wait(pending, queries) => self.hold(cycle, batch.entries.is_empty(), *pending, queries),
                 Step::WaitForNames(pending) => self.hold_for_names(cycle, batch.entries.is_empty(), *pending),
             }
             break;
         }
         self.append(cycle, batch);
-    }
-
-    /// Puts the command back at the front. Its question is sent when no append is in flight, so that the answer is complete.
-    fn hold(
-        &mut self,
-        cycle: &mut Cycle,
-        batch: &Batch,
-        mut pending: Pending,
-        queries: Vec<notarium_core::HistoryQuery>,
-    ) {
-        if batch.entries.is_empty() {
-            let ticket = self.next_ticket();
-            pending.ticket = Some(ticket);
-            self.phase = Phase::Reading;
-            cycle.out.push(Output::ReadHistory { ticket, queries });
-        }
-        self.queue.push_front(pending);
     }
 
     fn append(&mut self, cycle: &mut Cycle, mut batch: Batch) {
@@ -215,27 +201,6 @@ impl Room {
         }
     }
 
-    /// Returns the history that the decision needs, `Ok(None)` if none. The error holds the queries for the store.
-    fn history_for(
-        &mut self,
-        cycle: &Cycle,
-        context: &Context,
-        pending: &Pending,
-        command: &Command,
-    ) -> Result<Option<History>, Vec<notarium_core::HistoryQuery>> {
-        let is_answered = pending.ticket.is_some();
-        if is_answered || self.read_only.is_some() || !self.state.exists() {
-            return Ok(None);
-        }
-        let mut queries = required_history(&self.state, context, command);
-        queries.dedup();
-        // A sender who may not see the notebook causes no reads of the store.
-        if queries.is_empty() || self.role(cycle.now, pending.identity()).is_none() {
-            return Ok(None);
-        }
-        self.ring.history(&self.notebook_id, &queries).map(Some).ok_or(queries)
-    }
-
     /// Seals the events, applies them, and notes their effects.
     fn record(&mut self, batch: &mut Batch, context: &mut Context, decision: Decision) -> Result<RawJson, Rejection> {
         let before = self.head;
@@ -259,15 +224,6 @@ impl Room {
         }
         Ok(outcome)
     }
-
-    /// Returns the agent for an answer to an input request.
-    fn addressed(&self, id: ExecutionId, value: String) -> Option<(AgentId, ExecutionId, String)> {
-        let session = self.state.executions.get(&id)?.kernel_session.as_ref()?;
-        let agent = self.state.kernels.get(session)?.agent.clone()?;
-        Some((agent, id, value))
-    }
-
-    // --- the append is synced ---
 
     pub(super) fn take_appended(&mut self, cycle: &mut Cycle) {
         match std::mem::replace(&mut self.phase, Phase::Live) {
@@ -314,65 +270,6 @@ impl Room {
         }
         self.answers.remember(record, self.config.max_recent_answers);
     }
-
-    fn follow(&mut self, cycle: &mut Cycle, effects: Effects) {
-        self.list_after(cycle.now, &effects);
-        for (agent, execution_id, value) in effects.values {
-            for client in self.leases.deliver(&agent, &execution_id, &value) {
-                self.send_value(cycle, client, execution_id.clone(), value.clone());
-            }
-        }
-        cycle.out.extend(effects.work);
-        self.activity.unposted.forget(&effects.answered);
-        if effects.assistants {
-            cycle.out.push(Output::WakeAssistants { version: self.committed });
-        }
-        if effects.targets {
-            self.sweep_at = sweep_due(&self.state);
-        }
-        if effects.kernels {
-            self.leases.follow(&self.state, cycle.now, &self.config);
-        }
-        if self.listing.is_waited_for() {
-            self.list_when_due(cycle);
-        }
-    }
-
-    pub(super) fn send_value(&self, cycle: &mut Cycle, client: ClientId, execution_id: ExecutionId, value: String) {
-        let notebook = self.notebook_id.clone();
-        cycle.send(client, &ServerMessage::InputValue { notebook, execution_id, value });
-    }
-
-    /// Takes the answer to a command's query of the history; returns it if it belongs to no command.
-    pub(super) fn take_history(
-        &mut self,
-        cycle: &mut Cycle,
-        ticket: Ticket,
-        past: Result<Past<Stored>, ReadFailure>,
-    ) -> Option<Result<Past<Stored>, ReadFailure>> {
-        let Some((index, mut pending)) = self.queue.remove_waiting(ticket) else { return Some(past) };
-        if matches!(self.phase, Phase::Reading) {
-            self.phase = Phase::Live;
-        }
-        match past {
-            Ok(past) => {
-                pending.history = Some(past.into());
-                self.queue.insert(index, pending);
-            }
-            Err(failure) => self.refuse(cycle, pending, not_readable(failure)),
-        }
-        None
-    }
-}
-
-fn not_readable(failure: ReadFailure) -> Rejection {
-    match failure {
-        ReadFailure::TooLong => Rejection::new(
-            RejectionCode::BaseTooOld,
-            "this reaches too far back: read the notebook again and start from what it is now",
-        ),
-        ReadFailure::Unavailable { reason } => unavailable(&reason),
-    }
 }
 
 fn read_only(reason: &ReadOnly, version: Version) -> Rejection {
@@ -387,18 +284,4 @@ fn read_only(reason: &ReadOnly, version: Version) -> Rejection {
         ),
     };
     Rejection::new(RejectionCode::ReadOnly, message)
-}
-
-impl Entry {
-    fn clients(&self) -> impl Iterator<Item = ClientId> {
-        let Pending { submission, also, .. } = &self.pending;
-        also.iter().chain([&submission.reply_to]).filter_map(ReplyTo::client)
-    }
-}
-
-/// Returns requests for agents: kernels of the state that no agent has claimed.
-pub(super) fn waiting_launches(notebook: &Notebook) -> impl Iterator<Item = Output> {
-    let requested = notebook.kernels.iter().filter(|(_, session)| session.agent.is_none());
-    requested
-        .map(|(id, session)| Output::WorkWanted { kernel_session: id.clone(), kernelspec: session.kernelspec.clone() })
 }

@@ -1,4 +1,5 @@
-//! Subscriptions and catch-up: missing events if that is cheap, else a snapshot. Always from the state on disk.
+//! Subscriptions and catch-up: missing events if that is cheap, else a snapshot, serialised once for all waiting clients. Always from the state
+//! on disk.
 
 use std::sync::Arc;
 
@@ -7,13 +8,8 @@ use notarium_wire::{
     DOCUMENT, ErrorCode, EventMessage, ServerMessage, SubscribeMessage, SubscribedMessage, UnconfirmedText, frame,
 };
 
-use super::subscribers::Subscriber;
 use super::{Cycle, Room};
-use crate::identity::{ClientId, Identity, ReadState};
-use crate::io::{Output, ReadFailure};
-use crate::rendering::Rendered;
-use crate::room::kernels::agent_of;
-use crate::submission::Caller;
+use crate::io::{Caller, ClientId, Identity, Output, ReadFailure, ReadState, Rendered};
 
 /// A request that is answered from the state on disk, when no append is in flight.
 #[derive(Debug)]
@@ -52,6 +48,14 @@ pub(super) struct Wish {
     at_least: Version,
 }
 
+impl Wish {
+    /// Requests the whole state, for this reason.
+    fn resync(reason: &'static str) -> Self {
+        let unconfirmed = Vec::new();
+        Self { since: None, event_id: None, diverged: false, unconfirmed, resync: Some(reason), at_least: 0 }
+    }
+}
+
 /// A subscription that waits for the store, or for a snapshot.
 #[derive(Debug)]
 pub(super) struct Join {
@@ -62,6 +66,17 @@ pub(super) struct Join {
     /// Version up to which the answer is complete.
     asked_at: Version,
     pub found: Option<Result<Vec<Stored>, ReadFailure>>,
+}
+
+impl Join {
+    fn waits_for_state(&self) -> bool {
+        matches!(self.question, Question::State)
+    }
+
+    fn of(joining: Joining, question: Question, asked_at: Version) -> Self {
+        let Joining { client, identity, wish, .. } = joining;
+        Join { client, identity, wish, question, asked_at, found: None }
+    }
 }
 
 /// Question of a join.
@@ -85,6 +100,29 @@ struct Joining {
 
 /// Events of cells with unconfirmed text, and those cells that are too far back.
 type Unconfirmed = (Vec<EventMessage>, Vec<CellId>);
+
+/// The last rendered state, and the rendering in progress, of which there is at most one.
+#[derive(Debug, Default)]
+pub(super) struct Rendering {
+    pub(super) under_way: Option<Version>,
+    pub(super) done: Option<Rendered>,
+}
+
+impl Rendering {
+    fn is_under_way(&self) -> bool {
+        self.under_way.is_some()
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.done = None;
+    }
+
+    /// Returns the oldest version after which all events must stay in the ring.
+    pub(super) fn oldest(&self) -> Option<Version> {
+        let done = self.done.as_ref().map(|done| done.version);
+        done.into_iter().chain(self.under_way).min()
+    }
+}
 
 impl Room {
     pub(super) fn take_subscribe(
@@ -189,8 +227,6 @@ impl Room {
         self.committed.saturating_sub(since) <= self.config.max_tail_events as Version
     }
 
-    // --- with missing events ---
-
     fn join_from(&mut self, cycle: &mut Cycle, joining: Joining, since: Version) {
         if let Some(id) = self.ring.event_id(since) {
             if joining.wish.event_id.as_ref().is_some_and(|wanted| *wanted != id) {
@@ -251,8 +287,6 @@ impl Room {
             cycle.out.push(Output::Send { client, text });
         }
     }
-
-    // --- with a snapshot ---
 
     fn join_with_snapshot(&mut self, cycle: &mut Cycle, joining: Joining) {
         let Some(rendered) = self.rendered(cycle, joining.wish.at_least) else {
@@ -361,8 +395,6 @@ impl Room {
         }
     }
 
-    // --- subscribed ---
-
     fn welcome(
         &mut self,
         cycle: &mut Cycle,
@@ -398,53 +430,34 @@ impl Room {
         self.admit(cycle, client, identity, role);
     }
 
-    fn peers_beside(&self, client: ClientId) -> Vec<notarium_wire::PeerState> {
-        let others = self.subscribers.iter().filter(|(other, _)| **other != client);
-        others.filter_map(|(_, subscriber)| subscriber.peer()).collect()
-    }
-
-    fn admit(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, role: Role) {
-        let before = self.subscribers.remove(&client);
-        let is_new = before.is_none();
-        let (presence, presence_ends_at) =
-            before.map(|subscriber| (subscriber.presence, subscriber.presence_ends_at)).unwrap_or_default();
-        let sent = self.committed;
-        let agent = agent_of(&identity.actor).cloned().map(|agent| (agent, identity.name.clone()));
-        let comms = std::collections::BTreeMap::new();
-        let subscriber =
-            Subscriber { identity, role, sent, joined_at: sent, is_lagging: false, presence, presence_ends_at, comms };
-        self.subscribers.insert(client, subscriber);
-        if is_new {
-            self.presence.changed(client);
+    /// Returns the state at `at_least` or later. `None`: it is being rendered, and the client waits for [`Input::Rendered`].
+    ///
+    /// [`Input::Rendered`]: crate::Input::Rendered
+    pub(super) fn rendered(&mut self, cycle: &mut Cycle, at_least: Version) -> Option<Rendered> {
+        let is_good = |done: &&Rendered| done.version >= at_least && self.ring.covers(done.version);
+        if let Some(done) = self.rendering.done.as_ref().filter(is_good) {
+            return Some(done.clone());
         }
-        if let Some((agent, name)) = agent {
-            for (execution_id, value) in self.leases.came(&agent, &name, client) {
-                self.send_value(cycle, client, execution_id, value);
-            }
-            if self.presence.is_measuring() {
-                self.send_measure(cycle, client);
-            }
-            self.want_comms_of(cycle, &agent);
+        // The ring has the last event of every notebook that exists.
+        if !self.rendering.is_under_way()
+            && let Some(event_id) = self.ring.event_id(self.committed)
+        {
+            self.rendering.under_way = Some(self.committed);
+            cycle.out.push(Output::Render { document: self.state.document.clone(), event_id });
         }
-    }
-}
-
-impl Wish {
-    /// Requests the whole state, for this reason.
-    fn resync(reason: &'static str) -> Self {
-        let unconfirmed = Vec::new();
-        Self { since: None, event_id: None, diverged: false, unconfirmed, resync: Some(reason), at_least: 0 }
-    }
-}
-
-impl Join {
-    pub(super) fn waits_for_state(&self) -> bool {
-        matches!(self.question, Question::State)
+        None
     }
 
-    fn of(joining: Joining, question: Question, asked_at: Version) -> Self {
-        let Joining { client, identity, wish, .. } = joining;
-        Join { client, identity, wish, question, asked_at, found: None }
+    pub(super) fn take_rendered(&mut self, cycle: &mut Cycle, rendered: Option<Rendered>) {
+        self.rendering = Rendering { under_way: None, done: rendered };
+        if self.rendering.done.is_none() {
+            let waiting: Vec<ClientId> =
+                self.joins.values().filter(|join| join.waits_for_state()).map(|join| join.client).collect();
+            for client in waiting {
+                self.leave(cycle, client);
+                self.send_error(cycle, client, ErrorCode::Unavailable, "the notebook cannot be written as JSON");
+            }
+        }
     }
 }
 

@@ -1,15 +1,15 @@
-//! Presence of clients and status of kernels: beside the log, coalesced, dropped when not renewed.
+//! Presence of clients and live activity of assistants: beside the log, coalesced. Presence is dropped when it is not renewed. The text of each
+//! unfinished answer is kept in memory, and recorded if its turn ends before the answer is complete.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use notarium_core::{AgentId, KernelSessionId, Millis};
-use notarium_wire::{KernelUsage, PresenceState, ServerMessage, frame};
+use notarium_core::{Command, Millis, Notebook, TurnId};
+use notarium_wire::{ActivityKind, PendingActivity, PresenceState, ServerMessage, TurnActivity, frame};
 
+use super::kernels::agent_of;
 use super::subscribers::Subscriber;
 use super::{Cycle, Room};
-use crate::identity::ClientId;
-use crate::io::{Output, earliest};
-use crate::room::kernels::agent_of;
+use crate::io::{ClientId, Output, earliest};
 
 /// Changes that are not sent yet.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct PresenceQueue {
     /// Connections that left.
     left: Vec<String>,
     /// True while agents measure their kernels.
-    is_measuring: bool,
+    pub(super) is_measuring: bool,
 }
 
 impl PresenceQueue {
@@ -38,10 +38,6 @@ impl PresenceQueue {
         }
     }
 
-    pub(super) fn is_measuring(&self) -> bool {
-        self.is_measuring
-    }
-
     fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.left.is_empty()
     }
@@ -55,48 +51,6 @@ impl Room {
             subscriber.presence = state;
             self.presence.changed(client);
         }
-    }
-
-    /// Notes if a kernel is busy; only the session's agent may report it.
-    pub(super) fn take_status(&mut self, client: ClientId, session: KernelSessionId, busy: bool) {
-        if self.agent_with(client, &session).is_some() {
-            self.leases.set_busy(session, busy);
-        }
-    }
-
-    /// Notes a measurement; ignored after measurements were stopped.
-    pub(super) fn take_usage(&mut self, client: ClientId, session: KernelSessionId, usage: KernelUsage) {
-        if let Some(agent) = self.agent_with(client, &session).filter(|_| self.presence.is_measuring) {
-            self.leases.set_usage(&agent, session, usage);
-        }
-    }
-
-    /// Returns the agent if the client is the agent of that session.
-    pub(super) fn agent_with(&self, client: ClientId, session: &KernelSessionId) -> Option<AgentId> {
-        let agent = agent_of(&self.subscribers.get(&client)?.identity.actor)?;
-        (self.state.kernels.get(session)?.agent.as_ref() == Some(agent)).then(|| agent.clone())
-    }
-
-    /// Starts measurements when the first client other than an agent follows, and stops them after the last.
-    fn ask_to_measure(&mut self, cycle: &mut Cycle) {
-        let is_agent = |subscriber: &Subscriber| agent_of(&subscriber.identity.actor).is_some();
-        let wanted = self.subscribers.values().any(|subscriber| !is_agent(subscriber));
-        if wanted == self.presence.is_measuring {
-            return;
-        }
-        self.presence.is_measuring = wanted;
-        if !wanted {
-            self.leases.forget_usage();
-        }
-        let agents = self.subscribers.iter().filter(|(_, subscriber)| is_agent(subscriber));
-        for client in agents.map(|(client, _)| *client).collect::<Vec<_>>() {
-            self.send_measure(cycle, client);
-        }
-    }
-
-    pub(super) fn send_measure(&self, cycle: &mut Cycle, client: ClientId) {
-        let (notebook, wanted) = (self.notebook_id.clone(), self.presence.is_measuring);
-        cycle.send(client, &ServerMessage::MeasureKernels { notebook, wanted });
     }
 
     /// Sends at most one frame of each kind per interval; the first without delay.
@@ -129,17 +83,7 @@ impl Room {
         true
     }
 
-    fn send_kernels(&mut self, cycle: &mut Cycle) -> bool {
-        if !self.is_settled() {
-            return false;
-        }
-        let Some(kernels) = self.leases.changed_statuses(&self.state, cycle.now, &self.config) else { return false };
-        let notebook = self.notebook_id.clone();
-        self.send_all(cycle, &ServerMessage::Kernels { notebook, kernels });
-        true
-    }
-
-    fn send_all(&self, cycle: &mut Cycle, message: &ServerMessage) {
+    pub(super) fn send_all(&self, cycle: &mut Cycle, message: &ServerMessage) {
         let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);
         let clients: Vec<ClientId> = live.map(|(client, _)| *client).collect();
         if !clients.is_empty() {
@@ -161,5 +105,132 @@ impl Room {
         let cursors = earliest(self.subscribers.values().map(|subscriber| subscriber.presence_ends_at));
         let frame = (!self.presence.is_empty() || now < self.presence.next_at).then_some(self.presence.next_at);
         earliest([cursors, frame])
+    }
+}
+
+/// Activity that is not sent yet, and text that is not in the log yet.
+#[derive(Debug, Default)]
+pub(super) struct ActivityQueue {
+    next_at: Millis,
+    pending: PendingActivity,
+    pub(super) unposted: Unposted,
+}
+
+impl ActivityQueue {
+    pub(super) fn turn_back(&mut self, by: Millis) {
+        self.next_at = self.next_at.saturating_sub(by);
+    }
+
+    pub(super) fn push(&mut self, activity: TurnActivity) {
+        self.pending.push(activity);
+    }
+}
+
+/// Incomplete answers, by turn.
+#[derive(Debug, Default)]
+pub(super) struct Unposted(BTreeMap<TurnId, Answer>);
+
+/// Text of one attempt of a model call.
+#[derive(Debug, Default)]
+struct Answer {
+    model_call: u32,
+    attempt: u32,
+    blocks: BTreeMap<usize, String>,
+    bytes: usize,
+    /// The size limit was reached: later text would not be contiguous.
+    is_full: bool,
+}
+
+impl Unposted {
+    /// Adds activity. Late activity of a turn that has ended is dropped.
+    fn take(&mut self, notebook: &Notebook, activity: &TurnActivity, max_bytes: usize) {
+        if !notebook.turns.contains_key(&activity.turn_id) {
+            return;
+        }
+        let answer = self.0.entry(activity.turn_id.clone()).or_default();
+        if (answer.model_call, answer.attempt) != (activity.model_call, activity.attempt) {
+            *answer = Answer { model_call: activity.model_call, attempt: activity.attempt, ..Answer::default() };
+        }
+        match &activity.what {
+            ActivityKind::TextDelta { block, text } => answer.grow(*block, text, max_bytes),
+            ActivityKind::AttemptFailed { .. } => _ = self.0.remove(&activity.turn_id),
+            _ => {}
+        }
+    }
+
+    /// Returns the texts that `command` may record. Excludes turns in `over`: a message was posted since, or they ended.
+    pub(super) fn for_command(
+        &self,
+        notebook: &Notebook,
+        command: &Command,
+        over: &BTreeSet<TurnId>,
+    ) -> BTreeMap<TurnId, Vec<String>> {
+        let open = self.0.iter().filter(|(id, answer)| {
+            let turn = notebook.turns.get(*id).filter(|_| !over.contains(*id));
+            turn.is_some_and(|turn| (turn.model_calls, turn.attempts) == (answer.model_call, answer.attempt))
+        });
+        let texts = open.map(|(id, answer)| (id.clone(), answer.blocks.values().cloned().collect()));
+        if may_end_turns(command) { texts.collect() } else { BTreeMap::new() }
+    }
+
+    pub(super) fn forget(&mut self, over: &BTreeSet<TurnId>) {
+        self.0.retain(|id, _| !over.contains(id));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Answer {
+    fn grow(&mut self, block: usize, more: &str, max_bytes: usize) {
+        self.is_full |= self.bytes + more.len() > max_bytes;
+        if !self.is_full {
+            self.bytes += more.len();
+            self.blocks.entry(block).or_default().push_str(more);
+        }
+    }
+}
+
+fn may_end_turns(command: &Command) -> bool {
+    match command {
+        Command::CancelTurn { .. } | Command::EndTurn { .. } | Command::WithdrawRevoked { .. } => true,
+        Command::Batch { commands } => commands.iter().any(may_end_turns),
+        _ => false,
+    }
+}
+
+impl Room {
+    pub(super) fn take_activity(&mut self, activity: TurnActivity) {
+        self.activity.unposted.take(&self.state, &activity, self.config.limits.max_message_bytes);
+        self.activity.push(activity);
+    }
+
+    /// Sends the first activity without delay, then at most one frame per interval.
+    pub(super) fn send_activity_when_due(&mut self, cycle: &mut Cycle) {
+        if cycle.now >= self.activity.next_at {
+            self.send_activity(cycle);
+        }
+    }
+
+    pub(super) fn send_activity(&mut self, cycle: &mut Cycle) {
+        if self.activity.pending.is_empty() {
+            return;
+        }
+        self.activity.next_at = cycle.now + self.config.activity_delay_ms;
+        let (notebook, activity) = (self.notebook_id.clone(), self.activity.pending.take());
+        let people = self.subscribers.iter().filter(|(_, subscriber)| {
+            // Runtime agents do not use activity.
+            !subscriber.is_lagging && agent_of(&subscriber.identity.actor).is_none()
+        });
+        let clients: Vec<ClientId> = people.map(|(client, _)| *client).collect();
+        if !clients.is_empty() {
+            let text = frame::text(&ServerMessage::Activity { notebook, activity });
+            cycle.out.push(Output::Presence { clients, text });
+        }
+    }
+
+    pub(super) fn activity_at(&self) -> Option<Millis> {
+        (!self.activity.pending.is_empty()).then_some(self.activity.next_at)
     }
 }

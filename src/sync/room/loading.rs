@@ -1,29 +1,38 @@
-//! Recovery from a failed append: discards the state that is ahead of the disk, and decides or answers its commands.
+//! Loading of the stored state, and recovery from failed loads and appends.
 
 use std::collections::BTreeSet;
 
-use notarium_core::{CommandRecord, Rejection, RejectionCode};
+use notarium_core::{CommandRecord, Epoch, Millis, Notebook, Rejection, RejectionCode, sweep_due};
 use notarium_wire::ErrorCode;
 
+use super::answers::recorded_answer;
 use super::batch::Batch;
+use super::joining::Waiting;
+use super::kernels::Leases;
+use super::queue::Pending;
+use super::{Cycle, Phase, Room, unavailable};
 use crate::io::{AppendFailure, Output, ReadFailure};
-use crate::room::answers::recorded_answer;
-use crate::room::queue::Pending;
-use crate::room::{Cycle, Phase, Room, unavailable};
+use crate::replay::Loaded;
+use crate::ring::Ring;
+
+/// Backoff of failed loads: the delay doubles each time, up to these limits.
+const MAX_DOUBLINGS: u32 = 10;
+
+const MAX_RETRY_LOAD_MS: Millis = 300_000;
 
 /// Maximum number of decisions of a command.
 const MAX_ATTEMPTS: u32 = 8;
 
 /// A batch whose append failed.
 #[derive(Debug)]
-pub(in crate::room) struct Recovery {
+pub(super) struct Recovery {
     pub batch: Batch,
     failure: AppendFailure,
 }
 
 impl Recovery {
     /// Returns the answer to the commands if the notebook cannot be reloaded to find out.
-    pub(in crate::room) fn rejection(&self, failure: &str) -> Rejection {
+    pub(super) fn rejection(&self, failure: &str) -> Rejection {
         match &self.failure {
             AppendFailure::Unknown { reason } => unknown(reason),
             _ => unavailable(failure),
@@ -32,8 +41,119 @@ impl Recovery {
 }
 
 impl Room {
+    /// Requests a lease. Waiting commands are decided, or answered with the reason, when the answer arrives.
+    pub(super) fn ask_for_lease(&mut self, cycle: &mut Cycle) {
+        self.phase = Phase::Loading;
+        cycle.out.push(Output::Load { recent_after: self.least_sent() });
+    }
+
+    pub(super) fn take_loaded(&mut self, cycle: &mut Cycle, loaded: Loaded, lease: Result<Epoch, String>) {
+        self.no_lease = match lease {
+            Ok(epoch) => {
+                self.epoch = epoch;
+                None
+            }
+            Err(reason) => {
+                let waiting = self.queue.drain();
+                self.answer_all(cycle, waiting, &unavailable(&reason));
+                Some(reason)
+            }
+        };
+        match std::mem::replace(&mut self.phase, Phase::Live) {
+            Phase::Recovering(recovery) => {
+                self.adopt(cycle, loaded);
+                self.recover(cycle, *recovery);
+            }
+            Phase::Loading => {
+                self.adopt(cycle, loaded);
+                if self.no_lease.is_some() {
+                    self.rest_from_sweeps(cycle);
+                }
+                // After a failed load there may already be subscribers.
+                self.fan_out(cycle, &[]);
+                self.ask_for_work(cycle);
+            }
+            other => self.phase = other,
+        }
+    }
+
+    fn adopt(&mut self, cycle: &mut Cycle, loaded: Loaded) {
+        self.head = loaded.head;
+        self.committed = loaded.notebook.version;
+        self.state = loaded.notebook;
+        self.read_only = loaded.read_only;
+        self.load_failures = 0;
+        self.ring = Ring::of(self.committed, &loaded.recent);
+        self.snapshot_version = loaded.snapshot_version;
+        self.rendering.forget();
+        self.idle_at = Some(cycle.now + self.config.idle_ms);
+        if self.read_only.is_some() {
+            // A read-only notebook cannot end kernels or tool calls.
+            (self.leases, self.sweep_at) = (Leases::default(), None);
+        } else {
+            self.leases.follow(&self.state, cycle.now, &self.config);
+            self.sweep_at = sweep_due(&self.state);
+        }
+        self.recheck_access(cycle);
+        self.resync_unreachable(cycle);
+        self.snapshot_when_due(cycle);
+    }
+
+    /// Requests agents for unclaimed launches, after a load.
+    fn ask_for_work(&self, cycle: &mut Cycle) {
+        if self.read_only.is_some() || self.no_lease.is_some() {
+            return;
+        }
+        cycle.out.extend(waiting_launches(&self.state));
+        if !self.state.turns.is_empty() || !self.state.tool_calls.is_empty() {
+            cycle.out.push(Output::WakeAssistants { version: self.committed });
+        }
+    }
+
+    pub(super) fn take_load_failure(&mut self, cycle: &mut Cycle, reason: String) {
+        let backoff = (self.config.retry_load_ms << self.load_failures.min(MAX_DOUBLINGS)).min(MAX_RETRY_LOAD_MS);
+        self.load_failures += 1;
+        let phase = std::mem::replace(&mut self.phase, Phase::Failed(cycle.now + backoff));
+        self.failure = format!("the notebook cannot be read: {reason}");
+        if let Phase::Recovering(recovery) = phase {
+            let rejection = recovery.rejection(&self.failure);
+            self.answer_all(cycle, recovery.batch.into_commands(), &rejection);
+        }
+        self.turn_all_away(cycle);
+    }
+
+    /// Answers all waiting requests with the failure.
+    fn turn_all_away(&mut self, cycle: &mut Cycle) {
+        let mut pending = self.queue.drain();
+        pending.extend(std::mem::take(&mut self.judging).into_values().flatten());
+        self.answer_all(cycle, pending, &unavailable(&self.failure));
+        for waiting in std::mem::take(&mut self.waiting) {
+            self.turn_away(cycle, waiting);
+        }
+        self.answer_lists(cycle);
+    }
+
+    pub(super) fn retry_load(&mut self, cycle: &mut Cycle) {
+        if matches!(self.phase, Phase::Failed(at) if at <= cycle.now) {
+            self.phase = Phase::Loading;
+            cycle.out.push(Output::Load { recent_after: self.least_sent() });
+        }
+    }
+
+    pub(super) fn turn_away(&self, cycle: &mut Cycle, waiting: Waiting) {
+        match waiting {
+            Waiting::Read { caller, .. } => {
+                let state = Err(unavailable(&self.failure));
+                cycle.out.push(Output::State { caller, state });
+            }
+            Waiting::Subscribe { client, .. } => {
+                self.send_error(cycle, client, ErrorCode::Unavailable, &self.failure);
+            }
+        }
+    }
+
     /// Discards the state that is ahead of the disk.
-    pub(in crate::room) fn take_append_failure(&mut self, cycle: &mut Cycle, failure: AppendFailure) {
+    pub(super) fn take_append_failure(&mut self, cycle: &mut Cycle, failure: AppendFailure) {
         match std::mem::replace(&mut self.phase, Phase::Live) {
             Phase::Appending(batch) if failure == AppendFailure::LeaseLost => self.lose_lease(cycle, *batch),
             Phase::Appending(batch) => {
@@ -61,7 +181,7 @@ impl Room {
     }
 
     /// Handles the batch after the reload of the state.
-    pub(in crate::room) fn recover(&mut self, cycle: &mut Cycle, recovery: Recovery) {
+    fn recover(&mut self, cycle: &mut Cycle, recovery: Recovery) {
         let Recovery { batch, failure } = recovery;
         let was_written = batch.head != batch.expected && batch.head == self.head;
         if was_written {
@@ -84,7 +204,7 @@ impl Room {
     }
 
     /// Delays the room's own commands, so that they are not retried in a loop.
-    pub(in crate::room) fn rest_from_sweeps(&mut self, cycle: &Cycle) {
+    fn rest_from_sweeps(&mut self, cycle: &Cycle) {
         self.sweep_at = self.sweep_at.map(|at| at.max(cycle.now + self.config.retry_load_ms));
     }
 
@@ -113,7 +233,7 @@ impl Room {
         self.phase = Phase::Sorting(ticket, Box::new(batch));
     }
 
-    pub(in crate::room) fn take_sorted(
+    pub(super) fn take_sorted(
         &mut self,
         cycle: &mut Cycle,
         batch: Batch,
@@ -141,4 +261,11 @@ impl Room {
 /// Rejects with the store's reason, which already says that the outcome is unknown.
 fn unknown(reason: &str) -> Rejection {
     Rejection::new(RejectionCode::Unavailable, reason)
+}
+
+/// Returns requests for agents: kernels of the state that no agent has claimed.
+fn waiting_launches(notebook: &Notebook) -> impl Iterator<Item = Output> {
+    let requested = notebook.kernels.iter().filter(|(_, session)| session.agent.is_none());
+    requested
+        .map(|(id, session)| Output::WorkWanted { kernel_session: id.clone(), kernelspec: session.kernelspec.clone() })
 }

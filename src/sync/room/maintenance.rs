@@ -1,18 +1,35 @@
-//! Timers: delayed frames, leases, grants, snapshots, the catalog, memory, the end of an idle room.
+//! Timers: delayed frames, leases, grants, snapshots, the catalog, memory, the end of an idle room. The line in the catalog is written some time
+//! after an edit, or immediately if an author of the changes reads the list.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use notarium_core::{Actor, Authority, Command, CommandId, KernelCause, KernelSessionId, Millis, RawJson};
+use notarium_core::{Actor, Authority, Command, CommandId, Millis, RawJson};
 use notarium_wire::CommandMessage;
 
-use super::batch::waiting_launches;
+use super::effects::Effects;
+use super::queue::Pending;
 use super::{Cycle, Phase, Room};
-use crate::identity::Identity;
-use crate::io::{Input, Output, earliest};
-use crate::submission::{ReplyTo, Submission};
+use crate::io::{Caller, Identity, Input, Output, ReplyTo, Submission, earliest};
 
 /// Time before an id without a notebook is unloaded.
 const UNLOAD_NOTHING_AFTER_MS: Millis = 1_000;
+
+/// Schedule of the line.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    pub(super) at: Option<Millis>,
+    /// Actor keys of authors whose changes the line lacks.
+    authors: BTreeSet<String>,
+    /// Callers that wait for the line.
+    callers: Vec<Caller<()>>,
+}
+
+impl Listing {
+    pub(super) fn is_waited_for(&self) -> bool {
+        !self.callers.is_empty()
+    }
+}
 
 impl Room {
     /// Returns the time at which [`Input::Tick`] is due, if no other input comes.
@@ -65,21 +82,6 @@ impl Room {
         self.end_when_idle(cycle);
     }
 
-    // --- kernels ---
-
-    /// Requests agents for unclaimed launches, after a load.
-    pub(super) fn ask_for_work(&self, cycle: &mut Cycle) {
-        if self.read_only.is_some() || self.no_lease.is_some() {
-            return;
-        }
-        cycle.out.extend(waiting_launches(&self.state));
-        if !self.state.turns.is_empty() || !self.state.tool_calls.is_empty() {
-            cycle.out.push(Output::WakeAssistants { version: self.committed });
-        }
-    }
-
-    // --- tool calls ---
-
     /// Closes tool calls that have expired, or have lost their targets.
     fn sweep_tool_calls(&mut self, cycle: &mut Cycle) {
         if !self.is_settled() || self.sweep_at.is_none_or(|at| at > cycle.now) {
@@ -91,28 +93,7 @@ impl Room {
         self.pump(cycle);
     }
 
-    fn end_leases(&mut self, cycle: &mut Cycle) {
-        if !self.is_settled() {
-            return;
-        }
-        let expired = self.leases.expired(&self.state, cycle.now);
-        if expired.is_empty() || self.read_only.is_some() {
-            return;
-        }
-        for session in expired {
-            self.end_kernel(cycle, session);
-        }
-        self.pump(cycle);
-    }
-
-    fn end_kernel(&mut self, cycle: &mut Cycle, kernel_session: KernelSessionId) {
-        let minutes = self.config.lease_ms / 60_000;
-        let detail = Some(format!("its runtime agent was not heard of for {minutes} minutes"));
-        let cause = KernelCause::AgentLost;
-        self.command_of_server(cycle, &Command::ReportKernelEnded { kernel_session, cause, detail });
-    }
-
-    fn command_of_server(&mut self, cycle: &mut Cycle, command: &Command) {
+    pub(super) fn command_of_server(&mut self, cycle: &mut Cycle, command: &Command) {
         let Ok(body) = RawJson::of(command) else { return };
         let id: CommandId = self.next_ids(cycle.now).ulid().into();
         let notebook = self.notebook_id.clone();
@@ -126,7 +107,65 @@ impl Room {
         self.take(cycle, Input::Command(Submission::new(identity, message, ReplyTo::Nobody)));
     }
 
-    // --- derived from the log ---
+    /// Reports the authors whose changes the list lacks, before their commands are acked.
+    pub(super) fn note_authors<'a>(
+        &mut self,
+        cycle: &mut Cycle,
+        effects: &Effects,
+        commands: impl Iterator<Item = &'a Pending>,
+    ) {
+        if !effects.catalog_now && !effects.catalog_later {
+            return;
+        }
+        let mut actors: Vec<Actor> = Vec::new();
+        for pending in commands {
+            if !self.listing.authors.contains(&pending.actor) {
+                self.listing.authors.insert(pending.actor.clone());
+                actors.push(pending.identity().actor.clone());
+            }
+        }
+        if !actors.is_empty() {
+            cycle.out.push(Output::ListLacks { actors });
+        }
+    }
+
+    pub(super) fn list_after(&mut self, now: Millis, effects: &Effects) {
+        if effects.catalog_now {
+            self.listing.at = Some(now);
+        } else if effects.catalog_later {
+            self.listing.at.get_or_insert(now + self.config.catalog_delay_ms);
+        }
+    }
+
+    pub(super) fn take_list(&mut self, now: Millis, caller: Caller<()>) {
+        self.listing.at = self.listing.at.map(|_| now);
+        self.listing.callers.push(caller);
+    }
+
+    /// Writes the line if it is due. Call it only while the state is on disk.
+    pub(super) fn list_when_due(&mut self, cycle: &mut Cycle) {
+        if self.listing.at.is_some_and(|at| at <= cycle.now) {
+            self.list_now(cycle);
+        }
+        self.answer_lists(cycle);
+    }
+
+    /// Writes the line if it lacks changes.
+    fn list_at_the_end(&mut self, cycle: &mut Cycle) {
+        if self.listing.at.is_some() {
+            self.list_now(cycle);
+        }
+    }
+
+    fn list_now(&mut self, cycle: &mut Cycle) {
+        self.listing.at = None;
+        self.listing.authors.clear();
+        cycle.out.push(Output::UpdateCatalog { notebook: self.state.clone() });
+    }
+
+    pub(super) fn answer_lists(&mut self, cycle: &mut Cycle) {
+        cycle.out.extend(self.listing.callers.drain(..).map(|caller| Output::Listed { caller }));
+    }
 
     /// Writes a snapshot if it is due. Call it only while the state is on disk.
     pub(super) fn snapshot_when_due(&mut self, cycle: &mut Cycle) {
@@ -143,8 +182,6 @@ impl Room {
         self.snapshot_version = self.committed;
         cycle.out.push(Output::WriteSnapshot { notebook: self.state.clone(), head: self.head });
     }
-
-    // --- idle ---
 
     fn give_memory_back(&mut self, now: Millis) {
         if self.idle_at.is_none_or(|at| at > now) {

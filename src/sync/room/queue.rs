@@ -1,13 +1,19 @@
-//! Queue of commands that wait for their decision, in order; control commands overtake output reports.
+//! Queue of commands that wait for their decision, in order; control commands overtake output reports. A decision may wait for the past from the
+//! store, for the names in the cells of a reactive notebook, or for a judgement of its code.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use notarium_core::{Command, CommandId, CorrelationId, ExecutionReport, History, Judgement, RawJson};
+use notarium_core::reactive::{CodeNames, CodeText, KnownNames, needs_names};
+use notarium_core::{
+    Command, CommandId, Context, CorrelationId, ExecutionId, ExecutionReport, History, HistoryQuery, Judgement, Past,
+    RawJson, Reactivity, Rejection, RejectionCode, RequestToolCall, Stored, Version, required_history,
+    required_judgement,
+};
 use sha2::{Digest, Sha256};
 
-use crate::identity::{ClientId, Identity};
-use crate::io::Ticket;
-use crate::submission::{ReplyTo, Submission};
+use super::{Cycle, Phase, Room, unavailable};
+use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Submission, Ticket};
 
 /// A submission without an answer, and the progress of its decision.
 #[derive(Debug)]
@@ -70,63 +76,6 @@ impl Pending {
     fn is_from(&self, client: ClientId) -> bool {
         self.submission.reply_to.client() == Some(client)
     }
-}
-
-/// Parses the command of a body; the error is a sentence.
-pub(crate) fn parse(body: &RawJson) -> Result<Command, String> {
-    Command::decode(body.get())
-        .map_err(|error| format!("the body is not a command: {error}; see protocol/schema for the commands"))
-}
-
-/// Returns the SHA-256 of the body's text. Answers to input requests are blanked first, so that nobody can guess them from the stored
-/// digest.
-fn digest(body: &RawJson, command: &Command) -> [u8; 32] {
-    if secrets(command).is_empty() {
-        return Sha256::digest(body.get()).into();
-    }
-    let mut command = command.clone();
-    blank(&mut command);
-    let text = serde_json::to_string(&command).unwrap_or_default();
-    Sha256::digest(text).into()
-}
-
-fn blank(command: &mut Command) {
-    match command {
-        Command::AnswerInput { value, .. } => value.clear(),
-        Command::Batch { commands } => commands.iter_mut().for_each(blank),
-        _ => {}
-    }
-}
-
-/// Returns the answers to input requests in a command, which reach the kernel beside the log.
-pub(crate) fn secrets(command: &Command) -> Vec<(notarium_core::ExecutionId, String)> {
-    match command {
-        Command::AnswerInput { execution_id, value } => vec![(execution_id.clone(), value.clone())],
-        Command::Batch { commands } => commands.iter().flat_map(secrets).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Returns true for commands by which people stop work.
-fn is_control(command: &Command) -> bool {
-    use Command as C;
-    matches!(
-        command,
-        C::InterruptKernel { .. }
-            | C::RestartKernel { .. }
-            | C::ShutDownKernel { .. }
-            | C::StopAll {}
-            | C::CancelExecution { .. }
-            | C::GiveUpExecution { .. }
-    )
-}
-
-fn is_output(pending: &Pending) -> bool {
-    use ExecutionReport as R;
-    matches!(
-        pending.command,
-        Some(Command::ReportExecution { report: R::Output { .. } | R::UpdateDisplay { .. } | R::Clear { .. }, .. })
-    )
 }
 
 #[derive(Debug, Default)]
@@ -201,5 +150,262 @@ impl Queue {
 
     pub(crate) fn shrink(&mut self) {
         self.commands.shrink_to_fit();
+    }
+}
+
+/// Maximum number and bytes of texts in one question.
+const MAX_TEXTS: usize = 500;
+
+const MAX_BYTES: usize = 4 << 20;
+
+/// Known names, and the state of the analysis.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    pub(super) known: Arc<KnownNames>,
+    is_asked: bool,
+    /// True if a command waits for the answer.
+    is_holding: bool,
+    /// Version up to which all names were requested.
+    seen: Version,
+}
+
+/// Maximum number of judgements of a call while cells around it change; after that its code is unknown, and needs a confirmation.
+const MAX_JUDGEMENTS: u32 = 3;
+
+/// Maximum number of commands being judged; beyond it the code is unknown.
+const MAX_JUDGING: usize = 32;
+
+impl Room {
+    /// Puts the command back at the front. Its question is sent when no append is in flight, so that the answer is complete.
+    pub(super) fn hold(&mut self, cycle: &mut Cycle, is_first: bool, mut pending: Pending, queries: Vec<HistoryQuery>) {
+        if is_first {
+            let ticket = self.next_ticket();
+            pending.ticket = Some(ticket);
+            self.phase = Phase::Reading;
+            cycle.out.push(Output::ReadHistory { ticket, queries });
+        }
+        self.queue.push_front(pending);
+    }
+
+    /// Returns the history that the decision needs, `Ok(None)` if none. The error holds the queries for the store.
+    pub(super) fn history_for(
+        &mut self,
+        cycle: &Cycle,
+        context: &Context,
+        pending: &Pending,
+        command: &Command,
+    ) -> Result<Option<History>, Vec<HistoryQuery>> {
+        let is_answered = pending.ticket.is_some();
+        if is_answered || self.read_only.is_some() || !self.state.exists() {
+            return Ok(None);
+        }
+        let mut queries = required_history(&self.state, context, command);
+        queries.dedup();
+        // A sender who may not see the notebook causes no reads of the store.
+        if queries.is_empty() || self.role(cycle.now, pending.identity()).is_none() {
+            return Ok(None);
+        }
+        self.ring.history(&self.notebook_id, &queries).map(Some).ok_or(queries)
+    }
+
+    /// Takes the answer to a query of events: for a command, or for a joining client.
+    pub(super) fn take_past(&mut self, cycle: &mut Cycle, ticket: Ticket, past: Result<Past<Stored>, ReadFailure>) {
+        if let Some(past) = self.take_history(cycle, ticket, past)
+            && let Some(join) = self.joins.get_mut(&ticket)
+        {
+            join.found = Some(past.map(|past| past.events));
+        }
+    }
+
+    /// Takes the answer to a command's query of the history; returns it if it belongs to no command.
+    fn take_history(
+        &mut self,
+        cycle: &mut Cycle,
+        ticket: Ticket,
+        past: Result<Past<Stored>, ReadFailure>,
+    ) -> Option<Result<Past<Stored>, ReadFailure>> {
+        let Some((index, mut pending)) = self.queue.remove_waiting(ticket) else { return Some(past) };
+        if matches!(self.phase, Phase::Reading) {
+            self.phase = Phase::Live;
+        }
+        match past {
+            Ok(past) => {
+                pending.history = Some(past.into());
+                self.queue.insert(index, pending);
+            }
+            Err(failure) => self.refuse(cycle, pending, not_readable(failure)),
+        }
+        None
+    }
+
+    /// Returns true if the decision needs names that are not known.
+    pub(super) fn lacks_names(&mut self, cycle: &Cycle, pending: &Pending, command: &Command) -> bool {
+        self.read_only.is_none()
+            && needs_names(&self.state, command)
+            && self.role(cycle.now, pending.identity()).is_some()
+            && !self.names.known.is_complete(&self.state)
+            // Moved or deleted cells need no analysis, only a refresh.
+            && !Arc::make_mut(&mut self.names.known).refresh(&self.state).is_empty()
+    }
+
+    /// Returns the names for the decision of a command, if it needs them.
+    pub(super) fn names_for(&self, command: &Command) -> Option<Arc<KnownNames>> {
+        needs_names(&self.state, command).then(|| self.names.known.clone())
+    }
+
+    /// Puts the command back at the front until the names are known. No other command is decided before it, so the plan uses the cells of
+    /// one version.
+    pub(super) fn hold_for_names(&mut self, cycle: &mut Cycle, is_first: bool, pending: Pending) {
+        if is_first {
+            self.phase = Phase::Reading;
+            self.names.is_holding = true;
+            self.ask_for_names(cycle);
+        }
+        self.queue.push_front(pending);
+    }
+
+    fn ask_for_names(&mut self, cycle: &mut Cycle) {
+        if self.names.is_asked {
+            return;
+        }
+        let mut texts = Arc::make_mut(&mut self.names.known).refresh(&self.state);
+        let mut bytes = 0;
+        let few = texts.iter().take(MAX_TEXTS).take_while(|text| {
+            let is_next = bytes == 0 || bytes + text.source.len() <= MAX_BYTES;
+            bytes += text.source.len().max(1);
+            is_next
+        });
+        let few = few.count();
+        texts.truncate(few);
+        if texts.is_empty() {
+            self.names.seen = self.state.version;
+        } else {
+            self.names.is_asked = true;
+            cycle.out.push(Output::ReadNames { texts });
+        }
+    }
+
+    pub(super) fn take_names(&mut self, names: &[(CodeText, Option<CodeNames>)]) {
+        let known = Arc::make_mut(&mut self.names.known);
+        for (text, names) in names {
+            known.learn(&text.cell_id, text.source_version, names.as_ref());
+        }
+        self.names.is_asked = false;
+        if std::mem::take(&mut self.names.is_holding) && matches!(self.phase, Phase::Reading) {
+            self.phase = Phase::Live;
+        }
+    }
+
+    /// Requests names before a run needs them.
+    pub(super) fn look_ahead_for_names(&mut self, cycle: &mut Cycle) {
+        let is_wanted = self.state.reactivity != Reactivity::Off && self.names.seen != self.state.version;
+        if is_wanted && matches!(self.phase, Phase::Live) && self.read_only.is_none() {
+            self.ask_for_names(cycle);
+        }
+    }
+
+    /// Returns the ticket of the judgement that the command must wait for: of its own code, or of an earlier call.
+    pub(super) fn judging_ticket(&mut self, cycle: &mut Cycle, pending: &Pending, command: &Command) -> Option<Ticket> {
+        if self.read_only.is_some() || self.role(cycle.now, pending.identity()).is_none() {
+            return None;
+        }
+        if let Some(ticket) = self.judging_before(command) {
+            return Some(ticket);
+        }
+        if pending.judgements > MAX_JUDGEMENTS || self.judging.len() >= MAX_JUDGING {
+            return None;
+        }
+        let query = required_judgement(&self.state, command)?;
+        if pending.judgement.as_ref().is_some_and(|judgement| judgement.query == query) {
+            return None;
+        }
+        let ticket = self.next_ticket();
+        cycle.out.push(Output::Judge { ticket, query });
+        Some(ticket)
+    }
+
+    fn judging_before(&self, command: &Command) -> Option<Ticket> {
+        let Command::RequestToolCall(RequestToolCall { after: Some(earlier), .. }) = command else { return None };
+        let is_earlier = |pending: &Pending| matches!(&pending.command, Some(Command::RequestToolCall(RequestToolCall { call_id: Some(id), .. })) if id == earlier);
+        self.judging.iter().find(|(_, waiting)| waiting.iter().any(is_earlier)).map(|(ticket, _)| *ticket)
+    }
+
+    pub(super) fn take_judgement(&mut self, ticket: Ticket, judgement: Option<Judgement>) {
+        let Some(mut waiting) = self.judging.remove(&ticket) else { return };
+        if let Some(first) = waiting.first_mut() {
+            first.judgements = if judgement.is_some() { first.judgements + 1 } else { MAX_JUDGEMENTS + 1 };
+            first.judgement = judgement;
+            (first.ticket, first.history) = (None, None);
+        }
+        // Inserted behind the command whose history is being read, as its decision must follow that directly.
+        let first = usize::from(matches!(self.phase, Phase::Reading));
+        waiting.into_iter().enumerate().for_each(|(index, pending)| self.queue.insert(first + index, pending));
+    }
+}
+
+/// Parses the command of a body; the error is a sentence.
+pub(crate) fn parse(body: &RawJson) -> Result<Command, String> {
+    Command::decode(body.get())
+        .map_err(|error| format!("the body is not a command: {error}; see protocol/schema for the commands"))
+}
+
+/// Returns the SHA-256 of the body's text. Answers to input requests are blanked first, so that nobody can guess them from the stored
+/// digest.
+fn digest(body: &RawJson, command: &Command) -> [u8; 32] {
+    if secrets(command).is_empty() {
+        return Sha256::digest(body.get()).into();
+    }
+    let mut command = command.clone();
+    blank(&mut command);
+    let text = serde_json::to_string(&command).unwrap_or_default();
+    Sha256::digest(text).into()
+}
+
+fn blank(command: &mut Command) {
+    match command {
+        Command::AnswerInput { value, .. } => value.clear(),
+        Command::Batch { commands } => commands.iter_mut().for_each(blank),
+        _ => {}
+    }
+}
+
+/// Returns the answers to input requests in a command, which reach the kernel beside the log.
+pub(crate) fn secrets(command: &Command) -> Vec<(ExecutionId, String)> {
+    match command {
+        Command::AnswerInput { execution_id, value } => vec![(execution_id.clone(), value.clone())],
+        Command::Batch { commands } => commands.iter().flat_map(secrets).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns true for commands by which people stop work.
+fn is_control(command: &Command) -> bool {
+    use Command as C;
+    matches!(
+        command,
+        C::InterruptKernel { .. }
+            | C::RestartKernel { .. }
+            | C::ShutDownKernel { .. }
+            | C::StopAll {}
+            | C::CancelExecution { .. }
+            | C::GiveUpExecution { .. }
+    )
+}
+
+fn is_output(pending: &Pending) -> bool {
+    use ExecutionReport as R;
+    matches!(
+        pending.command,
+        Some(Command::ReportExecution { report: R::Output { .. } | R::UpdateDisplay { .. } | R::Clear { .. }, .. })
+    )
+}
+
+fn not_readable(failure: ReadFailure) -> Rejection {
+    match failure {
+        ReadFailure::TooLong => Rejection::new(
+            RejectionCode::BaseTooOld,
+            "this reaches too far back: read the notebook again and start from what it is now",
+        ),
+        ReadFailure::Unavailable { reason } => unavailable(&reason),
     }
 }

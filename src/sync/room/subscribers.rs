@@ -1,4 +1,5 @@
-//! Subscribers of the notebook and their roles. A revoked role takes effect immediately.
+//! Subscribers: their roles, of which a revoked one takes effect immediately, and the fan-out of events. On a quiet notebook events are sent
+//! immediately; on a busy one several commits share a frame.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,10 +7,9 @@ use std::sync::Arc;
 use notarium_core::{Actor, KernelSessionId, Millis, Rejection, RejectionCode, Role, Scope, Version, role_of};
 use notarium_wire::{PeerState, PresenceState, ServerMessage};
 
-use super::{Cycle, Room};
-use crate::identity::{ClientId, Identity, ReadState};
-use crate::io::{Output, earliest};
-use crate::room::kernels::agent_of;
+use super::kernels::agent_of;
+use super::{Cycle, Room, RoomConfig};
+use crate::io::{ClientId, Identity, Input, Output, ReadState, earliest};
 
 /// A subscribed client.
 #[derive(Debug)]
@@ -39,7 +39,53 @@ impl Subscriber {
     }
 }
 
+/// Schedule of frames for all subscribers.
+#[derive(Debug, Default)]
+pub(super) struct FanOut {
+    next_at: Millis,
+    /// Delay of frames: from 1 ms, doubled while there is always more to send.
+    window: Millis,
+    /// Number of commits that wait for `next_at`.
+    held_back: u32,
+}
+
+impl FanOut {
+    pub(super) fn turn_back(&mut self, by: Millis) {
+        self.next_at = self.next_at.saturating_sub(by);
+    }
+}
+
 impl Room {
+    pub(super) fn admit(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, role: Role) {
+        let before = self.subscribers.remove(&client);
+        let is_new = before.is_none();
+        let (presence, presence_ends_at) =
+            before.map(|subscriber| (subscriber.presence, subscriber.presence_ends_at)).unwrap_or_default();
+        let sent = self.committed;
+        let agent = agent_of(&identity.actor).cloned().map(|agent| (agent, identity.name.clone()));
+        let comms = BTreeMap::new();
+        let subscriber =
+            Subscriber { identity, role, sent, joined_at: sent, is_lagging: false, presence, presence_ends_at, comms };
+        self.subscribers.insert(client, subscriber);
+        if is_new {
+            self.presence.changed(client);
+        }
+        if let Some((agent, name)) = agent {
+            for (execution_id, value) in self.leases.came(&agent, &name, client) {
+                self.send_value(cycle, client, execution_id, value);
+            }
+            if self.presence.is_measuring {
+                self.send_measure(cycle, client);
+            }
+            self.want_comms_of(cycle, &agent);
+        }
+    }
+
+    pub(super) fn peers_beside(&self, client: ClientId) -> Vec<PeerState> {
+        let others = self.subscribers.iter().filter(|(other, _)| **other != client);
+        others.filter_map(|(_, subscriber)| subscriber.peer()).collect()
+    }
+
     /// Returns the people and guests who follow, each once; guests of one link with different names count separately.
     pub(super) fn here(&self) -> Vec<(Actor, String)> {
         let identities = self.subscribers.values().map(|subscriber| &subscriber.identity);
@@ -139,5 +185,91 @@ impl Room {
         let live = self.subscribers.values().filter(|subscriber| !subscriber.is_lagging);
         let sent = live.map(|subscriber| subscriber.sent);
         sent.chain(self.rendering.oldest()).min().unwrap_or(self.committed)
+    }
+
+    /// Sends a commit. Senders get it now, because their acks follow; others get it now or with the next frame.
+    pub(super) fn fan_out(&mut self, cycle: &mut Cycle, senders: &[ClientId]) {
+        if cycle.now < self.fan_out.next_at {
+            self.fan_out.held_back += 1;
+            self.show(cycle, |client| senders.contains(&client));
+            return;
+        }
+        if cycle.now >= self.fan_out.next_at + self.fan_out.window {
+            self.fan_out.window = 1;
+        }
+        self.fan_out.next_at = cycle.now + self.fan_out.window;
+        self.fan_out.held_back = 0;
+        self.show(cycle, |_| true);
+    }
+
+    pub(super) fn fan_out_when_due(&mut self, cycle: &mut Cycle) {
+        if self.fan_out.held_back == 0 || cycle.now < self.fan_out.next_at {
+            return;
+        }
+        if self.fan_out.held_back > 1 {
+            self.fan_out.window = (self.fan_out.window * 2).min(self.config.max_frame_delay_ms).max(1);
+        }
+        self.fan_out.next_at = cycle.now + self.fan_out.window;
+        self.fan_out.held_back = 0;
+        self.show(cycle, |_| true);
+        self.trim();
+    }
+
+    pub(super) fn fan_out_at(&self) -> Option<Millis> {
+        (self.fan_out.held_back > 0).then_some(self.fan_out.next_at)
+    }
+
+    /// Sends missing events up to the committed version. Clients at the same version share a frame.
+    fn show(&mut self, cycle: &mut Cycle, is_meant: impl Fn(ClientId) -> bool) {
+        let committed = self.committed;
+        let mut groups: BTreeMap<Version, Vec<ClientId>> = BTreeMap::new();
+        for (client, subscriber) in &mut self.subscribers {
+            if !subscriber.is_lagging && subscriber.sent < committed && is_meant(*client) {
+                groups.entry(subscriber.sent).or_default().push(*client);
+                subscriber.sent = committed;
+            }
+        }
+        for (sent, clients) in groups {
+            for (from, text) in self.ring.frames(&self.notebook_id, sent, committed) {
+                cycle.out.push(Output::Events { clients: clients.clone(), from, text });
+            }
+        }
+    }
+
+    /// Trims the ring to its limits; events that a subscriber has not been sent stay.
+    pub(super) fn trim(&mut self) {
+        let keep_after = self.least_sent();
+        let RoomConfig { max_recent_events, max_recent_bytes, max_late_events, max_late_bytes, .. } = *self.config;
+        match self.ring.has_missed() {
+            true => self.ring.trim(max_late_events, max_late_bytes, keep_after),
+            false => self.ring.trim(max_recent_events, max_recent_bytes, keep_after),
+        }
+    }
+
+    pub(super) fn take_lagging(&mut self, client: ClientId, from: Version) {
+        // Ignores frames sent before its last `subscribed`, which replaced them.
+        if let Some(subscriber) = self.subscribers.get_mut(&client).filter(|subscriber| from > subscriber.joined_at) {
+            subscriber.is_lagging = true;
+            subscriber.sent = subscriber.sent.min(from.saturating_sub(1));
+        }
+    }
+
+    /// Resyncs a lagging client that has read its queue.
+    pub(super) fn take_caught_up(&mut self, cycle: &mut Cycle, client: ClientId) {
+        if self.subscribers.get(&client).is_some_and(|subscriber| subscriber.is_lagging) {
+            self.resync(cycle, client, "you read slower than the others write");
+        }
+    }
+
+    /// Resyncs clients whose missing events are not in the ring after a reload.
+    pub(super) fn resync_unreachable(&mut self, cycle: &mut Cycle) {
+        let is_out = |sent: Version| sent > self.committed || !self.ring.covers(sent);
+        let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);
+        let out: Vec<ClientId> =
+            live.filter(|(_, subscriber)| is_out(subscriber.sent)).map(|(client, _)| *client).collect();
+        for client in out {
+            self.take(cycle, Input::Lagging { client, from: Version::MAX });
+            self.resync(cycle, client, "the server has read the notebook again");
+        }
     }
 }

@@ -11,7 +11,7 @@ use notarium_wire::{CommandMessage, ServerMessage};
 use super::chance::Chance;
 use super::replica::{Received, Replica};
 use super::wishes::output;
-use crate::identity::Identity;
+use crate::io::Identity;
 
 /// Output of a process that should be dead: it must never be in the log.
 pub(crate) const GHOST: &str = "ghost";

@@ -11,7 +11,7 @@ use notarium_core::{
 };
 
 use super::chance::Chance;
-use crate::identity::Identity;
+use crate::io::Identity;
 
 /// Maximum number of model calls in a turn.
 const MODEL_CALLS: u32 = 3;

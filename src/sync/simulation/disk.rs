@@ -7,8 +7,8 @@ use notarium_core::{
 
 use notarium_core::reactive::{CodeNames, CodeText};
 
+use crate::io::Rendered;
 use crate::io::{AppendFailure, Input};
-use crate::rendering::Rendered;
 use crate::replay::{Loaded, Replay};
 
 /// Renders the state for joining clients.

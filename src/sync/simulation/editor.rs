@@ -10,7 +10,7 @@ use notarium_wire::{CommandMessage, ServerMessage, SubscribeMessage, Unconfirmed
 
 use super::chance::Chance;
 use super::replica::{Received, Replica};
-use crate::identity::Identity;
+use crate::io::Identity;
 
 /// Unconfirmed changes of a cell.
 #[derive(Default)]

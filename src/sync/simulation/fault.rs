@@ -6,11 +6,11 @@ use notarium_core::{Actor, Command, Millis, RawJson, Role, ToolCallPhase};
 
 use super::disk::context_notebook;
 use super::wishes::people;
-use crate::config::RoomConfig;
-use crate::identity::Identity;
+use crate::RoomConfig;
+use crate::io::Identity;
+use crate::io::Submission;
 use crate::io::{Input, Output};
 use crate::room::Room;
-use crate::submission::Submission;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {

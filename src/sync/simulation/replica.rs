@@ -10,7 +10,7 @@ use notarium_wire::{
 };
 
 use super::disk::context_notebook;
-use crate::identity::Identity;
+use crate::io::Identity;
 use crate::ring::recorded;
 
 pub(crate) struct Replica {

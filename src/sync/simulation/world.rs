@@ -21,10 +21,10 @@ use super::editor::{Editor, Judgement};
 use super::fault::{Fault, FaultyRoom};
 use super::totals::Totals;
 use super::wishes::{EDITORS, creation, people, welcome_all};
-use crate::config::RoomConfig;
-use crate::identity::{ClientId, Identity};
+use crate::RoomConfig;
 use crate::io::{AppendFailure, Input, Output};
-use crate::submission::{ReplyTo, Submission};
+use crate::io::{ClientId, Identity};
+use crate::io::{ReplyTo, Submission};
 
 /// Duration of faults; afterwards everything recovers.
 const CHAOS_MS: Millis = 12_000;

@@ -4,8 +4,8 @@ use notarium_core::{Authority, DelegatedAuthority, InstanceId, RawJson, Rejectio
 
 use super::super::assistant::{Assistant, Step, Work};
 use super::*;
-use crate::identity::ReadState;
-use crate::submission::Caller;
+use crate::io::Caller;
+use crate::io::ReadState;
 
 /// Time after which a missing answer is considered lost.
 const LOST_AFTER_MS: Millis = 3_000;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::{AgentId, Event, ExecutionId, KernelSessionId, MessageRole, TurnId};
+use notarium_core::{AgentId, Event, ExecutionId, KernelSessionId, MessageRole, TurnId, sweep_due};
 
+use super::{Cycle, Room};
 use crate::io::Output;
 
 /// Effects of a batch's events after their sync.
 #[derive(Debug, Default)]
-pub(in crate::room) struct Effects {
+pub(super) struct Effects {
     pub(super) access: bool,
     pub(super) kernels: bool,
     /// Events that the assistants' host acts on.
@@ -18,8 +19,8 @@ pub(in crate::room) struct Effects {
     /// Changes of cells that waiting tool calls may have as a target, or of a call itself.
     pub(super) targets: bool,
     /// Updates of the catalog: now, or after a delay.
-    pub(in crate::room) catalog_now: bool,
-    pub(in crate::room) catalog_later: bool,
+    pub(super) catalog_now: bool,
+    pub(super) catalog_later: bool,
     pub(super) work: Vec<Output>,
     /// Answers to input requests, with their agents.
     pub(super) values: Vec<(AgentId, ExecutionId, String)>,
@@ -108,5 +109,30 @@ impl Effects {
     fn settled(&mut self, kernel_session: &KernelSessionId) {
         self.kernels = true;
         self.work.push(Output::WorkSettled { kernel_session: kernel_session.clone() });
+    }
+}
+
+impl Room {
+    pub(super) fn follow(&mut self, cycle: &mut Cycle, effects: Effects) {
+        self.list_after(cycle.now, &effects);
+        for (agent, execution_id, value) in effects.values {
+            for client in self.leases.deliver(&agent, &execution_id, &value) {
+                self.send_value(cycle, client, execution_id.clone(), value.clone());
+            }
+        }
+        cycle.out.extend(effects.work);
+        self.activity.unposted.forget(&effects.answered);
+        if effects.assistants {
+            cycle.out.push(Output::WakeAssistants { version: self.committed });
+        }
+        if effects.targets {
+            self.sweep_at = sweep_due(&self.state);
+        }
+        if effects.kernels {
+            self.leases.follow(&self.state, cycle.now, &self.config);
+        }
+        if self.listing.is_waited_for() {
+            self.list_when_due(cycle);
+        }
     }
 }
