@@ -10,6 +10,11 @@
 //! - Events reach a client before the ack of the command that made them, gapless and in order.
 //! - A slow client costs the others nothing: it is removed from the fan-out and caught up later.
 //!
+//! Files: `io` (inputs and outputs, identities, submissions), `replay` (stored events to a state), `ring` (recent events in memory),
+//! `room` (the state machine) with its steps in `room/`: `loading` (and recovery from failures), `queue` (waiting commands), `batch` (their
+//! decision), `effects` (after the sync), `answers`, `joining` (catch-up), `subscribers` (roles and fan-out), `kernels`, `live` (presence and
+//! activity), `maintenance` (timers). Tests: `behaviour`, and `simulation` with faults.
+//!
 //! This crate must never know HTTP, SQL or sockets.
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use notarium_wire::{EventMessage, frame};
 
 /// One event.
 #[derive(Debug)]
-struct Entry {
+struct RingEntry {
     /// Subject of the event, from `Event::subject`.
     subject: Option<Arc<str>>,
     /// The JSON of its `EventMessage`.
@@ -24,7 +24,7 @@ pub(crate) struct Ring {
     before: Version,
     /// Text of that event, if known.
     before_text: Option<Box<str>>,
-    entries: VecDeque<Entry>,
+    entries: VecDeque<RingEntry>,
     bytes: usize,
     /// Version of the newest entry, by subject.
     latest: BTreeMap<Arc<str>, Version>,
@@ -54,7 +54,7 @@ impl Ring {
         self.bytes += text.len() + ENTRY_BYTES;
         let version = self.before + self.entries.len() as Version + 1;
         let subject = subject.map(|subject| self.note_latest(subject, version));
-        self.entries.push_back(Entry { subject, text: text.into() });
+        self.entries.push_back(RingEntry { subject, text: text.into() });
     }
 
     /// Notes the newest version of a subject; returns the subject's shared string.
@@ -108,7 +108,7 @@ impl Ring {
         self.range(after, to).map(|entry| &*entry.text)
     }
 
-    fn range(&self, after: Version, to: Version) -> impl Iterator<Item = &Entry> + Clone {
+    fn range(&self, after: Version, to: Version) -> impl Iterator<Item = &RingEntry> + Clone {
         let skip = index(after.saturating_sub(self.before));
         let count = index(to.saturating_sub(after.max(self.before)));
         self.entries.iter().skip(skip).take(count)
@@ -150,7 +150,7 @@ impl Ring {
         self.of_cell(cell_id, after).filter_map(|entry| message(&entry.text)).collect()
     }
 
-    fn of_cell(&self, cell_id: &CellId, after: Version) -> impl Iterator<Item = &Entry> {
+    fn of_cell(&self, cell_id: &CellId, after: Version) -> impl Iterator<Item = &RingEntry> {
         self.range(after, Version::MAX).filter(|entry| entry.subject.as_deref() == Some(cell_id.as_str()))
     }
 

@@ -23,14 +23,14 @@ use sha2::{Digest, Sha256};
 use crate::io::{ClientId, Identity, Input, Output, ReadState, Submission, Ticket};
 use crate::replay::ReadOnly;
 use crate::ring::Ring;
-use answers::{Answers, Lookup};
+use answers::{RecentAnswers, RecordLookup};
 use batch::Batch;
-use joining::{Join, Rendering, Waiting};
+use joining::{PendingJoin, Rendering, WaitingRequest};
 use kernels::Leases;
 use live::{ActivityQueue, PresenceQueue};
 use loading::Recovery;
 use maintenance::Listing;
-use queue::{Names, Pending, Queue};
+use queue::{NotebookNames, PendingCommand, Queue};
 use subscribers::{FanOut, Subscriber};
 
 /// Settings that all rooms of a server share.
@@ -112,7 +112,7 @@ impl Default for RoomConfig {
     }
 }
 
-type Answer = Result<AckMessage, Rejection>;
+type CommandAnswer = Result<AckMessage, Rejection>;
 
 /// Phase of a room.
 #[derive(Debug)]
@@ -127,8 +127,8 @@ enum Phase {
     Appending(Box<Batch>),
     /// The append failed, and the state is being reloaded.
     Recovering(Box<Recovery>),
-    /// A command of the batch was already recorded; the records are being read.
-    Sorting(Ticket, Box<Batch>),
+    /// A command of the batch was already recorded. The records are being read, and decide the answers.
+    Deciding(Ticket, Box<Batch>),
     /// The load failed; the next attempt is at this time.
     Failed(Millis),
     Closed,
@@ -167,20 +167,20 @@ pub struct Room {
     load_failures: u32,
     ring: Ring,
     pub(crate) queue: Queue,
-    waiting: Vec<Waiting>,
-    joins: BTreeMap<Ticket, Join>,
-    lookups: BTreeMap<Ticket, Lookup>,
+    waiting: Vec<WaitingRequest>,
+    joins: BTreeMap<Ticket, PendingJoin>,
+    lookups: BTreeMap<Ticket, RecordLookup>,
     /// Commands whose code is being judged, each with those that must stay behind it.
-    pub(crate) judging: BTreeMap<Ticket, Vec<Pending>>,
+    pub(crate) judging: BTreeMap<Ticket, Vec<PendingCommand>>,
     /// Names in the cells of a reactive notebook.
-    names: Names,
+    names: NotebookNames,
     arrivals: u64,
     tickets: Ticket,
     subscribers: BTreeMap<ClientId, Subscriber>,
     fan_out: FanOut,
     presence: PresenceQueue,
     activity: ActivityQueue,
-    answers: Answers,
+    answers: RecentAnswers,
     leases: Leases,
     /// Serialised state for joining clients.
     rendering: Rendering,
@@ -222,14 +222,14 @@ impl Room {
             joins: BTreeMap::new(),
             lookups: BTreeMap::new(),
             judging: BTreeMap::new(),
-            names: Names::default(),
+            names: NotebookNames::default(),
             arrivals: 0,
             tickets: 0,
             subscribers: BTreeMap::new(),
             fan_out: FanOut::default(),
             presence: PresenceQueue::default(),
             activity: ActivityQueue::default(),
-            answers: Answers::default(),
+            answers: RecentAnswers::default(),
             leases: Leases::default(),
             rendering: Rendering::default(),
             snapshot_version: 0,
@@ -283,7 +283,7 @@ impl Room {
             Input::LoadFailed { reason } => self.take_load_failure(cycle, reason),
             Input::Command(submission) => self.take_command(cycle, submission),
             Input::Subscribe { client, identity, message } => self.take_subscribe(cycle, client, identity, message),
-            Input::Read { identity, caller } => self.wait(cycle, Waiting::Read { identity, caller }),
+            Input::Read { identity, caller } => self.wait(cycle, WaitingRequest::Read { identity, caller }),
             Input::Unsubscribe { client } => self.leave(cycle, client),
             Input::IdentityChanged { client, identity } => self.take_identity(cycle, client, identity),
             Input::Activity(activity) => self.take_activity(activity),
@@ -340,7 +340,7 @@ impl Room {
         match queue::parse(&submission.message.body) {
             Ok(command) => {
                 let arrival = self.next_arrival();
-                self.queue.push(Pending::new(submission, command, arrival));
+                self.queue.push(PendingCommand::new(submission, command, arrival));
             }
             Err(sentence) => {
                 self.reply(cycle, submission, Err(Rejection::new(RejectionCode::InvalidValue, sentence)));
@@ -356,7 +356,7 @@ impl Room {
     }
 
     /// Queues a request that is answered from the state on disk.
-    fn wait(&mut self, cycle: &mut Cycle, waiting: Waiting) {
+    fn wait(&mut self, cycle: &mut Cycle, waiting: WaitingRequest) {
         if self.closed_because().is_some() {
             self.turn_away(cycle, waiting);
         } else {

@@ -8,7 +8,7 @@ use crate::RoomConfig;
 use crate::io::ClientId;
 use crate::io::{Input, Output};
 use crate::io::{ReplyTo, Submission};
-use crate::room::queue::{self, Pending};
+use crate::room::queue::{self, PendingCommand};
 
 /// A started kernel of the agent on connection 9.
 pub(crate) fn with_kernel() -> (Scene, KernelSessionId) {
@@ -159,7 +159,7 @@ fn an_answer_reaches_the_agent_alone_and_a_password_is_nowhere_else() {
     let record = scene.disk.command("user:anna", &"answer".parse().unwrap()).unwrap();
     let (identity, message) = (user("anna"), scene.named("x", &answer("guess")));
     let command = queue::parse(&message.body).unwrap();
-    let other = Pending::new(Submission::new(identity, message, ReplyTo::Nobody), command, 0);
+    let other = PendingCommand::new(Submission::new(identity, message, ReplyTo::Nobody), command, 0);
     assert_eq!(record.digest, other.digest);
 }
 

@@ -1,4 +1,4 @@
-//! Answers to commands and requests. A cache of recent ones lets a retry get the same answer without a read of the store. A refused command
+//! RecentAnswers to commands and requests. A cache of recent ones lets a retry get the same answer without a read of the store. A refused command
 //! may be a retry of an accepted one, so its record is looked up first.
 
 use std::collections::btree_map::Entry;
@@ -7,18 +7,18 @@ use std::collections::{BTreeMap, VecDeque};
 use notarium_core::{CommandId, CommandRecord, NextSteps, NotebookId, Rejection, RejectionCode};
 use notarium_wire::{AckMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
 
-use super::queue::Pending;
-use super::{Answer, Cycle, Phase, Room, unavailable};
+use super::queue::PendingCommand;
+use super::{CommandAnswer, Cycle, Phase, Room, unavailable};
 use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Submission, Ticket};
 
 #[derive(Debug, Default)]
-pub(super) struct Answers {
+pub(super) struct RecentAnswers {
     /// Records by command id, oldest first. Ids are unique for each actor only, but nearly always there is one record.
     by_id: BTreeMap<CommandId, Vec<CommandRecord>>,
     oldest_first: VecDeque<CommandId>,
 }
 
-impl Answers {
+impl RecentAnswers {
     pub(super) fn remember(&mut self, record: CommandRecord, limit: usize) {
         let id = record.command_id.clone();
         let records = self.by_id.entry(id.clone()).or_insert_with(|| Vec::with_capacity(1));
@@ -63,14 +63,14 @@ impl Answers {
 
 /// A refused command whose record is being looked up.
 #[derive(Debug)]
-pub(super) struct Lookup {
-    pending: Pending,
+pub(super) struct RecordLookup {
+    pending: PendingCommand,
     rejection: Rejection,
 }
 
 impl Room {
     /// Refuses a command, unless the store has a record of it as accepted.
-    pub(super) fn refuse(&mut self, cycle: &mut Cycle, pending: Pending, rejection: Rejection) {
+    pub(super) fn refuse(&mut self, cycle: &mut Cycle, pending: PendingCommand, rejection: Rejection) {
         let may_be_recorded = self.state.exists() && self.role(cycle.now, pending.identity()).is_some();
         if !may_be_recorded {
             return self.answer(cycle, pending, Err(rejection));
@@ -78,7 +78,7 @@ impl Room {
         let ticket = self.next_ticket();
         let commands = vec![(pending.actor.clone(), pending.id().clone())];
         cycle.out.push(Output::FindCommands { ticket, commands });
-        self.lookups.insert(ticket, Lookup { pending, rejection });
+        self.lookups.insert(ticket, RecordLookup { pending, rejection });
     }
 
     pub(super) fn take_records(
@@ -91,7 +91,7 @@ impl Room {
             return self.take_record(cycle, lookup, records);
         }
         match std::mem::replace(&mut self.phase, Phase::Live) {
-            Phase::Sorting(waited, batch) if waited == ticket => self.take_sorted(cycle, *batch, records),
+            Phase::Deciding(waited, batch) if waited == ticket => self.take_sorted(cycle, *batch, records),
             other => self.phase = other,
         }
     }
@@ -99,10 +99,10 @@ impl Room {
     pub(super) fn take_record(
         &self,
         cycle: &mut Cycle,
-        lookup: Lookup,
+        lookup: RecordLookup,
         records: Result<Vec<CommandRecord>, ReadFailure>,
     ) {
-        let Lookup { pending, rejection } = lookup;
+        let RecordLookup { pending, rejection } = lookup;
         let answer = match records {
             Ok(records) => match records.first() {
                 Some(record) => recorded_answer(&self.notebook_id, &pending.digest, record),
@@ -114,27 +114,27 @@ impl Room {
         self.answer(cycle, pending, answer);
     }
 
-    /// Answers the sender, and the senders of repeats.
-    pub(super) fn answer(&self, cycle: &mut Cycle, pending: Pending, answer: Answer) {
-        let Pending { submission, also, .. } = pending;
+    /// RecentAnswers the sender, and the senders of repeats.
+    pub(super) fn answer(&self, cycle: &mut Cycle, pending: PendingCommand, answer: CommandAnswer) {
+        let PendingCommand { submission, also, .. } = pending;
         for reply_to in also {
             self.reply_to(cycle, reply_to, &submission.identity, &submission.message.id, answer.clone());
         }
         self.reply(cycle, submission, answer);
     }
 
-    pub(super) fn answer_all(&self, cycle: &mut Cycle, commands: Vec<Pending>, rejection: &Rejection) {
+    pub(super) fn answer_all(&self, cycle: &mut Cycle, commands: Vec<PendingCommand>, rejection: &Rejection) {
         for pending in commands {
             self.answer(cycle, pending, Err(rejection.clone()));
         }
     }
 
-    pub(super) fn reply(&self, cycle: &mut Cycle, submission: Submission, answer: Answer) {
+    pub(super) fn reply(&self, cycle: &mut Cycle, submission: Submission, answer: CommandAnswer) {
         let Submission { identity, message, reply_to, .. } = submission;
         self.reply_to(cycle, reply_to, &identity, &message.id, answer);
     }
 
-    fn reply_to(&self, cycle: &mut Cycle, to: ReplyTo, identity: &Identity, id: &CommandId, answer: Answer) {
+    fn reply_to(&self, cycle: &mut Cycle, to: ReplyTo, identity: &Identity, id: &CommandId, answer: CommandAnswer) {
         match to {
             ReplyTo::Client(client) => {
                 let message = match answer {

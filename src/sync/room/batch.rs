@@ -11,21 +11,21 @@ use notarium_wire::{ServerMessage, frame};
 
 use super::answers::{recorded_answer, reused};
 use super::effects::Effects;
-use super::queue::{self, Pending};
+use super::queue::{self, PendingCommand};
 use super::{Cycle, Phase, Room};
 use crate::io::{ClientId, Output, ReplyTo};
 use crate::replay::ReadOnly;
 
 /// An accepted command, not synced yet.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) pending: Pending,
+pub(super) struct AcceptedCommand {
+    pub(super) pending: PendingCommand,
     record: CommandRecord,
 }
 
-impl Entry {
+impl AcceptedCommand {
     fn clients(&self) -> impl Iterator<Item = ClientId> {
-        let Pending { submission, also, .. } = &self.pending;
+        let PendingCommand { submission, also, .. } = &self.pending;
         also.iter().chain([&submission.reply_to]).filter_map(ReplyTo::client)
     }
 }
@@ -38,17 +38,17 @@ pub(super) struct Batch {
     pub(super) head: Head,
     bytes: usize,
     events: Vec<NewEvent>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<AcceptedCommand>,
     effects: Effects,
 }
 
 impl Batch {
-    pub(super) fn into_commands(self) -> Vec<Pending> {
+    pub(super) fn into_commands(self) -> Vec<PendingCommand> {
         self.entries.into_iter().map(|entry| entry.pending).collect()
     }
 
     /// Returns the same command if it is already in the batch.
-    fn find(&mut self, pending: &Pending) -> Option<&mut Entry> {
+    fn find(&mut self, pending: &PendingCommand) -> Option<&mut AcceptedCommand> {
         self.entries.iter_mut().find(|entry| entry.pending.id() == pending.id() && entry.pending.actor == pending.actor)
     }
 
@@ -58,12 +58,12 @@ impl Batch {
 }
 
 /// Outcome of one command in the loop.
-enum Step {
+enum DecisionStep {
     Done,
     /// The command waits for the store, so earlier ones are appended first.
-    Wait(Box<Pending>, Vec<notarium_core::HistoryQuery>),
+    Wait(Box<PendingCommand>, Vec<notarium_core::HistoryQuery>),
     /// The command waits for the names of cells, in the same way.
-    WaitForNames(Box<Pending>),
+    WaitForNames(Box<PendingCommand>),
 }
 
 impl Room {
@@ -79,9 +79,9 @@ impl Room {
         while batch.entries.len() < self.config.max_batch_commands && batch.bytes < self.config.max_batch_bytes {
             let Some(pending) = self.queue.pop() else { break };
             match self.decide_next(cycle, &mut batch, pending) {
-                Step::Done => continue,
-                Step::Wait(pending, queries) => self.hold(cycle, batch.entries.is_empty(), *pending, queries),
-                Step::WaitForNames(pending) => self.hold_for_names(cycle, batch.entries.is_empty(), *pending),
+                DecisionStep::Done => continue,
+                DecisionStep::Wait(pending, queries) => self.hold(cycle, batch.entries.is_empty(), *pending, queries),
+                DecisionStep::WaitForNames(pending) => self.hold_for_names(cycle, batch.entries.is_empty(), *pending),
             }
             break;
         }
@@ -101,24 +101,24 @@ impl Room {
         self.phase = Phase::Appending(Box::new(batch));
     }
 
-    fn decide_next(&mut self, cycle: &mut Cycle, batch: &mut Batch, pending: Pending) -> Step {
-        let Some(mut pending) = self.answer_repeat(cycle, batch, pending) else { return Step::Done };
+    fn decide_next(&mut self, cycle: &mut Cycle, batch: &mut Batch, pending: PendingCommand) -> DecisionStep {
+        let Some(mut pending) = self.answer_repeat(cycle, batch, pending) else { return DecisionStep::Done };
         let body = &pending.submission.message.body;
         let command = match pending.command.take().map_or_else(|| queue::parse(body), Ok) {
             Ok(command) => command,
             Err(sentence) => {
                 self.refuse(cycle, pending, Rejection::new(RejectionCode::InvalidValue, sentence));
-                return Step::Done;
+                return DecisionStep::Done;
             }
         };
         if let Some(ticket) = self.judging_ticket(cycle, &pending, &command) {
             pending.command = Some(command);
             self.judging.entry(ticket).or_default().push(pending);
-            return Step::Done;
+            return DecisionStep::Done;
         }
         if self.lacks_names(cycle, &pending, &command) {
             pending.command = Some(command);
-            return Step::WaitForNames(Box::new(pending));
+            return DecisionStep::WaitForNames(Box::new(pending));
         }
         let mut context = self.context(cycle, &mut pending);
         context.unposted = self.activity.unposted.for_command(&self.state, &command, &batch.effects.answered);
@@ -127,20 +127,20 @@ impl Room {
             Ok(None) => {}
             Err(queries) => {
                 pending.command = Some(command);
-                return Step::Wait(Box::new(pending), queries);
+                return DecisionStep::Wait(Box::new(pending), queries);
             }
         }
         context.history.judgement = pending.judgement.take();
         context.history.names = self.names_for(&command);
         self.decide_one(cycle, batch, pending, context, command);
-        Step::Done
+        DecisionStep::Done
     }
 
     fn decide_one(
         &mut self,
         cycle: &mut Cycle,
         batch: &mut Batch,
-        pending: Pending,
+        pending: PendingCommand,
         mut context: Context,
         command: Command,
     ) {
@@ -161,11 +161,16 @@ impl Room {
             version: self.head.version,
             outcome,
         };
-        batch.entries.push(Entry { pending, record });
+        batch.entries.push(AcceptedCommand { pending, record });
     }
 
-    /// Answers a repeat of a command like the first one; returns any other command.
-    fn answer_repeat(&mut self, cycle: &mut Cycle, batch: &mut Batch, pending: Pending) -> Option<Pending> {
+    /// RecentAnswers a repeat of a command like the first one; returns any other command.
+    fn answer_repeat(
+        &mut self,
+        cycle: &mut Cycle,
+        batch: &mut Batch,
+        pending: PendingCommand,
+    ) -> Option<PendingCommand> {
         if let Some(answer) = self.answers.find(&self.notebook_id, &pending.actor, pending.id(), &pending.digest) {
             self.answer(cycle, pending, answer);
             return None;
@@ -181,7 +186,7 @@ impl Room {
         None
     }
 
-    fn context(&mut self, cycle: &Cycle, pending: &mut Pending) -> Context {
+    fn context(&mut self, cycle: &Cycle, pending: &mut PendingCommand) -> Context {
         Context {
             now: cycle.now,
             instance: self.config.instance.clone(),
@@ -246,7 +251,7 @@ impl Room {
             self.send_activity(cycle);
         }
         self.note_authors(cycle, &batch.effects, batch.entries.iter().map(|entry| &entry.pending));
-        let senders: Vec<ClientId> = batch.entries.iter().flat_map(Entry::clients).collect();
+        let senders: Vec<ClientId> = batch.entries.iter().flat_map(AcceptedCommand::clients).collect();
         self.fan_out(cycle, &senders);
         let mut entries = batch.entries.into_iter().peekable();
         while let Some(entry) = entries.next() {
@@ -258,9 +263,9 @@ impl Room {
         self.snapshot_when_due(cycle);
     }
 
-    /// Answers a command. Of several acks for one client, only the last has the person's next undo steps.
-    fn answer_entry(&mut self, cycle: &mut Cycle, entry: Entry, is_last: bool) {
-        let Entry { pending, record } = entry;
+    /// RecentAnswers a command. Of several acks for one client, only the last has the person's next undo steps.
+    fn answer_entry(&mut self, cycle: &mut Cycle, entry: AcceptedCommand, is_last: bool) {
+        let AcceptedCommand { pending, record } = entry;
         let answer = recorded_answer(&self.notebook_id, &pending.digest, &record);
         match (answer, pending.submission.reply_to.client()) {
             (Ok(ack), Some(client)) if !is_last && pending.also.is_empty() => {

@@ -22,7 +22,7 @@ pub(super) struct Effects {
     pub(super) catalog_now: bool,
     pub(super) catalog_later: bool,
     pub(super) work: Vec<Output>,
-    /// Answers to input requests, with their agents.
+    /// RecentAnswers to input requests, with their agents.
     pub(super) values: Vec<(AgentId, ExecutionId, String)>,
 }
 

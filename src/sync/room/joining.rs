@@ -13,7 +13,7 @@ use crate::io::{Caller, ClientId, Identity, Output, ReadFailure, ReadState, Rend
 
 /// A request that is answered from the state on disk, when no append is in flight.
 #[derive(Debug)]
-pub(super) enum Waiting {
+pub(super) enum WaitingRequest {
     Read {
         identity: Arc<Identity>,
         caller: Caller<Result<ReadState, Rejection>>,
@@ -21,21 +21,21 @@ pub(super) enum Waiting {
     Subscribe {
         client: ClientId,
         identity: Arc<Identity>,
-        wish: Wish,
+        request: SubscriptionRequest,
         /// Arrival number; earlier commands of the client are decided first.
         arrival: u64,
     },
 }
 
-impl Waiting {
+impl WaitingRequest {
     pub(super) fn is_subscription_of(&self, client: ClientId) -> bool {
-        matches!(self, Waiting::Subscribe { client: other, .. } if *other == client)
+        matches!(self, WaitingRequest::Subscribe { client: other, .. } if *other == client)
     }
 }
 
 /// State that a subscriber has, and what it requests.
 #[derive(Debug, Clone)]
-pub(super) struct Wish {
+pub(super) struct SubscriptionRequest {
     since: Option<Version>,
     /// Id of the event at `since`; absent: the room knows that the client has it.
     event_id: Option<EventId>,
@@ -48,7 +48,7 @@ pub(super) struct Wish {
     at_least: Version,
 }
 
-impl Wish {
+impl SubscriptionRequest {
     /// Requests the whole state, for this reason.
     fn resync(reason: &'static str) -> Self {
         let unconfirmed = Vec::new();
@@ -58,30 +58,30 @@ impl Wish {
 
 /// A subscription that waits for the store, or for a snapshot.
 #[derive(Debug)]
-pub(super) struct Join {
+pub(super) struct PendingJoin {
     pub client: ClientId,
     identity: Arc<Identity>,
-    wish: Wish,
-    question: Question,
+    request: SubscriptionRequest,
+    question: JoinQuestion,
     /// Version up to which the answer is complete.
     asked_at: Version,
     pub found: Option<Result<Vec<Stored>, ReadFailure>>,
 }
 
-impl Join {
+impl PendingJoin {
     fn waits_for_state(&self) -> bool {
-        matches!(self.question, Question::State)
+        matches!(self.question, JoinQuestion::State)
     }
 
-    fn of(joining: Joining, question: Question, asked_at: Version) -> Self {
-        let Joining { client, identity, wish, .. } = joining;
-        Join { client, identity, wish, question, asked_at, found: None }
+    fn of(joining: ReadyJoin, question: JoinQuestion, asked_at: Version) -> Self {
+        let ReadyJoin { client, identity, request, .. } = joining;
+        PendingJoin { client, identity, request, question, asked_at, found: None }
     }
 }
 
-/// Question of a join.
+/// JoinQuestion of a join.
 #[derive(Debug, Clone, Copy)]
-enum Question {
+enum JoinQuestion {
     /// Events after a version.
     Tail(Version),
     /// Events of the cells with unconfirmed text.
@@ -91,15 +91,15 @@ enum Question {
 }
 
 /// A subscription that can be answered.
-struct Joining {
+struct ReadyJoin {
     client: ClientId,
     identity: Arc<Identity>,
     role: Role,
-    wish: Wish,
+    request: SubscriptionRequest,
 }
 
 /// Events of cells with unconfirmed text, and those cells that are too far back.
-type Unconfirmed = (Vec<EventMessage>, Vec<CellId>);
+type UnconfirmedEvents = (Vec<EventMessage>, Vec<CellId>);
 
 /// The last rendered state, and the rendering in progress, of which there is at most one.
 #[derive(Debug, Default)]
@@ -136,13 +136,13 @@ impl Room {
         let unconfirmed = message.unconfirmed;
         self.waiting.retain(|waiting| !waiting.is_subscription_of(client));
         self.joins.retain(|_, join| join.client != client);
-        let wish = Wish { since, event_id, diverged: false, unconfirmed, resync: None, at_least: 0 };
-        self.enqueue(cycle, client, identity, wish);
+        let request = SubscriptionRequest { since, event_id, diverged: false, unconfirmed, resync: None, at_least: 0 };
+        self.enqueue(cycle, client, identity, request);
     }
 
-    fn enqueue(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, wish: Wish) {
+    fn enqueue(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, request: SubscriptionRequest) {
         let arrival = self.next_arrival();
-        self.wait(cycle, Waiting::Subscribe { client, identity, wish, arrival });
+        self.wait(cycle, WaitingRequest::Subscribe { client, identity, request, arrival });
     }
 
     /// Resyncs a lagging client from the version that it has, unless a subscription is already in progress.
@@ -154,7 +154,7 @@ impl Room {
         let Some(subscriber) = self.subscribers.get(&client) else { return };
         let since = Some(subscriber.sent).filter(|sent| *sent <= self.committed);
         let identity = subscriber.identity.clone();
-        self.enqueue(cycle, client, identity, Wish { since, ..Wish::resync(reason) });
+        self.enqueue(cycle, client, identity, SubscriptionRequest { since, ..SubscriptionRequest::resync(reason) });
     }
 
     /// Resyncs a client whose state differs from the notebook's. A waiting subscription does the same.
@@ -166,13 +166,13 @@ impl Room {
         subscriber.is_lagging = true;
         let identity = subscriber.identity.clone();
         self.joins.retain(|_, join| join.client != client);
-        self.enqueue(cycle, client, identity, Wish::resync("your state was not that of the notebook"));
+        self.enqueue(cycle, client, identity, SubscriptionRequest::resync("your state was not that of the notebook"));
     }
 
     /// Serves all requests that can be answered now.
     pub(super) fn serve_waiting(&mut self, cycle: &mut Cycle) {
         let is_state_there = !self.rendering.is_under_way();
-        let is_ready = |join: &Join| join.found.is_some() || (is_state_there && join.waits_for_state());
+        let is_ready = |join: &PendingJoin| join.found.is_some() || (is_state_there && join.waits_for_state());
         let ready: Vec<u64> = self.joins.iter().filter(|(_, join)| is_ready(join)).map(|(id, _)| *id).collect();
         for ticket in ready {
             if let Some(join) = self.joins.remove(&ticket) {
@@ -184,21 +184,21 @@ impl Room {
         }
     }
 
-    fn serve(&mut self, cycle: &mut Cycle, waiting: Waiting) {
+    fn serve(&mut self, cycle: &mut Cycle, waiting: WaitingRequest) {
         match waiting {
-            Waiting::Read { identity, caller } => {
+            WaitingRequest::Read { identity, caller } => {
                 let state = self.read_state(cycle, &identity);
                 cycle.out.push(Output::State { caller, state });
             }
-            Waiting::Subscribe { client, arrival, .. } if self.queue.has_earlier(client, arrival) => {
+            WaitingRequest::Subscribe { client, arrival, .. } if self.queue.has_earlier(client, arrival) => {
                 self.waiting.push(waiting);
             }
-            Waiting::Subscribe { client, identity, wish, .. } => self.join(cycle, client, identity, wish),
+            WaitingRequest::Subscribe { client, identity, request, .. } => self.join(cycle, client, identity, request),
         }
     }
 
-    fn join(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, mut wish: Wish) {
-        wish.at_least = self.committed;
+    fn join(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, mut request: SubscriptionRequest) {
+        request.at_least = self.committed;
         let role = match self.reading_role(cycle.now, &identity) {
             Ok(role) => role,
             Err(rejection) => {
@@ -209,8 +209,8 @@ impl Room {
                 return self.send_error(cycle, client, code, &rejection.message);
             }
         };
-        let joining = Joining { client, identity, role, wish };
-        match joining.wish.since {
+        let joining = ReadyJoin { client, identity, role, request };
+        match joining.request.since {
             Some(since) if since == 0 || since > self.committed => self.join_diverged(cycle, joining),
             Some(since) => self.join_from(cycle, joining, since),
             None => self.join_with_snapshot(cycle, joining),
@@ -218,8 +218,8 @@ impl Room {
     }
 
     /// Sends a snapshot to a client with events that this log lacks: its state and the bases of its texts are useless.
-    fn join_diverged(&mut self, cycle: &mut Cycle, mut joining: Joining) {
-        joining.wish.diverged = true;
+    fn join_diverged(&mut self, cycle: &mut Cycle, mut joining: ReadyJoin) {
+        joining.request.diverged = true;
         self.join_with_snapshot(cycle, joining);
     }
 
@@ -227,9 +227,9 @@ impl Room {
         self.committed.saturating_sub(since) <= self.config.max_tail_events as Version
     }
 
-    fn join_from(&mut self, cycle: &mut Cycle, joining: Joining, since: Version) {
+    fn join_from(&mut self, cycle: &mut Cycle, joining: ReadyJoin, since: Version) {
         if let Some(id) = self.ring.event_id(since) {
-            if joining.wish.event_id.as_ref().is_some_and(|wanted| *wanted != id) {
+            if joining.request.event_id.as_ref().is_some_and(|wanted| *wanted != id) {
                 return self.join_diverged(cycle, joining);
             }
             if !self.is_near(since) {
@@ -242,13 +242,13 @@ impl Room {
         // Includes the event that the client has, to compare its id.
         let limit = if self.is_near(since) { self.config.max_tail_events + 1 } else { 1 };
         cycle.out.push(Output::ReadTail { ticket, after: since - 1, limit });
-        self.joins.insert(ticket, Join::of(joining, Question::Tail(since), self.committed));
+        self.joins.insert(ticket, PendingJoin::of(joining, JoinQuestion::Tail(since), self.committed));
     }
 
     /// Sends the tail from the store and later events from the ring; a snapshot if there is a gap.
-    fn join_with_tail(&mut self, cycle: &mut Cycle, joining: Joining, since: Version, tail: &[Stored]) {
+    fn join_with_tail(&mut self, cycle: &mut Cycle, joining: ReadyJoin, since: Version, tail: &[Stored]) {
         let Some((last, tail)) = tail.split_first() else { return self.join_diverged(cycle, joining) };
-        let is_it = joining.wish.event_id.as_ref().is_none_or(|id| *id == last.envelope.id);
+        let is_it = joining.request.event_id.as_ref().is_none_or(|id| *id == last.envelope.id);
         if last.envelope.version != since || !is_it {
             return self.join_diverged(cycle, joining);
         }
@@ -277,7 +277,7 @@ impl Room {
     fn welcome_with_events(
         &mut self,
         cycle: &mut Cycle,
-        joining: Joining,
+        joining: ReadyJoin,
         since: (Version, EventId),
         frames: Vec<(Version, String)>,
     ) {
@@ -288,14 +288,14 @@ impl Room {
         }
     }
 
-    fn join_with_snapshot(&mut self, cycle: &mut Cycle, joining: Joining) {
-        let Some(rendered) = self.rendered(cycle, joining.wish.at_least) else {
+    fn join_with_snapshot(&mut self, cycle: &mut Cycle, joining: ReadyJoin) {
+        let Some(rendered) = self.rendered(cycle, joining.request.at_least) else {
             return self.wait_for_state(joining);
         };
-        if joining.wish.diverged {
+        if joining.request.diverged {
             return self.welcome_without_texts(cycle, joining, &rendered);
         }
-        let cells = &joining.wish.unconfirmed;
+        let cells = &joining.request.unconfirmed;
         if cells.iter().all(|cell| self.ring.covers(cell.base)) {
             let recent = |cell: &UnconfirmedText| self.ring.about_cell(&cell.cell_id, cell.base);
             let events = cells.iter().map(|cell| (cell.cell_id.clone(), recent(cell))).collect();
@@ -309,21 +309,21 @@ impl Room {
             with_notebook: false,
         };
         cycle.out.push(Output::ReadHistory { ticket, queries: cells.iter().map(query).collect() });
-        self.joins.insert(ticket, Join::of(joining, Question::Cells, self.committed));
+        self.joins.insert(ticket, PendingJoin::of(joining, JoinQuestion::Cells, self.committed));
     }
 
-    fn wait_for_state(&mut self, joining: Joining) {
+    fn wait_for_state(&mut self, joining: ReadyJoin) {
         // Pauses its events: they could be newer than the snapshot it will get.
         if let Some(subscriber) = self.subscribers.get_mut(&joining.client) {
             subscriber.is_lagging = true;
         }
         let ticket = self.next_ticket();
-        self.joins.insert(ticket, Join::of(joining, Question::State, self.committed));
+        self.joins.insert(ticket, PendingJoin::of(joining, JoinQuestion::State, self.committed));
     }
 
     /// Sends a snapshot, with events of unconfirmed cells from the store and later ones from the ring.
-    fn join_with_history(&mut self, cycle: &mut Cycle, joining: Joining, asked_at: Version, found: &[Stored]) {
-        let rendered = self.rendered(cycle, joining.wish.at_least);
+    fn join_with_history(&mut self, cycle: &mut Cycle, joining: ReadyJoin, asked_at: Version, found: &[Stored]) {
+        let rendered = self.rendered(cycle, joining.request.at_least);
         let Some(rendered) = rendered.filter(|_| self.ring.covers(asked_at)) else {
             return self.join_with_snapshot(cycle, joining);
         };
@@ -336,13 +336,13 @@ impl Room {
             events.extend(self.ring.about_cell(&cell.cell_id, asked_at));
             (cell.cell_id.clone(), events)
         };
-        let events = joining.wish.unconfirmed.iter().map(of_cell).collect();
+        let events = joining.request.unconfirmed.iter().map(of_cell).collect();
         let unconfirmed = self.bounded(events);
         self.welcome_with_snapshot(cycle, joining, &rendered, unconfirmed);
     }
 
     /// Limits the number of events; cells beyond it become conflict copies.
-    fn bounded(&self, cells: Vec<(CellId, Vec<EventMessage>)>) -> Unconfirmed {
+    fn bounded(&self, cells: Vec<(CellId, Vec<EventMessage>)>) -> UnconfirmedEvents {
         let (mut all, mut too_old) = (Vec::new(), Vec::new());
         for (cell_id, events) in cells {
             if all.len() + events.len() <= self.config.max_unconfirmed_events {
@@ -356,8 +356,8 @@ impl Room {
     }
 
     /// Sends a snapshot without events of unconfirmed cells: their bases are too old, or of another branch.
-    fn welcome_without_texts(&mut self, cycle: &mut Cycle, mut joining: Joining, rendered: &Rendered) {
-        let too_old = std::mem::take(&mut joining.wish.unconfirmed).into_iter().map(|cell| cell.cell_id).collect();
+    fn welcome_without_texts(&mut self, cycle: &mut Cycle, mut joining: ReadyJoin, rendered: &Rendered) {
+        let too_old = std::mem::take(&mut joining.request.unconfirmed).into_iter().map(|cell| cell.cell_id).collect();
         self.welcome_with_snapshot(cycle, joining, rendered, (Vec::new(), too_old));
     }
 
@@ -365,9 +365,9 @@ impl Room {
     fn welcome_with_snapshot(
         &mut self,
         cycle: &mut Cycle,
-        joining: Joining,
+        joining: ReadyJoin,
         rendered: &Rendered,
-        (mut events, too_old): Unconfirmed,
+        (mut events, too_old): UnconfirmedEvents,
     ) {
         let (client, version) = (joining.client, rendered.version);
         events.retain(|event| event.version <= version);
@@ -377,34 +377,34 @@ impl Room {
         }
     }
 
-    fn finish_join(&mut self, cycle: &mut Cycle, join: Join) {
-        let Join { client, identity, wish, question, asked_at, found } = join;
+    fn finish_join(&mut self, cycle: &mut Cycle, join: PendingJoin) {
+        let PendingJoin { client, identity, request, question, asked_at, found } = join;
         let Ok(role) = self.reading_role(cycle.now, &identity) else {
-            return self.join(cycle, client, identity, wish);
+            return self.join(cycle, client, identity, request);
         };
-        let joining = Joining { client, identity, role, wish };
+        let joining = ReadyJoin { client, identity, role, request };
         match (question, found) {
-            (Question::Tail(since), Some(Ok(tail))) => self.join_with_tail(cycle, joining, since, &tail),
-            (Question::Tail(_), _) => self.join_with_snapshot(cycle, joining),
-            (Question::Cells, Some(Ok(history))) => self.join_with_history(cycle, joining, asked_at, &history),
-            (Question::Cells, _) => match self.rendered(cycle, joining.wish.at_least) {
+            (JoinQuestion::Tail(since), Some(Ok(tail))) => self.join_with_tail(cycle, joining, since, &tail),
+            (JoinQuestion::Tail(_), _) => self.join_with_snapshot(cycle, joining),
+            (JoinQuestion::Cells, Some(Ok(history))) => self.join_with_history(cycle, joining, asked_at, &history),
+            (JoinQuestion::Cells, _) => match self.rendered(cycle, joining.request.at_least) {
                 Some(rendered) => self.welcome_without_texts(cycle, joining, &rendered),
                 None => self.wait_for_state(joining),
             },
-            (Question::State, _) => self.join_with_snapshot(cycle, joining),
+            (JoinQuestion::State, _) => self.join_with_snapshot(cycle, joining),
         }
     }
 
     fn welcome(
         &mut self,
         cycle: &mut Cycle,
-        joining: Joining,
+        joining: ReadyJoin,
         (version, event_id): (Version, EventId),
         rendered: Option<&Rendered>,
-        unconfirmed: Unconfirmed,
+        unconfirmed: UnconfirmedEvents,
     ) {
-        let Joining { client, identity, role, wish } = joining;
-        if let Some(reason) = wish.resync {
+        let ReadyJoin { client, identity, role, request } = joining;
+        if let Some(reason) = request.resync {
             let (notebook, reason) = (self.notebook_id.clone(), reason.to_owned());
             cycle.send(client, &ServerMessage::Resync { notebook, reason });
         }
@@ -413,7 +413,7 @@ impl Room {
             notebook: self.notebook_id.clone(),
             version,
             event_id,
-            diverged: wish.diverged,
+            diverged: request.diverged,
             role,
             document: DOCUMENT,
             digest: rendered.and_then(|rendered| rendered.digest),

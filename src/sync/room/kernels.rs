@@ -32,7 +32,7 @@ struct Lease {
     gone_at: Option<Millis>,
     /// Time at which its kernels are given up next.
     ends_at: Option<Millis>,
-    /// Answers to input requests that are not delivered yet. The log does not have them, so they wait in memory.
+    /// RecentAnswers to input requests that are not delivered yet. The log does not have them, so they wait in memory.
     values: Vec<(ExecutionId, String)>,
     /// Memory and CPU use of its kernels, while it is connected and measurements are on.
     usage: BTreeMap<KernelSessionId, KernelUsage>,

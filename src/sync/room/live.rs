@@ -128,11 +128,11 @@ impl ActivityQueue {
 
 /// Incomplete answers, by turn.
 #[derive(Debug, Default)]
-pub(super) struct Unposted(BTreeMap<TurnId, Answer>);
+pub(super) struct Unposted(BTreeMap<TurnId, PartialAnswer>);
 
 /// Text of one attempt of a model call.
 #[derive(Debug, Default)]
-struct Answer {
+struct PartialAnswer {
     model_call: u32,
     attempt: u32,
     blocks: BTreeMap<usize, String>,
@@ -149,7 +149,11 @@ impl Unposted {
         }
         let answer = self.0.entry(activity.turn_id.clone()).or_default();
         if (answer.model_call, answer.attempt) != (activity.model_call, activity.attempt) {
-            *answer = Answer { model_call: activity.model_call, attempt: activity.attempt, ..Answer::default() };
+            *answer = PartialAnswer {
+                model_call: activity.model_call,
+                attempt: activity.attempt,
+                ..PartialAnswer::default()
+            };
         }
         match &activity.what {
             ActivityKind::TextDelta { block, text } => answer.grow(*block, text, max_bytes),
@@ -182,7 +186,7 @@ impl Unposted {
     }
 }
 
-impl Answer {
+impl PartialAnswer {
     fn grow(&mut self, block: usize, more: &str, max_bytes: usize) {
         self.is_full |= self.bytes + more.len() > max_bytes;
         if !self.is_full {

@@ -7,9 +7,9 @@ use notarium_wire::ErrorCode;
 
 use super::answers::recorded_answer;
 use super::batch::Batch;
-use super::joining::Waiting;
+use super::joining::WaitingRequest;
 use super::kernels::Leases;
-use super::queue::Pending;
+use super::queue::PendingCommand;
 use super::{Cycle, Phase, Room, unavailable};
 use crate::io::{AppendFailure, Output, ReadFailure};
 use crate::replay::Loaded;
@@ -41,7 +41,7 @@ impl Recovery {
 }
 
 impl Room {
-    /// Requests a lease. Waiting commands are decided, or answered with the reason, when the answer arrives.
+    /// Requests a lease. WaitingRequest commands are decided, or answered with the reason, when the answer arrives.
     pub(super) fn ask_for_lease(&mut self, cycle: &mut Cycle) {
         self.phase = Phase::Loading;
         cycle.out.push(Output::Load { recent_after: self.least_sent() });
@@ -122,7 +122,7 @@ impl Room {
         self.turn_all_away(cycle);
     }
 
-    /// Answers all waiting requests with the failure.
+    /// RecentAnswers all waiting requests with the failure.
     fn turn_all_away(&mut self, cycle: &mut Cycle) {
         let mut pending = self.queue.drain();
         pending.extend(std::mem::take(&mut self.judging).into_values().flatten());
@@ -140,13 +140,13 @@ impl Room {
         }
     }
 
-    pub(super) fn turn_away(&self, cycle: &mut Cycle, waiting: Waiting) {
+    pub(super) fn turn_away(&self, cycle: &mut Cycle, waiting: WaitingRequest) {
         match waiting {
-            Waiting::Read { caller, .. } => {
+            WaitingRequest::Read { caller, .. } => {
                 let state = Err(unavailable(&self.failure));
                 cycle.out.push(Output::State { caller, state });
             }
-            Waiting::Subscribe { client, .. } => {
+            WaitingRequest::Subscribe { client, .. } => {
                 self.send_error(cycle, client, ErrorCode::Unavailable, &self.failure);
             }
         }
@@ -208,7 +208,7 @@ impl Room {
         self.sweep_at = self.sweep_at.map(|at| at.max(cycle.now + self.config.retry_load_ms));
     }
 
-    fn decide_again(&mut self, cycle: &mut Cycle, commands: Vec<Pending>) {
+    fn decide_again(&mut self, cycle: &mut Cycle, commands: Vec<PendingCommand>) {
         let mut again = Vec::new();
         for mut pending in commands {
             pending.attempts += 1;
@@ -230,7 +230,7 @@ impl Room {
         let ticket = self.next_ticket();
         let commands = batch.entries.iter().map(|entry| (entry.pending.actor.clone(), entry.pending.id().clone()));
         cycle.out.push(Output::FindCommands { ticket, commands: commands.collect() });
-        self.phase = Phase::Sorting(ticket, Box::new(batch));
+        self.phase = Phase::Deciding(ticket, Box::new(batch));
     }
 
     pub(super) fn take_sorted(

@@ -8,7 +8,7 @@ use notarium_core::{Actor, Authority, Command, CommandId, Millis, RawJson};
 use notarium_wire::CommandMessage;
 
 use super::effects::Effects;
-use super::queue::Pending;
+use super::queue::PendingCommand;
 use super::{Cycle, Phase, Room};
 use crate::io::{Caller, Identity, Input, Output, ReplyTo, Submission, earliest};
 
@@ -112,7 +112,7 @@ impl Room {
         &mut self,
         cycle: &mut Cycle,
         effects: &Effects,
-        commands: impl Iterator<Item = &'a Pending>,
+        commands: impl Iterator<Item = &'a PendingCommand>,
     ) {
         if !effects.catalog_now && !effects.catalog_later {
             return;

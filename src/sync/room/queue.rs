@@ -17,7 +17,7 @@ use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Submission, Ti
 
 /// A submission without an answer, and the progress of its decision.
 #[derive(Debug)]
-pub(crate) struct Pending {
+pub(crate) struct PendingCommand {
     pub submission: Submission,
     /// Repeats that arrived before the answer.
     pub also: Vec<ReplyTo>,
@@ -38,7 +38,7 @@ pub(crate) struct Pending {
     pub attempts: u32,
 }
 
-impl Pending {
+impl PendingCommand {
     pub(crate) fn new(submission: Submission, command: Command, arrival: u64) -> Self {
         Self {
             also: Vec::new(),
@@ -80,14 +80,14 @@ impl Pending {
 
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    commands: VecDeque<Pending>,
+    commands: VecDeque<PendingCommand>,
     /// Bytes of all bodies.
     bytes: usize,
 }
 
 impl Queue {
     /// Adds a command; control goes before the output reports at the end.
-    pub(crate) fn push(&mut self, pending: Pending) {
+    pub(crate) fn push(&mut self, pending: PendingCommand) {
         let is_control = pending.command.as_ref().is_some_and(is_control);
         let overtaken =
             if is_control { self.commands.iter().rev().take_while(|other| is_output(other)).count() } else { 0 };
@@ -96,7 +96,7 @@ impl Queue {
     }
 
     /// Puts commands back at the front for another decision, in their order.
-    pub(crate) fn push_back_to_front(&mut self, again: Vec<Pending>) {
+    pub(crate) fn push_back_to_front(&mut self, again: Vec<PendingCommand>) {
         for pending in again.into_iter().rev() {
             self.push_front(pending);
         }
@@ -107,17 +107,17 @@ impl Queue {
         self.bytes
     }
 
-    fn taken(&mut self, pending: Pending) -> Pending {
+    fn taken(&mut self, pending: PendingCommand) -> PendingCommand {
         self.bytes -= pending.bytes();
         pending
     }
 
-    pub(crate) fn push_front(&mut self, pending: Pending) {
+    pub(crate) fn push_front(&mut self, pending: PendingCommand) {
         self.bytes += pending.bytes();
         self.commands.push_front(pending);
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Pending> {
+    pub(crate) fn pop(&mut self) -> Option<PendingCommand> {
         let pending = self.commands.pop_front()?;
         Some(self.taken(pending))
     }
@@ -126,19 +126,19 @@ impl Queue {
         self.commands.is_empty()
     }
 
-    pub(crate) fn drain(&mut self) -> Vec<Pending> {
+    pub(crate) fn drain(&mut self) -> Vec<PendingCommand> {
         self.bytes = 0;
         std::mem::take(&mut self.commands).into()
     }
 
     /// Removes the command that waits for this ticket; returns it with its position.
-    pub(crate) fn remove_waiting(&mut self, ticket: Ticket) -> Option<(usize, Pending)> {
+    pub(crate) fn remove_waiting(&mut self, ticket: Ticket) -> Option<(usize, PendingCommand)> {
         let index = self.commands.iter().position(|pending| pending.ticket == Some(ticket))?;
         let pending = self.commands.remove(index)?;
         Some((index, self.taken(pending)))
     }
 
-    pub(crate) fn insert(&mut self, index: usize, pending: Pending) {
+    pub(crate) fn insert(&mut self, index: usize, pending: PendingCommand) {
         self.bytes += pending.bytes();
         self.commands.insert(index.min(self.commands.len()), pending);
     }
@@ -160,7 +160,7 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// Known names, and the state of the analysis.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct NotebookNames {
     pub(super) known: Arc<KnownNames>,
     is_asked: bool,
     /// True if a command waits for the answer.
@@ -177,7 +177,13 @@ const MAX_JUDGING: usize = 32;
 
 impl Room {
     /// Puts the command back at the front. Its question is sent when no append is in flight, so that the answer is complete.
-    pub(super) fn hold(&mut self, cycle: &mut Cycle, is_first: bool, mut pending: Pending, queries: Vec<HistoryQuery>) {
+    pub(super) fn hold(
+        &mut self,
+        cycle: &mut Cycle,
+        is_first: bool,
+        mut pending: PendingCommand,
+        queries: Vec<HistoryQuery>,
+    ) {
         if is_first {
             let ticket = self.next_ticket();
             pending.ticket = Some(ticket);
@@ -192,7 +198,7 @@ impl Room {
         &mut self,
         cycle: &Cycle,
         context: &Context,
-        pending: &Pending,
+        pending: &PendingCommand,
         command: &Command,
     ) -> Result<Option<History>, Vec<HistoryQuery>> {
         let is_answered = pending.ticket.is_some();
@@ -239,7 +245,7 @@ impl Room {
     }
 
     /// Returns true if the decision needs names that are not known.
-    pub(super) fn lacks_names(&mut self, cycle: &Cycle, pending: &Pending, command: &Command) -> bool {
+    pub(super) fn lacks_names(&mut self, cycle: &Cycle, pending: &PendingCommand, command: &Command) -> bool {
         self.read_only.is_none()
             && needs_names(&self.state, command)
             && self.role(cycle.now, pending.identity()).is_some()
@@ -255,7 +261,7 @@ impl Room {
 
     /// Puts the command back at the front until the names are known. No other command is decided before it, so the plan uses the cells of
     /// one version.
-    pub(super) fn hold_for_names(&mut self, cycle: &mut Cycle, is_first: bool, pending: Pending) {
+    pub(super) fn hold_for_names(&mut self, cycle: &mut Cycle, is_first: bool, pending: PendingCommand) {
         if is_first {
             self.phase = Phase::Reading;
             self.names.is_holding = true;
@@ -305,7 +311,12 @@ impl Room {
     }
 
     /// Returns the ticket of the judgement that the command must wait for: of its own code, or of an earlier call.
-    pub(super) fn judging_ticket(&mut self, cycle: &mut Cycle, pending: &Pending, command: &Command) -> Option<Ticket> {
+    pub(super) fn judging_ticket(
+        &mut self,
+        cycle: &mut Cycle,
+        pending: &PendingCommand,
+        command: &Command,
+    ) -> Option<Ticket> {
         if self.read_only.is_some() || self.role(cycle.now, pending.identity()).is_none() {
             return None;
         }
@@ -326,7 +337,7 @@ impl Room {
 
     fn judging_before(&self, command: &Command) -> Option<Ticket> {
         let Command::RequestToolCall(RequestToolCall { after: Some(earlier), .. }) = command else { return None };
-        let is_earlier = |pending: &Pending| matches!(&pending.command, Some(Command::RequestToolCall(RequestToolCall { call_id: Some(id), .. })) if id == earlier);
+        let is_earlier = |pending: &PendingCommand| matches!(&pending.command, Some(Command::RequestToolCall(RequestToolCall { call_id: Some(id), .. })) if id == earlier);
         self.judging.iter().find(|(_, waiting)| waiting.iter().any(is_earlier)).map(|(ticket, _)| *ticket)
     }
 
@@ -349,7 +360,7 @@ pub(crate) fn parse(body: &RawJson) -> Result<Command, String> {
         .map_err(|error| format!("the body is not a command: {error}; see protocol/schema for the commands"))
 }
 
-/// Returns the SHA-256 of the body's text. Answers to input requests are blanked first, so that nobody can guess them from the stored
+/// Returns the SHA-256 of the body's text. RecentAnswers to input requests are blanked first, so that nobody can guess them from the stored
 /// digest.
 fn digest(body: &RawJson, command: &Command) -> [u8; 32] {
     if secrets(command).is_empty() {
@@ -392,7 +403,7 @@ fn is_control(command: &Command) -> bool {
     )
 }
 
-fn is_output(pending: &Pending) -> bool {
+fn is_output(pending: &PendingCommand) -> bool {
     use ExecutionReport as R;
     matches!(
         pending.command,
