@@ -4,6 +4,8 @@
 //! Content of the notebook is data: it is sent as JSON between marks that no text of a cell can forge, and the rules say
 //! that it contains no instructions. That helps honest models; the protection is the gate.
 
+pub mod messages;
+
 use std::collections::BTreeMap;
 
 use notarium_core::{
@@ -14,10 +16,10 @@ use serde_json::json;
 
 use crate::attachments::Loaded;
 use crate::facts::{as_data, facts};
-use crate::messages::{STOPPED, sent};
 use crate::preview::{ReadBlob, preview};
 use crate::providers::{Block, Capabilities, Message, Request, Tool, ToolResult};
 use crate::state::{CellStatus, KnownNames};
+use messages::{STOPPED, sent};
 
 /// Most tokens that a model call may read by default, even if the model accepts more.
 pub const MAX_CONTEXT_TOKENS: u64 = 120_000;

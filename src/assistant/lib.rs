@@ -18,7 +18,6 @@ pub mod context;
 pub mod facts;
 pub mod host;
 pub mod mcp;
-pub mod messages;
 pub mod picture;
 pub mod preview;
 pub mod providers;

@@ -4,7 +4,7 @@
 
 mod functions;
 mod names;
-mod text;
+mod results;
 mod verify;
 
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ use crate::preview::{ReadBlob, preview, truncated};
 pub use functions::FunctionState;
 use functions::functions;
 pub use names::KnownNames;
-pub use text::{TextQuery, state_text};
+pub use results::{TextQuery, state_text};
 pub use verify::{Verification, verify};
 
 /// Most outputs of one cell that are shown; further ones are counted. An error is always shown.

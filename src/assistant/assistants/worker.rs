@@ -3,7 +3,7 @@
 //! The worker sends its commands one after the other. Model calls and waits for runs are separate tasks, which report to
 //! the worker. The worker never decides what an assistant may do: the core does, and refuses commands that should not have been sent.
 
-mod calls;
+mod steps;
 mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ use super::fitting::fitting;
 use super::model_call::ModelCall;
 use super::report::{ModelCallUpdate, Report};
 use super::{Handle, Runtime, assistant_of};
-use crate::messages;
+use crate::context::messages;
 use crate::providers::{self, Provider};
 use crate::turn::{Live, Record, Step, Wanted, failed, is_taken_up, next};
 use turns::Acting;

@@ -1,7 +1,7 @@
 //! A model's messages return unchanged to it through the record.
 
 use notarium_assistant::attachments::Loaded;
-use notarium_assistant::messages::{STOPPED, recorded, sent};
+use notarium_assistant::context::messages::{STOPPED, recorded, sent};
 use notarium_assistant::providers::{
     Arguments, Block, Message, Reply, Role, StopReason, Thinking, ToolCall, ToolResult,
 };
