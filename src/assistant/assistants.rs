@@ -4,14 +4,8 @@
 //! Each notebook with unfinished work has a worker: one task that reads the state, asks [`crate::turn`] for the next step,
 //! and does it. Workers keep no state that must outlive them: each can be dropped at any moment and started again from the log.
 
-mod backoff;
-mod blobs;
 mod executor;
-mod fitting;
 mod model_call;
-mod models;
-mod names;
-mod report;
 mod worker;
 
 use std::panic::AssertUnwindSafe;
@@ -24,25 +18,24 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use dashmap::DashMap;
 use futures_util::FutureExt;
+use model_call::RecentNames;
 use notarium_core::{
-    Actor, CallAnswer, Command, ConversationId, Document, Event, NotebookId, Rejection, RejectionCode, RequestToolCall,
-    Stored, ToolCallId, ToolCallPhase, Version,
+    Actor, CallAnswer, Command, ConversationId, Document, Event, Millis, NotebookId, RawObject, Rejection,
+    RejectionCode, RequestToolCall, Risk, Stored, TokenId, ToolCallId, ToolCallPhase, Version,
 };
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-use crate::caller::{Called, Caller, WantedCall};
-use crate::context::MAX_CONTEXT_TOKENS;
-use crate::host::Host;
-use crate::picture::{PngResult, without_data};
-pub(crate) use blobs::with_blobs;
-pub use executor::MAX_RESULT_BYTES;
-pub use models::{Models, NO_PROVIDER};
-use names::RecentNames;
 use worker::Worker;
+
+use crate::context::MAX_CONTEXT_TOKENS;
+use crate::context::messages::{PngResult, without_data};
+use crate::host::Host;
+
+pub use executor::MAX_RESULT_BYTES;
+pub use model_call::{Models, NO_PROVIDER};
 
 /// Configuration of a server's assistants.
 #[derive(Clone)]
@@ -81,15 +74,15 @@ pub struct Assistants(Arc<Runtime>);
 struct Runtime {
     host: Arc<dyn Host>,
     config: AssistantsConfig,
-    workers: DashMap<NotebookId, Handle>,
+    workers: DashMap<NotebookId, WorkerHandle>,
     names: RecentNames,
     stopping: CancellationToken,
     tasks: TaskTracker,
 }
 
-/// Handle of a worker for other tasks.
+/// WorkerHandle of a worker for other tasks.
 #[derive(Clone)]
-struct Handle {
+struct WorkerHandle {
     state: watch::Sender<Arc<Document>>,
     wake: Arc<Notify>,
 }
@@ -257,10 +250,10 @@ impl Runtime {
     }
 
     /// Calls `see` with the notebook's worker. The worker is started if missing, and cannot end meanwhile.
-    fn with_worker<T>(self: &Arc<Self>, notebook: &NotebookId, see: impl FnOnce(&Handle) -> T) -> T {
+    fn with_worker<T>(self: &Arc<Self>, notebook: &NotebookId, see: impl FnOnce(&WorkerHandle) -> T) -> T {
         let handle = self.workers.entry(notebook.clone()).or_insert_with(|| {
             let (state, _) = watch::channel(Arc::new(Document::new(notebook.clone())));
-            let handle = Handle { state, wake: Arc::new(Notify::new()) };
+            let handle = WorkerHandle { state, wake: Arc::new(Notify::new()) };
             self.tasks.spawn(self.clone().keep_worker(notebook.clone(), handle.clone()));
             handle
         });
@@ -268,7 +261,7 @@ impl Runtime {
     }
 
     /// Runs the notebook's worker; restarts it after a panic.
-    async fn keep_worker(self: Arc<Self>, notebook: NotebookId, handle: Handle) {
+    async fn keep_worker(self: Arc<Self>, notebook: NotebookId, handle: WorkerHandle) {
         let tell = |pause| {
             tracing::error!(%notebook, ?pause, "a fault ended the notebook's worker: another takes up its turns and calls");
         };
@@ -294,7 +287,7 @@ impl Runtime {
 
     /// Removes the worker unless it is watched or was woken. False: it stays.
     fn leave(&self, notebook: &NotebookId) -> bool {
-        let is_over = |_: &NotebookId, handle: &mut Handle| {
+        let is_over = |_: &NotebookId, handle: &mut WorkerHandle| {
             handle.state.receiver_count() == 0 && handle.wake.notified().now_or_never().is_none()
         };
         self.workers.remove_if_mut(notebook, is_over).is_some()
@@ -307,4 +300,56 @@ fn assistant_of(requested_by: &Actor, conversation: &ConversationId) -> Option<A
         Actor::User { id } => Some(Actor::Assistant { for_user: id.clone(), conversation: conversation.clone() }),
         _ => None,
     }
+}
+
+/// A call to request.
+#[derive(Debug, Clone)]
+pub struct WantedCall {
+    pub function: String,
+    pub arguments: RawObject,
+    /// Title of the conversation, if this call is its first.
+    pub title: Option<String>,
+    /// The token of the assistant's client.
+    pub token: Option<TokenId>,
+}
+
+/// Requests tool calls for assistants, and waits for them.
+#[async_trait]
+pub trait Caller: Send + Sync + 'static {
+    /// Requests a call for the assistant `actor`, and waits until it has ended, waits for a person, or `patience` is over.
+    async fn call(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        wanted: WantedCall,
+        patience: Duration,
+    ) -> Result<Called, Rejection>;
+
+    /// Waits on a call that was requested before, until it has ended or `patience` is over.
+    async fn await_call(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        call_id: &ToolCallId,
+        patience: Duration,
+    ) -> Result<Called, Rejection>;
+}
+
+/// The state of a call when its caller gets the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Called {
+    /// The call is over.
+    Ended {
+        call_id: ToolCallId,
+        /// The result for the model.
+        text: String,
+        /// The call failed, was refused, denied, voided, withdrawn, expired, or its outcome is unknown.
+        is_error: bool,
+        /// PNG, set for `get_cell_image`.
+        image: Option<Bytes>,
+    },
+    /// The call waits for a person.
+    Waiting { call_id: ToolCallId, risk: Risk, reasons: Vec<String>, expires_at: Option<Millis> },
+    /// The call has started and goes on.
+    Running { call_id: ToolCallId },
 }

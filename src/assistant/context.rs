@@ -6,20 +6,19 @@
 
 pub mod messages;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use messages::{LoadedAttachments, STOPPED, sent};
+use notarium_core::mask::mask_keys;
 use notarium_core::{
-    Cell, CellId, CellType, ConversationId, Document, Event, MessageBlock, MessageFlags, MessageId, MessagePosted,
-    MessageRole, ReplyStatus, Stored, ToolCallId, Turn, TurnId,
+    Cell, CellId, CellType, ConversationId, Document, Event, Execution, ExecutionStatus, MessageBlock, MessageFlags,
+    MessageId, MessagePosted, MessageRole, ReplyStatus, Stored, ToolCallId, Turn, TurnId, default_session,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::attachments::Loaded;
-use crate::facts::{as_data, facts};
 use crate::preview::{ReadBlob, preview};
 use crate::providers::{Block, Capabilities, Message, Request, Tool, ToolResult};
 use crate::state::{CellStatus, KnownNames};
-use messages::{STOPPED, sent};
 
 /// Most tokens that a model call may read by default, even if the model accepts more.
 pub const MAX_CONTEXT_TOKENS: u64 = 120_000;
@@ -81,12 +80,12 @@ pub struct Scene<'a> {
     /// Pictures in results of this turn, as base64 of PNGs.
     pub images: &'a BTreeMap<ToolCallId, String>,
     /// Attachments of the questions.
-    pub attachments: &'a Loaded,
+    pub attachments: &'a LoadedAttachments,
     pub blobs: &'a ReadBlob<'a>,
 }
 
 /// The model of a call, and its limits.
-pub struct Plan {
+pub struct CallPlan {
     pub model: String,
     pub can: Capabilities,
     pub tools: Vec<Tool>,
@@ -94,7 +93,7 @@ pub struct Plan {
     pub budget: u64,
 }
 
-impl Plan {
+impl CallPlan {
     /// A plan with the budget that the model's own limits permit.
     pub fn new(model: String, can: Capabilities, tools: Vec<Tool>, max_tokens: u64) -> Self {
         let room = u64::from(can.context_tokens.saturating_sub(answer_tokens(&can)));
@@ -129,17 +128,17 @@ fn answer_tokens(can: &Capabilities) -> u32 {
 /// A part that is included whole or not at all. Rendered only when needed: most parts of a long past never are.
 struct Piece<'a> {
     is_pinned: bool,
-    told: Told<'a>,
+    told: PieceContent<'a>,
 }
 
-enum Told<'a> {
+enum PieceContent<'a> {
     /// A question with its answers.
     Exchange(Vec<&'a MessagePosted>),
     /// A cell of a dialog.
     Cell(&'a CellId, &'a Cell),
 }
 
-impl Told<'_> {
+impl PieceContent<'_> {
     fn render(&self, scene: &Scene) -> Vec<Message> {
         match self {
             Self::Exchange(posted) => thread(scene, posted),
@@ -152,7 +151,7 @@ impl Told<'_> {
 }
 
 /// The request of the turn's next model call.
-pub fn request(scene: &Scene, plan: &Plan) -> Request {
+pub fn request(scene: &Scene, plan: &CallPlan) -> Request {
     let (earlier, present): (Vec<&MessagePosted>, Vec<&MessagePosted>) =
         scene.posted.iter().partition(|posted| posted.turn_id.as_ref() != Some(scene.turn_id));
     let pieces = match &scene.turn.cell_id {
@@ -179,7 +178,7 @@ pub fn request(scene: &Scene, plan: &Plan) -> Request {
 }
 
 /// Pinned pieces, and the latest others that fit.
-fn chosen(scene: &Scene, pieces: &[Piece], plan: &Plan, room: u64) -> Vec<Message> {
+fn chosen(scene: &Scene, pieces: &[Piece], plan: &CallPlan, room: u64) -> Vec<Message> {
     let weigh = |messages: &[Message]| messages.iter().map(|message| plan.weigh(message)).sum::<u64>();
     let pinned = pieces.iter().enumerate().filter(|(_, piece)| piece.is_pinned);
     let mut kept: BTreeMap<usize, Vec<Message>> = pinned.map(|(at, piece)| (at, piece.told.render(scene))).collect();
@@ -208,7 +207,7 @@ fn exchanges<'a>(scene: &Scene, earlier: &[&'a MessagePosted]) -> Vec<Piece<'a>>
     let kept = groups.into_iter().filter(|group| !group.first().is_some_and(|posted| marks(posted).skipped));
     let pieces = kept.map(|group| {
         let is_pinned = group.iter().any(|posted| marks(posted).pinned);
-        Piece { is_pinned, told: Told::Exchange(without_skipped(&group, |posted| marks(posted).skipped)) }
+        Piece { is_pinned, told: PieceContent::Exchange(without_skipped(&group, |posted| marks(posted).skipped)) }
     });
     pieces.collect()
 }
@@ -277,7 +276,7 @@ fn unanswered(open: &mut Vec<String>) -> Option<Message> {
 }
 
 /// Shortens the results of the present turn, the oldest first, until it fits. The last message stays whole.
-fn shorten(present: &mut [Message], plan: &Plan, room: u64) {
+fn shorten(present: &mut [Message], plan: &CallPlan, room: u64) {
     let mut weight: u64 = present.iter().map(|message| plan.weigh(message)).sum();
     let last = present.len().saturating_sub(1);
     for message in &mut present[..last] {
@@ -308,7 +307,7 @@ fn cut(text: &mut String) {
 fn dialog<'a>(scene: &Scene<'a>, prompt: &CellId) -> Vec<Piece<'a>> {
     let before = scene.notebook.ordered_cells().take_while(|(id, _)| *id != prompt);
     let told = before.filter(|(_, cell)| !cell.content.flags.skipped && !cell.content.source.trim().is_empty());
-    told.map(|(id, cell)| Piece { is_pinned: cell.content.flags.pinned, told: Told::Cell(id, cell) }).collect()
+    told.map(|(id, cell)| Piece { is_pinned: cell.content.flags.pinned, told: PieceContent::Cell(id, cell) }).collect()
 }
 
 /// A prompt as it was when it was answered, and its answer. Only answers given in this notebook appear in the assistant's role:
@@ -346,4 +345,104 @@ fn shown(scene: &Scene, id: &CellId, cell: &Cell) -> serde_json::Value {
         shown["outputs"] = json!(outputs);
     }
     shown
+}
+
+/// Most cells that are listed; of more cells, the first and the last are.
+const MAX_CELLS: usize = 120;
+const MAX_NAMES: usize = 200;
+const MAX_LINE_CHARACTERS: usize = 80;
+
+/// The session, as JSON.
+pub fn facts(notebook: &Document, names: &KnownNames) -> Value {
+    let [imported, definitions, variables] = known(notebook, names);
+    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
+    let unfinished = notebook.executions.values().filter(|execution| !execution.status.is_finished()).count();
+    json!({
+        "notebook_id": notebook.notebook_id,
+        "title": notebook.title,
+        "version": notebook.version,
+        "kernel": kernel.map(|kernel| json!({"kernelspec": kernel.kernelspec, "phase": kernel.phase})),
+        "runs_unfinished": unfinished,
+        "imported": listed(imported),
+        "functions_and_classes": listed(definitions),
+        "variables": listed(variables),
+        "cell_count": notebook.order.len(),
+        "cells": cells(notebook),
+    })
+}
+
+/// Imports, definitions and variables of the cells that ran in the current kernel.
+fn known<'a>(notebook: &Document, names: &'a KnownNames) -> [BTreeSet<&'a str>; 3] {
+    let mut known = [BTreeSet::new(), BTreeSet::new(), BTreeSet::new()];
+    let Some(session) = default_session(notebook) else { return known };
+    let fence = notebook.kernels.get(session).and_then(|kernel| kernel.fence);
+    let is_there = |execution: &Execution| {
+        execution.kernel_session.as_ref() == Some(session)
+            && execution.fence == fence
+            && matches!(execution.status, ExecutionStatus::Ok | ExecutionStatus::Error)
+    };
+    let mut latest = notebook.latest.iter().peekable();
+    for (id, cell) in names.iter() {
+        // Both are sorted by id: this saves one lookup per cell.
+        while latest.next_if(|(other, _)| *other < id).is_some() {}
+        let execution = latest.next_if(|(other, _)| *other == id).and_then(|(_, run)| notebook.executions.get(run));
+        if !execution.is_some_and(|execution| is_there(execution)) {
+            continue;
+        }
+        known[0].extend(cell.imports.iter().map(String::as_str));
+        known[1].extend(cell.definitions.iter().map(String::as_str));
+        let variables = cell.writes.iter().filter(|name| !is_bound_by_import(name, &cell.imports));
+        known[2].extend(variables.map(String::as_str));
+    }
+    let [_, definitions, variables] = &mut known;
+    variables.retain(|name| !definitions.contains(name) && !name.starts_with('_'));
+    known
+}
+
+fn is_bound_by_import(name: &str, imports: &BTreeSet<String>) -> bool {
+    imports.iter().any(|import| match import.rsplit_once(" as ") {
+        Some((_, alias)) => alias == name,
+        None => import.split('.').any(|part| part == name),
+    })
+}
+
+fn listed(names: BTreeSet<&str>) -> Vec<String> {
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let mut listed: Vec<String> = names.into_iter().take(MAX_NAMES).map(str::to_owned).collect();
+    if more > 0 {
+        listed.push(format!("… and {more} more"));
+    }
+    listed
+}
+
+/// The cells in document order, one line each.
+fn cells(notebook: &Document) -> Vec<Value> {
+    let lines = |ids: &[CellId]| -> Vec<Value> {
+        ids.iter().filter_map(|id| Some(line(notebook, id, notebook.cells.get(id)?))).collect()
+    };
+    let (order, half) = (&notebook.order, MAX_CELLS / 2);
+    if order.len() <= MAX_CELLS {
+        return lines(order);
+    }
+    let between = order.len() - 2 * half;
+    let mut rendered = lines(&order[..half]);
+    rendered.push(json!(format!("… {between} more cells: get_notebook_state tells them")));
+    rendered.extend(lines(&order[half + between..]));
+    rendered
+}
+
+fn line(notebook: &Document, id: &CellId, cell: &Cell) -> Value {
+    let first = cell.content.source.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let first: String = first.chars().take(MAX_LINE_CHARACTERS).collect();
+    let mut line =
+        json!({"cell_id": id, "version": cell.cell_version, "kind": cell.content.cell_type, "begins": first});
+    if cell.content.cell_type.runs() {
+        line["status"] = json!(CellStatus::of(notebook, id));
+    }
+    line
+}
+
+/// JSON with keys masked, escaped so that no text can end the marks around it.
+pub fn as_data(value: &Value) -> String {
+    mask_keys(&serde_json::to_string(value).unwrap_or_default()).replace('<', "\\u003c").replace('>', "\\u003e")
 }

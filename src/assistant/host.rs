@@ -1,15 +1,19 @@
 //! The server's interface for assistants, which know no store and no server: the server implements this trait.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
-    Actor, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Rejection, Stored,
-    Version,
+    Actor, BlobPart, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Rejection,
+    Stored, Version,
 };
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde::Serialize;
+
+use crate::preview::{MAX_READ_BYTES, ReadBlob};
 
 /// Access to notebooks. Every caller acts as an assistant or as the server itself, never as a person.
 #[async_trait]
@@ -53,7 +57,12 @@ pub trait Host: Send + Sync + 'static {
     async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes>;
 
     /// The notebooks that this assistant's person can see, the last changed first.
-    async fn notebooks(&self, actor: &Actor, query: Option<&str>, limit: usize) -> Result<Vec<Listed>, Rejection>;
+    async fn notebooks(
+        &self,
+        actor: &Actor,
+        query: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<ListedNotebook>, Rejection>;
 
     /// The databases that SQL cells of a notebook can name, if this assistant's person may read it now.
     async fn connections(&self, actor: &Actor, notebook: &NotebookId) -> Result<Vec<OfferedConnection>, Rejection>;
@@ -92,10 +101,54 @@ pub struct Notice {
 
 /// A notebook in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub struct ListedNotebook {
     pub notebook_id: NotebookId,
     pub title: String,
     pub cells: u64,
     /// Milliseconds since 1970.
     pub updated_at: Millis,
+}
+
+/// Most renderings of one answer. Two are enough: the first names all blobs; the third is a reserve.
+const MAX_ROUNDS: usize = 3;
+/// Most blobs that one answer reads.
+const MAX_BLOBS: usize = 64;
+/// Most bytes that one answer reads; larger blobs are rendered as missing.
+const MAX_BYTES: usize = 32 << 20;
+
+/// The result of `render` once it has the blobs that it requests.
+pub(crate) async fn with_blobs<T>(
+    host: &dyn Host,
+    notebook: &NotebookId,
+    render: impl Fn(&ReadBlob) -> T + Send + Sync,
+) -> T {
+    let mut known: BTreeMap<String, Bytes> = BTreeMap::new();
+    let mut left = MAX_BYTES;
+    for _ in 0..MAX_ROUNDS {
+        let (rendered, missing) = ask(&known, &render);
+        if missing.is_empty() || known.len() >= MAX_BLOBS {
+            return rendered;
+        }
+        for sha256 in missing.into_iter().take(MAX_BLOBS - known.len()) {
+            let blob = host.blob(notebook, &sha256, left.min(MAX_READ_BYTES)).await.unwrap_or_default();
+            left -= blob.len();
+            known.insert(sha256, blob);
+        }
+    }
+    ask(&known, &render).0
+}
+
+fn ask<T>(known: &BTreeMap<String, Bytes>, render: impl Fn(&ReadBlob) -> T) -> (T, BTreeSet<String>) {
+    let missing = RefCell::new(BTreeSet::new());
+    let read = |part: &BlobPart, most: usize| match known.get(&part.sha256) {
+        Some(bytes) => (!bytes.is_empty()).then(|| bytes[..bytes.len().min(most)].to_vec()),
+        None => {
+            if part.size_bytes <= MAX_READ_BYTES as u64 {
+                missing.borrow_mut().insert(part.sha256.clone());
+            }
+            None
+        }
+    };
+    let rendered = render(&read);
+    (rendered, missing.into_inner())
 }

@@ -12,13 +12,9 @@
 //! This crate must never know the store or the server, and must never decide a confirmation.
 
 pub mod assistants;
-pub mod attachments;
-pub mod caller;
 pub mod context;
-pub mod facts;
 pub mod host;
 pub mod mcp;
-pub mod picture;
 pub mod preview;
 pub mod providers;
 pub mod schema_text;

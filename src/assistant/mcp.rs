@@ -6,31 +6,30 @@
 
 mod bridge;
 mod handler;
-mod notebooks;
 mod prompts;
 mod resources;
-mod results;
-mod sessions;
 mod tools;
 mod visitor;
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode};
-use http_body_util::BodyExt;
+use handler::Handler;
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
 use notarium_core::{NotebookId, Scopes, TokenId, UserId};
+use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::caller::Caller;
+use crate::assistants::Caller;
 use crate::host::Host;
-use handler::Handler;
-use sessions::McpSessions;
 
 pub use bridge::{BridgeError, BridgeOptions, bridge};
 
@@ -60,7 +59,7 @@ pub struct McpService {
 /// Makes the service that a server mounts at `/mcp`, behind its own checks of token, `Host` and `Origin`.
 pub fn service(caller: Arc<dyn Caller>, host: Arc<dyn Host>) -> McpService {
     let end = CancellationToken::new();
-    let manager = Arc::new(sessions::manager());
+    let manager = Arc::new(session_manager());
     // `Host` and `Origin` were checked by the server, against its own lists.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
@@ -82,9 +81,9 @@ impl McpService {
         B: BodyExt + Send + 'static,
         B::Error: fmt::Display,
     {
-        let session = sessions::id_of(request.headers());
+        let session = session_of(request.headers());
         if session.as_deref().is_some_and(|id| !self.sessions.belongs_to(id, &person.token_id)) {
-            return sessions::unknown();
+            return unknown_session();
         }
         let token_id = person.token_id.clone();
         let is_goodbye = request.method() == Method::DELETE;
@@ -95,10 +94,108 @@ impl McpService {
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
         if session.is_none()
-            && let Some(id) = sessions::id_of(response.headers())
+            && let Some(id) = session_of(response.headers())
         {
             self.sessions.begun(id, token_id).await;
         }
         response
+    }
+}
+
+/// Most sessions of one token; a further one ends the oldest, whose client may begin a new one.
+const MAX_PER_TOKEN: usize = 32;
+/// Most sessions of all tokens together.
+const MAX_SESSIONS: usize = 2_000;
+/// Idle time after which a session ends.
+const IDLE: Duration = Duration::from_secs(12 * 60 * 60);
+const SESSION_HEADER: &str = "mcp-session-id";
+
+fn session_manager() -> LocalSessionManager {
+    let mut manager = LocalSessionManager::default();
+    manager.session_config.keep_alive = Some(IDLE);
+    manager
+}
+
+/// The session that a message names.
+fn session_of(headers: &HeaderMap) -> Option<Arc<str>> {
+    headers.get(SESSION_HEADER)?.to_str().ok().map(Arc::from)
+}
+
+/// Response as for an ended session, so that the client begins a new one.
+fn unknown_session() -> McpResponse {
+    let mut response = Response::new(Full::from("Not Found: Session not found").boxed());
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct OwnedSession {
+    session: Arc<str>,
+    token_id: TokenId,
+}
+
+struct McpSessions {
+    manager: Arc<LocalSessionManager>,
+    /// Sessions with their tokens, oldest first.
+    owned: Mutex<VecDeque<OwnedSession>>,
+}
+
+impl McpSessions {
+    pub fn new(manager: Arc<LocalSessionManager>) -> Self {
+        Self { manager, owned: Mutex::default() }
+    }
+
+    pub fn belongs_to(&self, session: &str, token_id: &TokenId) -> bool {
+        let owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        owned.iter().any(|one| *one.session == *session && one.token_id == *token_id)
+    }
+
+    /// Records a new session, forgets ended ones, and ends those above the limits.
+    pub async fn begun(&self, session: Arc<str>, token_id: TokenId) {
+        let alive: Vec<Arc<str>> = self.manager.sessions.read().await.keys().cloned().collect();
+        let surplus = {
+            let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+            owned.push_back(OwnedSession { session, token_id: token_id.clone() });
+            owned.retain(|one| alive.contains(&one.session));
+            surplus(&mut owned, &token_id)
+        };
+        for session in surplus {
+            // Fails only if the session has ended meanwhile.
+            let _ = self.manager.close_session(&session).await;
+        }
+    }
+}
+
+fn surplus(owned: &mut VecDeque<OwnedSession>, token_id: &TokenId) -> Vec<Arc<str>> {
+    let mut ended = Vec::new();
+    let of_token = owned.iter().filter(|one| one.token_id == *token_id).count();
+    if of_token > MAX_PER_TOKEN
+        && let Some(oldest) = owned.iter().position(|one| one.token_id == *token_id)
+    {
+        ended.extend(owned.remove(oldest));
+    }
+    if owned.len() > MAX_SESSIONS {
+        ended.extend(owned.pop_front());
+    }
+    ended.into_iter().map(|one| one.session).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owned(session: &str, token: &str) -> OwnedSession {
+        OwnedSession { session: session.into(), token_id: token.parse().unwrap() }
+    }
+
+    #[test]
+    fn the_oldest_session_of_a_token_makes_room() {
+        let mut all: VecDeque<OwnedSession> = [owned("other", "b")].into();
+        all.extend((0..MAX_PER_TOKEN).map(|number| owned(&format!("s{number}"), "a")));
+        assert!(surplus(&mut all, &"a".parse().unwrap()).is_empty());
+        all.push_back(owned("new", "a"));
+        let ended = surplus(&mut all, &"a".parse().unwrap());
+        assert_eq!(ended, [Arc::from("s0")]);
+        assert!(all.iter().any(|one| &*one.session == "other") && all.iter().any(|one| &*one.session == "new"));
     }
 }

@@ -4,8 +4,6 @@
 //! size. An error is complete. The same output always has the same preview.
 
 mod figure;
-mod image;
-mod table;
 mod text;
 
 use std::borrow::Cow;
@@ -34,7 +32,9 @@ pub fn no_blobs(_: &BlobPart, _: usize) -> Option<Vec<u8>> {
 
 /// The output in a few words or lines; never empty.
 pub fn preview(output: &Output, blobs: &ReadBlob) -> String {
-    let Some(parts) = Parts::of(output, blobs) else { return "[output that is not in nbformat's shape]".to_owned() };
+    let Some(parts) = OutputParts::of(output, blobs) else {
+        return "[output that is not in nbformat's shape]".to_owned();
+    };
     let preview = match &*parts.content.output_type {
         "stream" => stream(&parts.content.name, parts.field(parts.content.text, "/text")),
         "error" => error(&parts.failure()),
@@ -46,11 +46,11 @@ pub fn preview(output: &Output, blobs: &ReadBlob) -> String {
 
 /// The full output: texts with at most `most` characters, everything else as its preview.
 pub fn whole(output: &Output, blobs: &ReadBlob, most: usize) -> String {
-    let Some(parts) = Parts::of(output, blobs) else { return preview(output, blobs) };
+    let Some(parts) = OutputParts::of(output, blobs) else { return preview(output, blobs) };
     let text = match &*parts.content.output_type {
         "stream" => parts.whole(parts.content.text, "/text"),
         "execute_result" | "display_data" | "update_display_data" if parts.kinds().len() == 1 => {
-            parts.whole(parts.data.get("text/plain").copied(), &Parts::pointer("text/plain"))
+            parts.whole(parts.data.get("text/plain").copied(), &OutputParts::pointer("text/plain"))
         }
         _ => None,
     };
@@ -64,12 +64,12 @@ const PNG: &str = "image/png";
 
 /// True if the output shows a PNG.
 pub fn has_png(output: &Output) -> bool {
-    Parts::of(output, &no_blobs).is_some_and(|parts| parts.kinds().iter().any(|kind| kind == PNG))
+    OutputParts::of(output, &no_blobs).is_some_and(|parts| parts.kinds().iter().any(|kind| kind == PNG))
 }
 
 /// The PNG that the output shows, decoded; `None` if there is none, or it is not loaded.
 pub fn png(output: &Output, blobs: &ReadBlob) -> Option<Vec<u8>> {
-    let text = Parts::of(output, blobs)?.text(PNG)?.ok()?;
+    let text = OutputParts::of(output, blobs)?.text(PNG)?.ok()?;
     let text: String = text.chars().filter(|one| !one.is_whitespace()).collect();
     base64::Engine::decode(&base64::engine::general_purpose::STANDARD, text).ok()
 }
@@ -87,13 +87,13 @@ pub struct Failure {
 impl Failure {
     /// `None` if the output is no error.
     pub fn of(output: &Output, blobs: &ReadBlob) -> Option<Self> {
-        let parts = Parts::of(output, blobs)?;
+        let parts = OutputParts::of(output, blobs)?;
         (parts.content.output_type == "error").then(|| parts.failure())
     }
 }
 
 #[derive(Deserialize)]
-struct Content<'a> {
+struct OutputContent<'a> {
     #[serde(borrow, default)]
     output_type: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -111,19 +111,19 @@ struct Content<'a> {
 }
 
 /// The values of an output, from its content or from blobs.
-struct Parts<'a> {
-    content: Content<'a>,
+struct OutputParts<'a> {
+    content: OutputContent<'a>,
     output: &'a Output,
     blobs: &'a ReadBlob<'a>,
     data: BTreeMap<Cow<'a, str>, &'a RawValue>,
 }
 
 /// A value, or its stored size in bytes if it is not loaded.
-type Found<T> = Result<T, u64>;
+type PartRead<T> = Result<T, u64>;
 
-impl<'a> Parts<'a> {
+impl<'a> OutputParts<'a> {
     fn of(output: &'a Output, blobs: &'a ReadBlob<'a>) -> Option<Self> {
-        let mut content: Content = serde_json::from_str(output.content.get()).ok()?;
+        let mut content: OutputContent = serde_json::from_str(output.content.get()).ok()?;
         let data = content.data.take().unwrap_or_default();
         Some(Self { content, output, blobs, data })
     }
@@ -157,7 +157,7 @@ impl<'a> Parts<'a> {
         format!("/data/{}", kind.replace('~', "~0").replace('/', "~1"))
     }
 
-    fn field(&self, inline: Option<&RawValue>, pointer: &str) -> Option<Found<String>> {
+    fn field(&self, inline: Option<&RawValue>, pointer: &str) -> Option<PartRead<String>> {
         if let Some(raw) = inline {
             return Some(Ok(masked(text::joined(raw), pointer)));
         }
@@ -166,7 +166,7 @@ impl<'a> Parts<'a> {
         Some(text.ok_or(part.size_bytes))
     }
 
-    fn text(&self, kind: &str) -> Option<Found<String>> {
+    fn text(&self, kind: &str) -> Option<PartRead<String>> {
         self.field(self.data.get(kind).copied(), &Self::pointer(kind))
     }
 
@@ -178,7 +178,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// Like [`Parts::whole`], for the lines of a traceback, which nbformat keeps without their line breaks.
+    /// Like [`OutputParts::whole`], for the lines of a traceback, which nbformat keeps without their line breaks.
     fn lines(&self, inline: Option<&RawValue>, pointer: &str) -> String {
         let listed = |json: &str| serde_json::from_str::<Vec<String>>(json).ok().map(|lines| lines.join("\n"));
         let away = || {
@@ -190,7 +190,7 @@ impl<'a> Parts<'a> {
         text.or_else(|| self.whole(inline, pointer)).unwrap_or_default()
     }
 
-    fn json(&self, kind: &str) -> Option<Found<Value>> {
+    fn json(&self, kind: &str) -> Option<PartRead<Value>> {
         if let Some(raw) = self.data.get(kind) {
             return Some(Ok(serde_json::from_str(raw.get()).unwrap_or(Value::Null)));
         }
@@ -224,7 +224,7 @@ fn masked(text: String, pointer: &str) -> String {
     }
 }
 
-fn stream(name: &str, text: Option<Found<String>>) -> String {
+fn stream(name: &str, text: Option<PartRead<String>>) -> String {
     let mark = if name == "stderr" { "[stderr] " } else { "" };
     match text {
         Some(Ok(text)) => format!("{mark}{}", truncated(&text::as_shown(&text))),
@@ -239,9 +239,9 @@ fn error(failure: &Failure) -> String {
 }
 
 /// Previews the most telling MIME type of a result.
-fn bundle(parts: &Parts) -> String {
+fn bundle(parts: &OutputParts) -> String {
     let kinds = parts.kinds();
-    let chart = kinds.iter().find_map(|kind| figure::of_kind(kind).map(|read| (kind, read)));
+    let chart = kinds.iter().find_map(|kind| figure::chart_of_kind(kind).map(|read| (kind, read)));
     if let Some((kind, read)) = chart {
         return match parts.json(kind) {
             Some(Ok(value)) => read(&value),
@@ -267,37 +267,37 @@ fn bundle(parts: &Parts) -> String {
     }
 }
 
-fn widget(parts: &Parts) -> String {
+fn widget(parts: &OutputParts) -> String {
     match parts.text("text/plain") {
         Some(Ok(text)) => format!("[widget] {}", truncated(&text)),
         _ => "[widget]".to_owned(),
     }
 }
 
-fn frame(parts: &Parts) -> Option<String> {
+fn frame(parts: &OutputParts) -> Option<String> {
     match parts.text("text/html")? {
-        Ok(html) => table::of_html(&html),
+        Ok(html) => text::table_of_html(&html),
         Err(_) => match parts.text("text/plain")? {
-            Ok(text) => table::of_text(&text),
+            Ok(text) => text::table_of_text(&text),
             Err(_) => None,
         },
     }
 }
 
-fn picture(parts: &Parts, kind: &str) -> String {
-    let (head, length) = parts.head(kind, image::MAX_HEADER_CHARACTERS).unwrap_or_default();
-    image::describe(kind, &head, length)
+fn picture(parts: &OutputParts, kind: &str) -> String {
+    let (head, length) = parts.head(kind, figure::MAX_HEADER_CHARACTERS).unwrap_or_default();
+    figure::image(kind, &head, length)
 }
 
-fn plain_text(text: Option<Found<String>>) -> String {
+fn plain_text(text: Option<PartRead<String>>) -> String {
     match text {
-        Some(Ok(text)) => table::of_text(&text).unwrap_or_else(|| truncated(&text::as_shown(&text)).into_owned()),
+        Some(Ok(text)) => text::table_of_text(&text).unwrap_or_else(|| truncated(&text::as_shown(&text)).into_owned()),
         Some(Err(bytes)) => format!("[text: {}]", size(bytes)),
         None => String::new(),
     }
 }
 
-fn html(parts: &Parts) -> String {
+fn html(parts: &OutputParts) -> String {
     let plain = match parts.text("text/plain") {
         Some(Ok(text)) if !text.starts_with('<') => Some(text),
         _ => None,
@@ -310,7 +310,7 @@ fn html(parts: &Parts) -> String {
     format!("[HTML: {}] {}", size(bytes), truncated(&words)).trim_end().to_owned()
 }
 
-fn others(parts: &Parts, kinds: &[String]) -> String {
+fn others(parts: &OutputParts, kinds: &[String]) -> String {
     let named: Vec<String> = kinds
         .iter()
         .map(|kind| match parts.head(kind, 0) {

@@ -7,18 +7,12 @@
 //! Keys come from the environment or from a secret file ([`ProviderSettings`]).
 
 mod anthropic;
-mod assemble;
 mod call;
 mod capabilities;
-mod classify;
-mod connect;
 mod error;
-mod event;
 mod message;
 mod openai;
 mod reply;
-mod retry;
-mod secret;
 mod settings;
 mod transport;
 
@@ -26,15 +20,12 @@ use std::pin::Pin;
 
 use futures_util::Stream;
 
+pub use call::{RetryPolicy, connect, connect_with};
 pub use capabilities::{Capabilities, Family, Protocol, TokenCounting};
-pub use connect::{connect, connect_with};
 pub use error::{Failure, ProviderError};
-pub use event::Event;
 pub use message::{Arguments, Block, Message, Request, Role, Thinking, Tool, ToolCall, ToolResult};
-pub use reply::{Reply, StopReason, Usage};
-pub use retry::RetryPolicy;
-pub use secret::{Secret, SecretError};
-pub use settings::{ProviderSettings, SetupError};
+pub use reply::{Event, Reply, StopReason, Usage};
+pub use settings::{ProviderSettings, Secret, SecretError, SetupError};
 pub use transport::CallLimits;
 
 /// The stream of a model call. Ends after [`Event::Finished`] or after the first error.

@@ -26,8 +26,8 @@ const GIVE_UP: &str = "Not done: what you run has failed, and you have tried to 
 pub struct Record {
     /// The last message of the turn, to which the next steps belong.
     last: Option<(MessageRole, Vec<MessageBlock>)>,
-    /// Ended calls of that message, with the results for the model.
-    ended: BTreeMap<ToolCallId, Ended>,
+    /// EndedCall calls of that message, with the results for the model.
+    ended: BTreeMap<ToolCallId, EndedCall>,
     /// Calls of this turn that ran code and failed, since the last successful one.
     failed_runs: u32,
     /// It finished, failed or was stopped.
@@ -36,13 +36,13 @@ pub struct Record {
 
 /// Result of a call.
 #[derive(Debug, Clone)]
-struct Ended {
+struct EndedCall {
     answer: CallAnswer,
     /// The text is recorded unchanged in the event of the call's end, so a message can refer to it.
     is_recorded: bool,
 }
 
-impl Ended {
+impl EndedCall {
     fn unrecorded(answer: CallAnswer) -> Self {
         Self { answer, is_recorded: false }
     }
@@ -68,7 +68,7 @@ impl Record {
                         self.failed_runs = if answer.is_error { self.failed_runs + 1 } else { 0 };
                     }
                     let is_recorded = matches!(event, Event::ToolCallExecuted(event) if event.result == answer.text);
-                    self.ended.insert(call_id.clone(), Ended { answer, is_recorded });
+                    self.ended.insert(call_id.clone(), EndedCall { answer, is_recorded });
                 }
             }
         }
@@ -145,7 +145,7 @@ impl Live {
 
 /// A tool call of the model to request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ToolRequest {
     pub call_id: ToolCallId,
     pub function: String,
     pub arguments: RawObject,
@@ -160,7 +160,7 @@ pub enum Step {
     CallModel,
     /// Report a claim as failed whose process has died, or whose answer was lost. It had no effect, so it can be retried.
     LoseModelCall,
-    Request(Wanted),
+    Request(ToolRequest),
     /// Start a call that has passed the gate.
     Start(ToolCallId),
     /// Execute a started call from its runs in the log, and report.
@@ -227,7 +227,8 @@ fn after_reply(turn: &Turn, notebook: &Document, record: &Record, live: &Live, b
     let mut waits: Option<ToolCallId> = None;
     for block in blocks {
         let MessageBlock::ToolCall { provider_id, call_id, function, arguments, .. } = block else { continue };
-        if let Some(Ended { answer, is_recorded }) = answered(notebook, record, live, call_id, function, arguments) {
+        if let Some(EndedCall { answer, is_recorded }) = answered(notebook, record, live, call_id, function, arguments)
+        {
             results.push(MessageBlock::ToolResult {
                 provider_id: provider_id.clone(),
                 call_id: call_id.clone(),
@@ -263,19 +264,19 @@ fn answered(
     call_id: &ToolCallId,
     function: &str,
     arguments: &str,
-) -> Option<Ended> {
+) -> Option<EndedCall> {
     if let Some(ended) = record.ended.get(call_id) {
         return Some(ended.clone());
     }
     let answered = live.refused.get(call_id).map(CallAnswer::error).or_else(|| unreadable(arguments));
     let is_new = !notebook.tool_calls.contains_key(call_id);
     let gives_up = || is_new && record.failed_runs >= MAX_FAILED_RUNS && is_run(function, arguments);
-    answered.or_else(|| gives_up().then(|| CallAnswer::error(GIVE_UP))).map(Ended::unrecorded)
+    answered.or_else(|| gives_up().then(|| CallAnswer::error(GIVE_UP))).map(EndedCall::unrecorded)
 }
 
 fn request(call_id: &ToolCallId, function: &str, arguments: &str, after: Option<ToolCallId>) -> Step {
     let Ok(arguments) = serde_json::from_str(arguments) else { return Step::Wait };
-    Step::Request(Wanted { call_id: call_id.clone(), function: function.to_owned(), arguments, after })
+    Step::Request(ToolRequest { call_id: call_id.clone(), function: function.to_owned(), arguments, after })
 }
 
 /// The error for arguments that are no JSON object. Only the model gets it; nothing is requested.

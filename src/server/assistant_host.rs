@@ -15,7 +15,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::TryStreamExt;
-use notarium_assistant::host::{Host, Listed, Notice};
+use notarium_assistant::host::{Host, ListedNotebook, Notice};
 use notarium_core::{
     ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Event, Execution,
     ExecutionId, InstanceId, Millis, NotebookId, Rejection, RejectionCode, Stored, TokenId, ToolCallId, ToolCallPhase,
@@ -212,14 +212,19 @@ impl Host for AssistantHost {
     }
 
     /// Notebooks that the person can see, without archived ones.
-    async fn notebooks(&self, actor: &Actor, query: Option<&str>, limit: usize) -> Result<Vec<Listed>, Rejection> {
+    async fn notebooks(
+        &self,
+        actor: &Actor,
+        query: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<ListedNotebook>, Rejection> {
         let Actor::Assistant { for_user, .. } = actor else { return Err(not_for(actor)) };
         let person = self.0.accounts.as_session(for_user).await.map_err(|error| accounts_failed(&error, for_user))?;
         let person = person.ok_or_else(account_closed)?;
         let limit = limit.clamp(1, 200);
         let wanted = Wanted { text: query.map(str::to_owned), limit, ..Wanted::default() };
         let page = listing::visible(&self.0, &person, wanted).await.map_err(unread)?;
-        let listed = page.entries.into_iter().map(|(entry, _)| Listed {
+        let listed = page.entries.into_iter().map(|(entry, _)| ListedNotebook {
             notebook_id: entry.notebook_id,
             title: entry.title,
             cells: entry.cells,

@@ -19,9 +19,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::Runtime;
-use super::blobs::with_blobs;
-use crate::host::Host;
-use crate::picture::{MAX_IMAGE_BYTES, PngResult};
+use crate::context::messages::{MAX_IMAGE_BYTES, PngResult};
+use crate::host::{Host, with_blobs};
 use crate::preview::{self, ReadBlob};
 use crate::schema_text;
 use crate::state::{CellStatus, TextQuery, state_text, verify};
@@ -41,11 +40,11 @@ pub(super) struct ToolTask {
     /// Cells and runs that the call created in the log.
     pub effects: Effects,
     /// The notebook's state, updated after changes.
-    pub state: State,
+    pub state: WatchedNotebook,
 }
 
 /// A watched notebook.
-type State = watch::Receiver<Arc<Document>>;
+type WatchedNotebook = watch::Receiver<Arc<Document>>;
 
 /// The cells and the runs that a call created when it started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,12 +79,12 @@ impl Effects {
 }
 
 /// Result of a tool.
-pub(super) struct Done {
+pub(super) struct CallOutcome {
     pub end: ToolCallEnd,
     pub result: String,
 }
 
-impl Done {
+impl CallOutcome {
     /// End of a call whose execution panicked.
     pub fn fault() -> Self {
         let result =
@@ -110,14 +109,14 @@ impl From<String> for Failure {
 }
 
 /// Executes the call until it ends or its wait times out.
-pub(super) async fn execute(task: ToolTask) -> Done {
+pub(super) async fn execute(task: ToolTask) -> CallOutcome {
     let limit = task.limit();
     let (end, result) = match answer(&task).await {
         Ok(result) => (ToolCallEnd::Ok, result),
         Err(Failure::Certain(sentence)) => (ToolCallEnd::Error, sentence),
         Err(Failure::Unknown(sentence)) => (ToolCallEnd::OutcomeUnknown, sentence),
     };
-    Done { end, result: shortened(result, limit) }
+    CallOutcome { end, result: shortened(result, limit) }
 }
 
 async fn answer(task: &ToolTask) -> Answer {
@@ -191,7 +190,7 @@ impl ToolTask {
     }
 
     /// Waits until all runs have ended, one waits for input, or the wait times out. Returns the last state of the notebook.
-    async fn wait_for(&self, state: &State, runs: &[ExecutionId]) -> Arc<Document> {
+    async fn wait_for(&self, state: &WatchedNotebook, runs: &[ExecutionId]) -> Arc<Document> {
         let mut state = state.clone();
         let mut runs: Vec<&ExecutionId> = runs.iter().collect();
         let until = Instant::now() + self.run_wait();

@@ -1,25 +1,24 @@
-//! One model call of a turn: builds its request, and reads the stream of its reply.
+//! One model call of a turn: chooses the provider, builds the request, reads the stream of the reply, and reports to the worker.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::{FutureExt, StreamExt};
 use notarium_core::attachments::{AttachmentKind, kind_of};
 use notarium_core::{
-    Attachment, CallResults, Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn, TurnId,
-    Usage, missing_results,
+    Attachment, Because, CallResults, Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn,
+    TurnFailure, TurnId, Usage, is_python, missing_results,
 };
 use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
 
 use super::Runtime;
-use super::blobs::with_blobs;
-use super::report::{ModelCallUpdate, Report};
-use crate::attachments::{self, Loaded};
-use crate::context::{Plan, Scene, messages, request};
-use crate::picture::{PngResult, may_show};
-use crate::providers::{Capabilities, Event, Provider, Request, TokenCounting, Tool, Usage as Counted};
+use super::executor::CallOutcome;
+use crate::context::messages::{LoadedAttachments, PngResult, attachments_of, load_attachments, may_show};
+use crate::context::{CallPlan, Scene, messages, request};
+use crate::host::with_blobs;
+use crate::providers::{Capabilities, Event, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
 use crate::state::KnownNames;
 
 /// Most pictures of the present turn that a model is shown; the latest are kept.
@@ -36,7 +35,7 @@ pub(super) struct ModelCall {
     pub turn: Turn,
     pub provider: Arc<dyn Provider>,
     pub model: String,
-    pub reporter: mpsc::UnboundedSender<Report>,
+    pub reporter: mpsc::UnboundedSender<TaskReport>,
 }
 
 impl ModelCall {
@@ -55,7 +54,7 @@ impl ModelCall {
 
     fn send(&self, update: ModelCallUpdate) {
         // If the worker has ended, the report is not needed.
-        let _ = self.reporter.send(Report::ModelCall(self.turn_id.clone(), update));
+        let _ = self.reporter.send(TaskReport::ModelCall(self.turn_id.clone(), update));
     }
 
     async fn request(&self) -> Result<Request, String> {
@@ -69,9 +68,9 @@ impl ModelCall {
         let names = self.names().await?;
         let can = self.provider.capabilities(&self.model);
         self.check_pictures(&posted, &can)?;
-        let attached = attachments::load(host, &self.notebook_id, &posted, can.images).await;
+        let attached = load_attachments(host, &self.notebook_id, &posted, can.images).await;
         let max_tokens = self.runtime.config.max_context_tokens;
-        let mut plan = Plan::new(self.model.clone(), can, offered(&self.notebook), max_tokens);
+        let mut plan = CallPlan::new(self.model.clone(), can, offered(&self.notebook), max_tokens);
         let request = self.render(&posted, &images, &attached, &names, &plan).await;
         // Near the budget the provider's own count corrects the estimate, if it has an endpoint for that.
         let estimate = plan.estimate(&request);
@@ -92,7 +91,7 @@ impl ModelCall {
     fn check_pictures(&self, posted: &[MessagePosted], can: &Capabilities) -> Result<(), String> {
         let present = posted.iter().filter(|posted| posted.turn_id.as_ref() == Some(&self.turn_id));
         let is_picture = |attachment: &Attachment| kind_of(&attachment.media_type) == Some(AttachmentKind::Picture);
-        if can.images || !present.flat_map(attachments::of).any(is_picture) {
+        if can.images || !present.flat_map(attachments_of).any(is_picture) {
             return Ok(());
         }
         Err(format!("the model {} takes no pictures: ask without them, or choose another model", self.model))
@@ -120,9 +119,9 @@ impl ModelCall {
         &self,
         posted: &[MessagePosted],
         images: &BTreeMap<ToolCallId, String>,
-        attachments: &Loaded,
+        attachments: &LoadedAttachments,
         names: &KnownNames,
-        plan: &Plan,
+        plan: &CallPlan,
     ) -> Request {
         let conversation = self.notebook.conversations.get(&self.turn.conversation_id);
         let marks = conversation.map(|conversation| conversation.flagged.clone()).unwrap_or_default();
@@ -164,7 +163,7 @@ impl ModelCall {
 
     async fn stream(&mut self, request: Request) -> ModelCallUpdate {
         let can = self.provider.capabilities(&self.model);
-        let input_tokens = Plan::new(self.model.clone(), can, Vec::new(), u64::MAX).estimate(&request);
+        let input_tokens = CallPlan::new(self.model.clone(), can, Vec::new(), u64::MAX).estimate(&request);
         let mut written = String::new();
         let usage = |counted: Option<Counted>, written: &str| match counted {
             Some(counted) => {
@@ -252,4 +251,135 @@ fn picture(block: &MessageBlock) -> Option<(&ToolCallId, &str)> {
 fn offered(notebook: &Document) -> Vec<Tool> {
     let tools = notarium_core::tools::offered(notebook).into_iter();
     tools.map(|tool| Tool { name: tool.name, description: tool.description, schema: tool.schema }).collect()
+}
+
+/// Message for people on a server without a provider.
+pub const NO_PROVIDER: &str = "no model provider is set up here: set ANTHROPIC_API_KEY or OPENAI_API_KEY (GEMINI_API_KEY, \
+    XAI_API_KEY) for the server, or name one with --provider";
+
+/// Providers in order of preference: the first is the default.
+#[derive(Clone, Default)]
+pub struct Models(Vec<Arc<dyn Provider>>);
+
+impl Models {
+    pub fn new(providers: Vec<Arc<dyn Provider>>) -> Self {
+        Self(providers)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Each provider with its default model.
+    pub fn defaults(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|provider| (provider.name(), provider.default_model()))
+    }
+
+    /// Each provider with its default model, in words.
+    pub fn described(&self) -> Vec<String> {
+        self.defaults().map(|(name, model)| format!("{name} ({model})")).collect()
+    }
+
+    /// Chooses a model by a turn's request: `provider/model`, the name of a provider, or a model of the first one. `None`: the first one's
+    /// default.
+    pub fn choose(&self, wanted: Option<&str>) -> Result<(Arc<dyn Provider>, String), String> {
+        let first = self.0.first().ok_or_else(|| NO_PROVIDER.to_owned())?;
+        let named = |name: &str| self.0.iter().find(|provider| provider.name() == name);
+        let Some(wanted) = wanted else { return Ok((first.clone(), first.default_model().to_owned())) };
+        if let Some(provider) = named(wanted) {
+            return Ok((provider.clone(), provider.default_model().to_owned()));
+        }
+        match wanted.split_once('/').and_then(|(name, model)| Some((named(name)?, model))) {
+            Some((provider, model)) => Ok((provider.clone(), model.to_owned())),
+            None => Ok((first.clone(), wanted.to_owned())),
+        }
+    }
+}
+
+/// A report of one task.
+pub(super) enum TaskReport {
+    ModelCall(TurnId, ModelCallUpdate),
+    ToolCall(ToolCallId, CallOutcome),
+}
+
+/// A report of a model call to the worker.
+pub(super) enum ModelCallUpdate {
+    /// This attempt failed; the provider's client makes another one.
+    AttemptFailed(Because<TurnFailure>),
+    Answered {
+        reply: Reply,
+        usage: Usage,
+    },
+    /// The call failed. `is_final`: a retry cannot succeed.
+    Failed {
+        why: Because<TurnFailure>,
+        usage: Usage,
+        is_final: bool,
+    },
+}
+
+impl ModelCallUpdate {
+    /// Failure of a call that was never sent.
+    pub fn not_asked(detail: impl Into<String>) -> Self {
+        let why = Because::new(TurnFailure::NotAsked, detail);
+        Self::Failed { why, usage: Usage::default(), is_final: true }
+    }
+}
+
+/// Most notebooks in the cache; one of 10,000 cells takes some megabytes.
+const MAX_NOTEBOOKS: usize = 8;
+
+/// The most recently used notebook is last.
+#[derive(Default)]
+pub(super) struct RecentNames(Mutex<Vec<(NotebookId, Arc<KnownNames>)>>);
+
+impl RecentNames {
+    /// The names of exactly this state. Only new or changed cells are parsed.
+    pub(super) fn of(&self, notebook: &Document) -> Arc<KnownNames> {
+        // Removed while it is refreshed: a concurrent caller parses from scratch.
+        let mut names = self.take(&notebook.notebook_id).unwrap_or_default();
+        Arc::make_mut(&mut names).refresh(notebook, is_python(notebook));
+        self.put(notebook.notebook_id.clone(), names.clone());
+        names
+    }
+
+    fn take(&self, notebook: &NotebookId) -> Option<Arc<KnownNames>> {
+        let mut kept = self.lock();
+        let place = kept.iter().position(|(id, _)| id == notebook)?;
+        Some(kept.remove(place).1)
+    }
+
+    fn put(&self, notebook: NotebookId, names: Arc<KnownNames>) {
+        let mut kept = self.lock();
+        kept.retain(|(id, _)| *id != notebook);
+        if kept.len() >= MAX_NOTEBOOKS {
+            kept.remove(0);
+        }
+        kept.push((notebook, names));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(NotebookId, Arc<KnownNames>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_notebooks_that_were_used_last_are_kept() {
+        let names = RecentNames::default();
+        let notebook = |number: usize| Document::new(format!("n{number}").parse().unwrap());
+        let first = names.of(&notebook(0));
+        for number in 1..MAX_NOTEBOOKS {
+            names.of(&notebook(number));
+        }
+        drop(first);
+        names.of(&notebook(0));
+        names.of(&notebook(MAX_NOTEBOOKS));
+        let kept: Vec<String> = names.lock().iter().map(|(id, _)| id.to_string()).collect();
+        assert_eq!(kept.len(), MAX_NOTEBOOKS);
+        assert_eq!((kept.contains(&"n0".to_owned()), kept.contains(&"n1".to_owned())), (true, false), "{kept:?}");
+    }
 }

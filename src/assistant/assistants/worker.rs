@@ -4,10 +4,10 @@
 //! the worker. The worker never decides what an assistant may do: the core does, and refuses commands that should not have been sent.
 
 mod steps;
-mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use notarium_core::{
     Actor, Because, Command, Document, Event, MessageBlock, MessageRole, NotebookId, Recorded, Rejection,
@@ -19,16 +19,12 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 
-use super::backoff::{Backoff, FIRST_DELAY};
-use super::executor::{Done, Effects, ToolTask, execute};
-use super::fitting::fitting;
-use super::model_call::ModelCall;
-use super::report::{ModelCallUpdate, Report};
-use super::{Handle, Runtime, assistant_of};
+use super::executor::{CallOutcome, Effects, ToolTask, execute};
+use super::model_call::{ModelCall, ModelCallUpdate, TaskReport};
+use super::{Runtime, WorkerHandle, assistant_of};
 use crate::context::messages;
 use crate::providers::{self, Provider};
-use crate::turn::{Live, Record, Step, Wanted, failed, is_taken_up, next};
-use turns::Acting;
+use crate::turn::{Live, Record, Step, ToolRequest, failed, is_taken_up, next};
 
 /// Most events per read.
 const PAGE: usize = 2_000;
@@ -36,7 +32,7 @@ const PAGE: usize = 2_000;
 pub(super) struct Worker {
     runtime: Arc<Runtime>,
     id: NotebookId,
-    handle: Handle,
+    handle: WorkerHandle,
     notebook: Arc<Document>,
     /// Every turn has seen the events up to here.
     seen: Version,
@@ -50,8 +46,8 @@ pub(super) struct Worker {
     /// Time at which the worker ends, if everything still waits for people then.
     leaves_at: Option<Instant>,
     /// Sender for the tasks.
-    reporter: mpsc::UnboundedSender<Report>,
-    reports: mpsc::UnboundedReceiver<Report>,
+    reporter: mpsc::UnboundedSender<TaskReport>,
+    reports: mpsc::UnboundedReceiver<TaskReport>,
 }
 
 /// One turn. Dropping it stops its model call.
@@ -79,7 +75,7 @@ enum Progress {
 }
 
 impl Worker {
-    pub(super) fn new(runtime: Arc<Runtime>, id: NotebookId, handle: Handle) -> Self {
+    pub(super) fn new(runtime: Arc<Runtime>, id: NotebookId, handle: WorkerHandle) -> Self {
         let (reporter, reports) = mpsc::unbounded_channel();
         Self {
             runtime,
@@ -163,8 +159,8 @@ impl Worker {
         tokio::select! {
             () = self.handle.wake.notified() => self.leaves_at = None,
             Some(report) = self.reports.recv() => match report {
-                Report::ModelCall(turn_id, update) => self.on_model_call_update(&turn_id, update).await,
-                Report::ToolCall(call_id, done) => self.report(call_id, done).await,
+                TaskReport::ModelCall(turn_id, update) => self.on_model_call_update(&turn_id, update).await,
+                TaskReport::ToolCall(call_id, done) => self.report(call_id, done).await,
             },
             () = sleep_until(wake_at.unwrap_or_else(Instant::now)), if wake_at.is_some() => {}
         }
@@ -318,7 +314,7 @@ fn is_shut_out(rejection: &Rejection) -> bool {
 }
 
 /// Runs `work` to its end, with `update` beside it.
-async fn updated(work: impl Future<Output = Done>, update: Option<impl Future<Output = ()>>) -> Done {
+async fn updated(work: impl Future<Output = CallOutcome>, update: Option<impl Future<Output = ()>>) -> CallOutcome {
     let Some(update) = update else { return work.await };
     tokio::pin!(work);
     tokio::select! {
@@ -346,5 +342,72 @@ fn stop_reason(stop: &providers::StopReason) -> Option<StopReason> {
         providers::StopReason::MaxTokens => Some(StopReason::MaxTokens),
         providers::StopReason::Refusal => Some(StopReason::Refusal),
         _ => None,
+    }
+}
+
+/// First delay after a failure.
+const FIRST_DELAY: Duration = Duration::from_secs(1);
+/// Longest delay.
+const MAX_DELAY: Duration = Duration::from_secs(60);
+
+/// Delays by the id of a turn or a call; the key "" is the notebook itself.
+#[derive(Default)]
+struct Backoff(BTreeMap<String, Delay>);
+
+struct Delay {
+    until: Instant,
+    length: Duration,
+}
+
+impl Backoff {
+    pub fn add(&mut self, what: &str, now: Instant) {
+        let length = self.0.get(what).map_or(FIRST_DELAY, |delay| (delay.length * 2).min(MAX_DELAY));
+        self.0.insert(what.to_owned(), Delay { until: now + length, length });
+    }
+
+    /// Removes a delay after a success.
+    pub fn end(&mut self, what: &str) {
+        self.0.remove(what);
+    }
+
+    pub fn has(&self, what: &str, now: Instant) -> bool {
+        self.0.get(what).is_some_and(|delay| delay.until > now)
+    }
+
+    /// Time of the next delay's end; `None`: nothing is delayed.
+    pub fn next(&self, now: Instant) -> Option<Instant> {
+        self.0.values().map(|delay| delay.until).filter(|until| *until > now).min()
+    }
+
+    /// Forgets entries whose delay ended one delay ago.
+    pub fn tidy(&mut self, now: Instant) {
+        self.0.retain(|_, delay| delay.until + delay.length > now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_doubles_each_time_and_is_forgotten() {
+        let (mut backoff, mut now) = (Backoff::default(), Instant::now());
+        let mut lengths = Vec::new();
+        for _ in 0..8 {
+            backoff.add("turn", now);
+            let until = backoff.next(now).unwrap();
+            assert!(backoff.has("turn", now) && !backoff.has("other", now));
+            lengths.push((until - now).as_secs());
+            now = until;
+            assert!(!backoff.has("turn", now) && backoff.next(now).is_none());
+            backoff.tidy(now);
+        }
+        assert_eq!(lengths, [1, 2, 4, 8, 16, 32, 60, 60]);
+        now += MAX_DELAY;
+        backoff.tidy(now);
+        backoff.add("turn", now);
+        assert_eq!(backoff.next(now), Some(now + FIRST_DELAY));
+        backoff.end("turn");
+        assert_eq!(backoff.next(now), None);
     }
 }

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use notarium_assistant::assistants::MAX_RESULT_BYTES;
-use notarium_assistant::facts::facts;
+use notarium_assistant::context::facts;
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::state::{KnownNames, TextQuery, state_text, verify};
 use notarium_core::Document;

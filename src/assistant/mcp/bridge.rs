@@ -36,7 +36,7 @@ pub enum BridgeError {
 
 type Client = AsyncRwTransport<RoleServer, StdioReader, StdioWriter>;
 type Server = StreamableHttpClientTransport<reqwest::Client>;
-type Sent = (Option<RequestId>, Result<(), String>);
+type SentMessage = (Option<RequestId>, Result<(), String>);
 
 /// Passes messages on until standard input ends. After a restart of the server it reconnects. Requests in between are answered
 /// with an error, and a forgotten session is begun anew.
@@ -60,7 +60,7 @@ fn connection(options: BridgeOptions) -> Result<Server, BridgeError> {
 }
 
 async fn carry(client: &mut Client, server: &mut Server) -> Result<(), BridgeError> {
-    let mut sending: FuturesUnordered<BoxFuture<'static, Sent>> = FuturesUnordered::new();
+    let mut sending: FuturesUnordered<BoxFuture<'static, SentMessage>> = FuturesUnordered::new();
     loop {
         tokio::select! {
             message = client.receive() => match message {
@@ -81,7 +81,7 @@ async fn carry(client: &mut Client, server: &mut Server) -> Result<(), BridgeErr
     }
 }
 
-fn send(server: &mut Server, message: ClientJsonRpcMessage) -> BoxFuture<'static, Sent> {
+fn send(server: &mut Server, message: ClientJsonRpcMessage) -> BoxFuture<'static, SentMessage> {
     let id = match &message {
         ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
         _ => None,
@@ -91,7 +91,7 @@ fn send(server: &mut Server, message: ClientJsonRpcMessage) -> BoxFuture<'static
 }
 
 /// Answers a request that did not reach the server.
-async fn answer(client: &mut Client, (id, sent): Sent) -> Result<(), BridgeError> {
+async fn answer(client: &mut Client, (id, sent): SentMessage) -> Result<(), BridgeError> {
     let Err(error) = sent else { return Ok(()) };
     tracing::warn!(%error, "a message did not reach the server");
     let Some(id) = id else { return Ok(()) };

@@ -18,10 +18,10 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use ulid::Ulid;
 
-use super::resources::Target;
+use super::resources::ResourceTarget;
 use super::visitor::Visitor;
-use super::{Person, notebooks, prompts, resources, results, tools};
-use crate::caller::{Called, Caller, WantedCall};
+use super::{Person, prompts, resources, tools, visitor};
+use crate::assistants::{Called, Caller, WantedCall};
 use crate::host::Host;
 
 /// Timeout of a call's answer: the tools themselves wait up to 30 s, clients give up after about 60 s.
@@ -88,7 +88,7 @@ impl Handler {
             );
             return Ok(CallEnd::refused(&message));
         }
-        let notebook = match notebooks::chosen(&self.host, visitor, &mut arguments).await {
+        let notebook = match visitor::chosen(&self.host, visitor, &mut arguments).await {
             Ok(notebook) => notebook,
             Err(_) if tools::find(name).is_none() => return Err(unknown_tool(name)),
             Err(message) => return Ok(CallEnd::refused(&message)),
@@ -120,12 +120,12 @@ impl Handler {
             Some(Value::Null) | None => None,
             Some(_) => return Err("query is a text".to_owned()),
         };
-        let found = notebooks::visible(&self.host, visitor, query).await.map_err(|rejection| rejection.message)?;
-        Ok(results::value(&json!({ "notebooks": found })))
+        let found = visitor::visible(&self.host, visitor, query).await.map_err(|rejection| rejection.message)?;
+        Ok(tools::value(&json!({ "notebooks": found })))
     }
 
     async fn awaited(&self, visitor: &Visitor, mut arguments: JsonObject) -> Result<CallToolResult, String> {
-        let notebook = notebooks::chosen(&self.host, visitor, &mut arguments).await?;
+        let notebook = visitor::chosen(&self.host, visitor, &mut arguments).await?;
         let call_id = arguments.get("call_id").and_then(Value::as_str);
         let call_id = call_id.ok_or("Missing required parameters: call_id")?;
         let call_id = call_id.parse().map_err(|_| "call_id is no id of a call")?;
@@ -136,24 +136,24 @@ impl Handler {
         let seconds = seconds.ok_or("seconds is a whole number from 0 to 60")?;
         let patience = Duration::from_secs(seconds.min(tools::MAX_AWAIT_SECONDS));
         let called = self.caller.await_call(&visitor.actor, &notebook, &call_id, patience).await;
-        called.map(|called| results::result(&called)).map_err(|rejection| rejection.message)
+        called.map(|called| tools::result(&called)).map_err(|rejection| rejection.message)
     }
 
     /// A call as a task: the client polls it with `tasks/get`, and may disconnect meanwhile.
     async fn task(&self, notebook: &NotebookId, called: &Called, id: String) -> Result<DetailedTask, ErrorData> {
-        let call_id = results::id_of(called);
+        let call_id = tools::id_of(called);
         let events =
             self.host.events_of_subject(notebook, call_id.as_str()).await.map_err(|rejection| refusal(&rejection))?;
         let at = |stored: Option<&notarium_core::Stored>| {
             stored.map_or_else(|| self.host.now(), |it| it.envelope.recorded_at)
         };
-        let task = results::task(id, called, at(events.first()), at(events.last()));
-        Ok(DetailedTask::new(task, results::payload(called)))
+        let task = tools::task(id, called, at(events.first()), at(events.last()));
+        Ok(DetailedTask::new(task, tools::payload(called)))
     }
 
     async fn task_state(&self, visitor: &Visitor, task_id: &str) -> Result<DetailedTask, ErrorData> {
         let unknown = || ErrorData::invalid_params("there is no such task", None);
-        let (notebook, call_id) = results::call_of(task_id).ok_or_else(unknown)?;
+        let (notebook, call_id) = tools::call_of(task_id).ok_or_else(unknown)?;
         visitor.read(&self.host, &notebook).await.map_err(|_| unknown())?;
         let called = self.caller.await_call(&visitor.actor, &notebook, &call_id, Duration::ZERO).await;
         self.task(&notebook, &called.map_err(|_| unknown())?, task_id.to_owned()).await
@@ -172,7 +172,7 @@ impl CallEnd {
     }
 
     fn refused(message: &str) -> Self {
-        Self::Answered(results::refused(message))
+        Self::Answered(tools::refused(message))
     }
 }
 
@@ -260,7 +260,7 @@ impl ServerHandler for Handler {
             let mut listed = tools::all(&visitor.person.scopes);
             // A connection for one notebook also lists that notebook's functions.
             if visitor.person.scopes.contains(&Scope::Run)
-                && let Ok(notebook) = notebooks::chosen(&self.host, &visitor, &mut JsonObject::new()).await
+                && let Ok(notebook) = visitor::chosen(&self.host, &visitor, &mut JsonObject::new()).await
                 && let Ok(state) = visitor.read(&self.host, &notebook).await
             {
                 listed.extend(tools::functions(&state));
@@ -281,11 +281,11 @@ impl ServerHandler for Handler {
         match guarded(called).await? {
             CallEnd::Answered(result) => Ok(result.into()),
             CallEnd::Called { notebook, called } if has_tasks && !matches!(called, Called::Ended { .. }) => {
-                let id = results::task_id(&notebook, results::id_of(&called));
+                let id = tools::task_id(&notebook, tools::id_of(&called));
                 let task = self.task(&notebook, &called, id).await?.task;
                 Ok(CallToolResponse::Task(CreateTaskResult::new(task)))
             }
-            CallEnd::Called { called, .. } => Ok(results::result(&called).into()),
+            CallEnd::Called { called, .. } => Ok(tools::result(&called).into()),
         }
     }
 
@@ -307,7 +307,7 @@ impl ServerHandler for Handler {
         let visitor = self.visitor(&context)?;
         self.task_state(&visitor, &request.task_id).await?;
         let unknown = || ErrorData::invalid_params("there is no such task", None);
-        let (notebook, call_id) = results::call_of(&request.task_id).ok_or_else(unknown)?;
+        let (notebook, call_id) = tools::call_of(&request.task_id).ok_or_else(unknown)?;
         let state = visitor.read(&self.host, &notebook).await.map_err(|rejection| refusal(&rejection))?;
         if !state.tool_calls.get(&call_id).is_none_or(|call| visitor.may_take_back(call)) {
             return Err(ErrorData::invalid_request("this call is another's: it is not yours to take back", None));
@@ -340,7 +340,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let visitor = self.visitor(&context)?;
-        let found = notebooks::visible(&self.host, &visitor, None);
+        let found = visitor::visible(&self.host, &visitor, None);
         let found = guarded(async { found.await.map_err(|rejection| refusal(&rejection)) }).await?;
         Ok(ListResourcesResult::with_all_items(resources::listed(&found)))
     }
@@ -361,7 +361,7 @@ impl ServerHandler for Handler {
         let visitor = self.visitor(&context)?;
         let uri = request.uri;
         let unknown = |message: String| ErrorData::resource_not_found(message, Some(json!({ "uri": uri })));
-        let target = Target::parse(&uri).ok_or_else(|| unknown("no resource has this address".to_owned()))?;
+        let target = ResourceTarget::parse(&uri).ok_or_else(|| unknown("no resource has this address".to_owned()))?;
         let read = resources::read(&self.host, &visitor, &uri, &target);
         let read = guarded(async { read.await.map_err(|rejection| unknown(rejection.message)) });
         Ok(read.await?.into())

@@ -7,26 +7,25 @@ use notarium_core::{CellId, Document, ExecutionId, NotebookId, Rejection, Reject
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
-use super::notebooks::visible;
-use super::visitor::Visitor;
-use crate::assistants::{MAX_RESULT_BYTES, with_blobs};
-use crate::host::{Host, Listed};
+use super::visitor::{Visitor, visible};
+use crate::assistants::MAX_RESULT_BYTES;
+use crate::host::{Host, ListedNotebook, with_blobs};
 use crate::preview::{ReadBlob, preview};
 use crate::state::{TextQuery, state_text};
 
 const LIST: &str = "notarium://notebooks";
 const JSON: &str = "application/json";
 
-/// Target of a resource URI.
+/// ResourceTarget of a resource URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum ResourceTarget {
     List,
     Notebook(NotebookId),
     Cell(NotebookId, CellId),
     Run(NotebookId, ExecutionId),
 }
 
-impl Target {
+impl ResourceTarget {
     /// Parses a URI; `None` if it is not one of ours.
     pub fn parse(uri: &str) -> Option<Self> {
         let rest = uri.strip_prefix(LIST)?;
@@ -56,7 +55,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
     TEMPLATES.map(template).into()
 }
 
-pub fn listed(notebooks: &[Listed]) -> Vec<Resource> {
+pub fn listed(notebooks: &[ListedNotebook]) -> Vec<Resource> {
     let list = Resource::new(LIST, "notebooks")
         .with_title("Notebooks")
         .with_description("The notebooks that you can see, the last changed first.")
@@ -74,15 +73,17 @@ pub async fn read(
     host: &Arc<dyn Host>,
     visitor: &Visitor,
     uri: &str,
-    target: &Target,
+    target: &ResourceTarget,
 ) -> Result<ReadResourceResult, Rejection> {
     let value = match target {
-        Target::List => json!({ "notebooks": visible(host, visitor, None).await? }),
-        Target::Notebook(id) | Target::Cell(id, _) | Target::Run(id, _) => {
+        ResourceTarget::List => json!({ "notebooks": visible(host, visitor, None).await? }),
+        ResourceTarget::Notebook(id) | ResourceTarget::Cell(id, _) | ResourceTarget::Run(id, _) => {
             let notebook = visitor.read(host, id).await?;
             let render = |blobs: &ReadBlob| match target {
-                Target::Run(_, run) => execution(&notebook, run, blobs),
-                Target::Cell(_, cell) => state(&notebook, Some(cell), blobs).map(|state| state["cells"][0].clone()),
+                ResourceTarget::Run(_, run) => execution(&notebook, run, blobs),
+                ResourceTarget::Cell(_, cell) => {
+                    state(&notebook, Some(cell), blobs).map(|state| state["cells"][0].clone())
+                }
                 _ => state(&notebook, None, blobs),
             };
             with_blobs(&**host, id, render).await?
@@ -124,12 +125,12 @@ mod tests {
     #[test]
     fn only_our_own_addresses_are_read() {
         let notebook: NotebookId = "n".parse().unwrap();
-        assert_eq!(Target::parse("notarium://notebooks"), Some(Target::List));
-        assert_eq!(Target::parse("notarium://notebooks/n"), Some(Target::Notebook(notebook.clone())));
-        let cell = Target::Cell(notebook.clone(), "c".parse().unwrap());
-        assert_eq!(Target::parse("notarium://notebooks/n/cells/c"), Some(cell));
-        let run = Target::Run(notebook, "r".parse().unwrap());
-        assert_eq!(Target::parse("notarium://notebooks/n/runs/r"), Some(run));
+        assert_eq!(ResourceTarget::parse("notarium://notebooks"), Some(ResourceTarget::List));
+        assert_eq!(ResourceTarget::parse("notarium://notebooks/n"), Some(ResourceTarget::Notebook(notebook.clone())));
+        let cell = ResourceTarget::Cell(notebook.clone(), "c".parse().unwrap());
+        assert_eq!(ResourceTarget::parse("notarium://notebooks/n/cells/c"), Some(cell));
+        let run = ResourceTarget::Run(notebook, "r".parse().unwrap());
+        assert_eq!(ResourceTarget::parse("notarium://notebooks/n/runs/r"), Some(run));
         let bad = [
             "",
             "file:///etc/passwd",
@@ -141,7 +142,7 @@ mod tests {
             "notarium://notebooks/n/other/c",
         ];
         for bad in bad {
-            assert_eq!(Target::parse(bad), None, "{bad}");
+            assert_eq!(ResourceTarget::parse(bad), None, "{bad}");
         }
     }
 }

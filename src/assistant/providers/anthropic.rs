@@ -7,14 +7,14 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::assemble::Assembler;
 use super::call::{Decoder, Dialect, IMAGE_LEFT_OUT, arguments_to_send};
 use super::capabilities::Capabilities;
-use super::classify::Asked;
+use super::error::CallContext;
 use super::error::ProviderError;
 use super::message::{Block, Message, Request, Role, Thinking, Tool, ToolCall, ToolResult};
+use super::reply::Assembler;
 use super::reply::{StopReason, Usage};
-use super::secret::Secret;
+use super::settings::Secret;
 
 const VERSION: &str = "2023-06-01";
 
@@ -178,7 +178,7 @@ struct Events {
 }
 
 impl Decoder for Events {
-    fn read(&mut self, data: &str, asked: &Asked, reply: &mut Assembler) -> Result<(), ProviderError> {
+    fn read(&mut self, data: &str, asked: &CallContext, reply: &mut Assembler) -> Result<(), ProviderError> {
         let event: StreamEvent = serde_json::from_str(data).map_err(|error| asked.malformed(&error.to_string()))?;
         let index = event.index.unwrap_or_default();
         match event.kind.as_str() {

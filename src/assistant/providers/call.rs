@@ -1,23 +1,23 @@
-//! One model call: attempts, the pauses between them, and the events.
+//! One model call over HTTP: the provider that makes it, its attempts, the pauses between them, and the events.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream;
 use http::HeaderMap;
+use reqwest::Url;
 use serde_json::{Map, Value, json};
 use tokio::time::{sleep, timeout};
 
-use super::assemble::{Assembler, MAX_BLOCKS};
-use super::capabilities::Capabilities;
-use super::classify::Asked;
-use super::error::{Failure, ProviderError};
-use super::event::Event;
+use super::anthropic::Messages;
+use super::capabilities::{Capabilities, Protocol};
+use super::error::{CallContext, Failure, ProviderError};
 use super::message::{Arguments, Request};
-use super::retry::{RetryPolicy, chance};
-use super::secret::Secret;
-use super::settings::ProviderSettings;
-use super::transport::{Attempt, CallLimits, RawStream};
+use super::openai::ChatCompletions;
+use super::reply::{Assembler, Event, MAX_BLOCKS};
+use super::settings::{ProviderSettings, Secret, SetupError};
+use super::transport::{Attempt, CallLimits, RawStream, http_client};
 use super::{Counting, EventStream, Provider};
 
 /// Text in place of an image for a model that takes none.
@@ -37,7 +37,7 @@ pub(super) trait Dialect: Send + Sync {
 /// Reads the events of one stream.
 pub(super) trait Decoder: Send {
     /// `data` is the JSON text of one event.
-    fn read(&mut self, data: &str, asked: &Asked, reply: &mut Assembler) -> Result<(), ProviderError>;
+    fn read(&mut self, data: &str, asked: &CallContext, reply: &mut Assembler) -> Result<(), ProviderError>;
     /// True when no further event is expected, although bytes may follow.
     fn is_over(&self) -> bool;
 }
@@ -52,16 +52,16 @@ pub(super) fn arguments_to_send(arguments: &Arguments) -> String {
 
 /// Address, key and settings of a provider's calls.
 #[derive(Clone)]
-pub(super) struct HttpProvider {
-    pub(super) name: String,
-    pub(super) base_url: String,
-    pub(super) key: Option<Secret>,
-    pub(super) http: reqwest::Client,
-    pub(super) limits: CallLimits,
-    pub(super) dialect: Arc<dyn Dialect>,
-    pub(super) retry: RetryPolicy,
-    pub(super) model: String,
-    pub(super) settings: ProviderSettings,
+struct HttpProvider {
+    name: String,
+    base_url: String,
+    key: Option<Secret>,
+    http: reqwest::Client,
+    limits: CallLimits,
+    dialect: Arc<dyn Dialect>,
+    retry: RetryPolicy,
+    model: String,
+    settings: ProviderSettings,
 }
 
 impl Provider for HttpProvider {
@@ -98,7 +98,7 @@ impl HttpProvider {
         let origin = format!("{}/{}", self.name, request.model);
         let mut body = self.dialect.body(&request, &self.capabilities(&request.model), &origin);
         body.extend(self.settings.extra_body.clone());
-        let asked = Asked {
+        let asked = CallContext {
             provider: self.name.clone(),
             base_url: self.base_url.clone(),
             model: request.model,
@@ -122,13 +122,13 @@ impl HttpProvider {
 /// A running call. Dropping it drops the connection.
 struct Call {
     provider: HttpProvider,
-    asked: Arc<Asked>,
+    asked: Arc<CallContext>,
     body: Map<String, Value>,
     origin: String,
     attempts: u32,
     /// Pause before the next attempt.
     wait: Option<Duration>,
-    open: Option<Open>,
+    open: Option<OpenAttempt>,
     /// Error that ended the attempt, returned after all its events.
     failed: Option<ProviderError>,
     /// An event of the present attempt was handed out: no retry follows.
@@ -137,7 +137,7 @@ struct Call {
 }
 
 /// An attempt whose response is streaming.
-struct Open {
+struct OpenAttempt {
     stream: RawStream,
     decoder: Box<dyn Decoder>,
     reply: Assembler,
@@ -217,17 +217,17 @@ impl Call {
         count.map(Some).ok_or_else(|| self.asked.malformed("an answer without input_tokens"))
     }
 
-    async fn send(&mut self) -> Result<Open, ProviderError> {
+    async fn send(&mut self) -> Result<OpenAttempt, ProviderError> {
         self.attempts += 1;
         let (attempt, dialect) = (self.attempt(), self.provider.dialect.clone());
         let answer = attempt.post(dialect.path(), self.headers(), &self.body).await?;
         let (stream, reply) = (attempt.stream(answer)?, Assembler::new(self.origin.clone()));
-        Ok(Open { stream, decoder: dialect.decoder(), reply })
+        Ok(OpenAttempt { stream, decoder: dialect.decoder(), reply })
     }
 }
 
-impl Open {
-    async fn read_one(&mut self, asked: &Asked, limits: &CallLimits, attempts: u32) -> Result<(), ProviderError> {
+impl OpenAttempt {
+    async fn read_one(&mut self, asked: &CallContext, limits: &CallLimits, attempts: u32) -> Result<(), ProviderError> {
         match self.next_data(limits).await {
             Ok(Some(data)) => self.read(&data, asked, attempts),
             // The reply is complete, so an error at the end of its stream does not matter.
@@ -249,7 +249,7 @@ impl Open {
         next.transpose()
     }
 
-    fn read(&mut self, data: &str, asked: &Asked, attempts: u32) -> Result<(), ProviderError> {
+    fn read(&mut self, data: &str, asked: &CallContext, attempts: u32) -> Result<(), ProviderError> {
         match self.decoder.read(data, asked, &mut self.reply) {
             Err(_) if self.reply.is_complete() => return self.reply.finish(attempts),
             read => read?,
@@ -261,5 +261,137 @@ impl Open {
             return self.reply.finish(attempts);
         }
         Ok(())
+    }
+}
+
+/// A provider as configured, with the environment of this process, default retries and limits.
+pub fn connect(settings: &ProviderSettings) -> Result<Arc<dyn Provider>, SetupError> {
+    connect_with(settings, |name| std::env::var(name).ok(), RetryPolicy::default(), CallLimits::default())
+}
+
+/// Like [`connect`], with an environment, retries and limits of the caller's choice.
+pub fn connect_with(
+    settings: &ProviderSettings,
+    variable: impl Fn(&str) -> Option<String>,
+    retry: RetryPolicy,
+    limits: CallLimits,
+) -> Result<Arc<dyn Provider>, SetupError> {
+    let dialect: Arc<dyn Dialect> = match settings.family.defaults().protocol {
+        Protocol::ChatCompletions => Arc::new(ChatCompletions),
+        Protocol::Messages => Arc::new(Messages),
+    };
+    let provider = HttpProvider {
+        name: settings.name.clone().unwrap_or_else(|| settings.family.name().to_owned()),
+        base_url: settings.base_url()?,
+        key: settings.key(variable)?,
+        http: http_client(&limits).map_err(SetupError::Http)?,
+        limits,
+        dialect,
+        retry,
+        model: settings.model()?,
+        settings: settings.clone(),
+    };
+    warn_of_open_lines(&provider);
+    Ok(Arc::new(provider))
+}
+
+fn warn_of_open_lines(provider: &HttpProvider) {
+    let is_local = |url: Url| {
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    };
+    let is_open = provider.base_url.starts_with("http:") && !Url::parse(&provider.base_url).is_ok_and(is_local);
+    if is_open && provider.key.is_some() {
+        tracing::warn!(provider = %provider.name, "the key of this provider travels without encryption: use https");
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Most attempts of one call, including the first.
+    pub max_attempts: u32,
+    /// Longest pause before the second attempt; doubles with each further one.
+    pub first_wait: Duration,
+    /// Longest pause of our own choice.
+    pub max_wait: Duration,
+    /// Longest pause that a provider may request; above it the call fails.
+    pub max_retry_after: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            max_attempts: 4,
+            first_wait: Duration::from_millis(500),
+            max_wait: Duration::from_secs(20),
+            max_retry_after: Duration::from_secs(60),
+        }
+    }
+}
+
+impl RetryPolicy {
+    /// One attempt, no more.
+    pub fn never() -> Self {
+        Self { max_attempts: 1, ..Self::default() }
+    }
+
+    /// Pause before another attempt; `None` if there is no further one. `chance` is between 0 and 1.
+    pub fn wait_after(&self, attempt: u32, error: &ProviderError, chance: f64) -> Option<Duration> {
+        if attempt >= self.max_attempts || !error.is_transient() {
+            return None;
+        }
+        let own = self.backoff(attempt).mul_f64(0.5 + chance.clamp(0.0, 1.0) / 2.0);
+        match error.retry_after() {
+            Some(asked) if asked > self.max_retry_after => None,
+            // A little later than requested, so that refused clients do not all return at the same time.
+            Some(asked) => Some(asked + self.first_wait.mul_f64(chance.clamp(0.0, 1.0) / 2.0)),
+            None => Some(own),
+        }
+    }
+
+    fn backoff(&self, attempt: u32) -> Duration {
+        let doublings = attempt.saturating_sub(1).min(16);
+        self.first_wait.saturating_mul(1 << doublings).min(self.max_wait)
+    }
+}
+
+/// A number between 0 and 1 from the system's randomness.
+fn chance() -> f64 {
+    let number = getrandom::u32().unwrap_or(u32::MAX / 2);
+    f64::from(number) / f64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limited(retry_after: Option<u64>) -> ProviderError {
+        let retry_after = retry_after.map(Duration::from_secs);
+        ProviderError::RateLimited { provider: "test".into(), retry_after, detail: String::new() }
+    }
+
+    #[test]
+    fn waits_double_up_to_a_limit_and_vary() {
+        let policy = RetryPolicy { max_attempts: 40, ..RetryPolicy::default() };
+        let millis = |attempt, chance| policy.wait_after(attempt, &limited(None), chance).unwrap().as_millis();
+        assert_eq!([millis(1, 0.0), millis(1, 1.0)], [250, 500]);
+        assert_eq!([millis(2, 1.0), millis(3, 1.0), millis(4, 1.0)], [1_000, 2_000, 4_000]);
+        assert_eq!(millis(39, 1.0), 20_000);
+    }
+
+    #[test]
+    fn what_the_provider_asks_for_is_kept_unless_it_is_too_long() {
+        let policy = RetryPolicy::default();
+        let wait = policy.wait_after(1, &limited(Some(7)), 0.5).unwrap();
+        assert!(wait >= Duration::from_secs(7) && wait < Duration::from_secs(8), "{wait:?}");
+        assert_eq!(policy.wait_after(1, &limited(Some(61)), 0.5), None);
+    }
+
+    #[test]
+    fn what_cannot_succeed_is_not_repeated() {
+        let wrong = ProviderError::WrongKey { provider: "test".into(), detail: String::new() };
+        assert_eq!(RetryPolicy::default().wait_after(1, &wrong, 0.5), None);
+        assert_eq!(RetryPolicy::never().wait_after(1, &limited(None), 0.5), None);
+        assert_eq!(RetryPolicy::default().wait_after(4, &limited(None), 0.5), None);
     }
 }

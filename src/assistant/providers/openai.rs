@@ -9,14 +9,14 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::assemble::Assembler;
 use super::call::{Decoder, Dialect};
 use super::capabilities::Capabilities;
-use super::classify::Asked;
+use super::error::CallContext;
 use super::error::ProviderError;
 use super::message::{Block, Message, Request, Role, Tool, ToolCall, ToolResult};
+use super::reply::Assembler;
 use super::reply::{StopReason, Usage};
-use super::secret::Secret;
+use super::settings::Secret;
 
 pub(super) struct ChatCompletions;
 
@@ -209,7 +209,7 @@ struct OpenCall {
 }
 
 impl Decoder for Chunks {
-    fn read(&mut self, data: &str, asked: &Asked, reply: &mut Assembler) -> Result<(), ProviderError> {
+    fn read(&mut self, data: &str, asked: &CallContext, reply: &mut Assembler) -> Result<(), ProviderError> {
         let chunk: Chunk = serde_json::from_str(data).map_err(|error| asked.malformed(&error.to_string()))?;
         if let Some(error) = chunk.error {
             return Err(asked.failed_in_stream(&error));

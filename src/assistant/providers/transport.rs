@@ -13,7 +13,7 @@ use reqwest::Response;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 
-use super::classify::Asked;
+use super::error::CallContext;
 use super::error::ProviderError;
 
 /// Limits of one attempt.
@@ -61,7 +61,7 @@ type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<ProviderE
 pub(super) struct RawStream {
     events: Events,
     received: Arc<AtomicU64>,
-    asked: Arc<Asked>,
+    asked: Arc<CallContext>,
 }
 
 /// Data of the event that ends a stream in OpenAI's protocol.
@@ -104,13 +104,13 @@ pub(super) struct Attempt {
     http: reqwest::Client,
     limits: CallLimits,
     deadline: Instant,
-    asked: Arc<Asked>,
+    asked: Arc<CallContext>,
     received: Arc<AtomicU64>,
 }
 
 impl Attempt {
     /// Starts the clock of the attempt.
-    pub(super) fn new(http: reqwest::Client, limits: CallLimits, asked: Arc<Asked>) -> Self {
+    pub(super) fn new(http: reqwest::Client, limits: CallLimits, asked: Arc<CallContext>) -> Self {
         Self { http, limits, deadline: Instant::now() + limits.max_duration, asked, received: Arc::default() }
     }
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use notarium_assistant::context::{Plan, Scene, request};
+use notarium_assistant::context::{CallPlan, Scene, request};
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::providers::{Block, Family, Message, Request, Role};
 use notarium_assistant::state::KnownNames;
@@ -85,8 +85,8 @@ fn rendered(
     })
 }
 
-fn plan(family: Family, model: &str) -> Plan {
-    Plan::new(model.to_owned(), family.capabilities(model), Vec::new(), 100_000)
+fn plan(family: Family, model: &str) -> CallPlan {
+    CallPlan::new(model.to_owned(), family.capabilities(model), Vec::new(), 100_000)
 }
 
 fn in_scene<T>(
@@ -111,7 +111,7 @@ fn in_scene<T>(
         posted,
         marks: &marks,
         images: &images,
-        attachments: &notarium_assistant::attachments::Loaded::new(),
+        attachments: &notarium_assistant::context::messages::LoadedAttachments::new(),
         blobs: &no_blobs,
     })
 }
@@ -327,7 +327,7 @@ fn the_session_tells_what_is_imported_and_defined_in_the_kernel_of_now() {
         let notebook: Document = serde_json::from_value(notebook.clone()).unwrap();
         let mut names = KnownNames::default();
         names.refresh(&notebook, true);
-        notarium_assistant::facts::facts(&notebook, &names)
+        notarium_assistant::context::facts(&notebook, &names)
     };
     let facts = session(&notebook);
     assert_eq!(facts["imported"], json!(["math.sqrt", "numpy as np"]));

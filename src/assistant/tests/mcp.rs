@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use notarium_assistant::caller::{Called, Caller, WantedCall};
-use notarium_assistant::host::{Host, Listed, Notice};
+use notarium_assistant::assistants::{Called, Caller, WantedCall};
+use notarium_assistant::host::{Host, ListedNotebook, Notice};
 use notarium_assistant::mcp::{McpService, Person, service};
 use notarium_core::{
     Actor, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Rejection,
@@ -59,8 +59,8 @@ impl Host for FakeHost {
         None
     }
 
-    async fn notebooks(&self, _: &Actor, query: Option<&str>, _: usize) -> Result<Vec<Listed>, Rejection> {
-        let is_meant = |listed: &Listed| query.is_none_or(|query| listed.title.contains(query));
+    async fn notebooks(&self, _: &Actor, query: Option<&str>, _: usize) -> Result<Vec<ListedNotebook>, Rejection> {
+        let is_meant = |listed: &ListedNotebook| query.is_none_or(|query| listed.title.contains(query));
         Ok(all_notebooks().into_iter().filter(is_meant).collect())
     }
 
@@ -87,9 +87,9 @@ impl Host for FakeHost {
     }
 }
 
-fn all_notebooks() -> Vec<Listed> {
+fn all_notebooks() -> Vec<ListedNotebook> {
     [("n", "Losses"), ("a", "Twins"), ("b", "Twins")]
-        .map(|(id, title)| Listed {
+        .map(|(id, title)| ListedNotebook {
             notebook_id: id.parse().unwrap(),
             title: title.to_owned(),
             cells: 0,

@@ -1,6 +1,6 @@
 //! A model's messages return unchanged to it through the record.
 
-use notarium_assistant::attachments::Loaded;
+use notarium_assistant::context::messages::LoadedAttachments;
 use notarium_assistant::context::messages::{STOPPED, recorded, sent};
 use notarium_assistant::providers::{
     Arguments, Block, Message, Reply, Role, StopReason, Thinking, ToolCall, ToolResult,
@@ -26,7 +26,7 @@ fn again(blocks: &[Block]) -> (Vec<MessageBlock>, Message) {
     let stored = recorded(&reply, || format!("our-{}", ids.next().unwrap()).parse().unwrap());
     // Serialised and parsed, as after a restart.
     let stored: Vec<MessageBlock> = serde_json::from_str(&serde_json::to_string(&stored).unwrap()).unwrap();
-    let message = sent(&posted(MessageRole::Assistant, &stored), |_| None, &Loaded::new());
+    let message = sent(&posted(MessageRole::Assistant, &stored), |_| None, &LoadedAttachments::new());
     (stored, message)
 }
 
@@ -66,7 +66,7 @@ fn a_model_is_told_that_its_answer_was_stopped() {
     let half = MessageBlock::Text { text: "Half of".to_owned() };
     let posted = MessagePosted { is_partial: true, ..posted(MessageRole::Assistant, &[half]) };
     let expected = vec![Block::text("Half of"), Block::text(STOPPED)];
-    assert_eq!(sent(&posted, |_| None, &Loaded::new()), Message::assistant(expected));
+    assert_eq!(sent(&posted, |_| None, &LoadedAttachments::new()), Message::assistant(expected));
 }
 
 #[test]
@@ -90,7 +90,8 @@ fn each_call_has_an_id_of_its_own_in_the_record_and_the_provider_s_towards_the_p
         is_error: true,
     };
     let image = |id: &ToolCallId| (id.as_str() == "our-1").then(|| "iVBOR".to_owned());
-    let answered = sent(&posted(MessageRole::Tool, &[result("our-0"), result("our-1")]), image, &Loaded::new());
+    let answered =
+        sent(&posted(MessageRole::Tool, &[result("our-0"), result("our-1")]), image, &LoadedAttachments::new());
     let expected = ToolResult { call_id: "call_0".into(), text: "done".into(), is_error: true };
     let [first, second] = [(); 2].map(|()| Block::ToolResult(expected.clone()));
     let blocks = vec![first, second, Block::Image { media_type: "image/png".into(), base64: "iVBOR".into() }];

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_assistant::assistants::{Assistants, AssistantsConfig, Models};
-use notarium_assistant::host::{Host, Listed, Notice};
+use notarium_assistant::host::{Host, ListedNotebook, Notice};
 use notarium_core::*;
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde_json::json;
@@ -66,7 +66,7 @@ impl Host for FaultyHost {
         None
     }
 
-    async fn notebooks(&self, _: &Actor, _: Option<&str>, _: usize) -> Result<Vec<Listed>, Rejection> {
+    async fn notebooks(&self, _: &Actor, _: Option<&str>, _: usize) -> Result<Vec<ListedNotebook>, Rejection> {
         panic!("a planted fault")
     }
 

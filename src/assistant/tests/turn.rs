@@ -3,7 +3,7 @@
 use notarium_core::{Because, TurnFailure};
 use std::collections::BTreeMap;
 
-use notarium_assistant::turn::{Live, Record, Step, Wanted, next};
+use notarium_assistant::turn::{Live, Record, Step, ToolRequest, next};
 use notarium_core::*;
 use serde_json::{Value, json};
 
@@ -135,7 +135,7 @@ impl World {
                 let failure = Some(TurnFailure::ServerStopped);
                 self.reactor(Command::ReportModelCall { turn_id, failure, detail: None, usage: Usage::default() });
             }
-            Step::Request(Wanted { call_id, function, arguments, after }) => {
+            Step::Request(ToolRequest { call_id, function, arguments, after }) => {
                 let request = Command::RequestToolCall(RequestToolCall {
                     call_id: Some(call_id.clone()),
                     turn_id: Some(turn_id),

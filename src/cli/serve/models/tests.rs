@@ -4,7 +4,7 @@ mod lost_runs;
 
 use std::time::Duration;
 
-use notarium_assistant::caller::{Called, Caller, WantedCall};
+use notarium_assistant::assistants::{Called, Caller, WantedCall};
 use notarium_assistant::host::Host;
 use notarium_core::{
     Actor, Authority, CellFlagChanges, CellType, Command, Document, Event, InsertCell, MessageBlock, Millis,
