@@ -2,7 +2,7 @@
 
 mod comments;
 mod documents;
-mod imports;
+mod sources;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -144,25 +144,6 @@ fn nothing_is_left_half_done() {
     for (path, text) in with_extension("rs") {
         for word in banned {
             assert!(!text.contains(word), "{} contains {word}", path.display());
-        }
-    }
-}
-
-#[test]
-fn tests_wait_for_events_and_never_sleep() {
-    let sleep = concat!("::sle", "ep(");
-    for (path, text) in
-        with_extension("rs").filter(|(path, _)| path.components().any(|part| part.as_os_str() == "tests"))
-    {
-        let lines: Vec<&str> = text.lines().collect();
-        for (index, line) in lines.iter().enumerate().filter(|(_, line)| line.contains(sleep)) {
-            let is_explained = index > 0 && lines[index - 1].trim_start().starts_with("//");
-            assert!(
-                is_explained,
-                "{}:{} sleeps: wait for the event, or say why there is none: {line}",
-                path.display(),
-                index + 1
-            );
         }
     }
 }
