@@ -67,7 +67,7 @@ function heading(store: NotebookStore, level: number): void {
   if (!cell || cell_id === undefined) return;
   const source = `${"#".repeat(level)} ${cell.source.replace(/^#{1,6} /, "")}`;
   const replace = { ReplaceSource: { cell_id, cell_version: cell.cell_version, source } };
-  void store.do({ Batch: { commands: [replace, { ChangeCellType: { cell_id, cell_type: "markdown" } }] } });
+  void store.send({ Batch: { commands: [replace, { ChangeCellType: { cell_id, cell_type: "markdown" } }] } });
 }
 
 function selectTo(store: NotebookStore, cell: string | undefined): void {
@@ -83,7 +83,7 @@ function collapseAll(store: NotebookStore, isCollapsed: boolean): void {
 function toggleFlag(store: NotebookStore, flag: "outputs_hidden" | "source_hidden" | "pinned" | "skipped"): void {
   for (const cell_id of store.selected) {
     const isSet = store.document.cells.get(cell_id)?.flags?.[flag] ?? false;
-    void store.do({ SetCellFlags: { cell_id, flags: { [flag]: !isSet } } });
+    void store.send({ SetCellFlags: { cell_id, flags: { [flag]: !isSet } } });
   }
 }
 
@@ -163,7 +163,7 @@ export const actions: Action[] = [
     run: (store) => void store.runs.restartAndRun(),
   },
   { id: "kernel", title: "Kernel details", run: () => page.kernel?.() },
-  { id: "stop-all", title: "Stop all runs", needs: "run", run: (store) => void store.do({ StopAll: {} }) },
+  { id: "stop-all", title: "Stop all runs", needs: "run", run: (store) => void store.send({ StopAll: {} }) },
   { id: "edit", title: "Edit cell", keys: ["Enter"], run: (store) => store.select(store.current, { edit: true }) },
   { id: "up", title: "Cell above", keys: ["ArrowUp", "k"], run: (store) => store.select(store.neighbour(-1)) },
   { id: "down", title: "Cell below", keys: ["ArrowDown", "j"], run: (store) => store.select(store.neighbour(1)) },

@@ -108,5 +108,5 @@ async function write(
     if (store.document.cells.get(id)?.source !== source) return [];
     return [{ EditSource: { cell_id: id, base, change: changesBetween(source, after).toJSON() as Wire } }];
   });
-  if (commands.length > 0) await store.do({ Batch: { commands } }, { correlationId: newId() });
+  if (commands.length > 0) await store.send({ Batch: { commands } }, { correlationId: newId() });
 }

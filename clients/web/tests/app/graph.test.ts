@@ -1,8 +1,9 @@
 // Dependency graph of a notebook: its drawing and numbers, without a page.
 import { describe, expect, test, vi } from "vitest";
-import { type CellReport, Graph, numbered, partsOf } from "../../src/app/state/graph.ts";
+import { type CellReport, Graph } from "../../src/app/state/graph.ts";
 import { labelOf, linkMap } from "../../src/app/cells/links.ts";
-import type { NotebookStore } from "../../src/app/state/store.ts";
+import type { OpenNotebook } from "../../src/app/state/notebook.ts";
+import { numbered, partsOf } from "../../src/app/words/sentences.ts";
 
 /** Reports of cells by id, with their dependents. */
 function reports(children: Record<string, string[]>): CellReport[] {
@@ -81,12 +82,11 @@ describe("the graph of an open notebook", () => {
     const get = vi.fn(() => new Promise((resolve) => answers.push(resolve)));
     const store = {
       id: "nb",
-      document: { reactivity },
-      replica: { changed, replaced: new Set() },
+      replica: { document: { reactivity }, changed, replaced: new Set() },
       session: { rest: { get } },
-      tell: (topic: string) => told.push(topic),
+      touch: (topic: string) => told.push(topic),
     };
-    const graph = new Graph(store as unknown as NotebookStore);
+    const graph = new Graph(store as unknown as OpenNotebook);
     const change = () => changed.forEach((listener) => listener());
     const answer = async (version: number, cells: CellReport[]) => {
       answers.shift()?.({ version, reactivity, cells });

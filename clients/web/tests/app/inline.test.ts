@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { type Inline, blockOf, wordsOf } from "../../src/app/state/inline.ts";
-import type { NotebookStore } from "../../src/app/state/store.ts";
+import { blockOf, wordsOf } from "../../src/app/state/inline.ts";
+import type { Inline } from "../../src/app/state/inlineField.ts";
+import type { OpenNotebook } from "../../src/app/state/notebook.ts";
 
 test("the longest block of code of an answer is the proposal; an answer in words has none", () => {
   expect(blockOf("Like this:\n\n```python\nx = 1\n```\nor\n```\nx = 1\ny = 2\n```\n")).toBe("x = 1\ny = 2");
@@ -15,8 +16,8 @@ test("the longest block of code of an answer is the proposal; an answer in words
 
 test("the model is told the question first, the cell, and the marked lines in a fence that nothing in them ends", () => {
   const cells = new Map([["c2", { cell_type: "sql" }]]);
-  const store = { document: { cells, order: ["c1", "c2"] } } as unknown as NotebookStore;
+  const notebook = { replica: { document: { cells, order: ["c1", "c2"] } } } as unknown as OpenNotebook;
   const asked: Inline = { cell: "c2", marked: "", conversation: "k", question: "faster, please" };
-  expect(wordsOf(store, asked)).toMatch(/^faster, please\n\nThis is about cell 2 \(c2, SQL\)\.\nChange nothing/);
-  expect(wordsOf(store, { ...asked, marked: "a\n```\nb" })).toContain("these lines of it:\n````\na\n```\nb\n````\n");
+  expect(wordsOf(notebook, asked)).toMatch(/^faster, please\n\nThis is about cell 2 \(c2, SQL\)\.\nChange nothing/);
+  expect(wordsOf(notebook, { ...asked, marked: "a\n```\nb" })).toContain("these lines of it:\n````\na\n```\nb\n````\n");
 });

@@ -1,7 +1,6 @@
 // Cache of connections' tables: refreshed when they may have changed, not for every key.
 import { expect, test, vi } from "vitest";
 import { Schemas, found, shortName } from "../../src/app/state/schemas.ts";
-import type { NotebookStore } from "../../src/app/state/store.ts";
 import type { KernelAnswer } from "../../src/protocol/messages.ts";
 
 const described: KernelAnswer = { described: { kind: "duckdb", tables: [] } };
@@ -10,13 +9,13 @@ const refused: KernelAnswer = { refused: { code: "no_kernel", message: "no kerne
 function setup({ mayRun = true, features = ["connection_schemas"] } = {}) {
   const listeners = new Set<(event: { type: string }) => void>();
   const ask = vi.fn<() => Promise<KernelAnswer | undefined>>(() => Promise.resolve(described));
-  const store = {
+  const notebook = {
     mayRun,
     questions: { ask },
     session: { connection: { welcome: { features } } },
     replica: { folded: listeners },
   };
-  const schemas = new Schemas(store as unknown as NotebookStore);
+  const schemas = new Schemas(notebook as unknown as ConstructorParameters<typeof Schemas>[0]);
   const happened = (type: string) => listeners.forEach((hear) => hear({ type }));
   return { schemas, ask, happened };
 }

@@ -1,5 +1,7 @@
 // Layout of the dependency map: one line per cell that others read, in lanes where lines do not overlap.
-import type { CellReport } from "../state/graph.ts";
+import type { components } from "../../protocol/rest.ts";
+
+type CellReport = components["schemas"]["CellReport"];
 
 /** Line from a cell's row to the row of a cell that reads from it. */
 export interface Link {

@@ -26,7 +26,7 @@ export async function addPicture(store: NotebookStore, cell_id: string, file: Fi
     const name = nameOf(file, before);
     const attachments = { ...before, [name]: content };
     if (JSON.stringify(attachments).length > MOST_OF_CELL) return undefined;
-    const done = await store.do({ SetCellAttachments: { cell_id, attachments } });
+    const done = await store.send({ SetCellAttachments: { cell_id, attachments } });
     if (!done) throw new Error("");
     // Attachments are replaced as a whole, so a concurrent change may have removed this one: retry.
     if (attachmentsOf(store, cell_id)[name] !== undefined) return reference(name);

@@ -1,6 +1,6 @@
 // Questions to the assistant that a button of the page asks.
 import { newId } from "../../transport/ids.ts";
-import type { NotebookStore } from "./store.ts";
+import type { Asking, OpenNotebook, Panels, Rights } from "./notebook.ts";
 
 const MODEL = "notarium.model";
 
@@ -12,13 +12,13 @@ export function chooseModel(name: string): void {
   localStorage.setItem(MODEL, name);
 }
 
-export function mayAsk(store: NotebookStore): boolean {
-  return store.mayConverse && (store.session.connection.welcome?.features.includes("assistants") ?? false);
+export function mayAsk(notebook: OpenNotebook & Rights): boolean {
+  return notebook.mayConverse && (notebook.session.connection.welcome?.features.includes("assistants") ?? false);
 }
 
 /** Opens the assistant panel and starts a turn there. */
-export async function ask(store: NotebookStore, text: string): Promise<void> {
-  if (store.panel !== "assistant") store.show("assistant");
+export async function ask(notebook: OpenNotebook & Asking & Panels, text: string): Promise<void> {
+  if (notebook.panel !== "assistant") notebook.show("assistant");
   const model = chosenModel();
-  await store.do({ StartTurn: { conversation_id: store.conversation ?? newId(), text, ...(model && { model }) } });
+  await notebook.send({ StartTurn: { conversation_id: notebook.conversation ?? newId(), text, ...(model && { model }) } });
 }

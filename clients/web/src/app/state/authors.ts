@@ -2,7 +2,7 @@
 import type { Actor, EventMessage } from "../../protocol/messages.ts";
 import { Blame } from "../cells/blame.ts";
 import { allEvents } from "./events.ts";
-import type { NotebookStore } from "./store.ts";
+import type { OpenNotebook, Toasts } from "./notebook.ts";
 import { date, hueOf, kindOf } from "../words/words.ts";
 
 export interface AuthoredLine {
@@ -15,17 +15,17 @@ export interface AuthoredLine {
 
 export class Authors {
   isShown = false;
-  readonly #store: NotebookStore;
+  readonly #notebook: OpenNotebook & Toasts;
   readonly #names = new Map<string, string>();
   /** Events received while the earlier ones are being loaded. */
   #later: EventMessage[] = [];
   #blame: Blame | undefined;
 
-  constructor(store: NotebookStore) {
-    this.#store = store;
-    store.replica.folded.add((event) => this.#hear(event));
+  constructor(notebook: OpenNotebook & Toasts) {
+    this.#notebook = notebook;
+    notebook.replica.folded.add((event) => this.#hear(event));
     // A snapshot skips events, so the authors are loaded again.
-    store.replica.replaced.add(() => {
+    notebook.replica.replaced.add(() => {
       this.#blame = undefined;
       if (this.isShown) void this.#load();
     });
@@ -39,7 +39,7 @@ export class Authors {
 
   /** Authors of the cell's current source; undefined if they are hidden, or not known for this source. */
   of(cell: string): AuthoredLine[] | undefined {
-    const source = this.#store.document.cells.get(cell)?.source;
+    const source = this.#notebook.replica.document.cells.get(cell)?.source;
     const lines = this.isShown ? this.#blame?.lines(cell) : undefined;
     if (!lines || source !== lines.map(({ text }) => text).join("\n")) return undefined;
     return lines.map(({ actor, at, version }, index) => {
@@ -50,12 +50,12 @@ export class Authors {
   }
 
   async #load(): Promise<void> {
-    const store = this.#store;
+    const notebook = this.#notebook;
     this.#later = [];
     try {
       const blame = new Blame();
       let last = 0;
-      for (const event of await allEvents(store)) {
+      for (const event of await allEvents(notebook)) {
         blame.hear(event);
         last = event.version;
       }
@@ -63,7 +63,7 @@ export class Authors {
       this.#blame = blame;
     } catch (error) {
       this.isShown = false;
-      store.toast({ text: `Couldn’t load the authors. ${(error as Error).message}`, isError: true });
+      notebook.toast({ text: `Couldn’t load the authors. ${(error as Error).message}`, isError: true });
     }
     this.#tell();
   }
@@ -71,11 +71,11 @@ export class Authors {
   #hear(event: EventMessage): void {
     if (!this.#blame) return void (this.isShown && this.#later.push(event));
     const cell = this.#blame.hear(event);
-    if (cell !== undefined && this.isShown) this.#store.tell(`cell:${cell}`);
+    if (cell !== undefined && this.isShown) this.#notebook.touch(`cell:${cell}`);
   }
 
   #nameOf(actor: Actor): string {
-    const { session } = this.#store;
+    const { session } = this.#notebook;
     if (session.isMe(actor)) return "You";
     if (actor.kind !== "user" && actor.kind !== "guest") return kindOf(actor);
     const key = JSON.stringify(actor);
@@ -90,7 +90,7 @@ export class Authors {
   }
 
   #tell(): void {
-    for (const cell of this.#store.document.order) this.#store.tell(`cell:${cell}`);
-    this.#store.tell("panel");
+    for (const cell of this.#notebook.replica.document.order) this.#notebook.touch(`cell:${cell}`);
+    this.#notebook.touch("panel");
   }
 }

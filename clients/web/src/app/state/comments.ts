@@ -4,15 +4,8 @@ import { newId } from "../../transport/ids.ts";
 import { Rejected } from "../../transport/outbox.ts";
 import { serverNow } from "../session/clock.ts";
 import { see, seenAt } from "../session/seen.ts";
-import type { NotebookStore } from "./store.ts";
+import type { Marked, OpenNotebook, Panels, Rights, Toasts, Typing } from "./notebook.ts";
 import { kindOf } from "../words/words.ts";
-
-/** A range of a cell's displayed text. */
-export interface Marked {
-  cell: string;
-  from: number;
-  to: number;
-}
 
 /** A thread being started. */
 export interface Draft {
@@ -45,15 +38,15 @@ export class Comments {
   news = "";
   /** Time of the newest comment that the panel has shown. */
   #seen: number;
-  readonly #store: NotebookStore;
+  readonly #notebook: OpenNotebook & Panels & Rights & Toasts & Typing;
   #byCell: ReadonlyMap<string, [string, Thread][]> = new Map();
 
-  constructor(store: NotebookStore) {
-    this.#store = store;
+  constructor(notebook: OpenNotebook & Panels & Rights & Toasts & Typing) {
+    this.#notebook = notebook;
     // Comments from before the first visit are not news.
-    this.#seen = seenAt(store.session.userId, store.id) ?? serverNow();
-    store.replica.changed.add(({ parts }) => parts.has("comments") && this.#sort());
-    store.replica.folded.add((event) => {
+    this.#seen = seenAt(notebook.session.userId, notebook.id) ?? serverNow();
+    notebook.replica.changed.add(({ parts }) => parts.has("comments") && this.#sort());
+    notebook.replica.folded.add((event) => {
       if (event.type === "CommentPosted") void this.#hear(event);
     });
   }
@@ -66,15 +59,15 @@ export class Comments {
   /** Rebuilds the threads per cell and re-renders cells whose threads changed. */
   #sort(): void {
     const before = this.#byCell;
-    this.#byCell = byCell(this.#store.document.threads);
+    this.#byCell = byCell(this.#notebook.replica.document.threads);
     for (const cell of new Set([...before.keys(), ...this.#byCell.keys()]))
-      if (!isSame(before.get(cell), this.#byCell.get(cell))) this.#store.tell(`cell:${cell}`);
+      if (!isSame(before.get(cell), this.#byCell.get(cell))) this.#notebook.touch(`cell:${cell}`);
   }
 
   /** Threads with the chosen state (open or resolved), in the order of the notebook. */
   get all(): [string, Thread][] {
     const isShown = ([, { resolved }]: [string, Thread]) => (resolved ? "resolved" : "open") === this.shown;
-    return this.#store.document.order.flatMap((cell) => this.of(cell).filter(isShown));
+    return this.#notebook.replica.document.order.flatMap((cell) => this.of(cell).filter(isShown));
   }
 
   open(cell: string): number {
@@ -84,15 +77,15 @@ export class Comments {
   /** Ranges of open threads in the cell's displayed text. */
   marked(cell: string): { from: number; to: number }[] {
     const open = this.of(cell).flatMap(([, { range, resolved }]) => (range && !resolved ? [range] : []));
-    return open.map((range) => this.#store.texts.placed(cell, range)).filter(({ from, to }) => from < to);
+    return open.map((range) => this.#notebook.texts.placed(cell, range)).filter(({ from, to }) => from < to);
   }
 
   /** Starts a thread on the marked range, or on the whole cell. */
   begin(cell: string, marked: Marked | undefined): void {
-    const store = this.#store;
-    const source = store.texts.shown(cell) ?? store.document.cells.get(cell)?.source ?? "";
-    const isUnsent = store.texts.shown(cell) !== undefined;
-    const base = isUnsent ? undefined : store.document.version;
+    const notebook = this.#notebook;
+    const source = notebook.texts.shown(cell) ?? notebook.replica.document.cells.get(cell)?.source ?? "";
+    const isUnsent = notebook.texts.shown(cell) !== undefined;
+    const base = isUnsent ? undefined : notebook.replica.document.version;
     this.draft = {
       cell,
       marked: marked && marked.from < marked.to ? { ...marked, base, quote: source.slice(marked.from, marked.to) } : undefined,
@@ -122,14 +115,14 @@ export class Comments {
   }
 
   #show(): void {
-    const store = this.#store;
-    if (store.panel === "comments") store.tell("comments");
-    else store.show("comments");
+    const notebook = this.#notebook;
+    if (notebook.panel === "comments") notebook.touch("comments");
+    else notebook.show("comments");
   }
 
   end(): void {
     this.draft = undefined;
-    this.#store.tell("comments");
+    this.#notebook.touch("comments");
   }
 
   // Sending
@@ -139,22 +132,24 @@ export class Comments {
     const unsent: Unsent = { id: newId(), target, text, mentions };
     this.unsent = [...this.unsent, unsent];
     if (this.draft === target) this.draft = undefined;
-    this.#store.tell("comments");
+    this.#notebook.touch("comments");
     try {
-      const { outcome } = await this.#store.replica.command({ AddComment: { target: await this.#place(target), text, mentions } });
+      const { outcome } = await this.#notebook.replica.command({
+        AddComment: { target: await this.#place(target), text, mentions },
+      });
       if ("cell" in target) this.thread = outcome.thread ?? undefined;
       this.drop(unsent);
     } catch (error) {
       const why = error instanceof Rejected ? error.message : String(error);
       this.unsent = this.unsent.map((each) => (each === unsent ? { ...unsent, error: why } : each));
-      this.#store.tell("comments");
+      this.#notebook.touch("comments");
     }
   }
 
   /** Discards an unsent comment. */
   drop({ id }: Unsent): void {
     this.unsent = this.unsent.filter((each) => each.id !== id);
-    this.#store.tell("comments");
+    this.#notebook.touch("comments");
   }
 
   /** Maps the marked range to the current text, after waiting for unsent edits. */
@@ -162,7 +157,7 @@ export class Comments {
     if ("thread" in target) return { thread: { thread_id: target.thread } };
     const { cell: cell_id, marked } = target;
     if (!marked) return { cell: { cell_id } };
-    const { texts, replica } = this.#store;
+    const { texts, replica } = this.#notebook;
     await texts.settled([cell_id]);
     const at = nearest(replica.document.cells.get(cell_id)?.source ?? "", marked.quote, marked.from);
     if (at !== undefined) return { cell: { cell_id, range: [at, at + marked.quote.length], base: replica.document.version } };
@@ -170,49 +165,51 @@ export class Comments {
   }
 
   isMine({ author }: Comment): boolean {
-    const { actor } = this.#store.session.me;
+    const { actor } = this.#notebook.session.me;
     return author.kind === actor.kind && "id" in author && "id" in actor && author.id === actor.id;
   }
 
   /** People may delete their own comments, owners all. */
   mayDelete(comment: Comment): boolean {
-    return this.#store.mayConverse && (this.isMine(comment) || this.#store.replica.role === "owner");
+    return this.#notebook.mayConverse && (this.isMine(comment) || this.#notebook.replica.role === "owner");
   }
 
   // Comments of others
 
   /** Number of comments by others that are not yet seen here. */
   get unseen(): number {
-    const all = [...this.#store.document.threads.values()].flatMap(({ comments }) => comments);
+    const all = [...this.#notebook.replica.document.threads.values()].flatMap(({ comments }) => comments);
     return all.filter((comment) => comment.posted_at > this.#seen && !this.isMine(comment)).length;
   }
 
   /** Marks all comments as seen, when the panel is shown. */
   see(): void {
     if (this.unseen === 0) return;
-    const times = [...this.#store.document.threads.values()].flatMap(({ comments }) => comments.map(({ posted_at }) => posted_at));
+    const times = [...this.#notebook.replica.document.threads.values()].flatMap(({ comments }) =>
+      comments.map(({ posted_at }) => posted_at),
+    );
     this.#seen = Math.max(...times);
-    see(this.#store.session.userId, this.#store.id, this.#seen);
-    this.#store.tell("comments");
+    see(this.#notebook.session.userId, this.#notebook.id, this.#seen);
+    this.#notebook.touch("comments");
   }
 
   async #hear(event: EventMessage): Promise<void> {
-    const store = this.#store;
+    const notebook = this.#notebook;
     const { thread_id, text, mentions } = event.payload as { thread_id: string; text: string; mentions?: string[] };
     if (this.#isMe(event.actor)) return;
-    const thread = store.document.threads.get(thread_id);
+    const thread = notebook.replica.document.threads.get(thread_id);
     if (!thread) return;
-    const name = (await store.session.nameOfActor(event.actor)) ?? kindOf(event.actor);
-    const where = `cell ${store.document.order.indexOf(thread.cell_id) + 1}`;
+    const name = (await notebook.session.nameOfActor(event.actor)) ?? kindOf(event.actor);
+    const where = `cell ${notebook.replica.document.order.indexOf(thread.cell_id) + 1}`;
     this.news = `${name} commented on ${where}: ${text.slice(0, 200)}`;
-    store.tell("comments");
-    if (!mentions?.includes(store.session.userId ?? "")) return;
-    const action = { label: "Show", run: () => this.goTo(thread_id, store.document.threads.get(thread_id) ?? thread) };
-    store.toast({ text: `${name} mentioned you on ${where}`, action });
+    notebook.touch("comments");
+    if (!mentions?.includes(notebook.session.userId ?? "")) return;
+    const action = { label: "Show", run: () => this.goTo(thread_id, notebook.replica.document.threads.get(thread_id) ?? thread) };
+    notebook.toast({ text: `${name} mentioned you on ${where}`, action });
   }
 
   #isMe(actor: Actor): boolean {
-    return actor.kind === "user" && actor.id === this.#store.session.userId;
+    return actor.kind === "user" && actor.id === this.#notebook.session.userId;
   }
 }
 

@@ -1,6 +1,6 @@
 // Databases that SQL cells can name, offered by the runtime agents with access to the notebook; one list for all cells.
 import type { components } from "../../protocol/rest.ts";
-import type { NotebookStore } from "./store.ts";
+import type { OpenNotebook } from "./notebook.ts";
 
 type Kernels = components["schemas"]["Kernels"];
 export type Connection = components["schemas"]["OfferedConnection"];
@@ -30,12 +30,12 @@ export function wayOf(name: string, known: readonly Connection[] | undefined): W
 }
 
 export class Connections {
-  readonly #store: NotebookStore;
+  readonly #notebook: OpenNotebook;
   #list: Connection[] | undefined;
   #isAsking = false;
 
-  constructor(store: NotebookStore) {
-    this.#store = store;
+  constructor(notebook: OpenNotebook) {
+    this.#notebook = notebook;
   }
 
   /** Undefined until loaded. */
@@ -47,11 +47,11 @@ export class Connections {
   ask(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    const { session, id } = this.#store;
+    const { session, id } = this.#notebook;
     const take = ({ connections = [] }: Kernels) => {
       const isNew = JSON.stringify(connections) !== JSON.stringify(this.#list);
       this.#list = connections;
-      if (isNew) this.#store.tell("connections");
+      if (isNew) this.#notebook.touch("connections");
     };
     // If the request fails, the cell's own connection remains available.
     session.rest

@@ -5,36 +5,20 @@ import type { components } from "../../protocol/rest.ts";
 import { newId } from "../../transport/ids.ts";
 import { chosenModel } from "./asking.ts";
 import { changesBetween } from "../cells/changes.ts";
-import type { NotebookStore } from "./store.ts";
+import type { Inline, InlineField } from "./inlineField.ts";
+import type { OpenNotebook, Typing } from "./notebook.ts";
 import { causeWords } from "../words/words.ts";
 
 type Messages = components["schemas"]["MessagePage"];
 type Turns = components["schemas"]["TurnPage"];
 
-export interface Inline {
-  cell: string;
-  /** The marked lines; empty means the whole cell. */
-  marked: string;
-  conversation: string;
-  question: string;
-  /** The answering turn; `isSent` once the server has it. */
-  turn?: string;
-  isSent?: boolean;
-  /** The source that the question is about, with its version. */
-  before?: { source: string; version: number };
-  /** Reason why there is no answer. */
-  problem?: string;
-  /** The proposed source of the cell. */
-  proposal?: string;
-  /** The answer in words, if it has no code. */
-  answer?: string;
-}
+type AskedNotebook = OpenNotebook & Typing & { readonly inline: InlineField };
 
 /** Sends the question. */
-export async function send(store: NotebookStore, asked: Inline): Promise<void> {
+export async function send(notebook: AskedNotebook, asked: Inline): Promise<void> {
   const { cell, conversation, question } = asked;
-  await store.texts.settled([cell]);
-  const source = store.document.cells.get(cell)?.source;
+  await notebook.texts.settled([cell]);
+  const source = notebook.replica.document.cells.get(cell)?.source;
   if (source === undefined) return;
   const turn = newId();
   const sent: Inline = {
@@ -43,24 +27,24 @@ export async function send(store: NotebookStore, asked: Inline): Promise<void> {
     conversation,
     question,
     turn,
-    before: { source, version: store.document.version },
+    before: { source, version: notebook.replica.document.version },
   };
-  store.inline.set(sent);
+  notebook.inline.set(sent);
   const model = chosenModel();
   const body: Command = {
-    StartTurn: { conversation_id: conversation, turn_id: turn, text: wordsOf(store, sent), ...(model && { model }) },
+    StartTurn: { conversation_id: conversation, turn_id: turn, text: wordsOf(notebook, sent), ...(model && { model }) },
   };
   try {
-    await store.replica.command(body);
-    change(store, sent, { isSent: true });
+    await notebook.replica.command(body);
+    change(notebook, sent, { isSent: true });
   } catch (error) {
-    change(store, sent, { turn: undefined, problem: (error as Error).message });
+    change(notebook, sent, { turn: undefined, problem: (error as Error).message });
   }
 }
 
 /** The model's prompt; it begins with the person's words, because they name the conversation. */
-export function wordsOf(store: NotebookStore, { cell, marked, question }: Inline): string {
-  const { cells, order } = store.document;
+export function wordsOf(notebook: Pick<OpenNotebook, "replica">, { cell, marked, question }: Inline): string {
+  const { cells, order } = notebook.replica.document;
   const kind = { code: "Python", sql: "SQL", markdown: "Markdown" }[cells.get(cell)?.cell_type as string] ?? "text";
   const lines = marked.trim() === "" ? "" : `\nIt is about these lines of it:\n${fenced(marked)}`;
   return (
@@ -82,17 +66,17 @@ export function blockOf(answer: string): string | undefined {
 }
 
 /** Loads the result of a finished turn. */
-export async function settle(store: NotebookStore, asked: Inline): Promise<void> {
-  const at = `/api/notebooks/${store.id}`;
+export async function settle(notebook: AskedNotebook, asked: Inline): Promise<void> {
+  const at = `/api/notebooks/${notebook.id}`;
   try {
     const [turns, said] = await Promise.all([
-      store.session.rest.get<Turns>(`${at}/turns?conversation=${asked.conversation}&limit=20`),
-      store.session.rest.get<Messages>(`${at}/conversations/${asked.conversation}/messages?limit=100`),
+      notebook.session.rest.get<Turns>(`${at}/turns?conversation=${asked.conversation}&limit=20`),
+      notebook.session.rest.get<Messages>(`${at}/conversations/${asked.conversation}/messages?limit=100`),
     ]);
     const turn = turns.turns.find(({ id }) => id === asked.turn);
-    if (turn?.status === "cancelled") return change(store, asked, { turn: undefined, problem: "Stopped." });
+    if (turn?.status === "cancelled") return change(notebook, asked, { turn: undefined, problem: "Stopped." });
     if (turn?.status === "failed")
-      return change(store, asked, { turn: undefined, problem: `Failed: ${causeWords(turn.cause ?? "", undefined)}` });
+      return change(notebook, asked, { turn: undefined, problem: `Failed: ${causeWords(turn.cause ?? "", undefined)}` });
     const answer = said.messages
       .filter((each) => each.turn_id === asked.turn && String(each.role) === "assistant")
       .toReversed()
@@ -100,33 +84,33 @@ export async function settle(store: NotebookStore, asked: Inline): Promise<void>
       .flatMap((block) => (typeof block === "object" && block !== null && "text" in block ? [textOf(block)] : []))
       .join("\n\n");
     const proposal = blockOf(answer);
-    if (proposal !== undefined) return change(store, asked, { turn: undefined, proposal });
-    change(store, asked, { turn: undefined, answer: answer || "The assistant had nothing to say." });
+    if (proposal !== undefined) return change(notebook, asked, { turn: undefined, proposal });
+    change(notebook, asked, { turn: undefined, answer: answer || "The assistant had nothing to say." });
   } catch (error) {
-    change(store, asked, { turn: undefined, problem: (error as Error).message });
+    change(notebook, asked, { turn: undefined, problem: (error as Error).message });
   }
 }
 
 const textOf = (block: { text?: unknown }): string => (block.text as { text?: string } | undefined)?.text ?? "";
 
 /** Changes the question, unless it has been closed or replaced. */
-function change(store: NotebookStore, asked: Inline, more: Partial<{ [K in keyof Inline]: Inline[K] | undefined }>): void {
-  const now = store.inline.asked;
+function change(notebook: AskedNotebook, asked: Inline, more: Partial<{ [K in keyof Inline]: Inline[K] | undefined }>): void {
+  const now = notebook.inline.asked;
   if (now?.cell !== asked.cell || now.turn !== asked.turn) return;
   const { turn, ...kept } = { ...now, ...more };
-  store.inline.set({ ...kept, ...(turn !== undefined && { turn }) } as Inline);
+  notebook.inline.set({ ...kept, ...(turn !== undefined && { turn }) } as Inline);
 }
 
 /** Reopens the field with the same question. */
-export function again(store: NotebookStore, { cell, marked, conversation, question }: Inline): void {
-  store.focus.open();
-  store.inline.set({ cell, marked, conversation, question });
+export function again(notebook: AskedNotebook, { cell, marked, conversation, question }: Inline): void {
+  notebook.focus.open();
+  notebook.inline.set({ cell, marked, conversation, question });
 }
 
 /** Applies the proposal as an edit of the source asked about, so that concurrent edits are merged. */
-export async function apply(store: NotebookStore, { cell, before, proposal }: Inline): Promise<boolean> {
+export async function apply(notebook: AskedNotebook, { cell, before, proposal }: Inline): Promise<boolean> {
   if (before === undefined || proposal === undefined) return false;
-  await store.texts.settled([cell]);
+  await notebook.texts.settled([cell]);
   const edit = changesBetween(before.source, proposal).toJSON() as Wire;
-  return (await store.do({ EditSource: { cell_id: cell, base: before.version, change: edit } })) !== undefined;
+  return (await notebook.send({ EditSource: { cell_id: cell, base: before.version, change: edit } })) !== undefined;
 }

@@ -1,6 +1,6 @@
 // Input requests of runs with their answers: from live events, and from the server for earlier ones.
 import type { Actor } from "../../protocol/messages.ts";
-import type { NotebookStore } from "./store.ts";
+import type { OpenNotebook } from "./notebook.ts";
 
 /** An input request, with its answer if there is one. */
 export interface Asked {
@@ -32,7 +32,7 @@ export class Inputs {
   readonly #known = new Map<string, Map<number, Asked>>();
   readonly #read = new Set<string>();
 
-  constructor(private readonly store: NotebookStore) {}
+  constructor(private readonly notebook: OpenNotebook) {}
 
   /** Requests of a run, oldest first. Earlier ones are loaded if its code may have asked for input. */
   of(run: string, source = ""): Asked[] {
@@ -53,13 +53,13 @@ export class Inputs {
     const before = run.get(asked.version);
     if (!before?.answered_by) run.set(asked.version, asked);
     this.#known.set(asked.execution_id, run);
-    this.store.tellSoon("inputs");
+    this.notebook.touchSoon("inputs");
   }
 
   async #ask(run: string): Promise<void> {
     this.#read.add(run);
-    const path = `/api/notebooks/${encodeURIComponent(this.store.id)}/runs/${encodeURIComponent(run)}/inputs`;
-    const answer = await this.store.session.rest.get<{ inputs: Omit<Asked, "execution_id">[] }>(path).catch(() => undefined);
+    const path = `/api/notebooks/${encodeURIComponent(this.notebook.id)}/runs/${encodeURIComponent(run)}/inputs`;
+    const answer = await this.notebook.session.rest.get<{ inputs: Omit<Asked, "execution_id">[] }>(path).catch(() => undefined);
     for (const asked of answer?.inputs ?? []) this.#put({ ...asked, execution_id: run });
   }
 }

@@ -1,7 +1,7 @@
 // Table schemas of the databases of SQL cells: cached for all cells, reloaded after runs that may change them.
 import type { ConnectionSchema, KernelAnswer } from "../../protocol/messages.ts";
 import { pageWords } from "../../transport/refusals.ts";
-import type { NotebookStore } from "./store.ts";
+import type { Asking, OpenNotebook, Rights } from "./notebook.ts";
 
 /** Events after which a database may have other tables. */
 const CHANGES = new Set(["ExecutionCompleted", "ExecutionLost", "KernelSessionStarted", "KernelSessionEnded"]);
@@ -19,18 +19,18 @@ interface Kept {
 }
 
 export class Schemas {
-  readonly #store: NotebookStore;
+  readonly #notebook: OpenNotebook & Asking & Rights;
   readonly #kept = new Map<string, Kept>();
   #generation = 0;
 
-  constructor(store: NotebookStore) {
-    this.#store = store;
-    store.replica.folded.add(({ type }) => CHANGES.has(type) && (this.#generation += 1));
+  constructor(notebook: OpenNotebook & Asking & Rights) {
+    this.#notebook = notebook;
+    notebook.replica.folded.add(({ type }) => CHANGES.has(type) && (this.#generation += 1));
   }
 
   /** True if this person may run code and the server supports the question. */
   get isOpen(): boolean {
-    return this.#store.mayRun && (this.#store.session.connection.welcome?.features.includes("connection_schemas") ?? false);
+    return this.#notebook.mayRun && (this.#notebook.session.connection.welcome?.features.includes("connection_schemas") ?? false);
   }
 
   /** Tables for an editor's completion, from the cache if it is still valid. */
@@ -51,7 +51,7 @@ export class Schemas {
   }
 
   async #ask(connection: string, matching: string): Promise<Told> {
-    return toldBy(await this.#store.questions.ask({ code: "", cursor: 0, kind: { describe: { connection, matching } } }));
+    return toldBy(await this.#notebook.questions.ask({ code: "", cursor: 0, kind: { describe: { connection, matching } } }));
   }
 }
 

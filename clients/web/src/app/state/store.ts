@@ -12,11 +12,12 @@ import { Ahead } from "./ahead.ts";
 import { type AssistantAtWork, assistantsAtWork } from "./assistants.ts";
 import { Authors } from "./authors.ts";
 import { type Chunk, rechunk } from "../cells/chunks.ts";
-import { Comments, type Marked } from "./comments.ts";
+import { Comments } from "./comments.ts";
 import { Edits } from "./edits.ts";
 import { Connections } from "./connections.ts";
 import { Inputs } from "./inputs.ts";
-import { Graph, numbered } from "./graph.ts";
+import { Graph } from "./graph.ts";
+import { numbered } from "../words/sentences.ts";
 import { Focus } from "./focus.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "../cells/headings.ts";
 import { Places } from "./places.ts";
@@ -29,18 +30,14 @@ import { type Session, isNotProved } from "../session/session.ts";
 import { Review } from "./review.ts";
 import { Groups } from "../words/steps.ts";
 import { InlineField } from "./inlineField.ts";
-import type { Toast } from "./toast.ts";
+import type { Asking, Marked, OpenNotebook, Panel, Panels, Rights, Selection, Toast, Toasts, Typing } from "./notebook.ts";
 import { Together } from "./together.ts";
 import { Topics } from "./topics.ts";
 import { UndoneCalls } from "./undone.ts";
 
-export type { Toast };
-
 /** Names of commands that need the right to edit. */
 const EDITS =
   /^(Insert|Edit|Delete|Restore|Move|SetCell)|^(ReplaceSource|ChangeCellType|ClearOutputs|Undo|Redo|RenameNotebook|Batch)$/;
-
-export type Panel = "assistant" | "comments" | "files" | "history" | "outline" | "variables" | undefined;
 
 /** Views with cells only: zen for work, present (without code) for an audience. */
 export type View = "zen" | "present";
@@ -56,7 +53,7 @@ export interface Reveal {
   place: { line: number } | { from: number; to: number };
 }
 
-export class NotebookStore extends Topics {
+export class NotebookStore extends Topics implements OpenNotebook, Asking, Panels, Rights, Selection, Toasts, Typing {
   readonly replica: Replica;
   readonly texts: Texts;
   readonly questions: Questions;
@@ -116,8 +113,8 @@ export class NotebookStore extends Topics {
       if (touched.parts.has("assistants")) (this.#propose(), this.#assistantsMoved());
       if (touched.parts.has("order")) this.#reorder();
       this.#fold(touched.parts.has("order") || [...touched.cells].some((id) => this.#mayFold(id)));
-      for (const cell of touched.cells) this.tellSoon(`cell:${cell}`);
-      for (const part of touched.parts) this.tellSoon(part);
+      for (const cell of touched.cells) this.touchSoon(`cell:${cell}`);
+      for (const part of touched.parts) this.touchSoon(part);
     });
     for (const listeners of [
       this.replica.stateChanged,
@@ -125,7 +122,7 @@ export class NotebookStore extends Topics {
       session.connection.changed,
       this.texts.changed,
     ]) {
-      (listeners as typeof this.replica.statusChanged).add(() => this.tellSoon("status"));
+      (listeners as typeof this.replica.statusChanged).add(() => this.touchSoon("status"));
     }
     session.connection.changed.add(({ name }) => (this.lostAt = name === "live" ? undefined : (this.lostAt ?? Date.now())));
     if (session.connection.state.name === "live") this.lostAt = undefined;
@@ -138,7 +135,7 @@ export class NotebookStore extends Topics {
       this.groups.hear(event);
       this.inputs.hear(event);
       this.#reviewed(this.review.hear(event, before));
-      if (this.undone.hear(event)) this.tellSoon("assistants");
+      if (this.undone.hear(event)) this.touchSoon("assistants");
       for (const missing of missingIn(event)) this.runs.tellMissing(missing);
     });
     this.replica.replaced.add(() => this.progress.begin(this.queue.length, this.queue[0]?.[1].requested_at ?? 0));
@@ -225,15 +222,15 @@ export class NotebookStore extends Topics {
     for (const assistant of assistantsAtWork(this.document))
       for (const cell of assistant.cells) working.set(cell, [...(working.get(cell) ?? []), assistant]);
     this.working = working;
-    for (const cell of new Set([...before.keys(), ...working.keys()])) this.tell(`cell:${cell}`);
+    for (const cell of new Set([...before.keys(), ...working.keys()])) this.touch(`cell:${cell}`);
   }
 
   /** Re-renders only the cells that peers entered or left. */
   #peersMoved(): void {
     const here = new Set([...this.replica.presence.peers.values()].flatMap(({ state }) => state?.cell_id ?? []));
-    for (const cell of new Set([...this.#peerCells, ...here])) this.tellSoon(`cell:${cell}`);
+    for (const cell of new Set([...this.#peerCells, ...here])) this.touchSoon(`cell:${cell}`);
     this.#peerCells = here;
-    this.tellSoon("presence");
+    this.touchSoon("presence");
   }
 
   // Selection
@@ -249,8 +246,8 @@ export class NotebookStore extends Topics {
     this.current = cell;
     this.isEditing = edit && cell !== undefined;
     if (cell !== undefined) this.#lastIndex = Math.max(0, this.document.order.indexOf(cell));
-    for (const id of new Set([...touched, ...this.selected])) this.tell(`cell:${id}`);
-    if (previous !== cell) this.tell("current");
+    for (const id of new Set([...touched, ...this.selected])) this.touch(`cell:${id}`);
+    if (previous !== cell) this.touch("current");
     if (!this.isEditing) this.replica.presence.show(cell === undefined ? {} : { cell_id: cell });
   }
 
@@ -287,7 +284,7 @@ export class NotebookStore extends Topics {
   goTo(cell: string, place: Reveal["place"]): void {
     this.reveal = { cell, place };
     this.select(cell, { edit: true });
-    this.tell(`cell:${cell}`);
+    this.touch(`cell:${cell}`);
   }
 
   /** Cell whose source is shown because it contains a search match. */
@@ -297,7 +294,7 @@ export class NotebookStore extends Topics {
     const before = this.found;
     this.found = cell;
     if (cell !== undefined) this.unfold(cell);
-    for (const id of new Set([before, cell])) if (id !== undefined) this.tell(`cell:${id}`);
+    for (const id of new Set([before, cell])) if (id !== undefined) this.touch(`cell:${id}`);
   }
 
   /** Unfolds the headings that hide a cell. */
@@ -337,7 +334,7 @@ export class NotebookStore extends Topics {
       const above = isCollapsed ? headingAbove(order, cells, id) : undefined;
       if (above !== undefined) this.select(above);
     } else if (this.mayEdit) {
-      void this.do({ SetCellFlags: { cell_id: id, flags: { heading_collapsed: isCollapsed } } });
+      void this.send({ SetCellFlags: { cell_id: id, flags: { heading_collapsed: isCollapsed } } });
     } else {
       this.#foldedHere.set(id, isCollapsed);
       this.#fold(true);
@@ -354,13 +351,13 @@ export class NotebookStore extends Topics {
     this.folds = foldsOf(order, cells, (id) => this.isCollapsed(id));
     // A cell being edited is not hidden.
     if (this.isEditing && this.current !== undefined && this.folds.hidden.has(this.current)) return this.#reveal(this.current);
-    this.tell("folds");
+    this.touch("folds");
   }
 
   // Commands
 
   /** Sends a command; shows a refusal as a toast. */
-  async do(body: Command, options?: { correlationId?: string }): Promise<Done | undefined> {
+  async send(body: Command, options?: { correlationId?: string }): Promise<Done | undefined> {
     try {
       const done = await this.replica.command(body, options);
       for (const notice of done.outcome.notices ?? []) this.toast({ text: sentenceOf(numbered(notice, this.document.order)) });
@@ -380,7 +377,7 @@ export class NotebookStore extends Topics {
 
   /** Sends a command that the stored token does not allow, after asking for the password. Returns true if it succeeded. */
   async decide(body: Command): Promise<boolean> {
-    if (this.session.me.asks_again !== true) return (await this.do(body)) !== undefined;
+    if (this.session.me.asks_again !== true) return (await this.send(body)) !== undefined;
     try {
       const rest = await this.session.deciding();
       await rest.json("POST", `/api/notebooks/${encodeURIComponent(this.id)}/commands`, { body });
@@ -409,8 +406,8 @@ export class NotebookStore extends Topics {
 
   #reviewed(cells: string[]): void {
     if (cells.length === 0) return;
-    for (const cell of cells) this.tell(`cell:${cell}`);
-    this.tell("review");
+    for (const cell of cells) this.touch(`cell:${cell}`);
+    this.touch("review");
     const last = cells.at(-1);
     if (this.review.isFollowing && !this.isEditing && last !== undefined && this.document.cells.has(last)) this.select(last);
   }
@@ -422,7 +419,7 @@ export class NotebookStore extends Topics {
   /** Undoes the assistant's changes in a cell, the latest call first. */
   async undoReviewed(cell: string): Promise<void> {
     for (const correlation_id of [...(this.review.cells.get(cell)?.calls ?? [])].reverse())
-      await this.do({ Undo: { correlation_id } });
+      await this.send({ Undo: { correlation_id } });
   }
 
   /** The newest conversation that is not an outside assistant's. */
@@ -449,15 +446,15 @@ export class NotebookStore extends Topics {
   #propose(): void {
     const before = this.proposals;
     this.proposals = proposalsIn(this.waiting, (cell) => this.document.cells.has(cell));
-    for (const cell of new Set([...before.keys(), ...this.proposals.keys()])) this.tell(`cell:${cell}`);
-    this.tell("review");
+    for (const cell of new Set([...before.keys(), ...this.proposals.keys()])) this.touch(`cell:${cell}`);
+    this.touch("review");
   }
 
   /** Shows an earlier version, or the present. */
   look(version: number | undefined, entry?: Entry): void {
     this.past = version === this.document.version && !entry ? undefined : version;
     this.pastEntry = entry;
-    this.tell("past");
+    this.touch("past");
   }
 
   /** Current view; undefined shows the full page. */
@@ -467,13 +464,13 @@ export class NotebookStore extends Topics {
     this.view = view;
     if (view !== undefined) this.panel = undefined;
     if (view === "present" && this.isEditing) this.select(this.current);
-    this.tell("panel");
+    this.touch("panel");
   }
 
   show(panel: Panel): void {
     if (this.panel !== panel) this.view = undefined;
     this.panel = this.panel === panel ? undefined : panel;
-    this.tell("panel");
+    this.touch("panel");
   }
 
   toast(toast: Omit<Toast, "id">): string {
@@ -481,7 +478,7 @@ export class NotebookStore extends Topics {
     // Toasts with a person's text stay until dismissed.
     const rest = this.toasts.filter(({ copy }) => copy === undefined).slice(-3);
     this.toasts = [...this.toasts.filter((each) => each.copy !== undefined || rest.includes(each)), { id, ...toast }];
-    this.tell("toasts");
+    this.touch("toasts");
     if (!toast.copy) setTimeout(() => this.dismiss(id), toast.action || toast.isError ? 12_000 : 6_000);
     return id;
   }
@@ -489,11 +486,11 @@ export class NotebookStore extends Topics {
   /** Changes a toast that is shown. */
   retoast(id: string, more: Partial<Omit<Toast, "id">>): void {
     this.toasts = this.toasts.map((toast) => (toast.id === id ? { ...toast, ...more } : toast));
-    this.tell("toasts");
+    this.touch("toasts");
   }
 
   dismiss(id: string): void {
     this.toasts = this.toasts.filter((toast) => toast.id !== id);
-    this.tell("toasts");
+    this.touch("toasts");
   }
 }

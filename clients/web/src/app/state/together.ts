@@ -2,7 +2,8 @@
 import type { Actor, Cell, EventMessage } from "../../protocol/messages.ts";
 import type { Copy } from "../../collab/texts.ts";
 import { takeDrafts } from "../session/drafts.ts";
-import type { NotebookStore, Toast } from "./store.ts";
+import type { Edits } from "./edits.ts";
+import type { OpenNotebook, Rights, Selection, Toast, Toasts, Typing } from "./notebook.ts";
 import { kindOf } from "../words/words.ts";
 
 /** Changes that arrive this soon after a reconnect were made while offline. */
@@ -13,44 +14,44 @@ const QUIET_MS = 30_000;
 export class Together {
   /** The followed person's connection id. */
   following: string | undefined;
-  readonly #store: NotebookStore;
+  readonly #notebook: OpenNotebook & Rights & Selection & Toasts & Typing & { readonly edits: Pick<Edits, "insert"> };
   readonly #told = new Map<string, number>();
   #returnedAt = 0;
   #hasDrafts = true;
   #lost: { toast: string; texts: { cellId: string; text: string }[] } = { toast: "", texts: [] };
 
-  constructor(store: NotebookStore) {
-    this.#store = store;
-    store.replica.folded.add((event, before) => this.#hear(event, before));
-    store.replica.stateChanged.add(({ name }) => {
+  constructor(notebook: OpenNotebook & Rights & Selection & Toasts & Typing & { readonly edits: Pick<Edits, "insert"> }) {
+    this.#notebook = notebook;
+    notebook.replica.folded.add((event, before) => this.#hear(event, before));
+    notebook.replica.stateChanged.add(({ name }) => {
       if (name !== "live") return;
       this.#returnedAt = Date.now();
       this.#offerDrafts();
     });
-    store.texts.copied.add((copy) => (copy.isForbidden || !store.mayEdit ? this.lostRights(copy) : this.#copied(copy)));
-    store.focus.lost.add(({ cell, text }) => cell === undefined && this.#closed(text));
-    store.replica.replaced.add(() => this.#missed());
+    notebook.texts.copied.add((copy) => (copy.isForbidden || !notebook.mayEdit ? this.lostRights(copy) : this.#copied(copy)));
+    notebook.focus.lost.add(({ cell, text }) => cell === undefined && this.#closed(text));
+    notebook.replica.replaced.add(() => this.#missed());
   }
 
   follow(connection: string | undefined): void {
     this.following = this.following === connection ? undefined : connection;
-    this.#store.tell("presence");
+    this.#notebook.touch("presence");
   }
 
   /** The followed person's cell. */
   get place(): string | undefined {
-    return this.#store.replica.presence.peers.get(this.following ?? "")?.state?.cell_id ?? undefined;
+    return this.#notebook.replica.presence.peers.get(this.following ?? "")?.state?.cell_id ?? undefined;
   }
 
   #hear(event: EventMessage, before: Cell | undefined): void {
     const { cell_id } = event.payload as { cell_id?: string };
     if (cell_id === undefined) return;
-    const store = this.#store;
-    const isMine = store.isEditing && store.current === cell_id;
-    if (event.type === "CellDeleted" && isMine && before && !store.replica.isOwn(event))
+    const notebook = this.#notebook;
+    const isMine = notebook.isEditing && notebook.current === cell_id;
+    if (event.type === "CellDeleted" && isMine && before && !notebook.replica.isOwn(event))
       void this.#deleted(cell_id, before.source, event.actor);
     if (this.#isMe(event.actor)) return;
-    const isTyped = store.texts.cells().includes(cell_id);
+    const isTyped = notebook.texts.cells().includes(cell_id);
     const isWorthTelling = event.actor.kind === "assistant" || Date.now() - this.#returnedAt < RETURN_MS;
     if (event.type === "CellSourceEdited" && isTyped && isWorthTelling) void this.#merged(event, cell_id);
   }
@@ -60,10 +61,10 @@ export class Together {
 
   /** Offers the deleted cell's full text, including keys typed until the person reacts. */
   async #deleted(cell_id: string, source: string, by?: Actor): Promise<void> {
-    const store = this.#store;
+    const notebook = this.#notebook;
     const text = this.#unsent?.cell === cell_id ? this.#unsent.text : source;
     this.#unsent = undefined;
-    const at = store.marked?.cell === cell_id ? Math.min(store.marked.to, text.length) : text.length;
+    const at = notebook.marked?.cell === cell_id ? Math.min(notebook.marked.to, text.length) : text.length;
     let kept = "";
     const whole = () => text.slice(0, at) + kept + text.slice(at);
     const toast = this.#keep(
@@ -74,15 +75,15 @@ export class Together {
       (more) => (kept = more),
       whole,
     );
-    if (by) store.retoast(toast, { text: `${await this.#whoElse(by)} deleted the cell you were editing` });
+    if (by) notebook.retoast(toast, { text: `${await this.#whoElse(by)} deleted the cell you were editing` });
   }
 
   /** A snapshot lacks the cell being edited, but not the author of its deletion. */
   #missed(): void {
-    const store = this.#store;
-    const cell = store.current;
-    if (cell === undefined || !store.isEditing || store.document.cells.has(cell)) return;
-    void this.#deleted(cell, store.texts.held(cell) ?? "");
+    const notebook = this.#notebook;
+    const cell = notebook.current;
+    if (cell === undefined || !notebook.isEditing || notebook.replica.document.cells.has(cell)) return;
+    void this.#deleted(cell, notebook.texts.held(cell) ?? "");
   }
 
   /** A field disappeared while the person was typing in it. */
@@ -94,22 +95,22 @@ export class Together {
       ? "What you were writing in has closed. Your text:"
       : "Keys are paused, because what you were using has closed. Click, or press Esc.";
     if (isText) return void this.#keep({ text: told }, (more) => (kept = more), whole);
-    const end = this.#store.focus.strayed.add(() => {
+    const end = this.#notebook.focus.strayed.add(() => {
       end();
-      if (this.#store.focus.isAstray) this.#store.toast({ text: told });
+      if (this.#notebook.focus.isAstray) this.#notebook.toast({ text: told });
     });
   }
 
   /** Shows a toast whose text grows by the keys that stray. */
   #keep(toast: Omit<Toast, "id" | "copy">, grow: (kept: string) => void, whole: () => string): string {
-    const store = this.#store;
-    const id = store.toast({ ...toast, copy: whole(), copyLabel: "Copy your text" });
+    const notebook = this.#notebook;
+    const id = notebook.toast({ ...toast, copy: whole(), copyLabel: "Copy your text" });
     // A deletion is announced before the focus is lost. Keys that stray after a later loss belong elsewhere.
-    const loss = store.focus.losses + (store.focus.isAstray ? 0 : 1);
-    const end = store.focus.strayed.add((kept) => {
-      if (store.focus.losses > loss || !store.toasts.some((each) => each.id === id)) return end();
+    const loss = notebook.focus.losses + (notebook.focus.isAstray ? 0 : 1);
+    const end = notebook.focus.strayed.add((kept) => {
+      if (notebook.focus.losses > loss || !notebook.toasts.some((each) => each.id === id)) return end();
       grow(kept);
-      store.retoast(id, { copy: whole() });
+      notebook.retoast(id, { copy: whole() });
     });
     return id;
   }
@@ -120,11 +121,11 @@ export class Together {
 
   /** Restores a cell, with the text that did not reach it. */
   restore(cell_id: string, text?: string): void {
-    const store = this.#store;
-    void store.do({ RestoreCell: { cell_id } }).then((done) => {
+    const notebook = this.#notebook;
+    void notebook.send({ RestoreCell: { cell_id } }).then((done) => {
       if (!done) return;
-      store.focus.act();
-      store.select(cell_id, { edit: true });
+      notebook.focus.act();
+      notebook.select(cell_id, { edit: true });
       if (text !== undefined) this.#putBack(cell_id, text);
     });
   }
@@ -134,37 +135,37 @@ export class Together {
     const isQuiet = Date.now() - (this.#told.get(key) ?? 0) < QUIET_MS;
     this.#told.set(key, Date.now());
     if (isQuiet) return;
-    const store = this.#store;
+    const notebook = this.#notebook;
     const who = event.actor.kind === "assistant" ? "the assistant’s" : `${await this.name(event.actor)}’s`;
-    store.toast({
+    notebook.toast({
       text: `Your text was merged with ${who}`,
-      action: { label: "Show", run: () => store.select(cell_id) },
-      second: { label: "Undo theirs", run: () => void store.do({ Undo: { correlation_id: event.correlation_id } }) },
+      action: { label: "Show", run: () => notebook.select(cell_id) },
+      second: { label: "Undo theirs", run: () => void notebook.send({ Undo: { correlation_id: event.correlation_id } }) },
     });
   }
 
   /** Shows one notice with all text lost by a lowered role, for any number of cells and commands. */
   lostRights(copy?: { cellId: string; text: string }): void {
-    const store = this.#store;
-    const isShown = store.toasts.some(({ id }) => id === this.#lost.toast);
+    const notebook = this.#notebook;
+    const isShown = notebook.toasts.some(({ id }) => id === this.#lost.toast);
     const texts = isShown ? this.#lost.texts : [];
     const isNew = copy && !texts.some(({ cellId, text }) => cellId === copy.cellId && text === copy.text);
     if (isShown && !isNew) return;
-    if (isShown) store.dismiss(this.#lost.toast);
+    if (isShown) notebook.dismiss(this.#lost.toast);
     const all = isNew ? [...texts, copy] : texts;
-    const place = (id: string) => store.document.order.indexOf(id) + 1;
+    const place = (id: string) => notebook.replica.document.order.indexOf(id) + 1;
     const named = all.map(({ cellId, text }) => (all.length === 1 ? text : `# Cell ${place(cellId) || "deleted"}\n${text}`));
     const text = `You can no longer edit this notebook.${all.length > 0 ? " Your unsaved text:" : ""}`;
-    const toast = store.toast({ text, isError: true, ...(all.length > 0 && { copy: named.join("\n\n") }) });
+    const toast = notebook.toast({ text, isError: true, ...(all.length > 0 && { copy: named.join("\n\n") }) });
     this.#lost = { toast, texts: all };
   }
 
   #copied({ cellId: cell, text, reason }: Copy): void {
-    const store = this.#store;
-    const isBeingDeleted = store.isEditing && store.current === cell && reason.includes("deleted");
+    const notebook = this.#notebook;
+    const isBeingDeleted = notebook.isEditing && notebook.current === cell && reason.includes("deleted");
     if (isBeingDeleted) return void (this.#unsent = { cell, text });
-    const isDeleted = !this.#store.document.cells.has(cell) || reason.includes("deleted");
-    this.#store.toast({
+    const isDeleted = !this.#notebook.replica.document.cells.has(cell) || reason.includes("deleted");
+    this.#notebook.toast({
       text: `${reason} Your unsaved text:`,
       copy: text,
       isError: true,
@@ -175,19 +176,19 @@ export class Together {
   }
 
   #putBack(cell_id: string, source: string): void {
-    const cell = this.#store.document.cells.get(cell_id);
-    if (!cell) return this.#store.edits.insert("end", "code", source);
-    void this.#store.do({ ReplaceSource: { cell_id, cell_version: cell.cell_version, source } });
+    const cell = this.#notebook.replica.document.cells.get(cell_id);
+    if (!cell) return this.#notebook.edits.insert("end", "code", source);
+    void this.#notebook.send({ ReplaceSource: { cell_id, cell_version: cell.cell_version, source } });
   }
 
   #offerDrafts(): void {
     if (!this.#hasDrafts) return;
     this.#hasDrafts = false;
-    const store = this.#store;
-    for (const { cell, text } of takeDrafts(store.id)) {
-      if (store.document.cells.get(cell)?.source === text || text === "") continue;
-      const isThere = store.document.cells.has(cell);
-      store.toast({
+    const notebook = this.#notebook;
+    for (const { cell, text } of takeDrafts(notebook.id)) {
+      if (notebook.replica.document.cells.get(cell)?.source === text || text === "") continue;
+      const isThere = notebook.replica.document.cells.has(cell);
+      notebook.toast({
         text: "Your text from last time wasn’t saved:",
         copy: text,
         action: { label: isThere ? "Insert into cell" : "Insert as cell", run: () => this.#putBack(cell, text) },
@@ -196,11 +197,11 @@ export class Together {
   }
 
   #isMe(actor: Actor): boolean {
-    return this.#store.session.isMe(actor);
+    return this.#notebook.session.isMe(actor);
   }
 
   async name(actor: Actor): Promise<string> {
     if (actor.kind === "assistant") return "The assistant";
-    return (await this.#store.session.nameOfActor(actor)?.catch(() => undefined)) ?? kindOf(actor);
+    return (await this.#notebook.session.nameOfActor(actor)?.catch(() => undefined)) ?? kindOf(actor);
   }
 }

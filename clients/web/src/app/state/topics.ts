@@ -32,21 +32,21 @@ export class Topics {
   readonly #listeners = new Map<Topic, Set<() => void>>();
   readonly #due = new Set<Topic>();
 
-  tell(topic: Topic): void {
+  touch(topic: Topic): void {
     this.#counts.set(topic, this.count(topic) + 1);
     for (const listener of [...(this.#listeners.get(topic) ?? [])]) listener();
   }
 
   /** Notifies at the next frame, which batches the many messages of a server. */
-  tellSoon(topic: Topic): void {
+  touchSoon(topic: Topic): void {
     this.#due.add(topic);
-    if (this.#due.size === 1) nextFrame(() => this.#tellDue());
+    if (this.#due.size === 1) nextFrame(() => this.#touchDue());
   }
 
-  #tellDue(): void {
+  #touchDue(): void {
     const due = [...this.#due];
     this.#due.clear();
-    for (const topic of due) this.tell(topic);
+    for (const topic of due) this.touch(topic);
   }
 
   count(topic: Topic): number {

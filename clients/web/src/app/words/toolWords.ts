@@ -1,5 +1,5 @@
 // Tool calls of an assistant in words: “Change cell 2”, and when done “Changed cell 2”.
-import { numbered } from "../state/graph.ts";
+import { numbered } from "./sentences.ts";
 import { plain } from "./words.ts";
 
 export type CallArguments = { [name: string]: unknown };

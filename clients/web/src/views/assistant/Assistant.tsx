@@ -35,7 +35,7 @@ export function Assistant({ store }: { store: NotebookStore }) {
   const ask = async (text: string, attachments: Attachment[]) => {
     const conversation_id = conversation || newId();
     setChosen(conversation_id);
-    return store.do({
+    return store.send({
       StartTurn: { conversation_id, text, ...(model && { model }), ...(attachments.length > 0 && { attachments }) },
     });
   };
@@ -182,12 +182,12 @@ function Working({ store, turn, isWaiting }: { store: NotebookStore; turn: strin
         title="Follow in the notebook"
         onClick={() => {
           review.isFollowing = !review.isFollowing;
-          store.tell("assistants");
+          store.touch("assistants");
         }}
       >
         <Eye size={15} />
       </button>
-      <button className="button" onClick={() => void store.do({ CancelTurn: { turn_id: turn } })}>
+      <button className="button" onClick={() => void store.send({ CancelTurn: { turn_id: turn } })}>
         <Square size={13} aria-hidden /> Stop
       </button>
     </p>

@@ -134,7 +134,7 @@ export function AssistantSettings({ store, model, setModel, models }: Props) {
                   : (grant.functions ?? []).map((name) => callWords(name, {}, [])).join(", ")}{" "}
                 in “{conversations.get(grant.conversation_id)?.title || "Conversation"}” until {date(grant.expires_at)}
               </span>
-              <button className="button bare small" onClick={() => void store.do({ RevokeGrant: { grant_id: id } })}>
+              <button className="button bare small" onClick={() => void store.send({ RevokeGrant: { grant_id: id } })}>
                 Revoke
               </button>
             </p>

@@ -3,7 +3,7 @@ import { Check, ShieldAlert, X } from "lucide-react";
 import { Suspense, useState } from "react";
 import { serverNow } from "../../app/session/clock.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
-import { numbered } from "../../app/state/graph.ts";
+import { numbered } from "../../app/words/sentences.ts";
 import { type CallArguments, allowWords, callWords, reasonWords, riskWords } from "../../app/words/toolWords.ts";
 import { ago, date } from "../../app/words/words.ts";
 import type { ToolCall } from "../../protocol/messages.ts";

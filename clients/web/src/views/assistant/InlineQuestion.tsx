@@ -1,7 +1,8 @@
 // Inline question to the assistant about a cell, with the answer as a proposal. Lazy: loads at first use.
 import { Bot, Check, RotateCcw, Square, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
-import { type Inline, again, apply, send, settle } from "../../app/state/inline.ts";
+import { again, apply, send, settle } from "../../app/state/inline.ts";
+import type { Inline } from "../../app/state/inlineField.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import WordDiff from "../../ui/Diff.tsx";
@@ -134,7 +135,7 @@ function Working({ store, turn }: { store: NotebookStore; turn: string }) {
     <p className="row small quiet" role="status">
       <Bot size={15} aria-hidden />
       <span className="grow">The assistant is writing…</span>
-      <button className="button bare small" onClick={() => void store.do({ CancelTurn: { turn_id: turn } })}>
+      <button className="button bare small" onClick={() => void store.send({ CancelTurn: { turn_id: turn } })}>
         <Square size={12} aria-hidden /> Stop
       </button>
     </p>

@@ -113,7 +113,7 @@ function MessageMenu({ store, conversation, message }: Pick<MessageProps, "store
   const flags = store.document.conversations.get(conversation)?.flagged?.[message.id];
   const { pinned, skipped } = { pinned: flags?.pinned ?? false, skipped: flags?.skipped ?? false };
   const flag = (change: { pinned?: boolean; skipped?: boolean }) =>
-    void store.do({ FlagMessage: { conversation_id: conversation, message_id: message.id, ...change } });
+    void store.send({ FlagMessage: { conversation_id: conversation, message_id: message.id, ...change } });
   const text = message.blocks.map((block) => (isObject(block) && "text" in block ? block.text.text : "")).join("\n");
   return (
     <Menu.Root>
@@ -167,7 +167,7 @@ async function askAgain({ store, conversation: conversation_id, messages, turn }
   const text = blocks.flatMap((block) => ("text" in block ? [block.text.text] : [])).join("\n");
   const model = chosenModel();
   const attachments = blocks.flatMap((block) => ("attachment" in block ? [block.attachment] : []));
-  await store.do({
+  await store.send({
     StartTurn: { conversation_id, text, ...(model && { model }), ...(attachments.length > 0 && { attachments }) },
   });
 }
@@ -182,7 +182,7 @@ async function undoTurn(store: NotebookStore, turn: string, calls: string[]): Pr
     if (isNothingLeft) store.undone.add(calls);
     store.toast({ text: isNothingLeft ? "Nothing left to undo." : (error as Error).message, isError: !isNothingLeft });
   }
-  store.tell("assistants");
+  store.touch("assistants");
 }
 
 /** Status, duration and token usage of an ended turn, with undo and retry. */

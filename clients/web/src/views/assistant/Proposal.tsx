@@ -3,7 +3,7 @@
 import { Bot, Check, X } from "lucide-react";
 import { Suspense } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
-import { numbered } from "../../app/state/graph.ts";
+import { numbered } from "../../app/words/sentences.ts";
 import type { ToolCall } from "../../protocol/messages.ts";
 import { allowWords, callWords } from "../../app/words/toolWords.ts";
 import { Trial, TryButton, useTrial } from "./Trial.tsx";

@@ -59,7 +59,7 @@ export function ReplyView({ store, id, reply, isStale }: Props) {
               Review
             </button>
           )}
-          <button className="button bare small" onClick={() => void store.do({ CancelTurn: { turn_id: turn } })}>
+          <button className="button bare small" onClick={() => void store.send({ CancelTurn: { turn_id: turn } })}>
             <Square size={12} aria-hidden /> Stop
           </button>
         </p>

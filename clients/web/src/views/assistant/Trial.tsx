@@ -33,7 +33,7 @@ export function useTrial(store: NotebookStore, source: string) {
     setEnded(undefined);
     setId(undefined);
     const target = { scratch: { source, purpose: "a proposal" } };
-    const done = await store.do({ RequestExecution: { target, stop_on_error: true } });
+    const done = await store.send({ RequestExecution: { target, stop_on_error: true } });
     setId(done?.outcome.executions?.[0]);
   };
   return { id, run: isOver ? ended : live, isGoing: id !== undefined && !isOver, error, start };

@@ -125,7 +125,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
           (cell.flags?.outputs_hidden && run.outputs ? (
             <button
               className="button bare small quiet"
-              onClick={() => void store.do({ SetCellFlags: { cell_id: id, flags: { outputs_hidden: false } } })}
+              onClick={() => void store.send({ SetCellFlags: { cell_id: id, flags: { outputs_hidden: false } } })}
             >
               Outputs hidden – show
             </button>

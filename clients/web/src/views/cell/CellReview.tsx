@@ -100,7 +100,7 @@ export function ReviewBar({ store }: { store: NotebookStore }) {
             className="button"
             disabled={!store.mayEdit || isWorking || turn === undefined}
             title={isWorking ? "Available when the assistant is done" : "Undoes every change of this turn. Runs are not undone."}
-            onClick={() => void store.do({ Undo: { turn_id: turn ?? null } })}
+            onClick={() => void store.send({ Undo: { turn_id: turn ?? null } })}
           >
             <Undo2 size={14} aria-hidden /> Undo all
           </button>

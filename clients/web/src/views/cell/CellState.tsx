@@ -42,7 +42,7 @@ export function Gutter({ store, id, cell, run }: Props) {
           aria-label={run.status === "running" ? "Stop" : "Cancel"}
           title={run.status === "running" ? "Stop" : "Cancel (not started yet)"}
           disabled={!store.mayRun || run.cancel_requested}
-          onClick={() => void store.do({ CancelExecution: { execution_id: execution } })}
+          onClick={() => void store.send({ CancelExecution: { execution_id: execution } })}
         >
           <Square size={12} fill="currentColor" />
         </button>
@@ -76,7 +76,7 @@ function ContextMark({ store, id, cell }: Omit<Props, "run">) {
       aria-label={`${words}. Remove`}
       title={`${words}. Click to remove`}
       disabled={!store.mayEdit}
-      onClick={() => void store.do({ SetCellFlags: { cell_id: id, flags: { [flag]: false } } })}
+      onClick={() => void store.send({ SetCellFlags: { cell_id: id, flags: { [flag]: false } } })}
     >
       {pinned ? <Pin size={13} /> : <EyeOff size={13} />}
     </button>
@@ -206,7 +206,7 @@ function Interrupted({ store, run }: { store: NotebookStore; run: Execution }) {
       <button
         className="link"
         disabled={!store.mayRun}
-        onClick={() => void store.do({ RestartKernel: { kernel_session: kernel } })}
+        onClick={() => void store.send({ RestartKernel: { kernel_session: kernel } })}
       >
         restart it
       </button>{" "}
@@ -224,7 +224,7 @@ function Unreachable({ store, id, run }: { store: NotebookStore; id: string; run
       <span className="bad">
         {" "}
         · The kernel is unreachable. Wait, or{" "}
-        <button className="link" onClick={() => void store.do({ RestartKernel: { kernel_session } })}>
+        <button className="link" onClick={() => void store.send({ RestartKernel: { kernel_session } })}>
           run on another kernel
         </button>{" "}
         (variables are lost)
@@ -236,7 +236,7 @@ function Unreachable({ store, id, run }: { store: NotebookStore; id: string; run
       · The kernel is unreachable. Wait, or{" "}
       <button
         className="link"
-        onClick={() => void store.do({ GiveUpExecution: { execution_id: store.document.latest.get(id) ?? "" } })}
+        onClick={() => void store.send({ GiveUpExecution: { execution_id: store.document.latest.get(id) ?? "" } })}
       >
         give up the run and the kernel
       </button>

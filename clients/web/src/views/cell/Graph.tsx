@@ -1,5 +1,5 @@
 // State of a cell in a reactive notebook: stale, blocked or circular, the reason, and the cells involved.
-import { partsOf, whyWords } from "../../app/state/graph.ts";
+import { partsOf, whyWords } from "../../app/words/sentences.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import type { Reactivity } from "../../protocol/messages.ts";
@@ -89,7 +89,7 @@ export function ReactivityChoice({ store }: { store: NotebookStore }) {
             type="radio"
             name="reactivity"
             checked={store.document.reactivity === value}
-            onChange={() => void store.do({ SetReactivity: { reactivity: value } })}
+            onChange={() => void store.send({ SetReactivity: { reactivity: value } })}
           />
           <span>
             {name}

@@ -95,7 +95,7 @@ async function arriveOne(store: NotebookStore, file: File, places: Places): Prom
     else store.toast({ text: `“${path}” uploaded. You can’t add a cell here.` });
   };
   store.isMoving = true;
-  store.tell("panel");
+  store.touch("panel");
   filesOf(store).upload("", [file], undefined, { isNumbered: true, then });
 }
 
@@ -133,7 +133,7 @@ class Places {
       return command;
     });
     this.#last[turn] = last;
-    const done = await store.do({ Batch: { commands } });
+    const done = await store.send({ Batch: { commands } });
     if (!done) this.#last[turn] = undefined;
     else if (!store.isEditing && (store.current === this.#current || this.#last.includes(store.current))) {
       store.focus.act();

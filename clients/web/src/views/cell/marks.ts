@@ -1,6 +1,6 @@
 // Highlights for search matches and commented text, by the CSS Custom Highlight API: the DOM does not change.
 import { type RefObject, useEffect } from "react";
-import type { Marked } from "../../app/state/comments.ts";
+import type { Marked } from "../../app/state/notebook.ts";
 import type { Match } from "../../app/cells/find.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 

@@ -45,7 +45,7 @@ export function Bar({ store }: { store: NotebookStore }) {
         <button
           className="button all-runs"
           aria-label="Stop all"
-          onClick={() => void store.do({ StopAll: {} })}
+          onClick={() => void store.send({ StopAll: {} })}
           disabled={!store.mayRun}
         >
           <Square size={14} aria-hidden /> <span className="word">Stop all</span>
@@ -280,7 +280,7 @@ const TitleField = memo(function TitleField({
 }) {
   const [draft, setDraft] = useState<string>();
   const save = () => {
-    if (draft !== undefined && draft !== title) void store.do({ RenameNotebook: { title: draft } });
+    if (draft !== undefined && draft !== title) void store.send({ RenameNotebook: { title: draft } });
     setDraft(undefined);
   };
   return (

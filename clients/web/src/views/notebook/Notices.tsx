@@ -177,13 +177,13 @@ function Unreachable({ store }: { store: NotebookStore }) {
   const ids = lost.map(({ kernel_session }) => kernel_session);
   if (lost.length === 0 || dismissed === ids.join()) return null;
   const runs = store.queue.filter(([, run]) => run.status !== "queued" && ids.includes(run.kernel_session ?? ""));
-  const giveUp = () => runs.forEach(([execution_id]) => void store.do({ GiveUpExecution: { execution_id } }));
+  const giveUp = () => runs.forEach(([execution_id]) => void store.send({ GiveUpExecution: { execution_id } }));
   const elsewhere = async () => {
     const first = ids.find((id) => id === defaultKernel(store));
     const others = ids.filter((id) => id !== first).map((kernel_session) => ({ ShutDownKernel: { kernel_session } }));
     // Runs queued for the default kernel move to its replacement.
     const next = first === undefined ? { LaunchKernel: {} } : { RestartKernel: { kernel_session: first } };
-    await store.do({ Batch: { commands: [...others, next] } });
+    await store.send({ Batch: { commands: [...others, next] } });
   };
   const what = runs.length === 0 ? "" : runs.length === 1 ? " 1 run may still go on." : ` ${runs.length} runs may still go on.`;
   return (
@@ -249,7 +249,7 @@ function AtWork({ store }: { store: NotebookStore }) {
         {waiting.length > 0 ? "Review" : "Show"}
       </button>
       {turn !== undefined && (
-        <button className="button" disabled={!store.mayConverse} onClick={() => void store.do({ CancelTurn: { turn_id: turn } })}>
+        <button className="button" disabled={!store.mayConverse} onClick={() => void store.send({ CancelTurn: { turn_id: turn } })}>
           Stop
         </button>
       )}

@@ -1,23 +1,16 @@
 // Tools over a notebook: find, outline, settings and the runs of a cell. Lazy: each loads when it opens.
 import { Suspense, useEffect, useState } from "react";
-import type { Marked } from "../../app/state/comments.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { page } from "../../commands/table.ts";
 import { Boundary } from "../../ui/Broken.tsx";
 import { part } from "../../ui/parts.ts";
+import type { Opening } from "../panels/Find.tsx";
 
 const Find = part(() => import("../panels/Find.tsx"));
 const Outline = part(() => import("../panels/Outline.tsx"));
 const Runs = part(() => import("../panels/history/Runs.tsx"));
 const Settings = part(() => import("../account/Settings.tsx"));
-
-export interface Opening {
-  /** Selected text. */
-  text: string;
-  /** Caret or selection in the editor. */
-  from: Marked | undefined;
-}
 
 /** Same breakpoint as in media.css. */
 const PHONE = "(max-width: 720px)";

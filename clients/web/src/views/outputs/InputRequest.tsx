@@ -29,7 +29,7 @@ export function InputRequest({ store, executionId, input }: { store: NotebookSto
       onSubmit={(event) => {
         event.preventDefault();
         if (!input.password && value !== "" && answers.at(-1) !== value) answers.push(value);
-        void store.do({ AnswerInput: { execution_id: executionId, value } });
+        void store.send({ AnswerInput: { execution_id: executionId, value } });
       }}
     >
       <label className="row grow">

@@ -13,10 +13,10 @@ import {
 } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { type Match, MOST_MATCHES, type Query, matchFrom, matchesIn, patternOf, replacing } from "../../app/cells/find.ts";
+import type { Marked } from "../../app/state/notebook.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import type { ChangeSet, Command } from "../../protocol/messages.ts";
 import { newId } from "../../transport/ids.ts";
-import type { Opening } from "../notebook/Tools.tsx";
 import { clearMarks, mark, markedPlace } from "../cell/marks.ts";
 
 /** Last query, until the page is reloaded. */
@@ -24,6 +24,13 @@ let last: Query = { text: "", isRegex: false, isCase: false, isWord: false };
 /** Debounce after typing and after changes by peers. */
 const SETTLE_MS = 120;
 const SAID_MS = 700;
+
+export interface Opening {
+  /** Selected text. */
+  text: string;
+  /** Caret or selection in the editor. */
+  from: Marked | undefined;
+}
 
 interface Props {
   store: NotebookStore;
@@ -225,5 +232,5 @@ async function replaceAll(store: NotebookStore, matches: Match[], pattern: RegEx
     const change = replacing(source, own, pattern, by, isRegex);
     return change.empty ? [] : [{ EditSource: { cell_id, base, change: change.toJSON() as ChangeSet } }];
   });
-  if (commands.length > 0) await store.do({ Batch: { commands } }, { correlationId: newId() });
+  if (commands.length > 0) await store.send({ Batch: { commands } }, { correlationId: newId() });
 }

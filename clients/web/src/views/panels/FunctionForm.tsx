@@ -273,7 +273,7 @@ function Result({ store, execution }: { store: NotebookStore; execution: string 
             type="button"
             className="button bare small"
             disabled={run.cancel_requested}
-            onClick={() => void store.do({ CancelExecution: { execution_id: execution } })}
+            onClick={() => void store.send({ CancelExecution: { execution_id: execution } })}
           >
             Stop
           </button>

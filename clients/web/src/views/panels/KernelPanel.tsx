@@ -141,14 +141,14 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
         <button
           className="button"
           disabled={!store.mayRun || !isStarted}
-          onClick={() => void store.do({ InterruptKernel: { kernel_session: id } })}
+          onClick={() => void store.send({ InterruptKernel: { kernel_session: id } })}
         >
           Interrupt
         </button>
         <button
           className="button"
           disabled={!store.mayRun || !isStarted}
-          onClick={() => void store.do({ RestartKernel: { kernel_session: id } })}
+          onClick={() => void store.send({ RestartKernel: { kernel_session: id } })}
         >
           Restart
         </button>
@@ -158,7 +158,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
         <button
           className="button danger"
           disabled={!store.mayRun || session.phase === "ending"}
-          onClick={() => void store.do({ ShutDownKernel: { kernel_session: id } })}
+          onClick={() => void store.send({ ShutDownKernel: { kernel_session: id } })}
         >
           Shut down
         </button>
@@ -175,7 +175,7 @@ function Offered({ store, isNone }: { store: NotebookStore; isNone: boolean }) {
       () => setOffered([]),
     );
   }, [store]);
-  const start = (kernelspec: string | null) => void store.do({ LaunchKernel: { kernelspec } });
+  const start = (kernelspec: string | null) => void store.send({ LaunchKernel: { kernelspec } });
   if (offered?.length === 0)
     return (
       <p className="note small">

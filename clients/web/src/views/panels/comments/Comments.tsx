@@ -47,7 +47,7 @@ export default function Comments({ store }: { store: NotebookStore }) {
           value={comments.shown}
           onChange={(event) => {
             comments.shown = event.target.value as Shown;
-            store.tell("comments");
+            store.touch("comments");
           }}
         >
           {FILTERS.map(([value, words]) => (

@@ -120,7 +120,7 @@ function Said({ store, thread, comment }: { store: NotebookStore; thread: string
           mentions={names}
           send={(next, named) => {
             setIsEditing(false);
-            void store.do({ EditComment: { thread_id: thread, comment_id, text: next, mentions: named } });
+            void store.send({ EditComment: { thread_id: thread, comment_id, text: next, mentions: named } });
           }}
           leave={() => setIsEditing(false)}
         />
@@ -148,7 +148,7 @@ function Delete({ store, thread, comment }: { store: NotebookStore; thread: stri
   const [isAsking, setIsAsking] = useState(false);
   const act = () => {
     if (!isAsking) return setIsAsking(true);
-    void store.do({ DeleteComment: { thread_id: thread, comment_id: comment } });
+    void store.send({ DeleteComment: { thread_id: thread, comment_id: comment } });
   };
   return (
     <button className={isAsking ? "link small bad" : "link small"} onClick={act} onBlur={() => setIsAsking(false)}>
@@ -182,7 +182,7 @@ function Answer({
   useEffect(() => {
     if (isCurrent && store.comments.takeFocus(id)) place.current?.querySelector("textarea")?.focus();
   });
-  const resolve = () => void store.do(isResolved ? { ReopenThread: { thread_id: id } } : { ResolveThread: { thread_id: id } });
+  const resolve = () => void store.send(isResolved ? { ReopenThread: { thread_id: id } } : { ResolveThread: { thread_id: id } });
   return (
     <div ref={place}>
       <CommentField

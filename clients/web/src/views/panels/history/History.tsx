@@ -213,7 +213,7 @@ function UndoImport({ store, step }: { store: NotebookStore; step: Step }) {
   const undo = () => {
     setIsAsking(false);
     store.look(undefined);
-    void store.do({ Undo: { correlation_id: step.correlation } });
+    void store.send({ Undo: { correlation_id: step.correlation } });
   };
   return (
     <div className="row" role="group" aria-label="Undo import">

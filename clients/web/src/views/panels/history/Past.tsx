@@ -112,7 +112,7 @@ function Actions({ store, at, past }: { store: NotebookStore; at: number; past: 
     event.preventDefault();
     const words = String(new FormData(event.currentTarget).get("name") ?? "").trim();
     setIsNaming(false);
-    if (words !== "") void store.do({ NameVersion: { version: at, name: words } });
+    if (words !== "") void store.send({ NameVersion: { version: at, name: words } });
   };
   if (isNaming)
     return (
@@ -175,8 +175,8 @@ async function restore(store: NotebookStore, past: Document): Promise<void> {
   const commands = restoreCommands(past, store.document, sources);
   if (commands.length === 0) return void store.toast({ text: "Nothing to restore: the cells are the same" });
   const { version } = store.document;
-  if (store.mayOrganise) await store.do({ NameVersion: { version, name: `Before restoring version ${past.version}` } });
-  if (!(await store.do({ Batch: { commands } }))) return;
+  if (store.mayOrganise) await store.send({ NameVersion: { version, name: `Before restoring version ${past.version}` } });
+  if (!(await store.send({ Batch: { commands } }))) return;
   store.look(undefined);
   store.toast({ text: `Restored version ${past.version}`, action: { label: "Undo", run: () => store.edits.step("Undo") } });
 }
