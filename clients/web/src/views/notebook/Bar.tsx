@@ -22,7 +22,7 @@ import { MOST_NAME, guestName, keepGuestName } from "../../app/session/guest.ts"
 import { useNow } from "../../app/session/now.ts";
 import { clock } from "../../app/words/words.ts";
 import { ConnectionStatus } from "./ConnectionStatus.tsx";
-import { Kernel } from "../panels/Kernel.tsx";
+import { Kernel } from "../panels/kernel/Kernel.tsx";
 import { People } from "./People.tsx";
 
 export function Bar({ store }: { store: NotebookStore }) {

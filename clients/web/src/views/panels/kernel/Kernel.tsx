@@ -1,14 +1,14 @@
 // Kernel status in the bar; a click opens the kernel panel.
 import { ChevronDown, Workflow } from "lucide-react";
 import { Suspense, useEffect, useState } from "react";
-import { statusOf } from "../../app/state/kernels.ts";
-import type { NotebookStore } from "../../app/state/store.ts";
-import { useTopics } from "../../app/state/topics.ts";
-import { kernelEnd, kernelName } from "../../app/words/words.ts";
-import { page } from "../../commands/table.ts";
-import type { KernelSession } from "../../protocol/messages.ts";
-import { part } from "../../ui/parts.ts";
-import { modeName } from "../cell/Graph.tsx";
+import { statusOf } from "../../../app/state/kernels.ts";
+import type { NotebookStore } from "../../../app/state/store.ts";
+import { useTopics } from "../../../app/state/topics.ts";
+import { kernelEnd, kernelName } from "../../../app/words/words.ts";
+import { page } from "../../../commands/table.ts";
+import type { KernelSession } from "../../../protocol/messages.ts";
+import { part } from "../../../ui/parts.ts";
+import { modeName } from "../../cell/Graph.tsx";
 
 export function kernelWords(
   session: KernelSession,
