@@ -15,7 +15,7 @@ TESTS = Path(__file__).resolve().parents[1] / "clients/python/tests/sql"
 sys.path.insert(0, str(TESTS))
 import conftest  # noqa: E402
 import psycopg  # noqa: E402
-from notarium.sql import cell, connections  # noqa: E402
+from notarium_kernel.sql import cell, connections  # noqa: E402
 
 ROUNDS = 40
 

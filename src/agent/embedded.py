@@ -1,4 +1,4 @@
-"""The package `notarium` as kernels have it without an installation: this stands as its `__init__`, with `kernel`, `sql` and `tables` beside it."""
+"""The package `notarium` of kernels in which the client is not installed. This file is its `__init__`; `kernel` and `sql` lie beside it."""
 
 from importlib import import_module
 
@@ -8,8 +8,8 @@ __all__ = ["call_function", "progress", "tool"]
 
 
 def __getattr__(name: str) -> object:
-    if name in ("sql", "tables"):
-        return import_module("." + name, __name__)
+    if name == "sql":
+        return import_module(".sql", __name__)
     if name.startswith("__"):
         raise AttributeError(name)
     raise AttributeError(

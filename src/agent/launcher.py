@@ -91,7 +91,7 @@ def offer_sql(shell_class):
         from IPython import get_ipython
 
         try:
-            from notarium.sql.magic import run_magic
+            from notarium_kernel.sql.magic import run_magic
         except ImportError as error:
             raise ImportError(
                 f"SQL cells cannot run: {error}. The kernel's Python has a package notarium of its own that is older: "
@@ -118,7 +118,7 @@ def offer_tables(formatter_class):
         if not any(str(kind.__module__).startswith(("pandas", "polars")) for kind in type(obj).__mro__):
             return data, metadata
         try:
-            from notarium import tables
+            from notarium_kernel import tables
 
             tables.add(obj, data, self)
         except Exception:
@@ -151,7 +151,7 @@ def answer_questions(threading):
                 channel = connected(address)
                 if not channel.recv(1, socket.MSG_PEEK):
                     return
-                from notarium.sql.questions import serve
+                from notarium_kernel.sql.questions import serve
 
                 # Until a question is given up; then the next one has a socket of its own.
                 serve(channel)

@@ -108,9 +108,9 @@ pub fn format_expression(asked: &FormatCells) -> String {
     )
 }
 
-/// Returns the Python expression that answers a question about a table: see `clients/python/notarium/tables/questions.py`.
+/// Returns the Python expression that answers a question about a table: see `clients/python/notarium_kernel/tables/questions.py`.
 pub fn table_expression(asked: &Value) -> String {
-    format!("__import__(\"notarium.tables\", fromlist=[\"answer\"]).answer({})", literal(&asked.to_string()))
+    format!("__import__(\"notarium_kernel.tables\", fromlist=[\"answer\"]).answer({})", literal(&asked.to_string()))
 }
 
 /// Returns JSON as one raw Python literal. It has only ASCII and no quote, so that nothing in it ends the literal. A shell that takes it

@@ -28,8 +28,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
     (wheel,) = built.glob("notarium-*-py3-none-any.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert "notarium/py.typed" in names
-    assert all(name.startswith(("notarium/", "notarium-")) for name in names), names
+    assert {"notarium/py.typed", "notarium_kernel/py.typed"} <= set(names)
+    assert all(name.startswith(("notarium/", "notarium_kernel/", "notarium-")) for name in names), names
     (sdist,) = built.glob("notarium-*.tar.gz")
     with tarfile.open(sdist) as archive:
         assert any(name.endswith("/README.md") for name in archive.getnames())

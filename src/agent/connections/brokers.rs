@@ -30,10 +30,10 @@ const MAX_ADDRESS_BYTES: usize = 100;
 
 /// The code of a broker, passed over its standard input: none of it is read from a folder that kernels can write.
 const CODE: [(&str, &str); 4] = [
-    ("wire.py", include_str!("../../../clients/python/notarium/sql/wire.py")),
-    ("rows.py", include_str!("../../../clients/python/notarium/sql/rows.py")),
-    ("catalog.py", include_str!("../../../clients/python/notarium/sql/catalog.py")),
-    ("broker.py", include_str!("../../../clients/python/notarium/sql/broker.py")),
+    ("wire.py", include_str!("../../../clients/python/notarium_kernel/sql/wire.py")),
+    ("rows.py", include_str!("../../../clients/python/notarium_kernel/sql/rows.py")),
+    ("catalog.py", include_str!("../../../clients/python/notarium_kernel/sql/catalog.py")),
+    ("broker.py", include_str!("../../../clients/python/notarium_kernel/sql/broker.py")),
 ];
 const BOOT: &str = r#"
 import json, sys

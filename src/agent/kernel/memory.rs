@@ -114,7 +114,7 @@ mod tests {
         let of = TableName { table: None, variable: Some("x'); import os #".to_owned()) };
         let text = expression(&QuestionKind::SummarizeColumn(SummarizeColumn { of, column: 3 }));
         assert!(
-            text.starts_with("__import__(\"notarium.tables\"") && text.contains("x\\u0027); import os #"),
+            text.starts_with("__import__(\"notarium_kernel.tables\"") && text.contains("x\\u0027); import os #"),
             "{text}"
         );
         assert!(expression(&QuestionKind::Variables {}).starts_with("(lambda "));

@@ -47,7 +47,7 @@ impl OutputObject {
     }
 }
 
-/// MIME type of table rows as compressed bytes: see `clients/python/notarium/tables`.
+/// MIME type of table rows as compressed bytes: see `clients/python/notarium_kernel/tables`.
 const ARROW_TABLE: &str = "application/vnd.notarium.table+arrow";
 
 /// The output without its Arrow form of a table, in which keys could not be masked.

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// Values longer than this are moved to blobs.
 pub const MAX_INLINE_BYTES: usize = 8 << 10;
 
-/// Prefix of the MIME types of data frames: see `clients/python/notarium/tables/display.py`.
+/// Prefix of the MIME types of data frames: see `clients/python/notarium_kernel/tables/display.py`.
 const TABLE_MIME: &str = "application/vnd.notarium.table+";
 
 /// Depth that a pointer may have.

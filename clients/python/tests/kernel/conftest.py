@@ -7,7 +7,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from notarium.kernel import Progress, registry
+from notarium_kernel.functions import registry
+from notarium_kernel.progress import Progress
 
 
 @pytest.fixture(autouse=True)

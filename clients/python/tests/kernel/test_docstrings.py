@@ -1,4 +1,4 @@
-from notarium.kernel.docstrings import parse
+from notarium_kernel.functions.docstrings import parse
 
 GOOGLE = """Loads the table.
 

@@ -5,28 +5,27 @@ import subprocess
 import sys
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2] / "notarium"
+CLIENT = Path(__file__).parents[2]
 AGENT = Path(__file__).parents[4] / "src" / "agent"
 
 
 def test_what_agents_embed_is_all_of_it_and_needs_nothing_else(tmp_path):
     listed = (AGENT / "python_package.rs").read_text()
-    embedded = set(re.findall(r'"kernel/(\w+\.py)"', listed))
-    assert embedded == {path.name for path in (PACKAGE / "kernel").glob("*.py")}
+    embedded = set(re.findall(r'"([\w/]+\.py)"', listed)) - {"notarium/__init__.py", "embedded.py"}
     # The broker runs outside kernels. The runtime agent embeds it separately.
-    needed = {path.name for path in (PACKAGE / "sql").glob("*.py")} - {"broker.py"}
-    assert set(re.findall(r'"sql/(\w+\.py)"', listed)) == needed
-    assert set(re.findall(r'"tables/(\w+\.py)"', listed)) == {path.name for path in (PACKAGE / "tables").glob("*.py")}
-    folder = tmp_path / "notarium"
-    (folder / "kernel").mkdir(parents=True)
-    (folder / "__init__.py").write_text((AGENT / "embedded.py").read_text())
+    needed = {str(path.relative_to(CLIENT)) for path in (CLIENT / "notarium_kernel").rglob("*.py")}
+    needed.remove("notarium_kernel/sql/broker.py")
+    assert embedded == needed | {"notarium/kernel.py", "notarium/sql.py"}
     for name in embedded:
-        (folder / "kernel" / name).write_text((PACKAGE / "kernel" / name).read_text())
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text((CLIENT / name).read_text())
+    (tmp_path / "notarium" / "__init__.py").write_text((AGENT / "embedded.py").read_text())
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "import notarium\n"
         "@notarium.tool(risk='read')\ndef f(x: int) -> int:\n    'Adds.'\n    return x + 1\n"
         "print(notarium.call_function('f', {'x': 1}))\n"
+        "from notarium_kernel.sql import cell\nassert notarium.sql.settings is cell.settings and notarium.kernel.registered()\n"
         "try: notarium.connect\nexcept AttributeError as error: print(error)\n"
     )
     # `-S`: no site packages, only the standard library.

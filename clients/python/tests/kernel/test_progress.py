@@ -6,7 +6,7 @@ import importlib
 import pytest
 from notarium import progress
 
-module = importlib.import_module("notarium.kernel.progress")
+module = importlib.import_module("notarium_kernel.progress")
 
 
 class Comm:

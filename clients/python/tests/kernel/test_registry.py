@@ -12,8 +12,8 @@ import threading
 
 import pytest
 from notarium import call_function, tool
-from notarium.kernel import registered, registry
-from notarium.kernel.errors import ArgumentError, FunctionError
+from notarium_kernel.functions import registered, registry
+from notarium_kernel.functions.errors import ArgumentError, FunctionError
 
 
 def load(rows: int = 1) -> list[int]:

@@ -10,8 +10,8 @@ import uuid
 from typing import Annotated, Any, Literal, NamedTuple, Optional, TypedDict, Union
 
 import pytest
-from notarium.kernel.errors import ArgumentError, FunctionError
-from notarium.kernel.signature import signature_of
+from notarium_kernel.functions.errors import ArgumentError, FunctionError
+from notarium_kernel.functions.signature import signature_of
 
 
 class Colour(enum.Enum):

@@ -18,7 +18,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PACKAGE))
-SQL = PACKAGE / "notarium" / "sql"
+SQL = PACKAGE / "notarium_kernel" / "sql"
 BROKER = ("wire.py", "rows.py", "catalog.py", "broker.py")
 """Files of the broker's code, in order: see `brokers.rs`."""
 
@@ -182,7 +182,7 @@ class Shown(list):
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Function that runs a cell in a temporary working folder and returns its displays. `run.names`: the kernel's variables."""
-    from notarium.sql import cell, connections
+    from notarium_kernel.sql import cell, connections
 
     folder = tmp_path / "work"
     folder.mkdir()

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from notarium.sql.binding import bind, to_value
-from notarium.sql.errors import ParameterError
-from notarium.sql.tokens import parse
+from notarium_kernel.sql.binding import bind, to_value
+from notarium_kernel.sql.errors import ParameterError
+from notarium_kernel.sql.tokens import parse
 
 INJECTIONS = [json.loads(line) for line in (Path(__file__).parent / "injections.jsonl").read_text().splitlines()]
 

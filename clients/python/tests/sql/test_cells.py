@@ -15,8 +15,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from notarium import sql
-from notarium.sql import cell, show
-from notarium.sql.errors import SqlError, TooLarge
+from notarium_kernel.sql import cell, show
+from notarium_kernel.sql.errors import SqlError, TooLarge
 
 GOLDEN = Path(__file__).resolve().parents[4] / "protocol/golden"
 

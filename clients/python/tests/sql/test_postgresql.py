@@ -15,8 +15,8 @@ from decimal import Decimal
 
 import pytest
 from notarium import sql
-from notarium.sql import connections
-from notarium.sql.errors import Cancelled, ConnectionFailed, SqlError
+from notarium_kernel.sql import connections
+from notarium_kernel.sql.errors import Cancelled, ConnectionFailed, SqlError
 
 from .conftest import BROKER, PASSWORD, SQL, owner
 
@@ -108,8 +108,8 @@ def test_a_cell_that_does_not_say_write_cannot(agent, run, connection):
 
 def test_several_statements_in_one_text_never_pass_the_broker(agent, run):
     """The broker's protocol accepts only one statement at a time, whatever the kernel sends."""
-    from notarium.sql.binding import Bound
-    from notarium.sql.results import Result
+    from notarium_kernel.sql.binding import Bound
+    from notarium_kernel.sql.results import Result
 
     engine = connections.kept.engine("warehouse", False)
     for text in ("SELECT 1; COMMIT; CREATE TABLE own (a int)", "COMMIT; BEGIN; CREATE TABLE own (a int)"):
@@ -246,7 +246,7 @@ def test_a_connection_that_ends_in_the_middle_of_a_result(agent, run, postgresql
         if len(shown) == 1:
             broker.kill()
 
-    from notarium.sql import cell
+    from notarium_kernel.sql import cell
 
     with pytest.raises(ConnectionFailed, match="broker of the connection warehouse is gone: run the cell again"):
         cell.run(
@@ -257,7 +257,7 @@ def test_a_connection_that_ends_in_the_middle_of_a_result(agent, run, postgresql
 
 
 def test_of_many_rows_the_rest_is_not_fetched(agent, run, postgresql, monkeypatch):
-    from notarium.sql import cell
+    from notarium_kernel.sql import cell
 
     monkeypatch.setattr(cell, "settings", sql.Settings(max_shown_bytes=1 << 20))
     started = time.monotonic()
@@ -305,7 +305,7 @@ def test_a_broker_without_the_driver_says_what_to_install(tmp_path):
     theirs.close()
     broker.stdin.write(json.dumps(given) + "\n")
     broker.stdin.flush()
-    from notarium.sql import wire
+    from notarium_kernel.sql import wire
 
     wire.send(ours, {"execute": 1, "sql": "SELECT 1", "values": [], "writes": False})
     head, _ = wire.receive(ours)

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 import pytest
 from notarium import sql
-from notarium.sql import catalog, connections, questions, wire
-from notarium.sql.binding import Bound
-from notarium.sql.errors import Cancelled, ConnectionFailed, MissingDriver, SqlError, UnknownConnection
-from notarium.sql.results import Result
+from notarium_kernel.sql import catalog, connections, questions, wire
+from notarium_kernel.sql.binding import Bound
+from notarium_kernel.sql.errors import Cancelled, ConnectionFailed, MissingDriver, SqlError, UnknownConnection
+from notarium_kernel.sql.results import Result
 
 from .conftest import PASSWORD, owner
 

@@ -1,9 +1,9 @@
 """Ends of SQL statements, and `{name}` parameters in them."""
 
 import pytest
-from notarium.sql.errors import ParameterError, SqlError
-from notarium.sql.header import Header, read
-from notarium.sql.tokens import Parameter, parse
+from notarium_kernel.sql.errors import ParameterError, SqlError
+from notarium_kernel.sql.header import Header, read
+from notarium_kernel.sql.tokens import Parameter, parse
 
 
 def parameters(sql, dialect="postgresql"):

@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from IPython.core.formatters import DisplayFormatter
-from notarium.tables import display, questions, registry, values
+from notarium_kernel.tables import display, questions, registry, values
 
 LAUNCHER = Path(__file__).parents[4] / "src" / "agent" / "launcher.py"
 

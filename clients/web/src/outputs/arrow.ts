@@ -1,5 +1,5 @@
 // All rows of an SQL result or data frame: an Arrow stream, compressed with Zstandard, in base64. Loaded on demand. Values have
-// the same format as in the first rows (`plain` in clients/python/notarium/sql/show.py).
+// the same format as in the first rows (`plain` in clients/python/notarium_kernel/sql/show.py).
 import { type Column, CompressionType, Type, setCompressionCodec, tableFromIPC } from "@uwdata/flechette";
 import { decompress } from "fzstd";
 import { type Head, type Value, readHead } from "./kernelTable.ts";

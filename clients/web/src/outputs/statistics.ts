@@ -1,4 +1,4 @@
-// Column statistics of rows loaded in the page; the kernel computes those of its tables (clients/python/notarium/tables). Does
+// Column statistics of rows loaded in the page; the kernel computes those of its tables (clients/python/notarium_kernel/tables). Does
 // not use the DOM.
 import { type Table, numberOf } from "./table.ts";
 

@@ -1,4 +1,4 @@
-// Header line of an SQL cell: `-- @warehouse write > orders`. Same grammar as clients/python/notarium/sql/header.py.
+// Header line of an SQL cell: `-- @warehouse write > orders`. Same grammar as clients/python/notarium_kernel/sql/header.py.
 
 export interface SqlHeader {
   /** Undefined: DuckDB in the kernel. */

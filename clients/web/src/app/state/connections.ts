@@ -8,7 +8,7 @@ export type Connection = components["schemas"]["OfferedConnection"];
 /** The in-memory DuckDB that every kernel has. */
 export const IN_KERNEL = "duckdb";
 
-/** A file of the working folder with such an ending is a connection, as in clients/python/notarium/sql/connections.py. */
+/** A file of the working folder with such an ending is a connection, as in clients/python/notarium_kernel/sql/connections.py. */
 const FILE = /\.(duckdb|ddb|sqlite|sqlite3|db)$/i;
 
 export interface Way {

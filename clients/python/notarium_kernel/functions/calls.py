@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
-from . import host
+from .. import host
 
 
 def call(name: str, function: Callable[[], Any], timeout: float | None) -> Any:

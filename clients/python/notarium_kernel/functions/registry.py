@@ -14,7 +14,8 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, overload
 
-from . import calls, host
+from .. import host
+from . import calls
 from .errors import ArgumentError, FunctionError
 from .results import to_json
 from .signature import Signature, signature_of
