@@ -10,6 +10,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent / "notarium"
 MODULES = [
+    "link",
     "outputs",
     "runs",
     "comments",

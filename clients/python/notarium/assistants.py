@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import events
 from .document import Json
@@ -11,17 +11,15 @@ from .errors import NotariumError
 from .event import Event
 from .history import EventStream
 from .ids import new_id
+from .link import NotebookLink
 from .portal import Stream
 from .session import FOR_EVER
-
-if TYPE_CHECKING:
-    from .notebook import Notebook
 
 
 class ToolCall:
     """Tool call that an assistant requested. Destructive calls wait until a person confirms them."""
 
-    def __init__(self, notebook: "Notebook", call_id: str) -> None:
+    def __init__(self, notebook: NotebookLink, call_id: str) -> None:
         self._notebook, self._id = notebook, call_id
         self._last: Json = {}
         self._end: Event | None = None
@@ -113,7 +111,7 @@ class TurnFailed(NotariumError):
 class Turn:
     """One turn of an assistant: its answer to one message, with the tool calls it makes."""
 
-    def __init__(self, notebook: "Notebook", turn_id: str, conversation: str, timeout: float | None) -> None:
+    def __init__(self, notebook: NotebookLink, turn_id: str, conversation: str, timeout: float | None) -> None:
         self._notebook, self._id, self._conversation, self._timeout = notebook, turn_id, conversation, timeout
         self._calls: dict[str, ToolCall] = {}
         self._texts: list[str] = []
@@ -124,7 +122,7 @@ class Turn:
     @classmethod
     async def _start(
         cls,
-        notebook: "Notebook",
+        notebook: NotebookLink,
         text: str | None,
         cell_id: str | None,
         conversation: str | None,

@@ -692,14 +692,14 @@ class PastNotebook(Face[aio.PastNotebook]):
         return self._aio.id
 
     @property
-    def title(self) -> str:
-        """The notebook's title."""
-        return self._aio.title
-
-    @property
     def version(self) -> int:
         """Version of this state: the number of events so far."""
         return self._aio.version
+
+    @property
+    def title(self) -> str:
+        """The notebook's title."""
+        return self._aio.title
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -776,14 +776,18 @@ class Notebook(Face[aio.Notebook]):
         return self._aio.id
 
     @property
-    def title(self) -> str:
-        """The notebook's title."""
-        return self._aio.title
-
-    @property
     def version(self) -> int:
         """Version of this state: the number of events so far."""
         return self._aio.version
+
+    def flush(self) -> None:
+        """Waits until the server has confirmed all local edits."""
+        self._portal.call(self._aio.flush())
+
+    @property
+    def title(self) -> str:
+        """The notebook's title."""
+        return self._aio.title
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -990,10 +994,6 @@ class Notebook(Face[aio.Notebook]):
         ['gone']
         """
         return [Cell(one, self._portal) for one in self._portal.call(self._aio.trash())]
-
-    def flush(self) -> None:
-        """Waits until the server has confirmed all local edits."""
-        self._portal.call(self._aio.flush())
 
     def undo(self, steps: int = 1, *, cell: Cell | str | None = None, group: str | None = None) -> None:
         """Undoes your last changes. `cell`: only those of its text. `group`: those of one `correlation_id`.

@@ -2,17 +2,15 @@
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .comments import Thread
+from .comments import Thread, threads_of
 from .document import Json
 from .errors import NotFound
+from .link import NotebookLink, NotebookState
 from .outputs import Output, shown
-from .runs import Run
-from .text import Change, difference, splice
-
-if TYPE_CHECKING:
-    from .notebook import Notebook, PastNotebook
+from .runs import Run, request_runs
+from .text import Change, difference, splice, to_units
 
 
 def place_of(before: "PastCell | str | None", after: "PastCell | str | None", at: str | None) -> Any:
@@ -32,7 +30,7 @@ def id_of(cell: "PastCell | str") -> str:
 class PastCell:
     """Read-only cell of an earlier version; base class of live cells."""
 
-    def __init__(self, notebook: "PastNotebook", cell_id: str) -> None:
+    def __init__(self, notebook: NotebookState, cell_id: str) -> None:
         self._book, self._id = notebook, cell_id
 
     @property
@@ -139,7 +137,7 @@ class Cell(PastCell):
     'x = 2'
     """
 
-    def __init__(self, notebook: "Notebook", cell_id: str) -> None:
+    def __init__(self, notebook: NotebookLink, cell_id: str) -> None:
         super().__init__(notebook, cell_id)
         self._notebook = notebook
 
@@ -158,7 +156,7 @@ class Cell(PastCell):
     @property
     def threads(self) -> list[Thread]:
         """Comment threads on the cell, including resolved ones."""
-        return [thread for thread in self._notebook.threads if thread.cell_id == self._id]
+        return [thread for thread in threads_of(self._notebook) if thread.cell_id == self._id]
 
     # --- text ---
 
@@ -202,7 +200,7 @@ class Cell(PastCell):
     async def run(self, *, timeout: float | None = None, kernel: str | None = None) -> Run:
         """Requests a run of the current source. The kernel is interrupted after `timeout` seconds."""
         await self._notebook.flush()
-        return (await self._notebook.run([self._id], timeout=timeout, kernel=kernel))[0]
+        return (await request_runs(self._notebook, [self._id], timeout, kernel))[0]
 
     async def move(
         self, to: str | None = None, *, before: "Cell | str | None" = None, after: "Cell | str | None" = None
@@ -242,4 +240,12 @@ class Cell(PastCell):
         >>> thread.quote
         '1'
         """
-        return await self._notebook._comment(self, text, range, mentions)
+        target: Json = {"cell_id": self._id}
+        if range is not None:
+            await self._notebook.flush()
+            source = self.source
+            target["range"] = [len(to_units(source[:end])) for end in range]
+            target["base"] = self._notebook.version
+        people = [await self._notebook._person(login) for login in mentions]
+        ack = await self._notebook._command("AddComment", target={"cell": target}, text=text, mentions=people)
+        return Thread(self._notebook, ack["outcome"]["thread"])

@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .document import Json
 from .event import as_time
-
-if TYPE_CHECKING:
-    from .notebook import Notebook
+from .link import NotebookLink
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Comment:
 class Thread:
     """Thread of comments. Deleting the last comment deletes the thread."""
 
-    def __init__(self, notebook: "Notebook", thread_id: str) -> None:
+    def __init__(self, notebook: NotebookLink, thread_id: str) -> None:
         self._notebook, self._id = notebook, thread_id
 
     @property
@@ -85,3 +83,8 @@ class Thread:
     def __repr__(self) -> str:
         first = self.comments[0].text[:50] if self.comments else ""
         return f"<Thread {self._id[-6:]} {len(self.comments)} comments {first!r}>"
+
+
+def threads_of(notebook: NotebookLink) -> list[Thread]:
+    """Comment threads of a notebook, including resolved ones."""
+    return [Thread(notebook, key) for key in list(notebook._state.get("threads", {}))]

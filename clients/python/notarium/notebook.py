@@ -10,7 +10,7 @@ from typing import Any
 
 from .assistants import ToolCall, Turn
 from .cells import Cell, PastCell, id_of, place_of
-from .comments import Thread
+from .comments import Thread, threads_of
 from .document import Json
 from .errors import Disconnected, NotFound
 from .event import Event, as_time
@@ -18,17 +18,17 @@ from .files import WorkingFiles
 from .graph import Graph, of_json
 from .history import EventStream, History, Verification, verify
 from .ids import new_id
+from .link import NotebookLink, NotebookState
 from .outputs import blob
 from .portal import Stream
 from .replica import Replica
-from .runs import Kernel, Run
+from .runs import Kernel, Run, request_runs
 from .schema import Databases
 from .session import Opening, Session
-from .text import to_units
 from .variables import KernelMemory
 
 
-class PastNotebook:
+class PastNotebook(NotebookState):
     """Read-only notebook at a version."""
 
     def __init__(self, session: Session, notebook_id: str, state: Json | None = None) -> None:
@@ -39,19 +39,9 @@ class PastNotebook:
         return self._past
 
     @property
-    def id(self) -> str:
-        """The notebook's id. It never changes."""
-        return self._notebook_id
-
-    @property
     def title(self) -> str:
         """The notebook's title."""
         return str(self._state["title"])
-
-    @property
-    def version(self) -> int:
-        """Version of this state: the number of events so far."""
-        return int(self._state["version"])
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -123,7 +113,7 @@ class PastNotebook:
         return f"<h3>{html.escape(self.title)}</h3>{cells}{more}"
 
 
-class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
+class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases):
     """Live notebook. It follows the changes of people, programs and assistants.
 
     >>> cell = await nb.append("1 + 1")
@@ -132,14 +122,8 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
     """
 
     def __init__(self, session: Session, replica: Replica) -> None:
-        super().__init__(session, replica.notebook_id)
-        self._replica = replica
+        super().__init__(session, replica)
         self._is_open = True
-
-    @property
-    def _state(self) -> Json:
-        document = self._replica.document
-        return {} if document is None else document.state
 
     async def __aenter__(self) -> "Notebook":
         return self
@@ -163,12 +147,6 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
                 del replicas[self.id]
                 self._session.connection.send("unsubscribe", notebook=self.id)
                 self._replica.fail(Disconnected("the notebook was closed here: open it again"))
-
-    async def _command(self, command: str, /, **fields: Any) -> Json:
-        return await self._session.command(self.id, command, **fields)
-
-    async def _within(self, waiting: Any, what: str, timeout: float | None = None) -> Any:
-        return await self._session.within(waiting, what, timeout)
 
     # --- properties ---
 
@@ -214,7 +192,7 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
     @property
     def threads(self) -> list[Thread]:
         """Comment threads, including resolved ones."""
-        return [Thread(self, key) for key in list(self._state.get("threads", {}))]
+        return threads_of(self)
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -267,13 +245,6 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         trash = await self._session.rest.get(f"/api/notebooks/{self.id}/trash")
         return [Cell(self, one["cell_id"]) for one in trash["cells"]]
 
-    async def flush(self) -> None:
-        """Waits until the server has confirmed all local edits."""
-        await self._within(
-            self._replica.until(lambda: not self._replica.unconfirmed),
-            "the server has not confirmed what was typed, which is kept and sent again",
-        )
-
     async def undo(self, steps: int = 1, *, cell: Cell | str | None = None, group: str | None = None) -> None:
         """Undoes your last changes. `cell`: only those of its text. `group`: those of one `correlation_id`.
 
@@ -286,17 +257,6 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         """Redoes your last undos. `cell`: only those of its text."""
         place: Json = {} if cell is None else {"cell_id": id_of(cell)}
         await self._command("Redo", steps=steps, **place)
-
-    async def _comment(self, cell: Cell, text: str, place: tuple[int, int] | None, mentions: Sequence[str]) -> Thread:
-        target: Json = {"cell_id": cell.id}
-        if place is not None:
-            await self.flush()
-            source = cell.source
-            target["range"] = [len(to_units(source[:end])) for end in place]
-            target["base"] = self.version
-        people = [await self._person(login) for login in mentions]
-        ack = await self._command("AddComment", target={"cell": target}, text=text, mentions=people)
-        return Thread(self, ack["outcome"]["thread"])
 
     # --- runs ---
 
@@ -319,20 +279,7 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         ids = [id_of(cell) for cell in chosen if cells is not None or self[id_of(cell)].cell_type == "code"]
         if not ids:
             return []
-        runs = [(new_id(), cell_id) for cell_id in ids]
-        more: Json = {} if kernel is None else {"kernel_session": kernel}
-        if timeout is not None:
-            more["timeout_ms"] = int(timeout * 1000)
-        more["stop_on_error"] = stop_on_error and len(runs) > 1
-        requests = [
-            {"RequestExecution": {"execution_id": run_id, "target": {"cell": {"cell_id": cell_id}}, **more}}
-            for run_id, cell_id in runs
-        ]
-        if len(requests) == 1:
-            ack = await self._command("RequestExecution", **requests[0]["RequestExecution"])
-        else:
-            ack = await self._command("Batch", commands=requests)
-        return [Run(self, run_id, ack["version"]) for run_id, _ in runs]
+        return await request_runs(self, ids, timeout, kernel, stop_on_error)
 
     async def execute(self, source: str, purpose: str = "from Python") -> Run:
         """Runs code without a cell. The run is recorded like any other."""
@@ -392,10 +339,6 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
     async def name_version(self, name: str, version: int | None = None) -> None:
         """Names a version (default: the current one)."""
         await self._command("NameVersion", version=self.version if version is None else version, name=name)
-
-    async def _person(self, login: str) -> str:
-        person = await self._session.rest.get("/api/people", login=login)
-        return str(person["id"])
 
     async def share(self, login: str, role: str = "editor") -> None:
         """Grants a user a role: `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`."""

@@ -1,17 +1,17 @@
 """Runs of cells, and kernels."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .document import ENDED, Json
 from .errors import RunFailed
 from .event import as_time
+from .ids import new_id
+from .link import NotebookLink
 from .outputs import Output, shown
 from .portal import Stream
 from .session import FOR_EVER
-
-if TYPE_CHECKING:
-    from .notebook import Notebook
 
 
 class Run:
@@ -24,7 +24,7 @@ class Run:
     'ok'
     """
 
-    def __init__(self, notebook: "Notebook", run_id: str, version: int = 0) -> None:
+    def __init__(self, notebook: NotebookLink, run_id: str, version: int = 0) -> None:
         self._notebook, self._id, self._version = notebook, run_id, version
         self._last: Json = {}
         self._whole: dict[tuple[str, ...], Json] = {}
@@ -195,6 +195,30 @@ class Run:
         return f"<div><b>{self.status}</b>{shown(self.outputs)}</div>"
 
 
+async def request_runs(
+    notebook: NotebookLink,
+    cell_ids: Sequence[str],
+    timeout: float | None = None,
+    kernel: str | None = None,
+    stop_on_error: bool = False,
+) -> list[Run]:
+    """Requests runs of these cells, in this order. With `stop_on_error`, a failed run blocks the later ones."""
+    runs = [(new_id(), cell_id) for cell_id in cell_ids]
+    more: Json = {} if kernel is None else {"kernel_session": kernel}
+    if timeout is not None:
+        more["timeout_ms"] = int(timeout * 1000)
+    more["stop_on_error"] = stop_on_error and len(runs) > 1
+    requests = [
+        {"RequestExecution": {"execution_id": run_id, "target": {"cell": {"cell_id": cell_id}}, **more}}
+        for run_id, cell_id in runs
+    ]
+    if len(requests) == 1:
+        ack = await notebook._command("RequestExecution", **requests[0]["RequestExecution"])
+    else:
+        ack = await notebook._command("Batch", commands=requests)
+    return [Run(notebook, run_id, ack["version"]) for run_id, _ in runs]
+
+
 def _parts(raw: Json) -> tuple[str, ...]:
     return tuple(part["sha256"] for part in raw.get("blobs", ()))
 
@@ -222,7 +246,7 @@ class _Outputs(Stream[Output]):
 class Kernel:
     """Kernel session of the notebook, from launch to end."""
 
-    def __init__(self, notebook: "Notebook", session_id: str) -> None:
+    def __init__(self, notebook: NotebookLink, session_id: str) -> None:
         self._notebook, self._id = notebook, session_id
 
     @property

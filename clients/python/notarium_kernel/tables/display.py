@@ -9,7 +9,8 @@ import sys
 from typing import Any
 
 from . import values
-from .frames import Column, Table, is_frame, table
+from .columns import Column
+from .frames import Table, is_frame, table
 from .registry import tables
 
 ARROW = "application/vnd.notarium.table+arrow"

@@ -3,31 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-MAX_COLUMNS = 2_000
-"""Of one table; the others are counted."""
+from .columns import MAX_COLUMNS, Column
 
 LIBRARIES = {"pandas": ("DataFrame", "Series"), "polars": ("DataFrame", "Series")}
-
-
-@dataclass(frozen=True)
-class Column:
-    name: str
-    type: str
-    """In the library's words."""
-    kind: str
-    """`integer`, `number`, `boolean`, `datetime`, `text`, or `any`."""
-    missing: str
-    """What the library writes where there is no value; `NaN` goes without saying."""
-    is_index: bool = False
-
-    def told(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"name": self.name, "type": self.type, "kind": self.kind}
-        if self.missing != "NaN":
-            told["missing"] = self.missing
-        return {**told, "is_index": True} if self.is_index else told
 
 
 class Table(Protocol):
@@ -85,17 +65,3 @@ def table(value: Any, is_bare: bool = False) -> Table | None:
 
         return PolarsTable(value)
     return None
-
-
-def number_of(value: str) -> int | float | None:
-    plain = value.strip().replace(",", "").replace("_", "")
-    for kind in (int, float):
-        try:
-            return kind(plain)
-        except ValueError:
-            continue
-    return None
-
-
-def could_be_in_number(text: str) -> bool:
-    return all(letter in "0123456789.eE+-infaNtrulsT:" for letter in text)

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from . import values
-from .frames import MAX_COLUMNS, Column, could_be_in_number, number_of
+from .columns import MAX_COLUMNS, Column, could_be_in_number, number_of
 from .of_pandas import MAX_COUNTED, MAX_COUNTED_NUMBERS, MAX_TOP
 
 
