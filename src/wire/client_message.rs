@@ -4,8 +4,8 @@ use notarium_core::{CellId, CommandId, CorrelationId, EventId, Hash, KernelSessi
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::comms::{CommChange, OpenComm, SendCommMessage};
 use crate::kernel_questions::{AskKernelMessage, KernelAnswer};
+use crate::live::{CommChange, OpenComm, SendCommMessage};
 use crate::working_files::FileAnswer;
 
 /// A message from client to server.

@@ -1,5 +1,5 @@
-//! Questions to a kernel about code that is being written: completions, documentation. Ephemeral: neither question nor answer enters the
-//! log.
+//! Questions to a kernel about code that is being written: completions, documentation, formatted cells. Ephemeral: neither question nor answer
+//! enters the log.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,37 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::connection_schema::{ConnectionSchema, cut};
-use crate::kernel_format::{FormatCells, FormattedCells};
 use crate::kernel_tables::{ColumnSummary, ReadTable, SummarizeColumn, TablePage, VariableList};
 
 /// Maximum matches in one answer.
 pub const MAX_MATCHES: usize = 500;
+
 /// Maximum bytes of one text in a match. A longer match is left out, a longer signature cut.
 const MAX_MATCH_BYTES: usize = 1 << 10;
+
 /// Maximum bytes of all matches in one answer.
 const MAX_COMPLETION_BYTES: usize = 64 << 10;
+
 /// Maximum bytes of each representation in an inspection.
 const MAX_INSPECTION_BYTES: usize = 64 << 10;
+
 /// MIME types that an inspection may have.
 const INSPECTION_TYPES: [&str; 3] = ["text/plain", "text/html", "text/markdown"];
+
+/// Feature of a server, and of a runtime agent, that answers the question `format`.
+pub const KERNEL_FORMAT: &str = "kernel_format";
+
+/// Maximum cells in one question.
+pub const MAX_FORMATTED_CELLS: usize = 500;
+
+/// Maximum bytes of all cells in one question.
+pub const MAX_FORMATTED_BYTES: usize = 256 << 10;
+
+/// Maximum bytes of all cells in one answer; larger, as a formatter may put each argument on a separate line.
+const MAX_ANSWERED_BYTES: usize = 1 << 20;
+
+/// Maximum bytes of a formatter's name.
+const MAX_NAME_BYTES: usize = 64;
 
 /// Kind of a question, with its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -220,6 +238,24 @@ pub enum QuestionRefusal {
     Unavailable,
 }
 
+/// Cells to format.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FormatCells {
+    /// Texts of the cells as the editor has them; at most 500 cells and 256 KiB.
+    pub cells: Vec<String>,
+}
+
+/// Formatted cells.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FormattedCells {
+    /// Name and version of the formatter, as in `black 26.1.0`. Absent: the kernel's Python has none, and `cells` is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formatter: Option<String>,
+    /// Texts in the order of the question; `null` for a cell that the formatter cannot parse or does not change.
+    pub cells: Vec<Option<String>>,
+}
+
 impl QuestionKind {
     /// Returns true for questions about code that is being written: the next one of the same connection cancels it.
     pub fn is_about_code(&self) -> bool {
@@ -303,6 +339,25 @@ impl Inspection {
     }
 }
 
+impl FormattedCells {
+    pub(crate) fn bounded(mut self) -> Self {
+        if let Some(name) = &mut self.formatter {
+            cut(name, MAX_NAME_BYTES);
+        }
+        self.cells.truncate(MAX_FORMATTED_CELLS);
+        let mut left = MAX_ANSWERED_BYTES;
+        for cell in &mut self.cells {
+            let rest = left.checked_sub(cell.as_ref().map_or(0, String::len));
+            // A truncated cell would be useless.
+            if rest.is_none() {
+                *cell = None;
+            }
+            left = rest.unwrap_or(left);
+        }
+        self
+    }
+}
+
 /// Converts an offset in UTF-16 code units to one in characters, as Jupyter counts. `None`: the offset is beyond the code, or in the middle
 /// of a character.
 pub fn characters_before(code: &str, utf16: u32) -> Option<usize> {
@@ -325,6 +380,15 @@ pub fn utf16_after(code: &str, characters: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_is_bounded_and_no_cell_of_it_is_cut() {
+        let large = "x".repeat(MAX_ANSWERED_BYTES - 1);
+        let cells = vec![Some("a".to_owned()), Some(large), Some("b".to_owned()), None];
+        let answer = FormattedCells { formatter: Some("é".repeat(100)), cells }.bounded();
+        assert_eq!(answer.cells.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false, false]);
+        assert!(answer.formatter.is_some_and(|name| name.len() <= MAX_NAME_BYTES));
+    }
 
     fn one(text: &str, signature: Option<&str>) -> CompletionMatch {
         CompletionMatch { text: text.to_owned(), match_type: None, signature: signature.map(str::to_owned) }

@@ -11,7 +11,7 @@ use notarium_core::{Document, ExecutionSubject, Hash, RawObject, ToolCall};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::kernel_format::FormatCells;
+use crate::kernel_questions::FormatCells;
 
 const COMMON: &str = include_str!("kernel_tools/common.py");
 const VARIABLES: &str = include_str!("kernel_tools/variables.py");

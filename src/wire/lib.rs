@@ -13,11 +13,9 @@
 #![warn(missing_docs)]
 
 mod client_message;
-mod comms;
 mod connection_schema;
 pub mod frame;
 pub mod ipynb;
-mod kernel_format;
 mod kernel_questions;
 mod kernel_tables;
 pub mod kernel_tools;
@@ -28,9 +26,7 @@ mod server_message;
 mod working_files;
 
 pub use client_message::*;
-pub use comms::*;
 pub use connection_schema::*;
-pub use kernel_format::*;
 pub use kernel_questions::*;
 pub use kernel_tables::*;
 pub use live::*;

@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::client_message::{KernelUsage, PresenceState, ProtocolRange};
-use crate::comms::{CommChange, OpenComm, SendCommMessage};
 use crate::kernel_questions::{KernelAnswerMessage, KernelQuestionMessage};
 use crate::live::TurnActivity;
+use crate::live::{CommChange, OpenComm, SendCommMessage};
 use crate::working_files::FileRequest;
 
 /// A message from server to client.

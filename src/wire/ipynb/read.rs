@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::draft::{CellDraft, NotebookDraft, take_list, take_object, to_object};
 use super::json::{self, Failure, Json, Map};
-use super::notice::{NoticeCode, Notices};
 use super::output::{is_line_end, plain_text, split_lines};
 use super::schema::{self, Base};
 use super::upgrade::{self, Lines};
 use super::{Document, Imported, IpynbError, Limits, MAX_DEPTH};
+use super::{NoticeCode, Notices};
 
 /// Maximum number of levels that wrap a value in a file, including `metadata.notarium`.
 const WRAPPING_DEPTH: usize = 16;

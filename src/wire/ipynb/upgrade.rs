@@ -1,8 +1,8 @@
 //! Upgrades nbformat 1, 2 and 3 to nbformat 4, as Python's `nbformat.convert` does.
 
 use super::json::{self, Json, Map};
-use super::notice::{NoticeCode, Notices};
 use super::output::{self, plain_text};
+use super::{NoticeCode, Notices};
 
 /// Line ends in the text lists of an old major version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,17 +1,15 @@
-//! Writes a [`Document`] as the text of a valid nbformat 4.5 file.
+//! Writes a [`Document`] as the text of a valid nbformat 4.5 file. Long values of outputs are printed in pieces, so that they are never in memory
+//! as a whole.
 
 use std::collections::BTreeSet;
 
 use serde_json::value::RawValue;
 
 use super::draft::{CellDraft, JUPYTER_FLAGS, NotebookDraft};
-use super::json::{Json, Map};
-use super::long_json::LongJson;
-use super::long_text::{LongText, long_mark};
-use super::notice::Notices;
-use super::output;
+use super::json::{Json, Map, print_escaped};
+use super::output::{is_line_end, split_lines};
 use super::schema::{self, Base};
-use super::{Document, DocumentCell};
+use super::{Document, DocumentCell, Notices, output};
 
 const OUTPUT_PATCHES: &str = "output_patches";
 
@@ -308,5 +306,145 @@ fn add_aside(metadata: &mut Map, aside: Map) {
     let ours = metadata.entry("notarium".to_owned()).or_insert_with(Json::empty_object);
     if let Json::Object(ours) = ours {
         ours.extend(aside);
+    }
+}
+
+/// Placeholder in an output for the long value with this number.
+pub fn long_mark(number: usize) -> String {
+    format!("\u{e000}long value {number} of this output\u{e000}")
+}
+
+/// Printer of a text: one string, or one string per line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongText {
+    /// Text between two lines. `None`: the text is printed as one string.
+    between: Option<String>,
+    has_begun: bool,
+    /// True while the current string has no closing quote.
+    is_open: bool,
+    /// True if the text so far ends with `\r`: the next character decides if the line ends there.
+    is_undecided: bool,
+}
+
+impl LongText {
+    /// Starts a text; `before` is the text before it in the file.
+    pub(super) fn after(before: &str) -> Self {
+        let blank = before.len() - before.trim_end_matches([' ', '\n']).len();
+        let (line, indent) = before.split_at(before.len() - blank);
+        let between = line.ends_with('[').then(|| format!(",{indent}"));
+        Self { between, has_begun: false, is_open: false, is_undecided: false }
+    }
+
+    /// Prints the next piece of the text.
+    pub fn push(&mut self, text: &str, out: &mut String) {
+        if text.is_empty() {
+            return;
+        }
+        if self.between.is_some() {
+            return self.push_lines(text, out);
+        }
+        self.open(out);
+        print_escaped(out, text);
+    }
+
+    /// Ends the text after the last piece.
+    pub fn end(&mut self, out: &mut String) {
+        if !self.has_begun {
+            self.open(out);
+        }
+        self.close(out);
+    }
+
+    fn push_lines(&mut self, text: &str, out: &mut String) {
+        if std::mem::take(&mut self.is_undecided) && !text.starts_with('\n') {
+            self.close(out);
+        }
+        let mut lines = split_lines(text).peekable();
+        while let Some(line) = lines.next() {
+            self.open(out);
+            print_escaped(out, line);
+            self.is_undecided = line.ends_with('\r') && lines.peek().is_none();
+            if line.ends_with(is_line_end) && !self.is_undecided {
+                self.close(out);
+            }
+        }
+    }
+
+    fn open(&mut self, out: &mut String) {
+        if std::mem::replace(&mut self.is_open, true) {
+            return;
+        }
+        if std::mem::replace(&mut self.has_begun, true) {
+            out.push_str(self.between.as_deref().unwrap_or_default());
+        }
+        out.push('"');
+    }
+
+    fn close(&mut self, out: &mut String) {
+        if std::mem::take(&mut self.is_open) {
+            out.push('"');
+        }
+    }
+}
+
+/// Printer that adds the line breaks of a file. Keys keep their order, numbers and strings their spelling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongJson {
+    /// Indent of the line on which the value begins.
+    indent: usize,
+    depth: usize,
+    in_string: bool,
+    /// True if the last character was a backslash in a string.
+    is_escaped: bool,
+    /// True if a list or an object was just opened and is empty so far.
+    is_opened: bool,
+}
+
+impl LongJson {
+    /// Starts a value; `before` is the text before it in the file.
+    pub(super) fn after(before: &str) -> Self {
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        Self { indent, depth: 0, in_string: false, is_escaped: false, is_opened: false }
+    }
+
+    /// Prints the next piece of the value, which must be JSON.
+    pub fn push(&mut self, text: &str, out: &mut String) {
+        for character in text.chars() {
+            if self.in_string {
+                out.push(character);
+                self.in_string = self.is_escaped || character != '"';
+                self.is_escaped = !self.is_escaped && character == '\\';
+            } else if !character.is_ascii_whitespace() {
+                self.token(character, out);
+            }
+        }
+    }
+
+    fn token(&mut self, character: char, out: &mut String) {
+        let was_opened = std::mem::take(&mut self.is_opened);
+        if let '}' | ']' = character {
+            self.depth = self.depth.saturating_sub(1);
+            if !was_opened {
+                self.new_line(out);
+            }
+            return out.push(character);
+        }
+        if was_opened {
+            self.new_line(out);
+        }
+        out.push(character);
+        match character {
+            '{' | '[' => (self.depth, self.is_opened) = (self.depth + 1, true),
+            ',' => self.new_line(out),
+            ':' => out.push(' '),
+            '"' => self.in_string = true,
+            _ => {}
+        }
+    }
+
+    fn new_line(&self, out: &mut String) {
+        out.push('\n');
+        out.extend(std::iter::repeat_n(' ', self.indent + self.depth));
     }
 }

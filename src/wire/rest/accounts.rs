@@ -1,4 +1,4 @@
-//! Sessions, people, tokens, agents, workspaces, share links, audit. No answer has a hash; only the answer that creates a secret has it.
+//! Accounts of people: names, passwords, sign-in (also with identities of OpenID Connect), tokens, the audit trail.
 
 use std::collections::BTreeSet;
 
@@ -359,73 +359,6 @@ pub struct OneTimeToken {
     pub expires_at: Option<Millis>,
 }
 
-/// A group of notebooks and people.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Workspace {
-    /// Workspace id, chosen by the server.
-    pub id: WorkspaceId,
-    /// 1 to 100 characters on one line; not unique.
-    pub name: String,
-    /// Your role in each of its notebooks.
-    pub role: Role,
-    /// Milliseconds since 1970.
-    pub created_at: Millis,
-}
-
-/// A member of a workspace.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Member {
-    /// The person; `GET /api/people/{user}` has the name.
-    pub user: UserId,
-    /// Role in each of the workspace's notebooks, besides the notebook's access list.
-    pub role: Role,
-}
-
-/// A link by which people without an account take part in one notebook.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct ShareLink {
-    /// Link id: the subject of its entry in the notebook's access list, and the actor of its guests' events.
-    pub id: ShareLinkId,
-    /// The only notebook that it opens.
-    pub notebook: NotebookId,
-    /// Role when it was created; the notebook's access list has the current one.
-    pub role: Role,
-    /// Text that others see instead of a guest's name; may be empty.
-    pub label: String,
-    /// The person who created the link.
-    pub created_by: UserId,
-    /// Milliseconds since 1970.
-    pub created_at: Millis,
-    /// Milliseconds since 1970; absent: valid until revoked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Millis>,
-}
-
-/// A link to create. Needs the right to share. A notebook has at most 500.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewShareLink {
-    /// `viewer`, `commenter`, `runner`, `author` or `editor`.
-    pub role: Role,
-    /// Text that others see instead of a name, as in "Reviewer".
-    #[serde(default)]
-    pub label: String,
-    /// Milliseconds since 1970; absent: valid until revoked.
-    pub expires_at: Option<Millis>,
-}
-
-/// A created link, with its secret.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct CreatedShareLink {
-    /// Link with the token after `#`, a part that browsers send to no server. Only this answer has it.
-    pub url: String,
-    /// The same token, for programs.
-    pub token: String,
-    /// The link without its secret, as in the list of links.
-    #[serde(flatten)]
-    pub link: ShareLink,
-}
-
 /// A token to create for a program that acts for you. Requires a session; you have at most 500.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -457,26 +390,88 @@ pub struct NewAgent {
     pub expires_at: Option<Millis>,
 }
 
-/// Name of a workspace to create or rename; its creator is its owner.
+/// Ways to sign in to this server, besides login and password and tokens.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WorkspaceName {
-    /// 1 to 100 characters on one line; not unique.
+pub struct SignInOptions {
+    /// The OpenID Connect provider; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oidc: Option<OidcOption>,
+}
+
+/// An OpenID Connect provider.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct OidcOption {
+    /// Name for the button, as in "Example University".
     pub name: String,
+    /// Origin of the page, as in `https://notes.example.org`: the provider redirects the browser to it.
+    pub origin: String,
 }
 
-/// Adds a member, or changes a member's role. For owners of the workspace.
+/// Begins a sign-in of a browser with the provider.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MemberRole {
-    /// `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`, in each of the workspace's notebooks.
-    pub role: Role,
+pub struct OidcBegin {
+    /// Public key, as in `SignIn.key`: the session is bound to it, and the same browser must finish the sign-in.
+    pub key: String,
+    /// True: confirms your identity again, for a session of 15 minutes as with `SignIn.fresh`. The provider asks again, and no key is bound
+    /// to that session.
+    #[serde(default)]
+    pub fresh: bool,
 }
 
-/// Puts a notebook into a workspace, so that its members have their role in it. Needs the right to share.
+/// Begins to link an identity at the provider to your account.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Placement {
-    /// The workspace; null: none.
-    pub workspace: Option<WorkspaceId>,
+pub struct IdentityBegin {
+    /// Public key, as in `SignIn.key`.
+    pub key: String,
+    /// Your password, if you have one.
+    pub current: Option<String>,
+}
+
+/// Redirect to the provider.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct OidcBegun {
+    /// URL at the provider; navigate to it.
+    pub url: String,
+    /// State, which returns in the query of `/oidc/callback`: store the key under it until then.
+    pub state: String,
+    /// Milliseconds since 1970: ten minutes from now.
+    pub expires_at: Millis,
+}
+
+/// Finishes a sign-in with the values in the query of `/oidc/callback`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OidcFinish {
+    /// The `state` of the begin; valid once.
+    pub state: String,
+    /// The `code` from the provider.
+    pub code: String,
+    /// The public point sent at the begin.
+    pub key: String,
+    /// ECDSA with SHA-256 of the text `notarium-oidc\n<state>\n<code>`, 64 bytes in base64url without padding.
+    pub signature: String,
+    /// Label in the list of your sessions, as in "laptop".
+    #[serde(default)]
+    pub label: String,
+    /// The `fresh` of the begin.
+    #[serde(default)]
+    pub fresh: bool,
+}
+
+/// An identity at a provider, linked to an account.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Identity {
+    /// Id, for unlinking it.
+    pub id: String,
+    /// URL of the provider.
+    pub issuer: String,
+    /// The person's id at the provider.
+    pub subject: String,
+    /// Address that the provider had verified when it was linked. For display only: accounts are not searched by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Milliseconds since 1970.
+    pub created_at: Millis,
 }

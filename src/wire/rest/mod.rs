@@ -5,40 +5,109 @@
 
 mod access;
 mod accounts;
-mod answers;
 mod assistants;
-mod blobs;
 mod calls;
 mod cells;
-mod chat;
-mod comments;
 mod files;
-mod functions;
-mod history;
-mod identities;
-mod kernels;
 mod notebooks;
 mod runs;
-mod turns;
-mod usage;
-mod working_files;
 
 pub use access::*;
 pub use accounts::*;
-pub use answers::*;
 pub use assistants::*;
-pub use blobs::*;
 pub use calls::*;
 pub use cells::*;
-pub use chat::*;
-pub use comments::*;
 pub use files::*;
-pub use functions::*;
-pub use history::*;
-pub use identities::*;
-pub use kernels::*;
 pub use notebooks::*;
 pub use runs::*;
-pub use turns::*;
-pub use usage::*;
-pub use working_files::*;
+
+use notarium_core::{CommandId, NotebookId, Outcome, Version};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A refusal or a fault, as `application/problem+json` (RFC 9457).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Problem {
+    /// Kind of the problem: `about:blank` if `code` is enough.
+    #[serde(rename = "type")]
+    pub problem_type: String,
+    /// Title; the same for every problem with this status.
+    pub title: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// Stable, for programs: `snake_case`.
+    pub code: String,
+    /// One sentence for people that says what to do.
+    pub detail: String,
+    /// Expected version in the request, of the notebook or of a cell; only for `conflict`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<Version>,
+    /// Actual version of the same thing; only for `conflict`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actual_version: Option<Version>,
+    /// Number of the refused command in a `Batch` sent to `POST …/commands`, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<usize>,
+    /// Seconds to wait before a retry; also in the header `Retry-After`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
+}
+
+/// Answer to an accepted command, whose events are on disk.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// Command id: a retry with it gets the same answer.
+    pub command_id: CommandId,
+    /// The notebook of the command; for a fork or an import the new one.
+    pub notebook: NotebookId,
+    /// The notebook's version after the command.
+    pub version: Version,
+    /// Ids that the server chose, and notices.
+    pub outcome: Outcome,
+}
+
+/// Version to read.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AtVersion {
+    /// A past version; absent: the current one.
+    pub at: Option<Version>,
+}
+
+/// The form of an exported file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExportFormat {
+    /// nbformat 4.5: the whole notebook.
+    #[default]
+    Ipynb,
+    /// One page that needs no other file and runs nothing.
+    Html,
+    /// Markdown with outputs.
+    Md,
+    /// Python in the percent format (`# %%`), without outputs.
+    Py,
+}
+
+/// Version and format of an export.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExportQuery {
+    /// A past version; absent: the current one.
+    pub at: Option<Version>,
+    /// File format; absent: `ipynb`.
+    pub format: Option<ExportFormat>,
+}
+
+/// Health of the server.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Alive {
+    /// `ok`, or `degraded` if there are problems; a server that is not ready answers with a [`Problem`] instead.
+    pub status: String,
+    /// The server's release, as in `0.1.0`.
+    pub version: String,
+    /// Problems that the operator should look at, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}

@@ -1,16 +1,17 @@
-//! Notebooks: list, create, templates, fork, read, change, undo; and the route for any command.
+//! Notebooks: lists, templates, forks, imports, changes; the record of events, the trash, and the verification of the hash chain.
 
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, CellId, CommandId, CorrelationId, Document, Head, Millis, NotebookId, RawJson, RawObject, Role, UserId,
-    Version, WorkspaceId,
+    Actor, CellContent, CellId, CommandId, CorrelationId, Document, Hash, Head, Millis, NotebookId, Outcome, RawJson,
+    RawObject, Role, Stored, UserId, Version, WorkspaceId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::KernelStatus;
+use crate::ipynb::Notice;
 
 /// Filter and order of the notebook list, which has only notebooks that you may see.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -285,4 +286,101 @@ pub struct AnyCommand {
     pub correlation_id: Option<CorrelationId>,
     /// A command of `protocol/schema/command.json`.
     pub body: RawJson,
+}
+
+/// Options of an import; the `.ipynb` file is the body of the request.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImportQuery {
+    /// Title; absent: the title in the file, else the file's name.
+    pub title: Option<String>,
+    /// Name of the file.
+    pub filename: Option<String>,
+    /// Id of the new notebook, chosen by you; absent: derived from `Idempotency-Key`, else new.
+    pub id: Option<NotebookId>,
+}
+
+/// An imported notebook; you are its owner.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ImportAnswer {
+    /// Id of the notebook: `id` of the query, else derived from `Idempotency-Key`, else new.
+    pub notebook: NotebookId,
+    /// Title: as requested, else from the file's metadata or name, else `Untitled`.
+    pub title: String,
+    /// The notebook's version at which the whole file is in the log.
+    pub version: Version,
+    /// Outcome of the import; `cells` has the ids of the cells from top to bottom.
+    pub outcome: Outcome,
+    /// Notices of repairs, conversions and entries put aside, each with a code and a sentence.
+    pub notices: Vec<Notice>,
+}
+
+/// Part of the record to read.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EventsQuery {
+    /// Lower bound: events after this version. Absent: from the beginning; for a stream, from now on.
+    #[serde(alias = "since")]
+    pub after: Option<Version>,
+    /// Size of a page, 1 to 1,000; absent: 200.
+    pub limit: Option<usize>,
+}
+
+/// Page of the record, oldest event first.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct EventPage {
+    /// Events with all hashed fields: see `protocol/README.md`, The record.
+    #[schemars(with = "Vec<Value>")]
+    pub events: Vec<Stored>,
+    /// The notebook's last version and its hash now.
+    #[schemars(with = "Value")]
+    pub head: Head,
+    /// Value of `after` for the next page; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<Version>,
+}
+
+/// Cells in the trash, which can be restored, the last deleted first.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Trash {
+    /// Cells as they were when deleted, each once. At most 1,000.
+    pub cells: Vec<TrashedCell>,
+    /// True: older cells may be missing, as the log was not read to its beginning.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
+}
+
+/// A cell in the trash: `POST …/cells/{cell}/restore` brings it back where it was.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct TrashedCell {
+    /// Cell id; a restored cell keeps it.
+    pub cell_id: CellId,
+    /// Type, source, metadata, attachments and flags.
+    pub cell: CellContent,
+    /// Actor who deleted it; for an undone insertion, who undid it.
+    pub deleted_by: Actor,
+    /// Milliseconds since 1970.
+    pub deleted_at: Millis,
+    /// Version of the event that deleted it.
+    pub deleted_version: Version,
+}
+
+/// Result of a verification: reads the record up to a version and hashes every event.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Verification {
+    /// True if the hash chain is intact.
+    pub ok: bool,
+    /// Last version that is verified.
+    pub version: Version,
+    /// The hash of that event.
+    pub hash: Hash,
+    /// SHA-256 of the state after these events, as JSON: the same on every server that has the same events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_hash: Option<Hash>,
+    /// True if the served state equals the replayed one. Absent for past versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_is_replayed: Option<bool>,
+    /// Place and kind of the first break in the chain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
