@@ -68,11 +68,11 @@ fn is_zero(count: &u64) -> bool {
 impl ConnectionSchema {
     /// Cuts the schema to the limits of an answer, whoever made it.
     pub(crate) fn bounded(mut self) -> Self {
-        let mut room = Room { columns: MAX_COLUMNS, bytes: MAX_BYTES };
+        let mut budget = AnswerBudget { columns: MAX_COLUMNS, bytes: MAX_BYTES };
         cut(&mut self.kind, MAX_NAME_BYTES);
         let all = self.tables.len();
         self.tables.truncate(MAX_TABLES);
-        self.tables.retain_mut(|table| room.has(&table.texts()) && table.fit(&mut room));
+        self.tables.retain_mut(|table| budget.has(&table.texts()) && table.fit(&mut budget));
         self.tables_left_out = self.tables_left_out.saturating_add((all - self.tables.len()) as u64);
         self
     }
@@ -89,11 +89,11 @@ impl Table {
     }
 
     /// Leaves out columns beyond the limits; always returns true, so that the table itself stays.
-    fn fit(&mut self, room: &mut Room) -> bool {
+    fn fit(&mut self, budget: &mut AnswerBudget) -> bool {
         let all = self.columns.len();
         self.columns.retain(|column| {
-            let fits = room.columns > 0 && room.has(&[&column.name, &column.column_type]);
-            room.columns -= usize::from(fits);
+            let fits = budget.columns > 0 && budget.has(&[&column.name, &column.column_type]);
+            budget.columns -= usize::from(fits);
             fits
         });
         self.columns_left_out = self.columns_left_out.saturating_add((all - self.columns.len()) as u64);
@@ -111,12 +111,12 @@ impl Table {
 }
 
 /// Columns and bytes that are still free in an answer.
-struct Room {
+struct AnswerBudget {
     columns: usize,
     bytes: usize,
 }
 
-impl Room {
+impl AnswerBudget {
     /// Returns true if the texts fit, and takes their bytes from the free ones.
     fn has(&mut self, texts: &[&str]) -> bool {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();

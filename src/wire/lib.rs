@@ -8,6 +8,10 @@
 //! - Values without a type are passed on as the received text (`RawJson`), never re-serialised.
 //! - A message with an unknown type or field is refused with a sentence that names the expected one.
 //!
+//! Files: messages of the socket (`client_message`, `server_message`, `frame`), data beside the log (`live`, `working_files`), questions to
+//! kernels (`kernel_questions`, `kernel_tables`, `connection_schema`, and `kernel_tools`, code that runs there), `schema` (JSON Schemas),
+//! `rest/` (bodies of REST), `ipynb/` (files of Jupyter).
+//!
 //! This crate must never decide anything about a notebook: that is the core's task.
 
 #![warn(missing_docs)]

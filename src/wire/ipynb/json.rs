@@ -187,13 +187,13 @@ pub struct Repairs {
 
 /// Reason for a failure to parse, with the byte offset.
 #[derive(Debug, PartialEq)]
-pub enum Failure {
+pub enum ParseFailure {
     Syntax { at: usize, reason: &'static str },
     TooDeep,
 }
 
 /// Parses one value. `NaN` and infinities become null, half surrogates U+FFFD; the last of equal keys counts.
-pub fn parse(text: &str, max_depth: usize) -> Result<(Json, Repairs), Failure> {
+pub fn parse(text: &str, max_depth: usize) -> Result<(Json, Repairs), ParseFailure> {
     let mut parser = Parser { text, at: 0, max_depth, repairs: Repairs::default() };
     let value = parser.value(0)?;
     parser.skip_space();
@@ -211,9 +211,9 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn wrong(&self, reason: &'static str) -> Failure {
+    fn wrong(&self, reason: &'static str) -> ParseFailure {
         let reason = if self.at >= self.text.len() { "the file ends too early" } else { reason };
-        Failure::Syntax { at: self.at, reason }
+        ParseFailure::Syntax { at: self.at, reason }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -238,10 +238,10 @@ impl Parser<'_> {
         found
     }
 
-    fn value(&mut self, depth: usize) -> Result<Json, Failure> {
+    fn value(&mut self, depth: usize) -> Result<Json, ParseFailure> {
         self.skip_space();
         match self.peek() {
-            Some(b'{' | b'[') if depth >= self.max_depth => Err(Failure::TooDeep),
+            Some(b'{' | b'[') if depth >= self.max_depth => Err(ParseFailure::TooDeep),
             Some(b'{') => self.object(depth + 1),
             Some(b'[') => self.array(depth + 1),
             Some(b'"') => self.string().map(Json::String),
@@ -250,7 +250,7 @@ impl Parser<'_> {
         }
     }
 
-    fn word(&mut self) -> Result<Json, Failure> {
+    fn word(&mut self) -> Result<Json, ParseFailure> {
         if self.take_word("null") {
             Ok(Json::Null)
         } else if self.take_word("true") {
@@ -269,7 +269,7 @@ impl Parser<'_> {
         Json::Null
     }
 
-    fn array(&mut self, depth: usize) -> Result<Json, Failure> {
+    fn array(&mut self, depth: usize) -> Result<Json, ParseFailure> {
         self.at += 1;
         let mut items = Vec::new();
         self.skip_space();
@@ -284,7 +284,7 @@ impl Parser<'_> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<Json, Failure> {
+    fn object(&mut self, depth: usize) -> Result<Json, ParseFailure> {
         self.at += 1;
         let mut map = Map::new();
         self.skip_space();
@@ -301,7 +301,7 @@ impl Parser<'_> {
         }
     }
 
-    fn key(&mut self) -> Result<String, Failure> {
+    fn key(&mut self) -> Result<String, ParseFailure> {
         self.skip_space();
         if self.peek() != Some(b'"') {
             return Err(self.wrong("a key in quotes was expected"));
@@ -311,7 +311,7 @@ impl Parser<'_> {
         if self.take(b':') { Ok(key) } else { Err(self.wrong("a colon was expected")) }
     }
 
-    fn end_of_items(&mut self, close: u8) -> Result<bool, Failure> {
+    fn end_of_items(&mut self, close: u8) -> Result<bool, ParseFailure> {
         self.skip_space();
         if self.take(close) {
             return Ok(true);
@@ -323,7 +323,7 @@ impl Parser<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<String, Failure> {
+    fn string(&mut self) -> Result<String, ParseFailure> {
         self.at += 1;
         let mut out = String::new();
         loop {
@@ -342,7 +342,7 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    fn escape(&mut self, out: &mut String) -> Result<(), Failure> {
+    fn escape(&mut self, out: &mut String) -> Result<(), ParseFailure> {
         self.at += 1;
         let plain = match self.peek() {
             Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
@@ -359,7 +359,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn unicode_escape(&mut self, out: &mut String) -> Result<(), Failure> {
+    fn unicode_escape(&mut self, out: &mut String) -> Result<(), ParseFailure> {
         self.at += 1;
         let first = self.four_digits()?;
         out.push(match first {
@@ -387,7 +387,7 @@ impl Parser<'_> {
         char::REPLACEMENT_CHARACTER
     }
 
-    fn four_digits(&mut self) -> Result<u32, Failure> {
+    fn four_digits(&mut self) -> Result<u32, ParseFailure> {
         let digits = self.text.as_bytes().get(self.at..self.at + 4);
         let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
         let Some(digits) = digits else {
@@ -397,7 +397,7 @@ impl Parser<'_> {
         Ok(digits.iter().fold(0, |sum, digit| sum * 16 + char::from(*digit).to_digit(16).unwrap_or(0)))
     }
 
-    fn number(&mut self) -> Result<Json, Failure> {
+    fn number(&mut self) -> Result<Json, ParseFailure> {
         let start = self.at;
         self.take(b'-');
         if self.take_word("Infinity") {

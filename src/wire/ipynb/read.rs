@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::draft::{CellDraft, NotebookDraft, take_list, take_object, to_object};
-use super::json::{self, Failure, Json, Map};
+use super::json::{self, Json, Map, ParseFailure};
 use super::output::{is_line_end, plain_text, split_lines};
 use super::schema::{self, Base};
 use super::upgrade::{self, Lines};
@@ -69,8 +69,8 @@ fn parse(text: &str, notices: &mut Notices) -> Result<Map, IpynbError> {
     }
 }
 
-fn refuse(text: &str, failure: &Failure) -> IpynbError {
-    let Failure::Syntax { at, reason } = *failure else {
+fn refuse(text: &str, failure: &ParseFailure) -> IpynbError {
+    let ParseFailure::Syntax { at, reason } = *failure else {
         return IpynbError::TooDeep { max_depth: MAX_DEPTH };
     };
     let before = text.get(..at).unwrap_or(text);

@@ -51,7 +51,7 @@ fn broken_json_is_refused_where_it_breaks() {
         ("'a'", 0),
     ];
     for (text, expected) in cases {
-        let Err(Failure::Syntax { at, .. }) = parse(text, 100) else { panic!("{text} was accepted") };
+        let Err(ParseFailure::Syntax { at, .. }) = parse(text, 100) else { panic!("{text} was accepted") };
         assert_eq!(at, expected, "{text}");
     }
 }
@@ -70,7 +70,7 @@ fn strings_mend_half_surrogates_and_print_as_python_does() {
 
 #[test]
 fn depth_is_limited_without_a_stack_overflow() {
-    assert_eq!(parse(&"[".repeat(1_000_000), 100).err(), Some(Failure::TooDeep));
+    assert_eq!(parse(&"[".repeat(1_000_000), 100).err(), Some(ParseFailure::TooDeep));
     assert!(parse(&format!("{}{}", "[".repeat(100), "]".repeat(100)), 100).is_ok());
 }
 
