@@ -19,10 +19,8 @@ pub mod serve;
 /// The server and the token of a command, requests to it, names and ids.
 pub mod connection {
     pub mod client;
-    pub mod config;
     pub mod context;
     pub mod find;
-    pub mod people;
     pub mod session;
 }
 

@@ -16,11 +16,9 @@ use notarium_wire::rest::{
 use reqwest::Method;
 
 use crate::cli::connection::client::Client;
-use crate::cli::connection::find;
-use crate::cli::connection::people::People;
+use crate::cli::connection::find::{self, People};
 use crate::cli::terminal::print;
-use crate::cli::terminal::values::{SCOPES, after, now, one_of, parse_duration};
-use crate::cli::words::narrate::word;
+use crate::cli::terminal::values::{SCOPES, after, now, one_of, parse_duration, word};
 use crate::cli::{Context, Ended, Failure, JsonArgs};
 
 /// Scope of a token.

@@ -23,10 +23,9 @@ use tokio::task::JoinHandle;
 use crate::cli::agent::connections::ConnectionArgs;
 use crate::cli::agent::sandbox::{Kept, SandboxArgs, Surroundings};
 use crate::cli::connection::client::Client;
-use crate::cli::connection::config::{self, Config};
-use crate::cli::connection::context::{Access, PROGRAM, http_address};
-use crate::cli::serve::settings::Size;
-use crate::cli::serve::stopped;
+use crate::cli::connection::context::{self, Access, Config, PROGRAM, http_address, runtime_dir, state_dir};
+use crate::cli::terminal::input::stopped;
+use crate::cli::terminal::values::Size;
 use crate::cli::{Context, Ended, Failure};
 
 /// Timeout for a program's own agent to be ready; then the program goes on.
@@ -143,19 +142,8 @@ async fn refuse_stored_right_to_confirm() -> Ended {
     Err(Failure::usage(format!(
         "kernels here could confirm in your name: there is no sandbox, and {} holds a login of {server} that confirms. Log out \
          (`notarium logout`), or start that server with --confirm-with password",
-        config::path()?.display()
+        context::config_path()?.display()
     )))
-}
-
-/// `~/.local/state/notarium` (XDG), on macOS `~/Library/Application Support/notarium`.
-pub fn state_dir() -> Option<PathBuf> {
-    dirs::state_dir().or_else(dirs::data_local_dir).map(|base| base.join("notarium"))
-}
-
-/// Parent of the private folders of kernels. It is outside of them: each kernel sees only its own.
-pub fn runtime_dir() -> PathBuf {
-    let base = dirs::runtime_dir().map(|base| base.join("notarium"));
-    base.or_else(|| Some(state_dir()?.join("run"))).unwrap_or_else(std::env::temp_dir)
 }
 
 fn print_notice(notice: AgentNotice) {

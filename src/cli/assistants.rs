@@ -10,10 +10,9 @@ use notarium_wire::rest::{Call, CallPage, Grants, PolicyOf};
 
 use crate::cli::Ended;
 use crate::cli::connection::client::NotebookClient;
-use crate::cli::connection::people::People;
+use crate::cli::connection::find::People;
 use crate::cli::terminal::print;
-use crate::cli::terminal::values::{POLICIES, after, now, one_of, parse_duration};
-use crate::cli::words::narrate::word;
+use crate::cli::terminal::values::{POLICIES, after, now, one_of, parse_duration, word};
 
 // --- calls ---
 

@@ -9,8 +9,8 @@ use notarium_core::{CellId, Command, CorrelationId, Head, Stored, TurnId, Versio
 use notarium_wire::rest::EventPage;
 
 use crate::cli::connection::client::NotebookClient;
-use crate::cli::notebooks::report;
-use crate::cli::terminal::{input, print};
+use crate::cli::terminal::input;
+use crate::cli::terminal::print::{self, report};
 use crate::cli::words::narrate::{NarratedEvent, Narrator};
 use crate::cli::{Ended, Failure};
 

@@ -112,14 +112,6 @@ pub async fn unarchive(_: NoArgs, notebook: NotebookClient) -> Ended {
     notebook.change(&Command::UnarchiveNotebook {}).await
 }
 
-/// Prints the result of a command for people.
-pub fn report(answer: &Answer) -> Ended {
-    for notice in &answer.outcome.notices {
-        print::note(format!("note: {}", print::clean(notice)));
-    }
-    print::noted(format!("done: version {}", answer.version))
-}
-
 // --- templates ---
 
 #[derive(Debug, Args)]
@@ -176,7 +168,7 @@ pub async fn mark_template(args: TemplateArgs, notebook: NotebookClient) -> Ende
         false => client.request(Method::PUT, &path).json(&TemplateMark { description: args.description }),
     };
     let answer: Answer = client.json(request).await?;
-    report(&answer)
+    print::report(&answer)
 }
 
 // --- fork ---

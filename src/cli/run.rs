@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use embedded::{Embedded, choose_kernel};
 use indicatif::ProgressBar;
 use notarium_core::{CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, Output};
 use notarium_wire::ipynb::{self, Document};
@@ -18,12 +19,11 @@ use crate::cli::connection::client::Client;
 use crate::cli::notebooks::{self, Exported};
 use crate::cli::run::parameters::{Parameter, has_tag};
 use crate::cli::runs::follow::{End, Question, RunUpdate, Runs, request};
-use crate::cli::serve::Stop;
 use crate::cli::terminal::failure::FailureKind;
+use crate::cli::terminal::input::Stop;
 use crate::cli::terminal::print;
 use crate::cli::words::outputs;
 use crate::cli::{Context, Ended, Failure};
-use embedded::{Embedded, choose_kernel};
 
 /// Timeout for interrupted runs to end; then the file is written without their end.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(10);

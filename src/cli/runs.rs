@@ -13,12 +13,12 @@ use clap::Args;
 use notarium_core::{Command, Execution, ExecutionId, ExecutionStatus};
 use notarium_wire::rest::{Comparison, Run, RunPage};
 
-use crate::cli::cells::show;
 use crate::cli::connection::client::NotebookClient;
-use crate::cli::connection::people::{People, did};
+use crate::cli::connection::find::People;
 use crate::cli::runs::kernels::Unreachable;
-use crate::cli::terminal::print;
-use crate::cli::words::narrate::{subject_name, word};
+use crate::cli::terminal::print::{self, style};
+use crate::cli::terminal::values::word;
+use crate::cli::words::narrate::{did, subject_name};
 use crate::cli::words::outputs;
 use crate::cli::{Context, Ended};
 
@@ -75,7 +75,7 @@ async fn list(notebook: &NotebookClient, args: &RunsArgs) -> Ended {
 async fn facts(run: &Run, people: &mut People) -> String {
     let gone = run.unreachable_since.map(|since| format!(", its kernel is unreachable since {}", print::clock(since)));
     let end = end(run, people).await;
-    format!("{}{}", show::run_facts(&run.execution, end), gone.unwrap_or_default())
+    format!("{}{}", run_facts(&run.execution, end), gone.unwrap_or_default())
 }
 
 /// The end of a run in a sentence, with the actor who requested it if the record has one.
@@ -132,7 +132,7 @@ fn compare(compared: &Comparison, as_json: bool) -> Ended {
         ("outputs", compared.same_outputs, compared.output_diff.as_str()),
     ] {
         print::line(format!("{what}: {}", if is_same { "the same" } else { "not the same" }))?;
-        print::raw(&crate::cli::history::compare::coloured(diff))?;
+        print::raw(&print::coloured(diff))?;
     }
     Ok(())
 }
@@ -156,7 +156,7 @@ pub async fn cancel(args: CancelArgs, context: &Context) -> Ended {
     if let Some(advice) = Unreachable::of(&notebook.kernels().await?.status).advice(&args.notebook) {
         print::note(advice);
     }
-    crate::cli::notebooks::report(&answer?)
+    print::report(&answer?)
 }
 
 #[derive(Debug, Args)]
@@ -174,4 +174,24 @@ pub async fn stop(args: StopArgs, notebook: NotebookClient) -> Ended {
         notebook.change(&Command::ShutDownKernel { kernel_session }).await?;
     }
     Ok(())
+}
+
+/// Note for an imported or copied run.
+const IMPORTED: &str = ", brought from elsewhere: not run here";
+
+/// The status of a run, such as `[3] ok after 0.42 s`; with a note on an unusual end.
+pub fn run_facts(execution: &Execution, end: Option<String>) -> String {
+    let count = execution.execution_count.map(|count| format!("[{count}] ")).unwrap_or_default();
+    let asks = execution.pending_input.is_some() && !execution.status.is_finished();
+    let status = style(if asks { "waiting for input".to_owned() } else { word(&execution.status) });
+    let status = match execution.status {
+        ExecutionStatus::Ok => status.green(),
+        ExecutionStatus::Error | ExecutionStatus::Lost => status.red(),
+        _ => status.yellow(),
+    };
+    let took = execution.started_at.zip(execution.ended_at);
+    let took = took.map(|(began, ended)| format!(" after {}", print::duration(ended.saturating_sub(began))));
+    let notice = end.map(|notice| format!(" ({})", print::clean(&notice)));
+    let origin = if execution.is_imported() { IMPORTED } else { "" };
+    format!("{count}{status}{}{}{}", took.unwrap_or_default(), notice.unwrap_or_default(), style(origin).yellow())
 }

@@ -14,16 +14,14 @@ use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use notarium_server::{OidcSettings, RunningServer, Server, ServerConfig};
 use notarium_wire::rest::Model;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::cli::connection::context::{DATA_VARIABLE, data_folder};
 use crate::cli::connection::session;
 use crate::cli::serve::models::ModelArgs;
 use crate::cli::serve::settings::Settings;
+use crate::cli::terminal::input::stopped;
 use crate::cli::terminal::print::announce;
 use crate::cli::{Context, Ended, Failure};
-
-/// Environment variable of the data folder, named in advice.
-pub const DATA_VARIABLE: &str = "NOTARIUM_DATA";
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
@@ -136,12 +134,6 @@ pub async fn start(config: ServerConfig) -> Result<RunningServer, Failure> {
     Server::start(config).await.map_err(|error| Failure::failed(error.to_string()))
 }
 
-/// `~/.local/share/notarium` (XDG), on macOS `~/Library/Application Support/notarium`.
-pub fn data_folder() -> Result<PathBuf, Failure> {
-    let unknown = || Failure::usage(format!("no home folder is known: pass --data DIR or set {DATA_VARIABLE}"));
-    dirs::data_dir().map(|base| base.join("notarium")).ok_or_else(unknown)
-}
-
 pub async fn serve(args: ServeArgs, _: &Context) -> Ended {
     let folder = args.place.folder()?;
     let config = args.models.config()?;
@@ -164,37 +156,6 @@ pub async fn serve(args: ServeArgs, _: &Context) -> Ended {
         Ok(())
     })
     .await
-}
-
-/// Waits for Ctrl-C or SIGTERM.
-pub async fn stopped() {
-    Stop::listen().asked().await;
-}
-
-/// Listens for Ctrl-C and SIGTERM from its creation on, so that none is missed during other waits.
-pub struct Stop([Option<Signal>; 2]);
-
-impl Stop {
-    pub fn listen() -> Self {
-        Self([SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok()))
-    }
-
-    /// Waits for the next signal, or returns for an earlier one. Cancel safe.
-    pub async fn asked(&mut self) {
-        let [interrupt, terminate] = &mut self.0;
-        tokio::select! {
-            () = heard(interrupt) => {}
-            () = heard(terminate) => {}
-        }
-    }
-}
-
-async fn heard(signal: &mut Option<Signal>) {
-    match signal {
-        Some(signal) => _ = signal.recv().await,
-        // Without a handler, the system's default action ends the process.
-        None => std::future::pending().await,
-    }
 }
 
 // --- signing in with OpenID Connect ---
@@ -269,9 +230,8 @@ fn secret_of(file: &Path) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use secrecy::ExposeSecret;
-
     use super::*;
+    use secrecy::ExposeSecret;
 
     fn args() -> OidcArgs {
         OidcArgs {

@@ -4,24 +4,11 @@ use clap::Subcommand;
 use notarium_core::{Command, Millis, Role, ShareLinkId, Subject};
 use notarium_wire::rest::{Access, CreatedShareLink, NewShareLink, ShareLink};
 
-use crate::cli::connection::client::{Client, NotebookClient};
-use crate::cli::connection::find;
-use crate::cli::connection::people::People;
+use crate::cli::connection::client::NotebookClient;
+use crate::cli::connection::find::{People, subject};
 use crate::cli::terminal::print;
-use crate::cli::terminal::values::{ROLES, after, one_of, parse_duration};
-use crate::cli::words::narrate::word;
-use crate::cli::{Context, Ended, Failure, InNotebook, JsonArgs};
-
-/// Parses `user:ID`, `agent:ID`, `workspace:ID` or `share_link:ID`; anything else is a person's login.
-pub async fn subject(client: &Client, text: &str) -> Result<Subject, Failure> {
-    let Some((kind, id)) = text.split_once(':') else {
-        return Ok(Subject::User { id: find::person(client, text).await? });
-    };
-    serde_json::from_value(serde_json::json!({ "kind": kind, "id": id })).map_err(|_| {
-        let shapes = "a login, user:ID, agent:ID, workspace:ID or share_link:ID";
-        Failure::usage(format!("'{text}' names nobody: write {shapes}"))
-    })
-}
+use crate::cli::terminal::values::{ROLES, after, one_of, parse_duration, word};
+use crate::cli::{Context, Ended, InNotebook, JsonArgs};
 
 fn subject_text(subject: &Subject) -> String {
     match subject {

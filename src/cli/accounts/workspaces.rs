@@ -6,11 +6,9 @@ use notarium_wire::rest::{Member, MemberRole, Placement, Workspace, WorkspaceNam
 use reqwest::Method;
 
 use crate::cli::connection::client::Client;
-use crate::cli::connection::find;
-use crate::cli::connection::people::People;
+use crate::cli::connection::find::{self, People};
 use crate::cli::terminal::print;
-use crate::cli::terminal::values::{ROLES, one_of};
-use crate::cli::words::narrate::word;
+use crate::cli::terminal::values::{ROLES, one_of, word};
 use crate::cli::{Context, Ended, JsonArgs};
 
 #[derive(Debug, Subcommand)]

@@ -9,12 +9,11 @@ use notarium_agent::connections::Connections;
 use notarium_agent::sandbox::{
     KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, Standing, named_places, private_sockets, secret_places, startup_files,
 };
-
 use notarium_core::RawObject;
 
-use crate::cli::connection::config;
+use crate::cli::connection::context;
 use crate::cli::terminal::print;
-use crate::cli::{Ended, Failure, serve};
+use crate::cli::{Ended, Failure};
 
 /// This program, even if its file was replaced.
 const LAUNCHER: &str = "/proc/self/exe";
@@ -155,10 +154,10 @@ fn real(path: &Path) -> PathBuf {
 /// Notarium's own folders. Missing ones are created, so that their later content is hidden too.
 fn own_places(around: &Surroundings<'_>) -> Result<Vec<PathBuf>, Failure> {
     let mut own = around.own.clone();
-    own.extend(serve::data_folder());
-    own.extend(crate::cli::agent::state_dir());
-    own.push(crate::cli::agent::runtime_dir());
-    let configuration = config::path()?;
+    own.extend(context::data_folder());
+    own.extend(context::state_dir());
+    own.push(context::runtime_dir());
+    let configuration = context::config_path()?;
     own.push(folder_of(&configuration, around)?);
     for folder in own.iter().filter(|own| !own.is_file()) {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -177,7 +176,7 @@ fn folder_of(configuration: &Path, around: &Surroundings<'_>) -> Result<PathBuf,
         let message = format!(
             "{} cannot be kept from kernels, which work in its folder: give it a folder of its own with {}",
             file.display(),
-            config::CONFIG_VARIABLE
+            context::CONFIG_VARIABLE
         );
         return Err(Failure::usage(message));
     }
@@ -194,8 +193,8 @@ fn refuse_below(own: &[PathBuf], working_dir: &Path) -> Ended {
             "{} lies in the folder in which kernels work, and there is no sandbox here: choose another --working-dir, or \
              keep it elsewhere ({}, {})",
             path.display(),
-            serve::DATA_VARIABLE,
-            config::CONFIG_VARIABLE
+            context::DATA_VARIABLE,
+            context::CONFIG_VARIABLE
         ))),
     }
 }

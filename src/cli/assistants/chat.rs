@@ -13,16 +13,16 @@ use clap::Args;
 use notarium_core::tools::Tool;
 use notarium_core::{Attachment, CellId, ConversationId, Operation, ToolCallId};
 use notarium_wire::rest::{Answer, Me, Question, TurnPage, WaitingCall};
+use screen::{End, Screen};
 use serde_json::{Value, json};
+use stream::TurnStream;
 
 use crate::cli::assistants::confirm;
 use crate::cli::connection::client::NotebookClient;
-use crate::cli::connection::people::People;
+use crate::cli::connection::find::People;
 use crate::cli::terminal::input::{self, Typing};
 use crate::cli::terminal::print::{self, style};
 use crate::cli::{Ended, Failure};
-use screen::{End, Screen};
-use stream::TurnStream;
 
 /// Silence before a question is asked: input before it was typed without seeing the question.
 const QUIET: Duration = Duration::from_millis(200);

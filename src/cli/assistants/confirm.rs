@@ -5,12 +5,11 @@ use notarium_core::{Hash, ToolCallId};
 use notarium_wire::rest::{Answer, Because, CallInFull, CallPage, Confirmations, Effect, WaitingCall, Yes};
 
 use crate::cli::connection::client::{Client, NotebookClient};
-use crate::cli::connection::find;
-use crate::cli::connection::people::People;
+use crate::cli::connection::find::{self, People};
 use crate::cli::terminal::input;
 use crate::cli::terminal::print::{self, style};
-use crate::cli::words::narrate::word;
-use crate::cli::{Context, Ended, Failure, notebooks};
+use crate::cli::terminal::values::word;
+use crate::cli::{Context, Ended, Failure};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -107,12 +106,12 @@ async fn located(
 
 pub async fn say_yes(notebook: &NotebookClient, id: &ToolCallId, hash: Hash) -> Ended {
     let answer: Answer = notebook.post(&format!("/calls/{id}/confirm"), &Yes { arguments_hash: hash }).await?;
-    notebooks::report(&answer)
+    print::report(&answer)
 }
 
 pub async fn say_no(notebook: &NotebookClient, id: &ToolCallId, reason: &str) -> Ended {
     let answer: Answer = notebook.post(&format!("/calls/{id}/deny"), &Because { reason: reason.to_owned() }).await?;
-    notebooks::report(&answer)
+    print::report(&answer)
 }
 
 // --- asking ---

@@ -8,7 +8,7 @@ use notarium_wire::rest::{Covers, IssuedToken, Me, NewApiToken};
 use crate::cli::connection::client::Client;
 use crate::cli::connection::context::Access;
 use crate::cli::connection::find;
-use crate::cli::serve::Stop;
+use crate::cli::terminal::input::Stop;
 use crate::cli::terminal::print;
 use crate::cli::terminal::values::after;
 use crate::cli::{Context, Ended, Failure};

@@ -11,10 +11,8 @@ use notarium_core::{
 };
 use notarium_wire::rest::Threads;
 
-use crate::cli::accounts::access::subject;
 use crate::cli::connection::client::{Client, NotebookClient};
-use crate::cli::connection::find;
-use crate::cli::connection::people::People;
+use crate::cli::connection::find::{self, People, subject};
 use crate::cli::terminal::print::{self, style};
 use crate::cli::{Ended, Failure};
 

@@ -8,8 +8,7 @@ use notarium_wire::rest::ReactivityOf;
 use crate::cli::Ended;
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::terminal::print::{self, style};
-use crate::cli::terminal::values::{REACTIVITIES, one_of};
-use crate::cli::words::narrate::word;
+use crate::cli::terminal::values::{REACTIVITIES, one_of, word};
 
 // --- reactive ---
 

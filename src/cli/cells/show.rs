@@ -2,26 +2,22 @@
 
 use clap::Args;
 use notarium_core::reactive::{CellReport, NotebookGraph, Standing};
-use notarium_core::{
-    Cell, CellId, Document, Execution, ExecutionStatus, KernelPhase, Reactivity, Reply, ReplyStatus, Version,
-};
+use notarium_core::{Cell, CellId, Document, KernelPhase, Reactivity, Reply, ReplyStatus, Version};
 use notarium_wire::rest::NotebookAnswer;
 
 use crate::cli::agent::sandbox;
 use crate::cli::cells::graph;
 use crate::cli::connection::client::at_version;
-use crate::cli::connection::people::People;
+use crate::cli::connection::find::People;
 use crate::cli::runs::kernels::Unreachable;
-use crate::cli::runs::told_end;
+use crate::cli::runs::{run_facts, told_end};
 use crate::cli::terminal::print::{self, style};
-use crate::cli::words::narrate::word;
+use crate::cli::terminal::values::word;
 use crate::cli::words::outputs;
 use crate::cli::{Context, Ended};
 
 /// Most lines of an output in a preview.
 const PREVIEW_LINES: usize = 10;
-/// Note for an imported or copied run.
-const IMPORTED: &str = ", brought from elsewhere: not run here";
 
 #[derive(Debug, Args)]
 pub struct ShowArgs {
@@ -125,23 +121,6 @@ fn cell_heading(
     }
     let id = style(cell_id.as_str()).cyan();
     print::line(format!("\n{id}  {}", facts.join(", ")))
-}
-
-/// The status of a run, such as `[3] ok after 0.42 s`; with a note on an unusual end.
-pub fn run_facts(execution: &Execution, end: Option<String>) -> String {
-    let count = execution.execution_count.map(|count| format!("[{count}] ")).unwrap_or_default();
-    let asks = execution.pending_input.is_some() && !execution.status.is_finished();
-    let status = style(if asks { "waiting for input".to_owned() } else { word(&execution.status) });
-    let status = match execution.status {
-        ExecutionStatus::Ok => status.green(),
-        ExecutionStatus::Error | ExecutionStatus::Lost => status.red(),
-        _ => status.yellow(),
-    };
-    let took = execution.started_at.zip(execution.ended_at);
-    let took = took.map(|(began, ended)| format!(" after {}", print::duration(ended.saturating_sub(began))));
-    let notice = end.map(|notice| format!(" ({})", print::clean(&notice)));
-    let origin = if execution.is_imported() { IMPORTED } else { "" };
-    format!("{count}{status}{}{}{}", took.unwrap_or_default(), notice.unwrap_or_default(), style(origin).yellow())
 }
 
 /// The status of a prompt's reply, such as `answer failed (no key)`.

@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 use crate::cli::connection::context::{Access, PROGRAM};
 use crate::cli::connection::find;
 use crate::cli::connection::session::FreshSession;
-use crate::cli::{Ended, Failure, notebooks};
+use crate::cli::terminal::print;
+use crate::cli::{Ended, Failure};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most attempts of a request whose response was lost.
@@ -203,7 +204,7 @@ impl NotebookClient {
 
     /// Sends a command, and prints the notebook's new version.
     pub async fn change(&self, command: &Command) -> Ended {
-        notebooks::report(&self.command(command).await?)
+        print::report(&self.command(command).await?)
     }
 
     /// The notebook at a version, or its current state.

@@ -1,13 +1,15 @@
-//! The server and the token of a command.
+//! The server and the token of a command, and where this account stores them: the file of `login` and `up`, folders of data.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_agent::connection;
+use serde::{Deserialize, Serialize};
 
 use crate::cli::Failure;
 use crate::cli::connection::client::{Client, NotebookClient};
-use crate::cli::connection::config::Config;
 use crate::cli::connection::find;
 
 /// Name and version of this program, for servers.
@@ -85,4 +87,87 @@ impl Context {
 /// The server's HTTP address; `ws` and `wss` become `http` and `https`.
 pub fn http_address(server: &str) -> Result<String, Failure> {
     connection::http_address(server).map_err(|error| Failure::usage(error.to_string()))
+}
+
+// --- the file of `login` and `up`: a server and its token; only its owner may read it ---
+
+/// Environment variable that names another file than the one in the user's configuration folder.
+pub const CONFIG_VARIABLE: &str = "NOTARIUM_CONFIG";
+
+/// Content of the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Config {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+}
+
+/// `$NOTARIUM_CONFIG`, else `notarium/config.json` in the user's configuration folder.
+pub fn config_path() -> Result<PathBuf, Failure> {
+    let named = std::env::var_os(CONFIG_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    named
+        .or_else(|| Some(dirs::config_dir()?.join("notarium").join("config.json")))
+        .ok_or_else(|| Failure::usage(format!("no home folder is known: set {CONFIG_VARIABLE} to a file")))
+}
+
+impl Config {
+    /// An absent file is an empty configuration.
+    pub fn load() -> Result<Self, Failure> {
+        let path = config_path()?;
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(unusable(&path, &error)),
+        };
+        serde_json::from_str(&text).map_err(|error| unusable(&path, &error))
+    }
+
+    /// Replaces the file as a whole. From its first byte on, only its owner can read it.
+    pub fn save(&self) -> Result<PathBuf, Failure> {
+        let path = config_path()?;
+        let text = serde_json::to_string_pretty(self).map_err(|error| unusable(&path, &error))?;
+        write_privately(&path, &text).map_err(|error| unusable(&path, &error))?;
+        Ok(path)
+    }
+}
+
+fn unusable(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    Failure::failed(format!("{} cannot be used ({error}): mend or remove it, then log in again", path.display()))
+}
+
+pub fn write_privately(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let beside = path.with_extension(format!("{}.new", std::process::id()));
+    let _ = std::fs::remove_file(&beside);
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+    file.write_all(text.as_bytes())?;
+    file.write_all(b"\n")?;
+    file.sync_all()?;
+    std::fs::rename(&beside, path)
+}
+
+// --- folders of this account ---
+
+/// Environment variable of the data folder, named in advice.
+pub const DATA_VARIABLE: &str = "NOTARIUM_DATA";
+
+/// `~/.local/share/notarium` (XDG), on macOS `~/Library/Application Support/notarium`.
+pub fn data_folder() -> Result<PathBuf, Failure> {
+    let unknown = || Failure::usage(format!("no home folder is known: pass --data DIR or set {DATA_VARIABLE}"));
+    dirs::data_dir().map(|base| base.join("notarium")).ok_or_else(unknown)
+}
+
+/// `~/.local/state/notarium` (XDG), on macOS `~/Library/Application Support/notarium`.
+pub fn state_dir() -> Option<PathBuf> {
+    dirs::state_dir().or_else(dirs::data_local_dir).map(|base| base.join("notarium"))
+}
+
+/// Parent of the private folders of kernels. It is outside of them: each kernel sees only its own.
+pub fn runtime_dir() -> PathBuf {
+    let base = dirs::runtime_dir().map(|base| base.join("notarium"));
+    base.or_else(|| Some(state_dir()?.join("run"))).unwrap_or_else(std::env::temp_dir)
 }

@@ -1,9 +1,14 @@
-//! Resolves names to ids: notebooks by title, cells by a part of their id, people by login.
+//! Resolves names to ids (notebooks by title, cells by a part of their id, people by login), and ids of people to names.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use notarium_core::{CellId, CommentId, Document, NotebookId, Thread, ThreadId, UserId};
-use notarium_wire::rest::{NotebookLine, NotebookPage, Person};
+use notarium_core::{
+    Actor, AgentId, CellId, CommentId, Document, NotebookId, ShareLinkId, Subject, Thread, ThreadId, UserId,
+    WorkspaceId,
+};
+use notarium_wire::rest::{Guest, NotebookLine, NotebookPage, Person, Token, Workspace};
+use tokio::sync::OnceCell;
 
 use crate::cli::Failure;
 use crate::cli::connection::client::{Client, NotebookClient, with_query};
@@ -140,6 +145,103 @@ pub async fn person(client: &Client, login: &str) -> Result<UserId, Failure> {
             Err(Failure::failed(format!("nobody has the login '{login}': check it, or use user:ID")))
         }
         found => found.map(|person| person.id),
+    }
+}
+
+/// Parses `user:ID`, `agent:ID`, `workspace:ID` or `share_link:ID`; anything else is a person's login.
+pub async fn subject(client: &Client, text: &str) -> Result<Subject, Failure> {
+    let Some((kind, id)) = text.split_once(':') else {
+        return Ok(Subject::User { id: person(client, text).await? });
+    };
+    serde_json::from_value(serde_json::json!({ "kind": kind, "id": id })).map_err(|_| {
+        let shapes = "a login, user:ID, agent:ID, workspace:ID or share_link:ID";
+        Failure::usage(format!("'{text}' names nobody: write {shapes}"))
+    })
+}
+
+// --- ids to names ---
+
+/// Cache of names. Unresolved actors are named by their ids.
+#[derive(Debug)]
+pub struct People {
+    client: Client,
+    users: BTreeMap<UserId, String>,
+    guests: BTreeMap<ShareLinkId, String>,
+    agents: OnceCell<BTreeMap<AgentId, String>>,
+    workspaces: OnceCell<BTreeMap<WorkspaceId, String>>,
+}
+
+impl People {
+    pub fn new(client: &Client) -> Self {
+        let (users, guests) = (BTreeMap::new(), BTreeMap::new());
+        Self { client: client.clone(), users, guests, agents: OnceCell::new(), workspaces: OnceCell::new() }
+    }
+
+    /// The name of an actor.
+    pub async fn name(&mut self, actor: &Actor) -> String {
+        let name = match actor {
+            Actor::User { id } => self.user(id).await,
+            Actor::Assistant { for_user, .. } => format!("the assistant of {}", self.user(for_user).await),
+            Actor::Agent { id } => self.agent(id).await,
+            Actor::Guest { share_link } => self.guest(share_link).await,
+            Actor::System => "the server".to_owned(),
+        };
+        print::clean(&name)
+    }
+
+    /// The name of a subject in an access list.
+    pub async fn subject(&mut self, subject: &Subject) -> String {
+        let name = match subject {
+            Subject::User { id } => self.user(id).await,
+            Subject::Agent { id } => self.agent(id).await,
+            Subject::ShareLink { id } => format!("share link of {}", self.guest(id).await),
+            Subject::Workspace { id } => self.workspace(id).await,
+        };
+        print::clean(&name)
+    }
+
+    async fn user(&mut self, id: &UserId) -> String {
+        if let Some(name) = self.users.get(id) {
+            return name.clone();
+        }
+        let found = self.client.get::<Person>(&format!("/api/people/{id}")).await;
+        let name = found.map_or_else(|_| format!("user {}", print::short(id.as_str())), |person| person.name);
+        self.users.insert(id.clone(), name.clone());
+        name
+    }
+
+    async fn guest(&mut self, id: &ShareLinkId) -> String {
+        if let Some(name) = self.guests.get(id) {
+            return name.clone();
+        }
+        let found = self.client.get::<Guest>(&format!("/api/guests/{id}")).await;
+        let name = match found {
+            Ok(guest) if guest.name == "Guest" => "a guest".to_owned(),
+            Ok(guest) => format!("{} (guest)", guest.name),
+            Err(_) => format!("guest {}", print::short(id.as_str())),
+        };
+        self.guests.insert(id.clone(), name.clone());
+        name
+    }
+
+    async fn agent(&mut self, id: &AgentId) -> String {
+        let asking = async || {
+            // Listed only for their creator; other users see the id.
+            let tokens: Vec<Token> = self.client.get("/api/agents").await.unwrap_or_default();
+            tokens.into_iter().filter_map(|token| Some((token.agent?, token.label))).collect()
+        };
+        let label = self.agents.get_or_init(asking).await.get(id).filter(|label| !label.is_empty());
+        label.map_or_else(|| format!("agent {}", print::short(id.as_str())), |label| format!("agent \"{label}\""))
+    }
+
+    async fn workspace(&mut self, id: &WorkspaceId) -> String {
+        let asking = async || {
+            // Listed only for members; other users see the id.
+            let workspaces: Vec<Workspace> = self.client.get("/api/workspaces").await.unwrap_or_default();
+            workspaces.into_iter().map(|workspace| (workspace.id, workspace.name)).collect()
+        };
+        let name = self.workspaces.get_or_init(asking).await.get(id);
+        name.map_or_else(|| format!("workspace {id}"), |name| format!("workspace \"{name}\""))
     }
 }
 

@@ -11,11 +11,10 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use crate::cli::connection::client::Client;
-use crate::cli::connection::config::Config;
-use crate::cli::connection::context::{Access, http_address};
+use crate::cli::connection::context::{Access, Config, http_address};
 use crate::cli::connection::find;
+use crate::cli::terminal::values::word;
 use crate::cli::terminal::{input, print};
-use crate::cli::words::narrate::word;
 use crate::cli::{Context, Ended, Failure, JsonArgs, NoArgs};
 
 /// Label of this program's sessions.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
 use crate::cli::connection::client::NotebookClient;
-use crate::cli::connection::people::People;
+use crate::cli::connection::find::People;
 use crate::cli::terminal::print::{self, style};
 use crate::cli::{Ended, Failure, history};
 
@@ -92,24 +92,9 @@ fn show(difference: &Difference) -> Ended {
     for cell in &difference.cells {
         let id = style(cell.cell_id.as_str()).cyan();
         print::line(format!("{id}  {}", cell.changes.join(", ")))?;
-        print::raw(&coloured(&cell.source))?;
+        print::raw(&print::coloured(&cell.source))?;
     }
     Ok(())
-}
-
-/// A unified diff for the terminal.
-pub fn coloured(diff: &str) -> String {
-    let line = |line: &str| {
-        let text = style(print::clean(line));
-        let text = match line.bytes().next() {
-            Some(b'+') => text.green(),
-            Some(b'-') => text.red(),
-            Some(b'@') => text.dim(),
-            _ => text,
-        };
-        format!("{text}\n")
-    };
-    diff.lines().map(line).collect()
 }
 
 // --- blame ---

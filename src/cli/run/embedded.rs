@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::cli::agent::{KernelArgs, LocalAgent};
 use crate::cli::connection::client::Client;
+use crate::cli::connection::context;
 use crate::cli::serve::up::{self, Keys};
 use crate::cli::serve::{self};
 use crate::cli::{Ended, Failure};
@@ -76,7 +77,7 @@ pub async fn choose_kernel(
     let mut paths = given.to_vec();
     let mut found = discover(&paths);
     if found.kernelspecs.is_empty() {
-        let folder = serve::data_folder()?;
+        let folder = context::data_folder()?;
         paths = crate::cli::agent::python::kernel_paths(given, &folder).await?;
         found = discover(&paths);
     }

@@ -9,7 +9,7 @@ use crate::cli::connection::client::NotebookClient;
 use crate::cli::runs::exec;
 use crate::cli::terminal::input;
 use crate::cli::terminal::print::{self, style};
-use crate::cli::words::narrate::word;
+use crate::cli::terminal::values::word;
 use crate::cli::{Ended, Failure};
 
 #[derive(Debug, Args)]

@@ -12,9 +12,10 @@ use notarium_wire::rest::Run;
 use notarium_wire::{ErrorMessage, KernelStatus, ServerMessage};
 
 use crate::cli::connection::client::NotebookClient;
-use crate::cli::connection::people::{Asked, People};
+use crate::cli::connection::find::People;
 use crate::cli::runs::kernels;
 use crate::cli::terminal::print;
+use crate::cli::words::narrate::EndRequests;
 use crate::cli::words::progress::{Bars, follow_kernel};
 use crate::cli::{Ended, Failure};
 
@@ -151,7 +152,7 @@ pub struct Runs {
     seen: Version,
     /// Kernels of followed runs whose agent is unreachable, as noted to the user.
     unreachable: BTreeSet<KernelSessionId>,
-    asked: Asked,
+    asked: EndRequests,
     people: People,
     /// Progress bars of the runs.
     pub bars: Bars,
@@ -169,7 +170,7 @@ impl Runs {
         };
         follower.follow_progress();
         let people = People::new(&notebook.client);
-        let (open, unreachable, asked) = (BTreeMap::new(), BTreeSet::new(), Asked::default());
+        let (open, unreachable, asked) = (BTreeMap::new(), BTreeSet::new(), EndRequests::default());
         Ok(Self { follower, notebook, open, seen, unreachable, asked, people, bars: Bars::default() })
     }
 

@@ -13,7 +13,7 @@ use crate::cli::agent::sandbox;
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::runs::follow::Follower;
 use crate::cli::terminal::print;
-use crate::cli::words::narrate::word;
+use crate::cli::terminal::values::word;
 use crate::cli::{Context, Ended, Failure, InNotebook, JsonArgs};
 
 /// Timeout for the first measurement; agents measure as soon as a client follows.

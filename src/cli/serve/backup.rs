@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use notarium_store::backup::{self, BackedUp, BackupError, BackupStep};
 
-use crate::cli::serve::{DATA_VARIABLE, data_folder};
+use crate::cli::connection::context::{DATA_VARIABLE, data_folder};
 use crate::cli::terminal::print;
 use crate::cli::{Context, Ended, Failure};
 

@@ -14,10 +14,11 @@ use serde_json::json;
 use crate::cli::agent::{KernelArgs, python};
 use crate::cli::assistants::chat::Chat;
 use crate::cli::connection::client::{Client, NotebookClient};
+use crate::cli::connection::context::data_folder;
 use crate::cli::runs::exec;
 use crate::cli::serve::up::{Keys, client};
-use crate::cli::serve::{self, data_folder, models, stopped};
-use crate::cli::terminal::input;
+use crate::cli::serve::{self, models};
+use crate::cli::terminal::input::{self, stopped};
 use crate::cli::{Context, Ended, Failure};
 
 /// Sentences that the script answers.

@@ -4,7 +4,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::parser::ValueSource;
@@ -13,33 +12,8 @@ use notarium_core::Millis;
 use notarium_server::{Quota, Quotas, ServerConfig};
 use toml_edit::{DocumentMut, Item, Value};
 
-use crate::cli::terminal::values::parse_duration;
+use crate::cli::terminal::values::{Size, parse_duration};
 use crate::cli::{Arguments, Failure};
-
-/// Number of bytes: `1048576`, `64 KiB`, `10 MiB`, `2 GiB`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size(u64);
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let explained = || format!("'{text}' is no size: write for instance 64KiB, 10MiB or 2GiB");
-        let text = text.trim();
-        let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];
-        let unit = units.into_iter().find_map(|(name, shift)| Some((text.strip_suffix(name)?, shift)));
-        let (number, shift) = unit.unwrap_or((text, 0));
-        let number: u64 = number.trim().parse().map_err(|_| explained())?;
-        // At most 1 TiB, which every platform can count.
-        number.checked_mul(1 << shift).filter(|bytes| (1..=1 << 40).contains(bytes)).map(Self).ok_or_else(explained)
-    }
-}
-
-impl Size {
-    pub fn bytes(self) -> usize {
-        usize::try_from(self.0).unwrap_or(usize::MAX)
-    }
-}
 
 /// Limits of the server.
 #[derive(Debug, Clone, Args)]
@@ -270,15 +244,6 @@ mod tests {
                 "{}",
                 failure.message
             );
-        }
-    }
-
-    #[test]
-    fn sizes_are_read_or_explained() {
-        assert_eq!("10 MiB".parse(), Ok(Size(10 << 20)));
-        assert_eq!("4096".parse(), Ok(Size(4_096)));
-        for wrong in ["", "MiB", "0", "-1", "1.5MiB", "10 MB", "99999999999GiB"] {
-            assert!(wrong.parse::<Size>().unwrap_err().contains("64KiB"), "{wrong}");
         }
     }
 }

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use crate::cli::agent::sandbox::Kept;
 use crate::cli::agent::{KernelArgs, LocalAgent, python};
 use crate::cli::connection::client::Client;
-use crate::cli::connection::config::{Config, write_privately};
-use crate::cli::connection::context::{Access, PROGRAM};
+use crate::cli::connection::context::{Access, Config, PROGRAM, write_privately};
 use crate::cli::connection::session;
 use crate::cli::serve::models::{self, ModelArgs};
-use crate::cli::serve::{ConfirmWith, PlaceArgs, Stop};
+use crate::cli::serve::{ConfirmWith, PlaceArgs};
+use crate::cli::terminal::input::Stop;
 use crate::cli::terminal::print::announce;
 use crate::cli::{Context, Ended, Failure};
 

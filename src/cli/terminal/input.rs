@@ -1,10 +1,11 @@
-//! Input from people or from pipes.
+//! Input from people or from pipes, and signals to end.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use rustix::termios::{self, LocalModes, OptionalActions, Termios};
 use tokio::io::AsyncReadExt;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::cli::Failure;
@@ -109,4 +110,35 @@ fn reader() -> (mpsc::Sender<()>, mpsc::Receiver<String>) {
         }
     });
     (wanted, lines)
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+pub async fn stopped() {
+    Stop::listen().asked().await;
+}
+
+/// Listens for Ctrl-C and SIGTERM from its creation on, so that none is missed during other waits.
+pub struct Stop([Option<Signal>; 2]);
+
+impl Stop {
+    pub fn listen() -> Self {
+        Self([SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok()))
+    }
+
+    /// Waits for the next signal, or returns for an earlier one. Cancel safe.
+    pub async fn asked(&mut self) {
+        let [interrupt, terminate] = &mut self.0;
+        tokio::select! {
+            () = heard(interrupt) => {}
+            () = heard(terminate) => {}
+        }
+    }
+}
+
+async fn heard(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => _ = signal.recv().await,
+        // Without a handler, the system's default action ends the process.
+        None => std::future::pending().await,
+    }
 }

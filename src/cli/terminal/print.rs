@@ -1,4 +1,4 @@
-//! Prints to standard output: lines, tables, JSON, times, sizes. Text of notebooks never reaches the terminal as a control
+//! Prints to standard output: lines, tables, JSON, diffs, results of commands, times, sizes. Text of notebooks never reaches the terminal as a control
 //! sequence, except colours where they are enabled.
 
 use std::fmt::Display;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use console::{Alignment, colors_enabled, measure_text_width, pad_str};
 use indicatif::{ProgressBar, ProgressStyle};
 use notarium_core::Millis;
+use notarium_wire::rest::Answer;
 use serde::Serialize;
 
 /// Styles text if standard output shows colours: it is a terminal, and the user has not disabled them
@@ -233,6 +234,29 @@ pub fn count(number: usize, word: &str) -> String {
 pub fn short(id: &str) -> &str {
     // ULIDs begin with their time, so the end distinguishes them.
     if id.len() > 12 { &id[id.len() - 6..] } else { id }
+}
+
+/// A unified diff for the terminal.
+pub fn coloured(diff: &str) -> String {
+    let line = |line: &str| {
+        let text = style(clean(line));
+        let text = match line.bytes().next() {
+            Some(b'+') => text.green(),
+            Some(b'-') => text.red(),
+            Some(b'@') => text.dim(),
+            _ => text,
+        };
+        format!("{text}\n")
+    };
+    diff.lines().map(line).collect()
+}
+
+/// Prints the result of a command for people.
+pub fn report(answer: &Answer) -> Ended {
+    for notice in &answer.outcome.notices {
+        note(format!("note: {}", clean(notice)));
+    }
+    noted(format!("done: version {}", answer.version))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! Parsers of values on the command line.
+//! Values of the command line: parsers, and their words.
 
+use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -38,10 +39,42 @@ pub fn now() -> Millis {
     Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
 }
 
+/// A value that is one word in JSON.
+pub fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => "?".to_owned(),
+    }
+}
+
+/// Number of bytes: `1048576`, `64 KiB`, `10 MiB`, `2 GiB`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let explained = || format!("'{text}' is no size: write for instance 64KiB, 10MiB or 2GiB");
+        let text = text.trim();
+        let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];
+        let unit = units.into_iter().find_map(|(name, shift)| Some((text.strip_suffix(name)?, shift)));
+        let (number, shift) = unit.unwrap_or((text, 0));
+        let number: u64 = number.trim().parse().map_err(|_| explained())?;
+        // At most 1 TiB, which every platform can count.
+        number.checked_mul(1 << shift).filter(|bytes| (1..=1 << 40).contains(bytes)).map(Self).ok_or_else(explained)
+    }
+}
+
+impl Size {
+    pub fn bytes(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::words::narrate::word;
     use notarium_core::Role;
 
     #[test]
@@ -56,5 +89,14 @@ mod tests {
     #[test]
     fn every_role_is_read_as_it_is_written() {
         assert_eq!(Role::ALL.map(|role| word(&role)), ROLES);
+    }
+
+    #[test]
+    fn sizes_are_read_or_explained() {
+        assert_eq!("10 MiB".parse(), Ok(Size(10 << 20)));
+        assert_eq!("4096".parse(), Ok(Size(4_096)));
+        for wrong in ["", "MiB", "0", "-1", "1.5MiB", "10 MB", "99999999999GiB"] {
+            assert!(wrong.parse::<Size>().unwrap_err().contains("64KiB"), "{wrong}");
+        }
     }
 }

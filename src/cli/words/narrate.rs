@@ -1,26 +1,28 @@
-//! Describes events in sentences for people.
+//! Describes events in sentences for people. Finds the actor who requested the end of a kernel or run, from the event that led
+//! to it or from the end itself.
 
 mod assistants;
 
 use std::collections::BTreeMap;
 
+use assistants::Work;
 use notarium_core::{
-    CellId, Document, EndCause, Event, Execution, ExecutionCause, ExecutionId, ExecutionOutcome, ExecutionSubject,
-    Millis, MissingFunctions, Reactivity, Recorded, Stored, Subject,
+    Actor, CellId, Document, EndCause, Event, EventId, Execution, ExecutionCause, ExecutionId, ExecutionOutcome,
+    ExecutionSubject, KernelCause, Millis, MissingFunctions, Reactivity, Recorded, Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
 use crate::cli::connection::client::Client;
-use crate::cli::connection::people::{Asked, People};
+use crate::cli::connection::find::People;
 use crate::cli::terminal::print::{self, style};
-use assistants::Work;
+use crate::cli::terminal::values::word;
 
 /// Describes events one after another, and remembers data for later ones.
 #[derive(Debug)]
 pub struct Narrator {
     people: People,
     runs: BTreeMap<ExecutionId, Run>,
-    asked: Asked,
+    asked: EndRequests,
     work: Work,
 }
 
@@ -49,7 +51,12 @@ impl From<&Stored> for NarratedEvent {
 
 impl Narrator {
     pub fn new(client: &Client) -> Self {
-        Self { people: People::new(client), runs: BTreeMap::new(), asked: Asked::default(), work: Work::default() }
+        Self {
+            people: People::new(client),
+            runs: BTreeMap::new(),
+            asked: EndRequests::default(),
+            work: Work::default(),
+        }
     }
 
     /// Remembers the runs and assistants' work of a state.
@@ -233,14 +240,6 @@ fn missing_sentence(missing: &MissingFunctions) -> String {
     }
 }
 
-/// A value that is one word in JSON.
-pub fn word(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => "?".to_owned(),
-    }
-}
-
 fn notebook_sentence(event: &Event) -> Option<String> {
     Some(match event {
         Event::NotebookCreated(event) => {
@@ -337,6 +336,63 @@ fn kernel_sentence(event: &Event, asked_for: Option<&str>) -> Option<String> {
         Event::KernelFunctionsForgotten(event) => {
             format!("forgot functions whose kernel has ended: {}", print::clean(&event.names.join(", ")))
         }
+        _ => return None,
+    })
+}
+
+// --- actors of ends ---
+
+/// Actors of requests that may lead to an end.
+#[derive(Debug, Default)]
+pub struct EndRequests {
+    by: BTreeMap<EventId, Actor>,
+}
+
+impl EndRequests {
+    /// Remembers a request that may lead to an end.
+    pub fn note(&mut self, recorded: &Recorded) {
+        if let Event::KernelRestartRequested(_)
+        | Event::KernelShutdownRequested(_)
+        | Event::KernelInterruptRequested(_)
+        | Event::ExecutionCancelRequested(_) = &recorded.event
+        {
+            self.by.insert(recorded.envelope.id.clone(), recorded.envelope.actor.clone());
+        }
+    }
+
+    /// Actor and action that led to an end. `None`: it was not requested, or before the first noted event.
+    pub fn led_to<'a>(&'a self, end: &'a Recorded) -> Option<(&'a Actor, &'static str)> {
+        let did = match &end.event {
+            Event::ExecutionCancelled(event) => did(*event.cause.known()?)?,
+            Event::KernelSessionEnded(event) => match event.cause.known()? {
+                KernelCause::Restarted => did(EndCause::KernelRestarted)?,
+                KernelCause::ShutDown => did(EndCause::KernelShutDown)?,
+                _ => return None,
+            },
+            Event::ExecutionCompleted(_) => did(EndCause::Interrupted)?,
+            _ => return None,
+        };
+        let leading = end.envelope.causation_id.as_ref().and_then(|id| self.by.get(id));
+        // A queued run ends directly by the command of the person who cancels it.
+        let is_own = matches!(end.event, Event::ExecutionCancelled(_)) && is_person(&end.envelope.actor);
+        let author = is_own.then_some(&end.envelope.actor);
+        Some((leading.or(author)?, did))
+    }
+}
+
+fn is_person(actor: &Actor) -> bool {
+    matches!(actor, Actor::User { .. } | Actor::Guest { .. } | Actor::Assistant { .. })
+}
+
+/// The action that leads to this end, for example `restarted the kernel`.
+pub fn did(cause: EndCause) -> Option<&'static str> {
+    Some(match cause {
+        EndCause::Requested => "cancelled it",
+        EndCause::Interrupted => "interrupted it",
+        EndCause::KernelRestarted => "restarted the kernel",
+        EndCause::KernelShutDown => "shut the kernel down",
+        EndCause::CellDeleted => "moved its cell to the trash",
+        EndCause::GivenUp => "gave it up",
         _ => return None,
     })
 }

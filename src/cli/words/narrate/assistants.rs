@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use notarium_core::{ConversationId, Document, Event, GrantId, ToolCallId};
 
 use crate::cli::terminal::print;
-use crate::cli::words::narrate::word;
+use crate::cli::terminal::values::word;
 
 /// Names of calls, conversations and grants, as far as they are known.
 #[derive(Debug, Default)]
