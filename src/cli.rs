@@ -1,4 +1,4 @@
-//! The commands: one file per group. Each has an `…Args` (clap's arguments) and a function that runs it.
+//! The commands: one file or folder per group. Each has an `…Args` (clap's arguments) and a function that runs it.
 //!
 //! Output for people goes to standard output, everything about the program itself to standard error. Each failure is one
 //! sentence with advice, and an exit code: see [`Failure`].
@@ -10,14 +10,13 @@ mod cells;
 pub mod command_line;
 mod files;
 mod history;
-pub mod logs;
 mod notebooks;
 mod run;
 mod runs;
 pub mod serve;
 
 /// The server and the token of a command, requests to it, names and ids.
-pub mod connection {
+mod connection {
     pub mod client;
     pub mod context;
     pub mod find;
@@ -25,7 +24,7 @@ pub mod connection {
 }
 
 /// Text on the terminal, values of the command line, failures.
-pub mod terminal {
+mod terminal {
     pub mod failure;
     pub mod input;
     pub mod print;
@@ -36,19 +35,21 @@ pub mod terminal {
 mod words {
     pub mod narrate;
     pub mod outputs;
-    pub mod progress;
 }
 
-use clap::{Args, Parser};
+use std::panic::PanicHookInfo;
 
-use accounts::{access, workspaces};
-use assistants::{chat, confirm, mcp};
-use cells::{comments, graph, show};
+use clap::{Args, Parser};
+use tracing_subscriber::EnvFilter;
+
+use accounts::access;
+use assistants::{chat, mcp};
+use cells::{comments, show};
 pub use connection::context::Context;
 use connection::session;
-use history::{compare, proof, watch};
-use runs::{call, exec, kernels, schema, variables};
-use serve::{backup, demo, up};
+use history::{proof, watch};
+use runs::{call, data, exec, kernels};
+use serve::up;
 pub use terminal::failure::Failure;
 
 /// The table of commands: each with its clap arguments and its function. `in notebook` commands get that, others the context.
@@ -108,13 +109,13 @@ commands! {
     /// Start everything on this machine: server, runtime agent, a Python kernel; prints one link and a token.
     Up(up::UpArgs) => up::up,
     /// See assistants at work without a key: everything on this machine, with a model that plays a script.
-    Demo(demo::DemoArgs) => demo::demo,
+    Demo(up::DemoArgs) => up::demo,
     /// Start the server alone.
     Serve(serve::ServeArgs) => serve::serve,
     /// Copy the data of a server, which may run, and verify the copy.
-    Backup(backup::BackupArgs) => backup::backup,
+    Backup(serve::BackupArgs) => serve::backup,
     /// Make a data folder of a backup.
-    Restore(backup::RestoreArgs) => backup::restore,
+    Restore(serve::RestoreArgs) => serve::restore,
     /// Start a runtime agent: it dials the server, offers its kernels and executes cells.
     Agent(agent::AgentArgs) => agent::agent,
     /// Execute a notebook file from top to bottom and write what came out.
@@ -158,9 +159,9 @@ commands! {
     Comments(comments::CommentsArgs) in notebook => comments::comments,
 
     /// Show how cells hang together: who reads what from whom, and what is stale.
-    Graph(graph::GraphArgs) in notebook => graph::graph,
+    Graph(show::GraphArgs) in notebook => show::graph,
     /// Show or set whether running a cell brings others up to date.
-    Reactive(graph::ReactiveArgs) in notebook => graph::reactive,
+    Reactive(show::ReactiveArgs) in notebook => show::reactive,
     /// Run cells or code, and show the outputs as they come.
     Exec(exec::ExecArgs) => exec::exec,
     /// List the functions that cells have registered, or call one.
@@ -180,9 +181,9 @@ commands! {
     Stop(runs::StopArgs) in notebook => runs::stop,
 
     /// List the databases that SQL cells can name, or the tables and columns of one.
-    Connections(schema::ConnectionsArgs) in notebook => schema::connections,
+    Connections(data::ConnectionsArgs) in notebook => data::connections,
     /// List the variables of a notebook's kernel, or show the rows of a data frame among them.
-    Variables(variables::VariablesArgs) in notebook => variables::variables,
+    Variables(data::VariablesArgs) in notebook => data::variables,
     /// List the files beside a notebook: those of the folder in which its kernels start; rename, delete and restore them.
     Files(files::FilesArgs) => files::files,
     /// Bring files to that folder, where code reads them.
@@ -197,9 +198,9 @@ commands! {
     /// Show who did what, when.
     Log(history::LogArgs) in notebook => history::log,
     /// Show what changed between two versions.
-    Diff(compare::DiffArgs) in notebook => compare::diff,
+    Diff(history::DiffArgs) in notebook => history::diff,
     /// Show who wrote each line of a cell, and at which version.
-    Blame(compare::BlameArgs) in notebook => compare::blame,
+    Blame(history::BlameArgs) in notebook => history::blame,
     /// Prove here that the record was not tampered with, and leads to what the server shows; names the first break.
     Verify(proof::VerifyArgs) => proof::verify,
     /// Rebuild the state here from the record, and compare it with the server's.
@@ -210,7 +211,7 @@ commands! {
     /// List the conversations with assistants.
     Conversations(assistants::ConversationsArgs) in notebook => assistants::conversations,
     /// See what assistants wait for, and confirm or deny it.
-    Confirm(confirm::ConfirmArgs) => confirm::confirm,
+    Confirm(assistants::ConfirmArgs) => assistants::confirm,
     /// Let an outside assistant in: an MCP server on standard input and output.
     Mcp(mcp::McpArgs) => mcp::mcp,
     /// List what assistants did: arguments, who decided, result.
@@ -225,7 +226,7 @@ commands! {
     Access(access::AccessCommand) => access::AccessCommand::run,
     /// Make workspaces, and say who and which notebooks belong to them.
     #[command(subcommand)]
-    Workspace(workspaces::WorkspaceCommand) => workspaces::WorkspaceCommand::run,
+    Workspace(access::WorkspaceCommand) => access::WorkspaceCommand::run,
     /// Make, list and revoke links for people without an account.
     #[command(subcommand)]
     Share(access::ShareCommand) => access::ShareCommand::run,
@@ -261,6 +262,25 @@ impl Command {
             _ => "error",
         }
     }
+}
+
+/// Starts logging. An invalid filter is reported, and the default used.
+pub fn install_log(arguments: &Arguments) {
+    let default = arguments.command.default_log();
+    let wanted = arguments.context.log.as_deref().unwrap_or(default);
+    let filter = EnvFilter::try_new(wanted).unwrap_or_else(|error| {
+        eprintln!("notarium: --log '{wanted}' is no filter ({error}); logging '{default}'");
+        EnvFilter::new(default)
+    });
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    std::panic::set_hook(Box::new(log_fault));
+}
+
+/// Logs a panic. It ends its task; the task's owner reports the consequences.
+fn log_fault(fault: &PanicHookInfo) {
+    let place = fault.location().map(ToString::to_string).unwrap_or_default();
+    let message = fault.payload_as_str().unwrap_or("no message");
+    tracing::error!(place, message, "a fault in the program: please report it");
 }
 
 /// Runs the command.

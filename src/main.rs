@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(failure) => return failure.report(),
     };
-    cli::logs::install(&arguments);
+    cli::install_log(&arguments);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return cli::Failure::failed(format!("the runtime cannot start: {error}")).report(),

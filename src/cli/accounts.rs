@@ -1,7 +1,6 @@
 //! Tokens of programs and of runtime agents; accounts of people, and their usage of the server.
 
 pub mod access;
-pub mod workspaces;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! `agent`: a runtime agent, and agents in this process.
 
 pub mod connections;
-pub mod python;
 pub mod sandbox;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,18 +13,21 @@ use futures_util::FutureExt;
 use notarium_agent::agent::{self as runtime, AgentError, AgentNotice, AgentOptions};
 use notarium_agent::connection::{ConnectError, ConnectOptions};
 use notarium_agent::kernel::LaunchOptions;
+use notarium_agent::kernelspecs::discover;
 use notarium_agent::outputs::OutputLimits;
 use notarium_agent::session::KernelSessionLimits;
 use notarium_core::Scope;
 use notarium_wire::rest::Me;
+use tokio::process::Command;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::cli::agent::connections::ConnectionArgs;
-use crate::cli::agent::sandbox::{Kept, SandboxArgs, Surroundings};
+use crate::cli::agent::sandbox::{KernelRestrictions, SandboxArgs, Surroundings};
 use crate::cli::connection::client::Client;
 use crate::cli::connection::context::{self, Access, Config, PROGRAM, http_address, runtime_dir, state_dir};
 use crate::cli::terminal::input::stopped;
+use crate::cli::terminal::print;
 use crate::cli::terminal::values::Size;
 use crate::cli::{Context, Ended, Failure};
 
@@ -78,13 +81,13 @@ fn existing_folder(text: &str) -> Result<PathBuf, String> {
 
 impl KernelArgs {
     /// The sandbox and connections of the kernels; `own` are folders of Notarium besides the usual ones.
-    pub async fn kept(&self, kernel_paths: &[PathBuf], mut own: Vec<PathBuf>) -> Result<Kept, Failure> {
+    pub async fn kept(&self, kernel_paths: &[PathBuf], mut own: Vec<PathBuf>) -> Result<KernelRestrictions, Failure> {
         let connections = self.connections.read()?;
         own.extend(self.connections.secret_files());
         let drivers = self.connections.places_of_drivers(&connections, kernel_paths).await?;
         let around =
             Surroundings { working_dir: &self.working_dir, kernel_paths, own, drivers, passed: &self.pass_environment };
-        Ok(Kept { connections: Arc::new(connections), ..self.sandbox.kept(&around).await? })
+        Ok(KernelRestrictions { connections: Arc::new(connections), ..self.sandbox.kept(&around).await? })
     }
 
     pub fn options(
@@ -92,7 +95,7 @@ impl KernelArgs {
         connect: ConnectOptions,
         kernel_paths: Vec<PathBuf>,
         state_dir: Option<PathBuf>,
-        kept: Kept,
+        kept: KernelRestrictions,
     ) -> AgentOptions {
         let launch = LaunchOptions {
             working_dir: self.working_dir.clone(),
@@ -202,4 +205,56 @@ impl LocalAgent {
             Err(error) => Err(Failure::failed(format!("the agent broke ({error}): please report it"))),
         }
     }
+}
+
+// --- the kernels' Python: an environment with ipykernel, created if the machine has no Jupyter kernel ---
+
+/// Name of the environment's folder in the data folder.
+const ENVIRONMENT: &str = "python";
+
+/// Search path of kernelspecs: the given folders, then the environment in the data folder. Creates that environment if there is
+/// no kernel anywhere, and prints a line about it.
+pub async fn kernel_paths(given: &[PathBuf], data: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let paths = kernel_places(given, data);
+    if discover(&paths).kernelspecs.is_empty() {
+        make_environment(&data.join(ENVIRONMENT)).await?;
+    }
+    Ok(paths)
+}
+
+/// The given folders, then the environment in the data folder, which may be missing.
+pub fn kernel_places(given: &[PathBuf], data: &Path) -> Vec<PathBuf> {
+    [given, &[data.join(ENVIRONMENT)]].concat()
+}
+
+async fn make_environment(environment: &Path) -> Result<(), Failure> {
+    let place = environment.display();
+    eprintln!("No Jupyter kernel is installed: making a Python environment with ipykernel in {place}");
+    let progress = print::spinner();
+    progress.set_message("creating the environment");
+    run_program(Path::new("python3"), &["-m", "venv", "--clear", &environment.to_string_lossy()]).await?;
+    progress.set_message("installing ipykernel");
+    let python = environment.join("bin/python");
+    run_program(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "ipykernel"]).await?;
+    progress.finish_and_clear();
+    eprintln!("The Python environment is ready.");
+    Ok(())
+}
+
+async fn run_program(program: &Path, arguments: &[&str]) -> Result<(), Failure> {
+    let command = Command::new(program).args(arguments).stdin(Stdio::null()).kill_on_drop(true).output().await;
+    let output = command.map_err(|error| {
+        Failure::failed(format!("{} cannot be started ({error}): install Python 3.9 or newer", program.display()))
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let words = String::from_utf8_lossy(&output.stderr);
+    let last: Vec<&str> = words.trim().lines().rev().take(5).collect();
+    let last: Vec<&str> = last.into_iter().rev().collect();
+    Err(Failure::failed(format!(
+        "the Python environment could not be made: {}\ninstall a kernel yourself (`pip install ipykernel`), or name an \
+         environment that has one with --kernel-path",
+        last.join("\n")
+    )))
 }

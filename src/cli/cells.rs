@@ -1,7 +1,6 @@
 //! `edit`, `cell` and their subcommands: change, add, move, delete and restore cells; their types, marks and outputs.
 
 pub mod comments;
-pub mod graph;
 pub mod show;
 
 use std::path::{Path, PathBuf};

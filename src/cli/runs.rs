@@ -1,11 +1,10 @@
 //! `runs`, `cancel` and `stop`: lists and compares past runs, and ends current ones.
 
 pub mod call;
+pub mod data;
 pub mod exec;
 pub mod follow;
 pub mod kernels;
-pub mod schema;
-pub mod variables;
 
 use std::collections::BTreeMap;
 

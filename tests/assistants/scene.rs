@@ -25,7 +25,7 @@ pub struct Scene {
 
 /// Returns the script of the acceptance sentences, which is the demo's.
 pub fn acceptance() -> Script {
-    from_file("src/cli/serve/demo/script.json")
+    from_file("src/cli/serve/demo.json")
 }
 
 /// Returns the script that writes a failing cell, and fixes it.

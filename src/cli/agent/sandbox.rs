@@ -19,7 +19,7 @@ use crate::cli::{Ended, Failure};
 const LAUNCHER: &str = "/proc/self/exe";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Wanted {
+enum SandboxMode {
     /// The strongest that this system allows.
     Auto,
     /// With Landlock alone, as where the system allows no namespaces: what needs the machine's own process ids works.
@@ -44,12 +44,12 @@ pub struct SandboxArgs {
     #[arg(long = "kernel-network", value_name = "REACH", env = "NOTARIUM_KERNEL_NETWORK", default_value_t)]
     network: KernelNetwork,
     /// Sandbox of kernels.
-    #[arg(long = "kernel-sandbox", value_name = "WHEN", env = "NOTARIUM_KERNEL_SANDBOX", value_enum, default_value_t = Wanted::Auto)]
-    sandbox: Wanted,
+    #[arg(long = "kernel-sandbox", value_name = "WHEN", env = "NOTARIUM_KERNEL_SANDBOX", value_enum, default_value_t = SandboxMode::Auto)]
+    sandbox: SandboxMode,
 }
 
 /// Restrictions of this machine's kernels.
-pub struct Kept {
+pub struct KernelRestrictions {
     /// Paths that tools of assistants refuse, and that the sandbox hides.
     pub hidden: Vec<PathBuf>,
     /// Paths that sandboxed kernels cannot write; uploads never can.
@@ -60,7 +60,7 @@ pub struct Kept {
     pub connections: Arc<Connections>,
 }
 
-impl Kept {
+impl KernelRestrictions {
     /// True if kernels cannot reach the credentials that confirm calls.
     pub fn holds(&self) -> bool {
         self.sandbox.as_ref().is_ok_and(|sandbox| sandbox.standing().holds())
@@ -87,14 +87,14 @@ pub struct Surroundings<'a> {
 
 impl SandboxArgs {
     /// Determines the restrictions of this machine's kernels.
-    pub async fn kept(&self, around: &Surroundings<'_>) -> Result<Kept, Failure> {
+    pub async fn kept(&self, around: &Surroundings<'_>) -> Result<KernelRestrictions, Failure> {
         let own = own_places(around)?;
         let plan = self.plan(around, &own)?;
         let (hidden, read_only) = (plan.hidden.clone(), plan.read_only.clone());
         let sandbox = match self.sandbox {
-            Wanted::Off => Err("--kernel-sandbox off".to_owned()),
-            Wanted::Auto => Sandbox::check(PathBuf::from(LAUNCHER), plan).await,
-            Wanted::Landlock => Sandbox::check_without_namespaces(PathBuf::from(LAUNCHER), plan).await,
+            SandboxMode::Off => Err("--kernel-sandbox off".to_owned()),
+            SandboxMode::Auto => Sandbox::check(PathBuf::from(LAUNCHER), plan).await,
+            SandboxMode::Landlock => Sandbox::check_without_namespaces(PathBuf::from(LAUNCHER), plan).await,
         };
         if let Err(reason) = &sandbox
             && (self.network != KernelNetwork::All || !self.hide.is_empty() || !self.read_only.is_empty())
@@ -102,7 +102,7 @@ impl SandboxArgs {
             let message = format!("kernels cannot be kept from what you named: there is no sandbox here ({reason})");
             return Err(Failure::failed(message));
         }
-        let kept = Kept { hidden, read_only, sandbox, connections: Arc::default() };
+        let kept = KernelRestrictions { hidden, read_only, sandbox, connections: Arc::default() };
         if !kept.holds() {
             refuse_below(&own, around.working_dir)?;
         }
@@ -225,7 +225,7 @@ pub fn recorded_word(sandbox: &RawObject) -> String {
 }
 
 /// Prints `notarium agent --check`.
-pub fn show(kept: &Kept) -> Ended {
+pub fn show(kept: &KernelRestrictions) -> Ended {
     print::line(format!("Kernels run {}", kept.sentence()))?;
     let Ok(sandbox) = &kept.sandbox else {
         print::line("Tools of assistants refuse these places all the same:")?;

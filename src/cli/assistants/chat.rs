@@ -1,9 +1,7 @@
 //! `chat`: asks an assistant, streams its answer and calls, and asks for confirmations.
 
-mod again;
-mod attach;
-mod screen;
-mod stream;
+mod question;
+mod turn;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -13,16 +11,14 @@ use clap::Args;
 use notarium_core::tools::Tool;
 use notarium_core::{Attachment, CellId, ConversationId, Operation, ToolCallId};
 use notarium_wire::rest::{Answer, Me, Question, TurnPage, WaitingCall};
-use screen::{End, Screen};
 use serde_json::{Value, json};
-use stream::TurnStream;
 
-use crate::cli::assistants::confirm;
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::connection::find::People;
 use crate::cli::terminal::input::{self, Typing};
 use crate::cli::terminal::print::{self, style};
-use crate::cli::{Ended, Failure};
+use crate::cli::{Ended, Failure, assistants};
+use turn::{Screen, TurnEnd, TurnStream};
 
 /// Silence before a question is asked: input before it was typed without seeing the question.
 const QUIET: Duration = Duration::from_millis(200);
@@ -71,7 +67,7 @@ pub async fn chat(args: ChatArgs, notebook: NotebookClient) -> Ended {
         (chat.as_json, chat.asks) = (true, false);
     }
     for file in &args.attach {
-        let attachment = attach::upload(&chat.notebook, file).await?;
+        let attachment = question::upload(&chat.notebook, file).await?;
         chat.attachments.push(attachment);
     }
     if args.again {
@@ -190,7 +186,7 @@ impl Chat {
     }
 
     async fn ask_again(&mut self) -> Ended {
-        let asked = again::last_question(&self.notebook, self.conversation.as_ref()).await?;
+        let asked = question::last_question(&self.notebook, self.conversation.as_ref()).await?;
         self.conversation = Some(asked.conversation);
         self.attachments = asked.attachments;
         self.ask(asked.text, asked.cell_id).await
@@ -204,13 +200,13 @@ impl Chat {
         let request = self.notebook.client.change_once(&self.notebook.path("/chat")).json(&question);
         let stream = TurnStream::new(self.notebook.clone(), self.notebook.client.send(request).await?);
         match self.follow(stream).await? {
-            End::Done => Ok(()),
-            End::Cancelled => Err(Failure::interrupted("the assistant was stopped; what it did stays")),
-            End::Failed(cause) => Err(Failure::failed(cause)),
+            TurnEnd::Done => Ok(()),
+            TurnEnd::Cancelled => Err(Failure::interrupted("the assistant was stopped; what it did stays")),
+            TurnEnd::Failed(cause) => Err(Failure::failed(cause)),
         }
     }
 
-    async fn follow(&mut self, mut stream: TurnStream) -> Result<End, Failure> {
+    async fn follow(&mut self, mut stream: TurnStream) -> Result<TurnEnd, Failure> {
         let mut screen = Screen::new(self.as_json);
         let (mut questions, mut is_stopped, mut has_changed) = (Questions::default(), false, false);
         loop {
@@ -294,12 +290,12 @@ impl Chat {
 
     /// Shows a waiting call, and asks about it if this user may decide.
     async fn asked(&mut self, id: &ToolCallId, screen: &mut Screen) -> Result<Option<AskedCall>, Failure> {
-        let Some((waiting, may_decide)) = confirm::in_full(&self.notebook, id).await? else {
+        let Some((waiting, may_decide)) = assistants::in_full(&self.notebook, id).await? else {
             return Ok(None);
         };
         screen.end_line()?;
         let who = self.people.name(&waiting.call.requested_by).await;
-        confirm::show(&waiting, &who)?;
+        assistants::show_waiting(&waiting, &who)?;
         if !may_decide {
             print::note("this waits for somebody who may decide on it");
             return Ok(None);
@@ -332,8 +328,8 @@ impl Chat {
         let line = line.ok_or_else(left)?;
         let (notebook, call) = (&self.notebook, &question.waiting.call);
         let decided = match line.trim() {
-            reason if question.is_no => confirm::say_no(notebook, &call.id, reason).await,
-            "y" | "yes" => confirm::say_yes(notebook, &call.id, call.arguments_hash).await,
+            reason if question.is_no => assistants::say_no(notebook, &call.id, reason).await,
+            "y" | "yes" => assistants::say_yes(notebook, &call.id, call.arguments_hash).await,
             "n" | "no" => {
                 eprint!("why not? (the assistant is told) ");
                 question.is_no = true;

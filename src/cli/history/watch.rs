@@ -17,7 +17,7 @@ use crate::cli::runs::follow::Follower;
 use crate::cli::runs::kernels::advice;
 use crate::cli::terminal::print::{self, style};
 use crate::cli::words::narrate::{NarratedEvent, Narrator};
-use crate::cli::words::progress::{self, Bars};
+use crate::cli::words::outputs::{self, Bars};
 use crate::cli::{Ended, Failure, history};
 
 #[derive(Debug, Args)]
@@ -97,7 +97,7 @@ impl Watcher {
             ConnectionEvent::Events { message, recorded } => {
                 for recorded in &recorded {
                     if let Event::KernelSessionStarted(event) = &recorded.event {
-                        progress::follow_kernel(&follower.sender(), &follower.notebook, &event.kernel_session);
+                        outputs::follow_kernel(&follower.sender(), &follower.notebook, &event.kernel_session);
                     }
                 }
                 self.events(message, recorded).await

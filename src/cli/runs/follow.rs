@@ -16,7 +16,7 @@ use crate::cli::connection::find::People;
 use crate::cli::runs::kernels;
 use crate::cli::terminal::print;
 use crate::cli::words::narrate::EndRequests;
-use crate::cli::words::progress::{Bars, follow_kernel};
+use crate::cli::words::outputs::{Bars, follow_kernel};
 use crate::cli::{Ended, Failure};
 
 /// A followed notebook.

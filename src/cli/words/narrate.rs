@@ -5,7 +5,6 @@ mod assistants;
 
 use std::collections::BTreeMap;
 
-use assistants::Work;
 use notarium_core::{
     Actor, CellId, Document, EndCause, Event, EventId, Execution, ExecutionCause, ExecutionId, ExecutionOutcome,
     ExecutionSubject, KernelCause, Millis, MissingFunctions, Reactivity, Recorded, Stored, Subject,
@@ -16,6 +15,7 @@ use crate::cli::connection::client::Client;
 use crate::cli::connection::find::People;
 use crate::cli::terminal::print::{self, style};
 use crate::cli::terminal::values::word;
+use assistants::Work;
 
 /// Describes events one after another, and remembers data for later ones.
 #[derive(Debug)]

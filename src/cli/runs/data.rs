@@ -1,14 +1,20 @@
-//! `variables`: lists the variables of a notebook's kernel, or shows rows of one of its tables.
+//! `variables` and `connections`: asks a notebook's kernel for its variables and rows of tables, and for the databases that SQL
+//! cells can name.
 
 use clap::Args;
+use console::measure_text_width;
 use notarium_core::KernelSessionId;
 use notarium_wire::rest::AskTable;
-use notarium_wire::{ReadTable, TableName, TablePage, TableSort, VariableList};
+use notarium_wire::{
+    ConnectionSchema, OfferedConnection, ReadTable, Table, TableName, TablePage, TableSort, VariableList,
+};
 use serde_json::Value;
 
 use crate::cli::connection::client::{NotebookClient, with_query};
-use crate::cli::terminal::print;
+use crate::cli::terminal::print::{self, style};
 use crate::cli::{Ended, Failure};
+
+// --- variables ---
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -41,7 +47,7 @@ pub struct VariablesArgs {
 }
 
 pub async fn variables(args: VariablesArgs, notebook: NotebookClient) -> Ended {
-    let Some(variable) = &args.variable else { return list(&args, &notebook).await };
+    let Some(variable) = &args.variable else { return list_variables(&args, &notebook).await };
     let read = ReadTable {
         of: TableName { table: None, variable: Some(variable.clone()) },
         first: args.first,
@@ -57,7 +63,7 @@ pub async fn variables(args: VariablesArgs, notebook: NotebookClient) -> Ended {
     if args.json {
         return print::json(&page);
     }
-    show(&page)
+    show_rows(&page)
 }
 
 async fn ask(args: &VariablesArgs, notebook: &NotebookClient, read: ReadTable) -> Result<TablePage, Failure> {
@@ -85,7 +91,7 @@ async fn sorted_by(
     Ok(TableSort { column: u32::try_from(column).unwrap_or(u32::MAX), is_descending })
 }
 
-async fn list(args: &VariablesArgs, notebook: &NotebookClient) -> Ended {
+async fn list_variables(args: &VariablesArgs, notebook: &NotebookClient) -> Ended {
     let kernel = args.kernel.as_ref().map(KernelSessionId::as_str);
     let mut found: VariableList = notebook.get(&with_query("/variables", &[("kernel", kernel)])).await?;
     if args.json {
@@ -106,7 +112,7 @@ async fn list(args: &VariablesArgs, notebook: &NotebookClient) -> Ended {
 }
 
 /// Prints columns as wide as their longest value, cut at 40 characters.
-fn show(page: &TablePage) -> Ended {
+fn show_rows(page: &TablePage) -> Ended {
     const MAX_WIDTH: usize = 40;
     let cut = |text: &str| {
         let text = print::clean(text);
@@ -142,4 +148,79 @@ fn show(page: &TablePage) -> Ended {
     let of = if page.matching < page.rows { format!(", of {} in all", page.rows) } else { String::new() };
     print::note(format!("{shown}{of}, {columns} columns"));
     Ok(())
+}
+
+// --- connections ---
+
+/// The connection that every kernel has.
+const IN_MEMORY: &str = "duckdb";
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium connections analysis                           # which connections there are
+  notarium connections analysis warehouse                 # its tables and columns, never a row
+  notarium connections analysis warehouse --matching sales.
+  notarium connections analysis data/shop.sqlite --json   # a file of the kernel's folder
+The notebook's kernel must run: it is asked as an SQL cell would be, also while it runs something.")]
+pub struct ConnectionsArgs {
+    /// Source as a cell names it after @: a connection, duckdb (in the kernel's memory), or a file. Absent: list the connections.
+    connection: Option<String>,
+    /// Only tables with this in SCHEMA.NAME.
+    #[arg(long, value_name = "TEXT", requires = "connection")]
+    matching: Option<String>,
+    /// The kernel that is asked; else the one that a cell would run on now.
+    #[arg(long, value_name = "KERNEL", requires = "connection")]
+    kernel: Option<KernelSessionId>,
+    /// JSON instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn connections(args: ConnectionsArgs, notebook: NotebookClient) -> Ended {
+    let Some(connection) = &args.connection else { return list_connections(&notebook, args.json).await };
+    let kernel = args.kernel.as_ref().map(KernelSessionId::as_str);
+    let query = [("connection", Some(connection.as_str())), ("matching", args.matching.as_deref()), ("kernel", kernel)];
+    let schema: ConnectionSchema = notebook.get(&with_query("/schema", &query)).await?;
+    if args.json {
+        return print::json(&schema);
+    }
+    if schema.tables.is_empty() {
+        print::note(format!("no tables in {}", print::clean(connection)));
+    }
+    schema.tables.iter().try_for_each(show_table)?;
+    if schema.tables_left_out > 0 {
+        print::note(format!("{} tables more: say with --matching which you mean", schema.tables_left_out));
+    }
+    Ok(())
+}
+
+async fn list_connections(notebook: &NotebookClient, as_json: bool) -> Ended {
+    let mut there = notebook.kernels().await?.connections;
+    there.insert(0, OfferedConnection { name: IN_MEMORY.to_owned(), kind: IN_MEMORY.to_owned(), writes: true });
+    print::list(&there, as_json, "", ["connection", "kind", "what cells may"], async |connection| {
+        let may = match (connection.name.as_str(), connection.writes) {
+            (IN_MEMORY, _) => "all: it is in the kernel's memory",
+            (_, true) => "read; write where a cell says so",
+            (_, false) => "read",
+        };
+        [connection.name.clone(), connection.kind.clone(), may.to_owned()]
+    })
+    .await
+}
+
+fn show_table(table: &Table) -> Ended {
+    let kind = table.kind.replace('_', " ");
+    print::line(format!("{} {}", style(print::clean(&table.short_name())).bold(), style(print::clean(&kind)).dim()))?;
+    let columns: Vec<[String; 2]> =
+        table.columns.iter().map(|column| [print::clean(&column.name), print::clean(&column.column_type)]).collect();
+    let width = columns.iter().map(|[name, _]| measure_text_width(name)).max().unwrap_or_default();
+    for ([name, kind], column) in columns.iter().zip(&table.columns) {
+        let padding = " ".repeat(width - measure_text_width(name));
+        let required = if column.nullable { "" } else { " not null" };
+        print::line(format!("  {name}{padding}  {kind}{required}").trim_end())?;
+    }
+    match table.columns_left_out {
+        0 => Ok(()),
+        more => print::line(format!("  … {more} columns more")),
+    }
 }
