@@ -1,5 +1,12 @@
 //! Connected runtime agents, their offers, and kernel launches that no agent has claimed.
 
+pub mod ask_kernel;
+pub mod kernel_questions;
+pub mod locks;
+pub mod outputs;
+pub mod transfers;
+pub mod working_files;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use dashmap::DashMap;

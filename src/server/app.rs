@@ -11,29 +11,29 @@ use notarium_wire::{AckMessage, CommandMessage};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent_locks::AgentLocks;
-use crate::agent_outputs::AgentOutputs;
 use crate::agents::Agents;
-use crate::attachments;
+use crate::agents::kernel_questions::KernelQuestions;
+use crate::agents::locks::AgentLocks;
+use crate::agents::outputs::AgentOutputs;
+use crate::agents::transfers::Transfers;
+use crate::assistants::call_pace::CallPace;
+use crate::assistants::mcp::McpMount;
+use crate::assistants::turn_activity::TurnActivityHub;
+use crate::auth::account_status;
+use crate::auth::oidc::Oidc;
 use crate::auth::{Accounts, Authenticated};
-use crate::blob_check;
-use crate::blob_claims::BlobClaims;
-use crate::call_pace::CallPace;
-use crate::checks::Checks;
-use crate::clock::Clock;
-use crate::kernel_questions::KernelQuestions;
+use crate::blobs::attachments;
+use crate::blobs::check;
+use crate::blobs::claims::BlobClaims;
 use crate::limits::ServerLimits;
-use crate::mcp::McpMount;
-use crate::notices::NoticeQueue;
-use crate::oidc::Oidc;
-use crate::places::Places;
-use crate::replay::Replays;
+use crate::limits::clock::Clock;
+use crate::limits::connection_slots::Places;
+use crate::limits::usage::Usage;
+use crate::notebooks::checks::Checks;
+use crate::notebooks::replay::Replays;
+use crate::notebooks::state_texts::StateTexts;
+use crate::rooms::notices::NoticeQueue;
 use crate::rooms::{Identity, ReadState, RoomHandle, Rooms};
-use crate::standings;
-use crate::state_texts::StateTexts;
-use crate::transfers::Transfers;
-use crate::turn_activity::TurnActivityHub;
-use crate::usage::Usage;
 
 /// The server's parts, as handlers see them: state that they share.
 #[derive(Clone)]
@@ -138,9 +138,9 @@ impl App {
         let now = self.clock.now();
         self.usage.check(actor, message)?;
         self.agent_outputs.check(actor, message, now)?;
-        blob_check::check(&self.blobs, &self.blob_claims, now, message).await?;
+        check::check(&self.blobs, &self.blob_claims, now, message).await?;
         attachments::check(&self.blobs, message).await?;
-        standings::look_up(&self.accounts, message).await
+        account_status::look_up(&self.accounts, message).await
     }
 
     /// Reads the notebook as it is on disk, as the server.

@@ -10,14 +10,17 @@
 //! - `confirm` is held by sessions, and by API tokens of a person who asked for it by name; never by agents or guests.
 //! - A connection learns immediately when its token ends: [`Accounts::follow`].
 
+pub mod account_status;
 mod accounts;
 mod authenticated;
 mod browser_keys;
 mod cache;
 mod follow;
+pub mod following;
 mod grants;
 mod identities;
 mod links;
+pub mod oidc;
 mod one_time;
 mod passwords;
 mod people;

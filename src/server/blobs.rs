@@ -2,6 +2,12 @@
 //!
 //! A blob exists if its bytes do. The records are for quotas and for sweeping, and may be missing after a crash.
 
+pub mod attachments;
+pub mod check;
+pub mod claims;
+pub mod parts;
+pub mod sweep;
+
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use http::StatusCode;
@@ -9,10 +15,10 @@ use notarium_core::{Actor, Hash, NotebookId};
 use notarium_store::{BlobError, BlobRecord, StoreError};
 
 use crate::app::App;
-use crate::blob_check::parse_hash;
-use crate::extract::{is_too_slow, too_large, too_slow};
-use crate::files::parts::Part;
-use crate::problem::Problem;
+use crate::blobs::check::parse_hash;
+use crate::blobs::parts::Part;
+use crate::http::extract::{is_too_slow, too_large, too_slow};
+use crate::http::problem::Problem;
 
 /// A stored blob, for its record.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,12 @@
 //! Limits of a server. Units are in the names.
 
+pub mod clock;
+pub mod connection_slots;
+pub mod open_files;
+pub mod read_budget;
+pub mod usage;
+pub mod window;
+
 use std::time::Duration;
 
 use notarium_core::Actor;

@@ -5,13 +5,15 @@
 //! skip the queue.
 
 mod alarms;
-mod behind;
 mod clients;
 mod clock;
 mod faults;
 mod frame;
 mod judge;
+pub mod list_lag;
+pub mod memo;
 mod names;
+pub mod notices;
 mod outbox;
 mod projections;
 pub(crate) mod snapshot;
@@ -19,6 +21,7 @@ mod stored;
 mod task;
 #[cfg(test)]
 mod tests;
+pub mod word;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,15 +37,15 @@ use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-use crate::usage::Usage;
+use crate::limits::usage::Usage;
 use alarms::Alarms;
-use behind::Behind;
 pub use clients::Client;
 use clients::Clients;
 use clock::Clock;
 use faults::Faults;
 pub use frame::Frame;
 pub use judge::Judge;
+use list_lag::Behind;
 pub use names::Names;
 pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submission};
 pub use outbox::{Offered, Outbox, OutboxReceiver};

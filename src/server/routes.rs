@@ -17,6 +17,7 @@ pub mod kernels;
 pub mod live;
 pub mod mcp;
 pub mod notebooks;
+pub mod rights;
 pub mod runs;
 mod scan;
 pub mod status;
@@ -41,13 +42,13 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 
 use crate::app::App;
-use crate::extract::{method_not_allowed, not_found};
-use crate::guard::{Gate, Guard, GuardedRouter, RouteGuard};
-use crate::leftover::finish_body;
-use crate::origin::{AllowedOrigins, check_origin};
-use crate::pace::{Pace, keep_pace};
-use crate::problem::Problem;
-use crate::rights::RoomRights;
+use crate::http::body_drain::finish_body;
+use crate::http::body_timeout::{Pace, keep_pace};
+use crate::http::extract::{method_not_allowed, not_found};
+use crate::http::guard::{Gate, Guard, GuardedRouter, RouteGuard};
+use crate::http::origin::{AllowedOrigins, check_origin};
+use crate::http::problem::Problem;
+use crate::routes::rights::RoomRights;
 use crate::socket;
 
 /// Policy of API responses: a browser that shows one runs nothing.

@@ -1,5 +1,10 @@
 //! Starts and stops a server. The binary and the tests start it the same way.
 
+#[cfg(test)]
+pub mod scratch;
+pub mod start_error;
+pub mod storage;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,38 +19,38 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent_locks::AgentLocks;
-use crate::agent_outputs::AgentOutputs;
 use crate::agents::Agents;
+use crate::agents::kernel_questions::KernelQuestions;
+use crate::agents::locks::AgentLocks;
+use crate::agents::outputs::AgentOutputs;
+use crate::agents::transfers::Transfers;
 use crate::app::{App, Parts};
-use crate::assistant_host::AssistantHost;
+use crate::assistants::AssistantHost;
+use crate::assistants::call_pace::CallPace;
+use crate::assistants::mcp::{McpHandler, McpMount};
+use crate::assistants::revocation;
+use crate::assistants::turn_activity::TurnActivityHub;
+use crate::auth::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::auth::{Accounts, AuthOptions};
-use crate::blob_claims::BlobClaims;
-use crate::call_pace::CallPace;
-use crate::checks::Checks;
-use crate::clock::Clock;
-use crate::files::pieces::MAX_MAKING_MIB;
-use crate::kernel_questions::KernelQuestions;
+use crate::blobs::claims::BlobClaims;
+use crate::blobs::sweep::{self, SweepError, Swept};
+use crate::http::origin::{AllowedOrigins, InvalidOrigin};
+use crate::http::serve;
 use crate::limits::ServerLimits;
-use crate::mcp::{McpHandler, McpMount};
-use crate::notices::NoticeQueue;
-use crate::oidc::{InvalidOidc, Oidc, OidcSettings};
-use crate::open_files;
-use crate::origin::{AllowedOrigins, InvalidOrigin};
-use crate::outgrown;
-use crate::places::Places;
-use crate::replay::Replays;
+use crate::limits::clock::Clock;
+use crate::limits::connection_slots::Places;
+use crate::limits::open_files;
+use crate::limits::usage::Usage;
+use crate::notebooks::checks::Checks;
+use crate::notebooks::files::pieces::MAX_MAKING_MIB;
+use crate::notebooks::output_spill;
+use crate::notebooks::replay::Replays;
+use crate::notebooks::state_texts::StateTexts;
+use crate::rooms::notices::NoticeQueue;
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
-use crate::serve::serve;
-use crate::start_error::StartError;
-use crate::state_texts::StateTexts;
-use crate::storage::Storage;
-use crate::sweep::{self, SweepError, Swept};
-use crate::transfers::Transfers;
-use crate::turn_activity::TurnActivityHub;
-use crate::usage::Usage;
-use crate::withdrawals;
+use crate::server::start_error::StartError;
+use crate::server::storage::Storage;
 
 /// Notebooks with work that are opened per page at a start.
 const RESUME_PAGE: usize = 500;
@@ -148,11 +153,11 @@ impl Server {
             return Err(error.into());
         }
         let sweeping = tokio::spawn(sweep::now_and_then(app.clone()));
-        let withdrawing = app.accounts.take_ended().map(|ended| tokio::spawn(withdrawals::follow(app.clone(), ended)));
+        let withdrawing = app.accounts.take_ended().map(|ended| tokio::spawn(revocation::follow(app.clone(), ended)));
         if let Some(oidc) = app.oidc.clone() {
             tokio::spawn(async move { oidc.look().await });
         }
-        tokio::spawn(outgrown::follow(app.clone()));
+        tokio::spawn(output_spill::follow(app.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer { local_addr, owner_token, app, storage, serving, work, sweeping, withdrawing, counting })
     }

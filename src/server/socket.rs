@@ -5,7 +5,6 @@
 
 mod check;
 mod dispatch;
-mod follow;
 mod handshake;
 mod hello;
 mod parse;
@@ -14,8 +13,6 @@ mod reader;
 mod replies;
 mod waiting;
 mod writer;
-
-pub use follow::Follow;
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -29,8 +26,8 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use crate::app::App;
-use crate::problem::Problem;
-use crate::read_budget::ReadBudget;
+use crate::http::problem::Problem;
+use crate::limits::read_budget::ReadBudget;
 use crate::rooms::Outbox;
 use handshake::{Handshake, Raw};
 use pulse::{Heard, Pulse, Taken};

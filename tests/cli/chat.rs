@@ -5,7 +5,7 @@ use notarium_core::{
     Actor, Command, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, RequestToolCall, StopReason,
     ToolCallId, ToolCallPhase, TurnEnd, TurnFailure, TurnId, Usage,
 };
-use notarium_server::assistant_host::AssistantHost;
+use notarium_server::AssistantHost;
 use notarium_wire::{ActivityKind, TurnActivity};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;

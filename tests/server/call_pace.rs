@@ -2,7 +2,7 @@
 
 use notarium_assistant::host::Host;
 use notarium_core::{Command, RawObject, RejectionCode, RequestToolCall, Scope};
-use notarium_server::clock::Clock;
+use notarium_server::Clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -5,7 +5,7 @@ use notarium_core::{
     Actor, Command, ConversationId, RawObject, RejectionCode, RequestToolCall, Role, Scope, StartTurn, ToolCallId,
     UserId, WorkspaceId,
 };
-use notarium_server::assistant_host::AssistantHost;
+use notarium_server::AssistantHost;
 use notarium_store::accounts::{AccountChange, Workspace};
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use notarium_core::{
     Actor, Command, CommandId, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, RequestToolCall,
     StopReason, ToolCallId, TurnEnd, TurnId, Usage,
 };
-use notarium_server::assistant_host::AssistantHost;
+use notarium_server::AssistantHost;
 use notarium_wire::{ActivityKind, ServerMessage, TurnActivity};
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Tests of comments through REST and the socket.
 
 use notarium_core::Actor;
-use notarium_server::clock::Clock;
+use notarium_server::Clock;
 use notarium_store::accounts::AccountChange;
 use serde_json::{Value, json};
 

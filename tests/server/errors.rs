@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use notarium_core::{Rejection, RejectionCode};
-use notarium_server::problem::Problem;
+use notarium_server::http::problem::Problem;
 use notarium_wire::{FileRefusal, QuestionRefusal};
 use serde_json::Value;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::StreamExt;
 use notarium_core::{Millis, Scope};
-use notarium_server::clock::Clock;
+use notarium_server::Clock;
 use reqwest::Method;
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use notarium_server::clock::Clock;
+use notarium_server::Clock;
 use notarium_server::{OidcSettings, Server, ServerConfig};
 use notarium_store::accounts::AccountChange;
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use notarium_server::guard::Guard;
-use notarium_server::origin::AllowedOrigins;
+use notarium_server::http::guard::Guard;
+use notarium_server::http::origin::AllowedOrigins;
 use notarium_server::routes;
 
 use crate::support::TestServer;

@@ -1,7 +1,7 @@
 //! Tests of valid subjects of rights, and of the notebooks of deactivated people.
 
 use notarium_core::{Command, RejectionCode, Role, Subject};
-use notarium_server::clock::Clock;
+use notarium_server::Clock;
 use notarium_store::accounts::AccountChange;
 use serde_json::{Value, json};
 

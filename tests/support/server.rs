@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use notarium_core::{AgentId, Millis, Scope, UserId};
+use notarium_server::Clock;
 use notarium_server::auth::TokenText;
-use notarium_server::clock::Clock;
 use notarium_server::{RunningServer, Server, ServerConfig};
 use notarium_store::accounts::{AccountChange, AuditEntry, Coverage, Token, TokenHolder, TokenKind, TokenScopes, User};
 use tempfile::TempDir;

@@ -19,8 +19,8 @@ use super::people::GuestNames;
 use super::sessions::{EVERYDAY, is_fresh};
 use super::throttle::Throttle;
 use super::{AuthError, Authenticated, Placements, TokenText};
-use crate::clock::Clock;
-use crate::usage::Usage;
+use crate::limits::clock::Clock;
+use crate::limits::usage::Usage;
 
 /// Revocations that a slow connection may lag behind. Beyond that it rechecks its token in any case.
 const REVOCATION_QUEUE: usize = 256;

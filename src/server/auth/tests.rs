@@ -10,14 +10,14 @@ use proptest::prelude::*;
 
 use super::cache::{Cached, TokenCache};
 use super::*;
-use crate::clock::Clock;
+use crate::limits::clock::Clock;
 
 const START: Millis = 1_700_000_000_000;
 const MINUTE: Millis = 60_000;
 
 async fn accounts(clock: &Arc<AtomicU64>) -> Accounts {
     let options = AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 }, ..AuthOptions::default() };
-    let store = crate::scratch::accounts().await;
+    let store = crate::server::scratch::accounts().await;
     Accounts::open_with(store, Clock::manual(clock.clone()), &options).await.unwrap()
 }
 

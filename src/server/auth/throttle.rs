@@ -11,7 +11,7 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::AuthError;
-use crate::places::network_of;
+use crate::limits::connection_slots::network_of;
 
 /// Burst for one login from one network, then one attempt every six seconds.
 const LOGIN_BURST: NonZeroU32 = NonZeroU32::new(10).unwrap();

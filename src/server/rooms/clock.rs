@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use notarium_core::Millis;
 
-use crate::clock::{millis, wall};
+use crate::limits::clock::{millis, wall};
 
 /// Differences that a clock's regular corrections make.
 const SLACK_MS: Millis = 1_000;

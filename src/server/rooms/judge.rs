@@ -8,7 +8,7 @@ use notarium_judge::Grade;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
-use crate::memo::Memo;
+use crate::rooms::memo::Memo;
 
 /// Time that a call waits for a judgement before it counts as unknown. The judgement is finished and cached all the
 /// same.

@@ -6,7 +6,7 @@ use notarium_core::reactive::{CodeNames, CodeText};
 use notarium_judge::{CellNames, cell_names, sql_cell_names};
 use sha2::{Digest, Sha256};
 
-use crate::memo::Memo;
+use crate::rooms::memo::Memo;
 
 type Key = [u8; 32];
 

@@ -7,9 +7,9 @@ use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, MAX_SNAPSH
 
 use super::snapshot;
 use super::stored::load;
-use crate::templates;
-use crate::usage::Usage;
-use crate::word::word;
+use crate::limits::usage::Usage;
+use crate::notebooks::templates;
+use crate::rooms::word::word;
 
 /// Notebooks caught up per round.
 const CATCH_UP_PAGE: usize = 100;

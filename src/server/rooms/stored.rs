@@ -7,7 +7,7 @@ use notarium_store::{AppendError, EVENT_OVERHEAD_BYTES, EventStore, MAX_READ_EVE
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay};
 
 use super::snapshot;
-use crate::usage::Usage;
+use crate::limits::usage::Usage;
 
 /// Limit of events that a load gives the room besides the state.
 const MAX_RECENT_EVENTS: usize = 2_000;

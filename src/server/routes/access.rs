@@ -11,9 +11,9 @@ use super::answers::{Accepted, Reading, Submit};
 use super::notebooks::{parse_cursor, print_cursor};
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::extract::{JsonBody, Params, QueryOf};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::{JsonBody, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 use crate::rooms::subject_key;
 
 /// Notebooks per page of an owner's list.

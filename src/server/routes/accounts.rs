@@ -16,11 +16,11 @@ use std::sync::Arc;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use http::request::Parts;
 
+use crate::auth::oidc::Oidc;
 use crate::auth::{Accounts, Authenticated};
-use crate::guard::{Gate, GuardedRouter, NotebookRights};
-use crate::oidc::Oidc;
-use crate::openapi::Taken;
-use crate::problem::Problem;
+use crate::http::guard::{Gate, GuardedRouter, NotebookRights};
+use crate::http::openapi::Taken;
+use crate::http::problem::Problem;
 
 /// State shared by the handlers of accounts. Cheap to clone.
 #[derive(Clone)]

@@ -12,10 +12,10 @@ use serde::de::DeserializeOwned;
 use super::calls::decided;
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::extract::{Conditions, Created, Params};
-use crate::guard::{Guard, GuardedRouter, notebook_of};
-use crate::openapi::{Answered, Described, Taken};
-use crate::problem::Problem;
+use crate::http::extract::{Conditions, Created, Params};
+use crate::http::guard::{Guard, GuardedRouter, notebook_of};
+use crate::http::openapi::{Answered, Described, Taken};
+use crate::http::problem::Problem;
 use crate::rooms::ReadState;
 
 /// An accepted command, with the version as its `ETag`.

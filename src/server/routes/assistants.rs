@@ -16,9 +16,9 @@ use notarium_wire::rest::{
 use super::answers::{Reading, Submit};
 use super::scan::{Wanted, latest};
 use crate::app::App;
-use crate::extract::{Conditions, Created, JsonBody, NoBody, Params, QueryOf};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::{Conditions, Created, JsonBody, NoBody, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 type MessagePath = (NotebookId, ConversationId, MessageId);
 

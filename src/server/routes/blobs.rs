@@ -7,15 +7,15 @@ use notarium_core::{BlobPart, NotebookId, Operation, Scope};
 use notarium_store::blobs::{BlobContent, BlobEntry};
 use notarium_wire::rest::Uploaded;
 
-use crate::allowed;
 use crate::app::{App, is_agent};
 use crate::auth::Authenticated;
-use crate::blob_check::parse_hash;
+use crate::blobs::check::parse_hash;
+use crate::blobs::parts::Part;
 use crate::blobs::{self, Kept};
-use crate::extract::Params;
-use crate::files::parts::Part;
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::Params;
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::guarded_stream;
+use crate::http::problem::Problem;
 
 const BYTES: &str = "application/octet-stream";
 /// Policy under which a browser runs nothing in this server's origin.
@@ -107,7 +107,7 @@ async fn download_blob(
         // The bytes of a hash never change, but the rights of the reader may.
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
-    Ok((headers, allowed::body(&app, &authenticated, &notebook, bytes).await?).into_response())
+    Ok((headers, guarded_stream::body(&app, &authenticated, &notebook, bytes).await?).into_response())
 }
 
 /// Copies blobs of one notebook to another that does not exist yet.

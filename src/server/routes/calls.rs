@@ -1,8 +1,6 @@
 //! Routes for tool calls of assistants: waiting calls, the history of calls, and people's decisions.
 
-pub mod confirmation;
 pub mod decided;
-pub mod record;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -22,10 +20,10 @@ use super::chat::events_of;
 use super::scan::backwards;
 use crate::app::{App, identity};
 use crate::auth::Authenticated;
-use crate::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
-use crate::guard::{Guard, GuardedRouter};
-use crate::listing::{sees, sees_by_coverage, subjects_of};
-use crate::problem::Problem;
+use crate::http::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
+use crate::notebooks::listing::{sees, sees_by_coverage, subjects_of};
 
 /// Notebooks that one request for waiting calls reads.
 const MAX_READ: usize = 500;
@@ -104,7 +102,7 @@ async fn list_confirmations(
             break;
         }
         let (notebook, title) = (state.notebook_id.clone(), state.title.clone());
-        calls.push(WaitingCall { notebook, title, call: record::waiting(&id, &call), confirmation });
+        calls.push(WaitingCall { notebook, title, call: call_record::waiting(&id, &call), confirmation });
     }
     Ok(Json(Confirmations { calls, is_cut }))
 }
@@ -170,7 +168,7 @@ async fn list_calls(
     Reading { app, notebook, now, .. }: Reading,
     QueryOf(query): QueryOf<CallsQuery>,
 ) -> Result<Json<CallPage>, Problem> {
-    let shown_first: Vec<Call> = waiting(&now.notebook).map(|(id, call)| record::waiting(id, call)).collect();
+    let shown_first: Vec<Call> = waiting(&now.notebook).map(|(id, call)| call_record::waiting(id, call)).collect();
     let elsewhere: BTreeSet<ToolCallId> = shown_first.iter().map(|call| call.id.clone()).collect();
     let (ids, next) = requested(&app, &notebook, &query, &elsewhere).await?;
     let mut calls = if query.before.is_none() { shown_first } else { Vec::new() };
@@ -236,7 +234,7 @@ async fn recorded(app: &App, notebook: &NotebookId, id: &ToolCallId) -> Result<O
     let query = HistoryQuery::ToolCall { call_id: id.clone() };
     let stored = app.store.history(notebook, &query).await?;
     let events: Vec<Recorded> = stored.events.iter().filter_map(|stored| stored.typed().ok()).collect();
-    Ok(record::replay(&events))
+    Ok(call_record::replay(&events))
 }
 
 async fn read_call(

@@ -9,9 +9,9 @@ use notarium_wire::rest::{CellAnswer, CellChange, CellMove, DeleteQuery, NewCell
 
 use super::answers::{Accepted, Reading, Submit};
 use crate::app::App;
-use crate::extract::{JsonBody, NoBody, Params, QueryOf};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::{JsonBody, NoBody, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 type CellPath = (NotebookId, CellId);
 

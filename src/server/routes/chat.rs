@@ -9,11 +9,11 @@ use sha2::{Digest, Sha256};
 
 use super::answers::Submit;
 use crate::app::App;
+use crate::assistants::chat::{self, Cursor};
 use crate::auth::Authenticated;
-use crate::chat::{self, Cursor};
-use crate::extract::{Conditions, JsonBody, Params};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::{Conditions, JsonBody, Params};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 const STREAM: &str = "text/event-stream";
 

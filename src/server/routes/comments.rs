@@ -9,8 +9,8 @@ use notarium_wire::rest::{CommentText, NewThread, ThreadMove, Threads};
 
 use super::answers::Reading;
 use crate::app::App;
-use crate::extract::{JsonBody, NoBody};
-use crate::guard::{Guard, GuardedRouter};
+use crate::http::extract::{JsonBody, NoBody};
+use crate::http::guard::{Guard, GuardedRouter};
 
 type ThreadPath = (NotebookId, ThreadId);
 type CommentPath = (NotebookId, ThreadId, CommentId);

@@ -12,16 +12,16 @@ use sha2::{Digest, Sha256};
 
 use super::answers::{etag, execute};
 use super::notebooks::{new_notebook_id, read_at};
-use crate::allowed;
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::blob_check::parse_hash;
 use crate::blobs;
-use crate::extract::{BytesBody, Conditions, Created, Params, QueryOf, too_large};
-use crate::files::{export, import, pieces, readable};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
-use crate::usage::Account;
+use crate::blobs::check::parse_hash;
+use crate::http::extract::{BytesBody, Conditions, Created, Params, QueryOf, too_large};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::guarded_stream;
+use crate::http::problem::Problem;
+use crate::limits::usage::Account;
+use crate::notebooks::files::{export, import, pieces, readable};
 
 /// Title of an imported notebook without a usable name.
 const UNTITLED: &str = "Untitled";
@@ -152,7 +152,9 @@ async fn export_notebook(
     let (version, title) = (state.version, state.title.clone());
     let threads = state.threads.values().filter(|thread| state.cells.contains_key(&thread.cell_id)).count();
     let file = match format {
-        ExportFormat::Ipynb => allowed::body(&app, &authenticated, &notebook, pieces::of(app.clone(), state)).await?,
+        ExportFormat::Ipynb => {
+            guarded_stream::body(&app, &authenticated, &notebook, pieces::of(app.clone(), state)).await?
+        }
         other => readable::write(&app, state, other).await?.into(),
     };
     let (content_type, ending) = form_of(format);

@@ -8,8 +8,8 @@ use notarium_wire::rest::{FunctionArguments, Functions, NotebookFunction};
 
 use super::answers::Reading;
 use crate::app::App;
-use crate::extract::JsonBody;
-use crate::guard::{Guard, GuardedRouter};
+use crate::http::extract::JsonBody;
+use crate::http::guard::{Guard, GuardedRouter};
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router

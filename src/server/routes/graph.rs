@@ -10,9 +10,9 @@ use notarium_wire::rest::ReactivityOf;
 
 use super::answers::Reading;
 use crate::app::App;
-use crate::extract::JsonBody;
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::JsonBody;
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let of = Guard::Notebook;

@@ -13,13 +13,13 @@ use notarium_wire::rest::{AtVersion, EventPage, EventsQuery, Trash, TrashedCell,
 use super::answers::Reading;
 use super::live;
 use super::scan::{SCAN_PAGE, backwards};
-use crate::allowed;
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::extract::{QueryOf, accepts};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
-use crate::replay;
+use crate::http::extract::{QueryOf, accepts};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::guarded_stream;
+use crate::http::problem::Problem;
+use crate::notebooks::replay;
 
 const MAX_PAGE: usize = 1_000;
 
@@ -89,7 +89,7 @@ async fn lines(
             Ok::<_, notarium_store::StoreError>(Some((text_of(&events), last)))
         }
     });
-    let body = allowed::body(&app, &authenticated, &notebook, pages).await?;
+    let body = guarded_stream::body(&app, &authenticated, &notebook, pages).await?;
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response())
 }
 

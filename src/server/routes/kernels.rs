@@ -13,12 +13,12 @@ use notarium_wire::{
 };
 
 use super::answers::Reading;
+use crate::agents::ask_kernel::KernelAsker;
 use crate::app::{App, identity};
-use crate::ask_kernel::KernelAsker;
 use crate::auth::Authenticated;
-use crate::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 type KernelPath = (NotebookId, KernelSessionId);
 

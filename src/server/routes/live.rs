@@ -13,8 +13,8 @@ use notarium_wire::EventMessage;
 
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::log_watch::LogWatch;
-use crate::problem::Problem;
+use crate::http::problem::Problem;
+use crate::notebooks::log_watch::LogWatch;
 
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 

@@ -14,10 +14,10 @@ use serde::Deserialize;
 
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::extract::{BytesBody, QueryOf};
-use crate::guard::{Guard, GuardedRouter, require_assistant};
-use crate::problem::Problem;
-use crate::socket::Follow;
+use crate::auth::following::Follow;
+use crate::http::extract::{BytesBody, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter, require_assistant};
+use crate::http::problem::Problem;
 
 pub fn routes(routes: GuardedRouter<App>) -> GuardedRouter<App> {
     routes

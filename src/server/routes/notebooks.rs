@@ -25,14 +25,14 @@ use super::answers::{Accepted, Submit, etag, execute};
 use crate::app::{App, identity};
 use crate::auth::Authenticated;
 use crate::blobs;
-use crate::extract::{Conditions, Created, JsonBody, NoBody, OptionalJson, Params, QueryOf};
-use crate::fork;
-use crate::guard::{Guard, GuardedRouter};
-use crate::listing::{self, Wanted};
-use crate::problem::Problem;
+use crate::http::extract::{Conditions, Created, JsonBody, NoBody, OptionalJson, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
+use crate::notebooks::fork;
+use crate::notebooks::listing::{self, Wanted};
+use crate::notebooks::snippets;
+use crate::notebooks::templates;
 use crate::rooms::{ReadState, owners};
-use crate::snippets;
-use crate::templates;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let of = Guard::Notebook;

@@ -19,11 +19,11 @@ use notarium_wire::rest::{Comparison, InputValue, Run, RunPage, RunRequest, Runs
 use super::answers::{Accepted, Reading, Submit};
 use super::scan::{Wanted, latest};
 use crate::app::App;
-use crate::diff;
-use crate::extract::{Created, JsonBody, NoBody, Params, QueryOf};
-use crate::files::parts;
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::blobs::parts;
+use crate::http::extract::{Created, JsonBody, NoBody, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
+use crate::notebooks::diff;
 
 type RunPath = (NotebookId, ExecutionId);
 

@@ -14,15 +14,15 @@ use notarium_wire::rest::Alive;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
-use crate::extract::Params;
-use crate::guard::{Guard, GuardedRouter};
-use crate::page;
-use crate::problem::Problem;
+use crate::http::extract::Params;
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::page;
+use crate::http::problem::Problem;
 use crate::rooms::snapshot;
 
-const STYLE: &str = include_str!("../page/style.css");
-const PAGE: &str = include_str!("../page/index.html");
-const GUEST_PAGE: &str = include_str!("../page/guest.html");
+const STYLE: &str = include_str!("../http/page/style.css");
+const PAGE: &str = include_str!("../http/page/index.html");
+const GUEST_PAGE: &str = include_str!("../http/page/guest.html");
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router

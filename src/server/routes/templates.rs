@@ -10,11 +10,11 @@ use super::answers::{Accepted, Submit, execute};
 use super::notebooks::read_at;
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::extract::{Conditions, NoBody, OptionalJson};
-use crate::guard::{Guard, GuardedRouter};
-use crate::listing::{self, Wanted};
-use crate::problem::Problem;
-use crate::templates::{self, MAX_DESCRIPTION_CHARACTERS, with_mark, without_mark};
+use crate::http::extract::{Conditions, NoBody, OptionalJson};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
+use crate::notebooks::listing::{self, Wanted};
+use crate::notebooks::templates::{self, MAX_DESCRIPTION_CHARACTERS, with_mark, without_mark};
 
 /// Limit of notebooks in the list of templates.
 const MAX_LISTED: usize = 200;

@@ -9,9 +9,9 @@ use notarium_wire::rest::{TurnPage, TurnStatus, TurnSummary, TurnsQuery};
 use super::chat::events_of;
 use super::scan::{Wanted, latest};
 use crate::app::App;
-use crate::extract::{NoBody, Params, QueryOf};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::{NoBody, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router

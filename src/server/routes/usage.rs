@@ -10,11 +10,11 @@ use notarium_wire::rest::{AccountUsage, Amounts, UsageAnswer, UsageQuery};
 
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::extract::QueryOf;
-use crate::guard::{Guard, GuardedRouter};
+use crate::http::extract::QueryOf;
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 use crate::limits::Quota;
-use crate::problem::Problem;
-use crate::usage::{Account, Used};
+use crate::limits::usage::{Account, Used};
 
 const MAX_SHOWN: usize = 1_000;
 

@@ -11,12 +11,12 @@ use tokio::sync::oneshot;
 
 use super::files::attachment;
 use crate::agents::Reachable;
+use crate::agents::working_files::{Download, FileAsker};
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::extract::{JsonBody, NoContent, OptionalJson, Params, QueryOf};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
-use crate::working_files::{Download, FileAsker};
+use crate::http::extract::{JsonBody, NoContent, OptionalJson, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 use futures_util::StreamExt;
 
 const BYTES: &str = "application/octet-stream";

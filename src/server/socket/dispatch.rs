@@ -12,17 +12,17 @@ use notarium_wire::{
 use tokio::sync::Semaphore;
 
 use super::check::Asker;
-use super::follow::Follow;
 use super::hello::{Named, called, let_in, refusal, welcome};
 use super::parse::{parse, problem, reject};
 use super::waiting::Waiting;
-use crate::agent_locks::AgentLock;
+use crate::agents::ask_kernel::{KernelAsker, answer_to};
+use crate::agents::locks::AgentLock;
 use crate::agents::{Knows, MAX_OFFERED_KERNELSPECS, Offer, frame};
 use crate::app::{App, identity, is_agent, unknown_notebook};
-use crate::ask_kernel::{KernelAsker, answer_to};
 use crate::auth::Authenticated;
+use crate::auth::following::Follow;
+use crate::limits::window::Window;
 use crate::rooms::{Client, ClientId, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission};
-use crate::window::Window;
 
 /// Rooms that are remembered for commands without a subscription.
 const MAX_REMEMBERED_ROOMS: usize = 16;

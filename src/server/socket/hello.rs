@@ -6,12 +6,12 @@ use notarium_wire::{
     WORKING_FILES, WelcomeMessage,
 };
 
-use super::follow::Follow;
 use super::parse::fatal;
-use crate::agent_locks::AgentLock;
+use crate::agents::locks::AgentLock;
 use crate::app::App;
+use crate::auth::following::Follow;
 use crate::auth::{Accounts, AuthError, Authenticated};
-use crate::clock::millis;
+use crate::limits::clock::millis;
 
 /// Longest `hello.instance` of a runtime agent's process, in bytes.
 const MAX_INSTANCE_BYTES: usize = 64;

@@ -13,7 +13,6 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::dispatch::Connection;
-use super::follow::Follow;
 use super::handshake::Raw;
 use super::hello::{Named, agent_lock, let_in, refusal};
 use super::parse::{fatal, parse, problem};
@@ -21,12 +20,13 @@ use super::pulse::{Heard, Pulse};
 use super::replies::Replies;
 use crate::agents::frame;
 use crate::app::App;
+use crate::auth::following::Follow;
 use crate::auth::{AuthError, Authenticated};
-use crate::guard::COMMAND_LINE;
-use crate::places::Place;
-use crate::read_budget::ReadBudget;
+use crate::http::guard::COMMAND_LINE;
+use crate::limits::connection_slots::Place;
+use crate::limits::read_budget::ReadBudget;
+use crate::limits::window::Window;
 use crate::rooms::Outbox;
-use crate::window::Window;
 
 type Stream = WebSocketStream<Join<Heard<ReadHalf<Raw>>, Replies>>;
 

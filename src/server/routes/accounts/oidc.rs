@@ -12,11 +12,11 @@ use notarium_wire::rest::{
 
 use super::session::told;
 use super::{AccountRoutes, Caller, ClientAddress};
+use crate::auth::oidc::{Oidc, OidcError, Purpose, Started};
 use crate::auth::{AuthError, ClientInfo, ProvedIdentity, hash_of_key, signed_by};
-use crate::extract::{Created, JsonBody, NoContent, Params};
-use crate::guard::{Guard, GuardedRouter};
-use crate::oidc::{Oidc, OidcError, Purpose, Started};
-use crate::problem::Problem;
+use crate::http::extract::{Created, JsonBody, NoContent, Params};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
     router

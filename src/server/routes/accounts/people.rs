@@ -10,9 +10,9 @@ use notarium_wire::rest::{
 };
 
 use super::{AccountRoutes, Caller, shapes};
-use crate::extract::{Created, JsonBody, NoContent, Params, QueryOf};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::{Created, JsonBody, NoContent, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
     router

@@ -11,9 +11,9 @@ use notarium_wire::rest::{
 
 use super::{AccountRoutes, Caller, ClientAddress, shapes};
 use crate::auth::{ClientInfo, Proof, SignedIn};
-use crate::extract::{Created, JsonBody, NoContent};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::{Created, JsonBody, NoContent};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
     router

@@ -5,7 +5,7 @@ use notarium_store::accounts::{Coverage, Membership, ShareLink, Token, TokenHold
 use notarium_wire::rest;
 
 use crate::auth::{NewToken, OneTimeToken};
-use crate::problem::Problem;
+use crate::http::problem::Problem;
 
 pub fn user(user: User) -> rest::User {
     rest::User {

@@ -11,9 +11,9 @@ use notarium_wire::rest::{self, CreatedShareLink};
 
 use super::{AccountRoutes, Caller, shapes};
 use crate::auth::NewShareLink;
-use crate::extract::{Created, JsonBody, NoContent, Params};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::{Created, JsonBody, NoContent, Params};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 const LISTED: usize = 1_000;
 

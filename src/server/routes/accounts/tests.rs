@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::auth::{Accounts, AuthError, AuthOptions, Authenticated, PasswordCost};
-use crate::clock::Clock;
-use crate::guard::{Gate, Guard, GuardedRouter, NotebookRights, RouteGuard};
+use crate::http::guard::{Gate, Guard, GuardedRouter, NotebookRights, RouteGuard};
+use crate::limits::clock::Clock;
 
 const START: Millis = 1_700_000_000_000;
 const DAY: Millis = 24 * 60 * 60 * 1000;
@@ -130,7 +130,7 @@ impl Answer {
 
 impl Server {
     async fn new() -> Self {
-        Self::with_store(crate::scratch::accounts().await).await
+        Self::with_store(crate::server::scratch::accounts().await).await
     }
 
     async fn with_store(store: AccountStore) -> Self {

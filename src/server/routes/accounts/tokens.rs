@@ -8,9 +8,9 @@ use notarium_wire::rest;
 
 use super::{AccountRoutes, Caller, shapes};
 use crate::auth::{AuthError, Authenticated, NewAgent, NewApiToken};
-use crate::extract::{Created, JsonBody, NoContent, Params};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::{Created, JsonBody, NoContent, Params};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 const LISTED: usize = 1_000;
 

@@ -6,9 +6,9 @@ use notarium_core::{NotebookId, Operation, Role, Scope, UserId, WorkspaceId};
 use notarium_wire::rest::{self, MemberRole, Placement, WorkspaceName};
 
 use super::{AccountRoutes, Caller, shapes};
-use crate::extract::{Created, JsonBody, NoContent, Params};
-use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
+use crate::http::extract::{Created, JsonBody, NoContent, Params};
+use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::problem::Problem;
 
 pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
     router

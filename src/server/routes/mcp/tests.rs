@@ -11,9 +11,9 @@ use notarium_core::{Scope, Scopes};
 use notarium_store::accounts::Coverage;
 use tower::ServiceExt;
 
+use crate::assistants::mcp::McpHandler;
 use crate::auth::{Authenticated, ClientInfo, NewAgent, NewApiToken, NewToken};
-use crate::mcp::McpHandler;
-use crate::origin::AllowedOrigins;
+use crate::http::origin::AllowedOrigins;
 use crate::{RunningServer, Server, ServerConfig, routes};
 
 /// Timeout longer than any step here takes.
@@ -44,7 +44,7 @@ struct Scene {
 
 impl Scene {
     async fn new() -> Self {
-        let server = Server::start(ServerConfig::in_folder(crate::scratch::folder())).await.unwrap();
+        let server = Server::start(ServerConfig::in_folder(crate::server::scratch::folder())).await.unwrap();
         let router = routes::all(server.app(), AllowedOrigins::loopback(8787), "http://localhost:8787").router;
         let accounts = &server.app().accounts;
         let owner = server.owner_token.clone().unwrap();

@@ -6,7 +6,7 @@ use notarium_wire::rest::{RunInput, RunInputs};
 
 use super::super::answers::Reading;
 use super::{RunPath, ends};
-use crate::extract::Params;
+use crate::http::extract::Params;
 
 pub async fn list(Reading { app, notebook, .. }: Reading, Params((_, id)): Params<RunPath>) -> Json<RunInputs> {
     let events = ends::events(&*app.store, &notebook, id.to_string()).await;

@@ -42,7 +42,7 @@ impl Browser {
 
 #[tokio::test]
 async fn a_page_that_opens_later_proves_the_key_and_all_end_together() {
-    let store = crate::scratch::accounts().await;
+    let store = crate::server::scratch::accounts().await;
     let server = Server::with_store(store.clone()).await;
     server.owner().await;
     let browser = Browser::new();
@@ -131,7 +131,7 @@ async fn a_link_opens_one_browser_once_and_the_newest_alone() {
 
 #[tokio::test]
 async fn a_link_ends_with_its_hour_its_session_and_its_server() {
-    let store = crate::scratch::accounts().await;
+    let store = crate::server::scratch::accounts().await;
     let server = Server::with_store(store.clone()).await;
     let owner = server.owner().await;
     let late = link_of(&server, &owner).await;

@@ -1,0 +1,306 @@
+//! Asks runtime agents for files in the folder in which kernels start: finding the agent, requests, and transfers.
+//!
+//! The right that is checked is that to run code, because code can read and write the same files. Requests do not enter
+//! the log, as code's access to files does not.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use notarium_core::{AgentId, Document, KernelPhase, KernelSessionId, NotebookId, Operation, default_session};
+use notarium_wire::{
+    FileAnswer, FileEntry, FileRefusal, FileRequest, FolderPage, KernelStatus, MAX_LISTED_FILES, MovedFile,
+    ServerMessage, TrashPage, TrashedFile, WrittenFile,
+};
+use tokio::sync::{Notify, oneshot};
+use ulid::Ulid;
+
+use crate::agents::transfers::{Asked, Pieces, Request, Way, unreachable};
+use crate::agents::{Reachable, frame};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::http::guarded_stream;
+use crate::http::problem::Problem;
+use crate::rooms::Offered;
+
+/// Timeout of an agent's answer: network disks are slow.
+const ANSWER_WITHIN: Duration = Duration::from_secs(20);
+/// Time that an upload may make no progress, including the agent's writing to disk.
+const STALLED_AFTER: Duration = Duration::from_secs(120);
+
+/// A caller who may run code in a notebook, and the agent whose folder is used.
+pub struct FileAsker<'a> {
+    app: &'a App,
+    who: &'a Authenticated,
+    notebook: &'a NotebookId,
+    pub agent: Reachable,
+}
+
+/// A file that is sent to a person.
+pub struct Download {
+    pub entry: FileEntry,
+    pub size_bytes: u64,
+    pub body: Body,
+}
+
+impl<'a> FileAsker<'a> {
+    /// Finds the agent: that of the named kernel, else of the kernel that a cell would run on, else the only agent.
+    pub async fn new(
+        app: &'a App,
+        who: &'a Authenticated,
+        notebook: &'a NotebookId,
+        kernel: Option<&KernelSessionId>,
+    ) -> Result<Self, Problem> {
+        let state = app.read(who, notebook).await?;
+        if state.notebook.archived {
+            return Err(refused(FileRefusal::NotebookArchived, "the notebook is archived: unarchive it first"));
+        }
+        let agent = match agent_of(&state.notebook, &state.kernels, kernel)? {
+            Some(id) => app.agents.reachable(&id).ok_or_else(|| problem(unreachable()))?,
+            None => only_agent(app.agents.covering(notebook))?,
+        };
+        if !agent.knows.files {
+            let message =
+                format!("the runtime agent {} is too old to move files: update it, and restart it", agent.name);
+            return Err(refused(FileRefusal::AgentTooOld, message));
+        }
+        Ok(Self { app, who, notebook, agent })
+    }
+
+    pub async fn list(
+        &self,
+        path: String,
+        after: Option<String>,
+        limit: u32,
+        all: bool,
+    ) -> Result<FolderPage, Problem> {
+        match self.ask(FileRequest::List { path, after, limit, all }).await? {
+            FileAnswer::Listed(page) => Ok(page),
+            other => Err(problem(other)),
+        }
+    }
+
+    pub async fn look(&self, path: String) -> Result<FileEntry, Problem> {
+        match self.ask(FileRequest::Look { path }).await? {
+            FileAnswer::Found(entry) => Ok(entry),
+            other => Err(problem(other)),
+        }
+    }
+
+    pub async fn relocate(&self, from: String, to: String) -> Result<MovedFile, Problem> {
+        moved(self.change(FileRequest::Move { from, to }).await?)
+    }
+
+    pub async fn remove(&self, path: String) -> Result<TrashedFile, Problem> {
+        match self.change(FileRequest::Remove { path }).await? {
+            FileAnswer::Trashed(trashed) => Ok(trashed),
+            other => Err(problem(other)),
+        }
+    }
+
+    pub async fn trash(&self) -> Result<TrashPage, Problem> {
+        trash_page(self.change(FileRequest::Trash { limit: MAX_LISTED_FILES }).await?)
+    }
+
+    pub async fn restore(&self, id: String, to: Option<String>) -> Result<MovedFile, Problem> {
+        moved(self.change(FileRequest::Restore { id, to }).await?)
+    }
+
+    pub async fn empty_trash(&self, id: Option<String>) -> Result<TrashPage, Problem> {
+        trash_page(self.change(FileRequest::EmptyTrash { id }).await?)
+    }
+
+    /// Asks like [`Self::ask`], but is refused if the agent does not support changes of files.
+    async fn change(&self, request: FileRequest) -> Result<FileAnswer, Problem> {
+        if self.agent.knows.file_changes {
+            return self.ask(request).await;
+        }
+        let name = &self.agent.name;
+        let message =
+            format!("the runtime agent {name} is too old to rename or delete files: update it, and restart it");
+        Err(refused(FileRefusal::AgentTooOld, message))
+    }
+
+    async fn ask(&self, request: FileRequest) -> Result<FileAnswer, Problem> {
+        let waits = self.begin(String::new(), None)?;
+        self.send(waits.id, request)?;
+        answered(waits.answer).await
+    }
+
+    /// Streams the bytes of a file, while the caller may run code here.
+    pub async fn download(&self, path: String) -> Result<Download, Problem> {
+        let (sender, coming) = oneshot::channel();
+        let transfer = transfer_name();
+        let Request { id, answer, place } = self.begin(transfer.clone(), Some(Way::ToPerson(sender)))?;
+        self.send(id, FileRequest::Read { path, transfer })?;
+        let entry = match answered(answer).await? {
+            FileAnswer::Found(entry) => entry,
+            other => return Err(problem(other)),
+        };
+        let size_bytes = entry.size_bytes.unwrap_or_default();
+        let max_bytes = self.app.limits.max_working_file_bytes;
+        if size_bytes > max_bytes {
+            let message =
+                format!("the file has {size_bytes} bytes, and the server lets {max_bytes} through: read it by code");
+            return Err(refused(FileRefusal::TooLarge, message));
+        }
+        let coming = tokio::time::timeout(ANSWER_WITHIN, coming).await.map_err(|_| late())?;
+        let pieces = coming.map_err(|_| problem(unreachable()))?;
+        let pieces = whole(pieces, size_bytes).inspect(move |_| _ = &place);
+        let pieces = guarded_stream::pieces_while(self.app, self.who, self.notebook, Operation::Run, pieces).await?;
+        Ok(Download { entry, size_bytes, body: Body::from_stream(pieces) })
+    }
+
+    /// Stores the bytes of a body, all of them or none.
+    pub async fn upload(
+        &self,
+        path: String,
+        overwrite: bool,
+        size_bytes: Option<u64>,
+        body: Body,
+    ) -> Result<WrittenFile, Problem> {
+        let max_bytes = self.app.limits.max_working_file_bytes;
+        if size_bytes.is_some_and(|bytes| bytes > max_bytes) {
+            let message =
+                format!("a file has at most {max_bytes} bytes here: send a smaller one, or raise --max-file-size");
+            return Err(refused(FileRefusal::TooLarge, message));
+        }
+        let progress = Arc::new(Notify::new());
+        let moved = progress.clone();
+        let pieces = body.into_data_stream();
+        let pieces = guarded_stream::pieces_while(self.app, self.who, self.notebook, Operation::Run, pieces).await?;
+        let pieces = pieces.inspect(move |_| moved.notify_one()).boxed();
+        let transfer = transfer_name();
+        let Request { id, answer, place: _place } = self.begin(transfer.clone(), Some(Way::ToAgent(pieces)))?;
+        self.send(id, FileRequest::Write { path, transfer, overwrite, size_bytes, max_bytes })?;
+        match stored(answer, &progress).await? {
+            FileAnswer::Written(written) => Ok(written),
+            other => Err(problem(other)),
+        }
+    }
+
+    fn begin(&self, transfer: String, way: Option<Way>) -> Result<Request, Problem> {
+        let Reachable { id: agent, client, .. } = self.agent.clone();
+        let asked = Asked { agent, client, token: self.who.token_id.clone(), transfer };
+        self.app.transfers.begin(asked, way).map_err(problem)
+    }
+
+    fn send(&self, id: u64, request: FileRequest) -> Result<(), Problem> {
+        let message = ServerMessage::FileRequest { id, notebook: self.notebook.clone(), request };
+        match self.agent.outbox.offer(frame(&message)) {
+            Offered::Queued => Ok(()),
+            Offered::Full => Err(refused(FileRefusal::Busy, "the runtime agent is behind: try again in a moment")),
+            Offered::Closed => Err(problem(unreachable())),
+        }
+    }
+}
+
+fn moved(answer: FileAnswer) -> Result<MovedFile, Problem> {
+    match answer {
+        FileAnswer::Moved(moved) => Ok(moved),
+        other => Err(problem(other)),
+    }
+}
+
+fn trash_page(answer: FileAnswer) -> Result<TrashPage, Problem> {
+    match answer {
+        FileAnswer::Trash(page) => Ok(page),
+        other => Err(problem(other)),
+    }
+}
+
+/// Random name of a transfer, which cannot be guessed.
+fn transfer_name() -> String {
+    format!("{}{}", Ulid::generate(), Ulid::generate())
+}
+
+/// Agent of the named or default kernel. `None`: no kernel runs.
+fn agent_of(
+    notebook: &Document,
+    statuses: &[KernelStatus],
+    named: Option<&KernelSessionId>,
+) -> Result<Option<AgentId>, Problem> {
+    let Some(id) = named.or_else(|| default_session(notebook)) else { return Ok(None) };
+    let unknown = || format!("no kernel session {id} in this notebook: it has ended, or never was");
+    let session = notebook.kernels.get(id).ok_or_else(|| refused(FileRefusal::UnknownKernelSession, unknown()))?;
+    match (session.phase, &session.agent) {
+        (KernelPhase::Started | KernelPhase::Ending, Some(agent)) => {
+            let is_reachable = statuses.iter().any(|status| status.kernel_session == *id && status.reachable);
+            if is_reachable { Ok(Some(agent.clone())) } else { Err(problem(unreachable())) }
+        }
+        (_, agent) => Ok(agent.clone()),
+    }
+}
+
+fn only_agent(mut agents: Vec<Reachable>) -> Result<Reachable, Problem> {
+    match (agents.pop(), agents.is_empty()) {
+        (Some(agent), true) => Ok(agent),
+        (Some(_), false) => Err(refused(
+            FileRefusal::NoKernel,
+            "several runtime agents could run this notebook, each with a folder of its own: run a cell or start a kernel, so that \
+             it is known whose folder is meant",
+        )),
+        (None, _) => Err(refused(
+            FileRefusal::AgentUnreachable,
+            "no runtime agent is connected, and the files are on its machine: start one with `notarium agent`",
+        )),
+    }
+}
+
+async fn answered(answer: oneshot::Receiver<FileAnswer>) -> Result<FileAnswer, Problem> {
+    let answer = tokio::time::timeout(ANSWER_WITHIN, answer).await.map_err(|_| late())?;
+    answer.map_err(|_| problem(unreachable()))
+}
+
+/// The answer to an upload; times out if its bytes make no progress.
+async fn stored(mut answer: oneshot::Receiver<FileAnswer>, progress: &Notify) -> Result<FileAnswer, Problem> {
+    loop {
+        tokio::select! {
+            answer = &mut answer => return answer.map_err(|_| problem(unreachable())),
+            () = progress.notified() => {}
+            () = tokio::time::sleep(STALLED_AFTER) => {
+                let message = "the runtime agent does not say whether the file is stored: look at the list before you try again";
+                return Err(refused(FileRefusal::Timeout, message));
+            }
+        }
+    }
+}
+
+fn late() -> Problem {
+    refused(FileRefusal::Timeout, "the runtime agent did not answer in time: try again")
+}
+
+/// Passes on exactly this many bytes, or ends with an error: a truncated file is never taken for a whole one.
+fn whole(pieces: Pieces, size_bytes: u64) -> impl Stream<Item = Result<Bytes, axum::Error>> + Send + 'static {
+    stream::unfold(Some((pieces, size_bytes)), async |state| {
+        let (mut pieces, left) = state?;
+        let next = pieces.next().await;
+        match next {
+            Some(Ok(bytes)) => match left.checked_sub(bytes.len() as u64) {
+                Some(left) => Some((Ok(bytes), Some((pieces, left)))),
+                None => Some((Err(torn()), None)),
+            },
+            Some(Err(error)) => Some((Err(error), None)),
+            None if left > 0 => Some((Err(torn()), None)),
+            None => None,
+        }
+    })
+}
+
+fn torn() -> axum::Error {
+    axum::Error::new(std::io::Error::other("the runtime agent sent another number of bytes than it said"))
+}
+
+/// Problem of a refusal. An answer of another kind counts as a failure.
+pub fn problem(answer: FileAnswer) -> Problem {
+    match answer {
+        FileAnswer::Refused { code, message } => refused(code, message),
+        _ => refused(FileRefusal::SystemRefused, "the runtime agent answered something else: update it, and try again"),
+    }
+}
+
+fn refused(code: FileRefusal, message: impl Into<String>) -> Problem {
+    Problem::no_file(code, message)
+}

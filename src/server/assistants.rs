@@ -1,0 +1,324 @@
+//! The assistants' host: the access to notebooks for the assistants in this process.
+//!
+//! Invariants:
+//! - Every caller acts as an assistant or as the server, never as a person: the core lets neither confirm.
+//! - The person's rights are read from the accounts at each command. A deactivated account, a lost role or a lost
+//!   workspace takes effect with the next command.
+//! - The same holds for the person who confirmed a call, when it starts, and for people whose grants could let a call
+//!   pass.
+//! - Nothing is decided here: the gate is in the core.
+
+pub mod call_pace;
+pub mod call_record;
+pub mod chat;
+pub mod confirmation;
+pub mod mcp;
+pub mod revocation;
+pub mod turn_activity;
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use notarium_assistant::host::{Host, ListedNotebook, Notice};
+use notarium_core::{
+    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Event, Execution,
+    ExecutionId, InstanceId, Millis, NotebookId, Rejection, RejectionCode, Stored, TokenId, ToolCallId, ToolCallPhase,
+    UserId, Version,
+};
+use notarium_store::BlobError;
+use notarium_store::accounts::AccountError;
+use notarium_wire::{
+    AckMessage, AskKernelMessage, CommandMessage, ConnectionSchema, KernelAnswer, OfferedConnection, QuestionKind,
+    TurnActivity,
+};
+
+use crate::agents::ask_kernel::KernelAsker;
+use crate::app::{App, body_of};
+use crate::assistants::call_pace::Asker;
+use crate::blobs::check::parse_hash;
+use crate::notebooks::listing::{self, Wanted};
+use crate::rooms::Identity;
+
+/// The assistants' host. Cheap to clone. It keeps the server's data open: drop it when the server stops.
+#[derive(Clone)]
+pub struct AssistantHost(App);
+
+impl AssistantHost {
+    pub(crate) fn new(app: App) -> Self {
+        Self(app)
+    }
+
+    async fn authority(&self, actor: &Actor, notebook: &NotebookId) -> Result<Authority, Rejection> {
+        match actor {
+            Actor::System => Ok(Authority { reactor: Some(DelegatedAuthority::default()), ..Authority::default() }),
+            Actor::Assistant { for_user, .. } => {
+                let person = self.rights_of(for_user, notebook).await?.ok_or_else(account_closed)?;
+                let scopes = person.scopes.into_iter().filter(|scope| ASSISTANT_SCOPES.contains(scope)).collect();
+                Ok(Authority { scopes, reactor: Some(DelegatedAuthority::default()), ..person })
+            }
+            _ => Err(not_for(actor)),
+        }
+    }
+
+    /// Rights of the person who confirmed the call, and of the people whose grants the conversation has. A call that
+    /// still waits is refused here. If it were confirmed a moment later, the core would miss the confirming person and
+    /// void a valid call.
+    async fn delegated(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        call_id: Option<&ToolCallId>,
+    ) -> Result<DelegatedAuthority, Rejection> {
+        let state = self.read(notebook).await?;
+        let phase = call_id.and_then(|call_id| state.tool_calls.get(call_id)).map(|call| &call.phase);
+        if let (Some(call_id), Some(ToolCallPhase::Waiting)) = (call_id, phase) {
+            let message = format!("call {call_id} waits for a person: nobody else opens the gate");
+            return Err(Rejection::new(RejectionCode::ToolCallState, message));
+        }
+        let now = self.now();
+        let granted = state
+            .grants
+            .values()
+            .filter(|grant| grant.expires_at > now && Some(&grant.conversation_id) == actor.conversation());
+        let mut people: BTreeSet<&Actor> = granted.map(|grant| &grant.issued_by).collect();
+        if let Some(ToolCallPhase::Confirmed { by }) = phase {
+            people.insert(by);
+        }
+        let mut delegated = DelegatedAuthority::default();
+        for person in people {
+            let Actor::User { id } = person else { continue };
+            let rights = self.rights_of(id, notebook).await?;
+            delegated.0.extend(rights.map(|authority| (person.clone(), authority)));
+        }
+        Ok(delegated)
+    }
+
+    /// Refuses to start a call that was requested with a revoked or expired token. Such calls are also withdrawn in the
+    /// background; this check covers the time until then.
+    async fn check_token_of(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<(), Rejection> {
+        let token = self.token_in(notebook, call_id.to_string(), |event| match event {
+            Event::ToolCallRequested(event) => event.token,
+            _ => None,
+        });
+        let Some(token) = token.await? else { return Ok(()) };
+        if !self.0.accounts.has_ended(&token).await.map_err(unread)? {
+            return Ok(());
+        }
+        let message = "the session or token with which this was asked for has ended: nothing is done for it";
+        Err(Rejection::new(RejectionCode::Forbidden, message))
+    }
+
+    /// Person and token that a tool call is requested for; `None` for other commands.
+    async fn asker(&self, actor: &Actor, notebook: &NotebookId, command: &Command) -> Result<Option<Asker>, Rejection> {
+        let (Command::RequestToolCall(call), Actor::Assistant { for_user, .. }) = (command, actor) else {
+            return Ok(None);
+        };
+        let token = match &call.turn_id {
+            Some(turn_id) => {
+                let begun = |event| match event {
+                    Event::TurnStarted(event) => event.token,
+                    _ => None,
+                };
+                self.token_in(notebook, turn_id.to_string(), begun).await?
+            }
+            None => call.token.clone(),
+        };
+        Ok(Some((for_user.clone(), token)))
+    }
+
+    /// The token that the first matching event of a subject names.
+    async fn token_in(
+        &self,
+        notebook: &NotebookId,
+        subject: String,
+        token: fn(Event) -> Option<TokenId>,
+    ) -> Result<Option<TokenId>, Rejection> {
+        let events = self.0.store.events_of_subject(notebook, &[subject]).await.map_err(unread)?;
+        Ok(events.iter().find_map(|stored| token(stored.typed().ok()?.event)))
+    }
+
+    async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, Rejection> {
+        self.0.accounts.rights_of(user, notebook).await.map_err(|error| accounts_failed(&error, user))
+    }
+}
+
+#[async_trait]
+impl Host for AssistantHost {
+    /// `Forbidden` if the person's account is missing or deactivated: [`Actor::System`] cancels its unfinished turns.
+    async fn execute_as(
+        &self,
+        id: CommandId,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<AckMessage, Rejection> {
+        let mut authority = self.authority(actor, notebook).await?;
+        match command {
+            Command::StartToolCall { call_id } => {
+                self.check_token_of(notebook, call_id).await?;
+                authority.reactor = Some(self.delegated(actor, notebook, Some(call_id)).await?);
+            }
+            Command::RequestToolCall(_) => {
+                authority.reactor = Some(self.delegated(actor, notebook, None).await?);
+            }
+            _ => {}
+        }
+        let body = body_of(command)?;
+        let asker = self.asker(actor, notebook, command).await?;
+        asker.iter().try_for_each(|asker| self.0.call_pace.take(asker, self.now()))?;
+        let message = CommandMessage::new(id, notebook.clone(), body);
+        let answer = self.0.execute_as(identity(actor, authority), message).await;
+        if let (Some(asker), Err(_)) = (&asker, &answer) {
+            self.0.call_pace.give_back(asker);
+        }
+        answer
+    }
+
+    async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
+        Ok(self.0.read_by_server(notebook).await?.notebook.document.clone())
+    }
+
+    async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
+        let authority = self.authority(actor, notebook).await?;
+        Ok(self.0.rooms.open(notebook).read(identity(actor, authority)).await?.notebook.document.clone())
+    }
+
+    async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection> {
+        self.0.store.read(notebook, since, limit).await.map_err(unread)
+    }
+
+    async fn events_of_subjects(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, Rejection> {
+        self.0.store.events_of_subject(notebook, subjects).await.map_err(unread)
+    }
+
+    async fn execution(&self, notebook: &NotebookId, id: &ExecutionId) -> Result<Option<Execution>, Rejection> {
+        let replayed = self.0.store.execution(notebook, id).await.map_err(unread)?;
+        Ok(replayed.map(|replayed| replayed.execution))
+    }
+
+    async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes> {
+        let hash = parse_hash(sha256).ok()?;
+        let read = async {
+            let found = self.0.blobs.find(notebook, &hash).await?;
+            if found.is_none_or(|found| found.size_bytes > most as u64) {
+                return Ok(None);
+            }
+            self.0.blobs.get(notebook, &hash).await?.bytes.try_collect::<Vec<Bytes>>().await.map(Some)
+        };
+        match read.await {
+            Ok(pieces) => pieces.map(|pieces| pieces.concat().into()),
+            Err(BlobError::NotFound) => None,
+            Err(error) => {
+                tracing::error!(%error, %notebook, sha256, "blob not read");
+                None
+            }
+        }
+    }
+
+    /// Notebooks that the person can see, without archived ones.
+    async fn notebooks(
+        &self,
+        actor: &Actor,
+        query: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<ListedNotebook>, Rejection> {
+        let Actor::Assistant { for_user, .. } = actor else { return Err(not_for(actor)) };
+        let person = self.0.accounts.as_session(for_user).await.map_err(|error| accounts_failed(&error, for_user))?;
+        let person = person.ok_or_else(account_closed)?;
+        let limit = limit.clamp(1, 200);
+        let wanted = Wanted { text: query.map(str::to_owned), limit, ..Wanted::default() };
+        let page = listing::visible(&self.0, &person, wanted).await.map_err(unread)?;
+        let listed = page.entries.into_iter().map(|(entry, _)| ListedNotebook {
+            notebook_id: entry.notebook_id,
+            title: entry.title,
+            cells: entry.cells,
+            updated_at: entry.updated_at,
+        });
+        Ok(listed.collect())
+    }
+
+    async fn connections(&self, actor: &Actor, notebook: &NotebookId) -> Result<Vec<OfferedConnection>, Rejection> {
+        self.read_as(actor, notebook).await?;
+        Ok(self.0.agents.connections(notebook))
+    }
+
+    async fn describe(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        connection: String,
+        matching: String,
+    ) -> Result<ConnectionSchema, String> {
+        let authority = self.authority(actor, notebook).await.map_err(|rejection| rejection.message)?;
+        let number = self.0.kernel_questions.next_number();
+        let (identity, room) = (identity(actor, authority), self.0.rooms.open(notebook));
+        let asker = KernelAsker { identity, room, name: "assistant".to_owned(), number };
+        let question = AskKernelMessage {
+            id: 0,
+            notebook: notebook.clone(),
+            cell_id: None,
+            kernel_session: None,
+            code: String::new(),
+            cursor: 0,
+            kind: QuestionKind::Describe { connection, matching },
+        };
+        match asker.ask(&self.0, question).await {
+            KernelAnswer::Described(schema) => Ok(schema),
+            KernelAnswer::Refused { message, .. } => Err(message),
+            _ => Err("the kernel answered something else: ask again".to_owned()),
+        }
+    }
+
+    async fn next_notice(&self) -> Option<Notice> {
+        tokio::select! {
+            biased;
+            () = self.0.stopping.cancelled() => None,
+            notice = self.0.assistants.take() => Some(notice),
+        }
+    }
+
+    fn publish(&self, notebook: &NotebookId, activity: TurnActivity) {
+        self.0.turn_activity.publish(notebook, activity.clone());
+        self.0.rooms.publish(notebook, activity);
+    }
+
+    fn instance(&self) -> &InstanceId {
+        self.0.rooms.instance()
+    }
+
+    fn now(&self) -> Millis {
+        self.0.clock.now()
+    }
+}
+
+fn unread(error: impl Display) -> Rejection {
+    tracing::error!(%error, "the assistants' host could not read");
+    Rejection::new(RejectionCode::Unavailable, "the server could not read its data: try again later")
+}
+
+fn account_closed() -> Rejection {
+    let message = "the account of the person whom this assistant acts for is closed: nothing is done for it";
+    Rejection::new(RejectionCode::Forbidden, message)
+}
+
+fn accounts_failed(error: &AccountError, user: &UserId) -> Rejection {
+    tracing::error!(%error, %user, "rights not read");
+    Rejection::new(RejectionCode::Unavailable, "the server could not read the accounts: try again later")
+}
+
+fn not_for(actor: &Actor) -> Rejection {
+    let message = format!(
+        "this host serves assistants and the server itself, not {}: people and agents have their connections",
+        actor.key()
+    );
+    Rejection::new(RejectionCode::Forbidden, message)
+}
+
+fn identity(actor: &Actor, authority: Authority) -> Arc<Identity> {
+    let name = if *actor == Actor::System { "server" } else { "assistant" };
+    Arc::new(Identity { actor: actor.clone(), authority, name: name.to_owned(), connection: String::new() })
+}

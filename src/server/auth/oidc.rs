@@ -1,0 +1,220 @@
+//! Sign-in with an OpenID Connect provider: the authorization code flow with PKCE, bound to the key of a browser
+//! (decision 0017).
+//!
+//! Invariants:
+//! - A sign-in is finished once, within ten minutes, by the holder of the key that it was begun with.
+//! - Issuer and subject of a signed ID token identify a person; an address never does.
+//! - Codes, tokens and the client's secret reach no log, no answer and no disk.
+
+mod admission;
+mod begun;
+#[cfg(feature = "oidc")]
+mod http;
+#[cfg_attr(not(feature = "oidc"), path = "oidc/absent.rs")]
+mod provider;
+#[cfg(all(test, feature = "oidc"))]
+mod tests;
+
+use std::net::IpAddr;
+
+use notarium_core::Millis;
+use reqwest::Url;
+use secrecy::SecretString;
+
+use crate::auth::ProvedIdentity;
+use crate::limits::clock::Clock;
+use crate::limits::connection_slots::Places;
+
+use admission::Admission;
+pub use begun::Purpose;
+use begun::{Begun, BegunSignIns};
+use provider::{Provider, Secrets};
+
+/// Time from the start of a sign-in to its end.
+pub const BEGUN_MS: Millis = 10 * 60 * 1000;
+/// Longer codes are refused: no provider issues them.
+const MAX_CODE_BYTES: usize = 4_096;
+
+/// Settings of the provider.
+#[derive(Debug, Clone)]
+pub struct OidcSettings {
+    /// Issuer, exactly as in the provider's discovery document.
+    pub issuer: String,
+    pub client_id: String,
+    /// Absent: a public client, which PKCE alone protects.
+    pub client_secret: Option<SecretString>,
+    /// Name for people; absent: the issuer's host.
+    pub name: Option<String>,
+    /// People who get an account at the first sign-in: domains, addresses, or `*`. Empty: none.
+    pub allow: Vec<String>,
+}
+
+/// Settings that allow no safe sign-in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidOidc(String);
+
+/// Reason why a sign-in failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OidcError {
+    #[error("this server has no provider to sign in with: sign in with login and password, or with a token")]
+    Absent,
+    #[error(
+        "{name} cannot be reached, or does not answer as a provider should: try again in a moment, or tell an administrator (the server's log says why)"
+    )]
+    Unavailable { name: String },
+    #[error("this sign-in has expired, was used already, or was begun in another browser: begin it again")]
+    Ended,
+    #[error(
+        "{name} did not confirm who you are ({reason}): begin again, or tell an administrator (the server's log says more)"
+    )]
+    Refused { name: String, reason: &'static str },
+    #[error("too many people are signing in at this moment: try again in a minute")]
+    TooMany,
+}
+
+/// Failure of an exchange with the provider. Reasons are for people, details for the log.
+#[cfg_attr(not(feature = "oidc"), expect(dead_code, reason = "no provider is asked"))]
+enum Failure {
+    Unavailable(String),
+    Refused { reason: &'static str, detail: String },
+}
+
+/// Address for the browser, and the state that the server keeps for it.
+struct Asked {
+    url: String,
+    state: String,
+    secrets: Secrets,
+}
+
+/// The provider, and the sign-ins that were begun.
+pub struct Oidc {
+    name: String,
+    origin: String,
+    provider: Provider,
+    admission: Admission,
+    begun: BegunSignIns,
+    clock: Clock,
+}
+
+/// A sign-in that was begun.
+pub struct Started {
+    /// Address that the browser opens.
+    pub url: String,
+    /// Parameter that the browser brings back.
+    pub state: String,
+    pub expires_at: Millis,
+}
+
+impl Oidc {
+    /// `places`: limit of sign-ins that were begun. Refuses settings that would send codes or names over the network
+    /// without TLS.
+    pub fn new(settings: OidcSettings, public_url: &str, clock: Clock, places: Places) -> Result<Self, InvalidOidc> {
+        let issuer = secure(&settings.issuer, "--oidc-issuer")?;
+        let public = secure(public_url, "--public-url, which --oidc-issuer needs,")?;
+        if settings.client_id.trim().is_empty() {
+            return Err(InvalidOidc(
+                "--oidc-client-id is empty: the provider gives it when you register Notarium there".into(),
+            ));
+        }
+        let name = settings.name.clone().or_else(|| issuer.host_str().map(str::to_owned)).unwrap_or_default();
+        let admission = Admission::of(&settings.allow)?;
+        let redirect = callback(&public)?;
+        let origin = public.origin().ascii_serialization();
+        let provider = Provider::new(settings, redirect, issuer.scheme() == "http", clock.clone())?;
+        Ok(Self { name, origin, provider, admission, begun: BegunSignIns::new(places), clock })
+    }
+
+    /// Name of the provider, for people.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Origin at which the page has to be open: the provider sends the browser back there.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    pub(crate) fn admission(&self) -> &Admission {
+        &self.admission
+    }
+
+    /// Contacts the provider, so that the log shows an operator at the start if it cannot be used.
+    pub async fn look(&self) {
+        match self.provider.look().await {
+            Ok(()) => tracing::info!(name = self.name, "people can sign in with OpenID Connect"),
+            Err(reason) => tracing::warn!(name = self.name, reason, "nobody can sign in with OpenID Connect now"),
+        }
+    }
+
+    /// Begins a sign-in for the browser with this key.
+    pub async fn begin(
+        &self,
+        key_hash: [u8; 32],
+        purpose: Purpose,
+        address: Option<IpAddr>,
+    ) -> Result<Started, OidcError> {
+        let place = self.begun.enter(address, self.clock.now()).ok_or(OidcError::TooMany)?;
+        let asked = self.provider.ask(purpose == Purpose::Afresh).await.map_err(|reason| self.unavailable(&reason))?;
+        let at = self.clock.now();
+        let begun = Begun { key_hash, secrets: asked.secrets, purpose, at, _place: place };
+        self.begun.put(asked.state.clone(), begun);
+        Ok(Started { url: asked.url, state: asked.state, expires_at: at + BEGUN_MS })
+    }
+
+    /// Finishes a sign-in; returns the person. `key_hash`: hash of the key that signed state and code.
+    pub async fn finish(
+        &self,
+        state: &str,
+        code: String,
+        key_hash: [u8; 32],
+        purpose: &Purpose,
+    ) -> Result<ProvedIdentity, OidcError> {
+        let begun = self.begun.take(state, &key_hash, purpose, self.clock.now()).ok_or(OidcError::Ended)?;
+        if code.is_empty() || code.len() > MAX_CODE_BYTES {
+            return Err(self.refused("the code that it sent along is none"));
+        }
+        let since = (begun.purpose == Purpose::Afresh).then_some(begun.at);
+        self.provider.exchange(code, begun.secrets, since).await.map_err(|failure| match failure {
+            Failure::Unavailable(reason) => self.unavailable(&reason),
+            Failure::Refused { reason, detail } => {
+                tracing::warn!(name = self.name, reason, detail, "a sign-in with OpenID Connect was refused");
+                self.refused(reason)
+            }
+        })
+    }
+
+    fn refused(&self, reason: &'static str) -> OidcError {
+        OidcError::Refused { name: self.name.clone(), reason }
+    }
+
+    fn unavailable(&self, reason: &str) -> OidcError {
+        tracing::warn!(name = self.name, reason, "the provider of OpenID Connect is of no use");
+        OidcError::Unavailable { name: self.name.clone() }
+    }
+}
+
+/// Parses an address to which codes and secrets may go: `https`, or this machine.
+fn secure(text: &str, setting: &str) -> Result<Url, InvalidOidc> {
+    let invalid = |what: &str| InvalidOidc(format!("{setting} is '{text}': {what}"));
+    let url: Url = text.parse().map_err(|_| invalid("write an address, as in https://id.example.org"))?;
+    if !is_secure(&url) {
+        return Err(invalid("it must begin with https:// (http:// does on this machine alone)"));
+    }
+    if url.query().is_some() || url.fragment().is_some() || !url.username().is_empty() {
+        return Err(invalid("write it without user, ? and #"));
+    }
+    Ok(url)
+}
+
+fn is_secure(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let is_here = host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+    url.scheme() == "https" || (url.scheme() == "http" && is_here)
+}
+
+/// Address to which the provider sends browsers back: our page.
+fn callback(public: &Url) -> Result<String, InvalidOidc> {
+    let url = public.join("/oidc/callback");
+    url.map(String::from).map_err(|error| InvalidOidc(format!("--public-url has no place for the way back: {error}")))
+}

@@ -1,0 +1,154 @@
+//! Serves the page for browsers, from the binary. Its files have hashed names and are compressed at build time. The
+//! HTML is made for each request, because its policy has a nonce.
+
+use axum::extract::Path;
+use axum::response::{Html, IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+
+use crate::http::problem::Problem;
+
+/// A file of the page, with the compressed forms of the build.
+struct File {
+    path: &'static str,
+    plain: &'static [u8],
+    gzip: Option<&'static [u8]>,
+    brotli: Option<&'static [u8]>,
+}
+
+include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
+
+/// Policy of the frame for outputs: inline scripts and styles, embedded images; no network, no storage, no navigation
+/// out. `sandbox` gives the frame a unique origin.
+const FRAME_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' blob:; \
+    style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; \
+    form-action 'none'; frame-ancestors 'self'";
+
+/// Policy of worker scripts, which do not inherit the page's: ruff is WebAssembly, and fetches itself. Other files
+/// ignore it.
+const WORKER_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
+
+/// The page; `None` if the client was not built when this program was.
+pub fn index(headers: &HeaderMap) -> Option<Result<Response, Problem>> {
+    let file = find("/index.html")?;
+    let html = String::from_utf8_lossy(file.plain);
+    Some(nonce().map(|nonce| {
+        let policy = policy(&nonce, headers);
+        let html = html.replace("{nonce}", &nonce);
+        ([(header::CONTENT_SECURITY_POLICY, policy), (header::CACHE_CONTROL, no_cache())], Html(html)).into_response()
+    }))
+}
+
+/// Policy of the page. It names the frame by its whole address, so that an output cannot navigate the frame elsewhere
+/// and leak data.
+fn policy(nonce: &str, headers: &HeaderMap) -> HeaderValue {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let text = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data: blob:; \
+         font-src 'self'; connect-src 'self'; frame-src {host}/frame.html; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'none'"
+    );
+    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
+}
+
+fn nonce() -> Result<String, Problem> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        tracing::error!(%error, "no random numbers");
+        Problem::unavailable("the server has no random numbers: ask again in a moment")
+    })?;
+    Ok(STANDARD.encode(bytes))
+}
+
+/// Serves a file with a hashed name: it never changes.
+pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+    let file = find(&format!("/assets/{name}")).ok_or_else(missing)?;
+    let mut answer = send(file, &headers);
+    answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(WORKER_POLICY));
+    Ok(answer)
+}
+
+/// Serves the frame for outputs with scripts.
+pub async fn frame(headers: HeaderMap) -> Result<Response, Problem> {
+    let mut answer = send(find("/frame.html").ok_or_else(missing)?, &headers);
+    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(FRAME_POLICY));
+    answer.headers_mut().insert(header::CACHE_CONTROL, no_cache());
+    Ok(answer)
+}
+
+fn missing() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "not_found", "the page has no such file: reload it")
+}
+
+fn no_cache() -> HeaderValue {
+    HeaderValue::from_static("no-cache")
+}
+
+fn find(path: &str) -> Option<&'static File> {
+    FILES.iter().find(|file| file.path == path)
+}
+
+fn send(file: &'static File, headers: &HeaderMap) -> Response {
+    let (encoding, bytes) = if let Some(bytes) = file.brotli.filter(|_| accepts(headers, "br")) {
+        (Some("br"), bytes)
+    } else if let Some(bytes) = file.gzip.filter(|_| accepts(headers, "gzip")) {
+        (Some("gzip"), bytes)
+    } else {
+        (None, file.plain)
+    };
+    let content_type = HeaderValue::from_static(content_type(file.path));
+    let mut answer = ([(header::CONTENT_TYPE, content_type)], bytes).into_response();
+    answer.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if let Some(encoding) = encoding {
+        answer.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding));
+    }
+    answer
+}
+
+fn accepts(headers: &HeaderMap, encoding: &str) -> bool {
+    let offered = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    offered.split(',').any(|each| {
+        let mut parts = each.split(';').map(str::trim);
+        parts.next() == Some(encoding) && parts.all(|part| !matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+    })
+}
+
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("woff2") => "font/woff2",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_encoding_is_sent_to_who_accepts_it() {
+        for (offered, brotli, gzip) in [
+            ("gzip, deflate, br", true, true),
+            ("gzip;q=0.5, br;q=0", false, true),
+            ("", false, false),
+            ("brx", false, false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(offered))]);
+            assert_eq!((accepts(&headers, "br"), accepts(&headers, "gzip")), (brotli, gzip), "{offered}");
+        }
+    }
+
+    #[test]
+    fn the_policy_lets_in_this_server_alone_and_names_the_frame() {
+        let headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("notes.example.org"))]);
+        let policy = policy("abc", &headers);
+        let policy = policy.to_str().unwrap();
+        assert!(policy.contains("frame-src notes.example.org/frame.html;"), "{policy}");
+        assert!(policy.contains("style-src 'self' 'nonce-abc'") && !policy.contains("unsafe"), "{policy}");
+    }
+}

@@ -1,0 +1,297 @@
+//! HTTP errors: `application/problem+json` (RFC 9457).
+
+use std::ops::Deref;
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use notarium_core::{Rejection, RejectionCode};
+use notarium_store::StoreError;
+use notarium_store::accounts::{AccountError, ForbiddenScope};
+use notarium_wire::{FileRefusal, QuestionRefusal, rest};
+use serde::Serialize;
+
+use crate::auth::AuthError;
+use crate::auth::oidc::OidcError;
+
+/// A refusal or a fault, boxed because every `Result` carries one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Problem(Box<rest::Problem>);
+
+impl Deref for Problem {
+    type Target = rest::Problem;
+    fn deref(&self) -> &rest::Problem {
+        &self.0
+    }
+}
+
+impl Problem {
+    pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
+        Self(Box::new(rest::Problem {
+            problem_type: "about:blank".to_owned(),
+            title: status.canonical_reason().unwrap_or("Error").to_owned(),
+            status: status.as_u16(),
+            code: code.to_owned(),
+            detail: detail.into(),
+            expected_version: None,
+            actual_version: None,
+            part: None,
+            retry_after: None,
+        }))
+    }
+
+    pub fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    }
+
+    /// 500: a fault of the server, whose log says more.
+    pub fn internal(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+
+    pub fn unavailable(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
+    }
+
+    fn too_many_attempts(detail: String, retry_after_seconds: u64) -> Self {
+        let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail);
+        problem.0.retry_after = Some(retry_after_seconds);
+        problem
+    }
+
+    pub fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_value", detail)
+    }
+
+    /// Problem of a question to a kernel that was refused.
+    pub fn unanswered(code: QuestionRefusal, detail: impl Into<String>) -> Self {
+        use QuestionRefusal as Q;
+        let status = match code {
+            Q::Forbidden => StatusCode::FORBIDDEN,
+            Q::UnknownNotebook | Q::UnknownKernelSession | Q::UnknownConnection | Q::UnknownTable => {
+                StatusCode::NOT_FOUND
+            }
+            Q::NotRunnable | Q::InvalidValue => StatusCode::BAD_REQUEST,
+            Q::NoKernel | Q::KernelBusy | Q::Cancelled => StatusCode::CONFLICT,
+            Q::LimitExceeded => StatusCode::PAYLOAD_TOO_LARGE,
+            Q::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Q::KernelFailed | Q::ConnectionFailed => StatusCode::BAD_GATEWAY,
+            Q::AgentTooOld => StatusCode::NOT_IMPLEMENTED,
+            Q::AgentUnreachable | Q::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Q::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        };
+        Self::new(status, &wire_name(&code), detail)
+    }
+
+    /// Problem of a failed request for a file beside a notebook.
+    pub fn no_file(code: FileRefusal, detail: impl Into<String>) -> Self {
+        use FileRefusal as F;
+        let status = match code {
+            F::InvalidPath | F::BrokenOff => StatusCode::BAD_REQUEST,
+            F::OutOfReach => StatusCode::FORBIDDEN,
+            F::NotFound | F::UnknownKernelSession => StatusCode::NOT_FOUND,
+            F::WrongKind | F::FileExists | F::SystemRefused | F::NotebookArchived | F::NoKernel => StatusCode::CONFLICT,
+            F::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            F::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
+            F::AgentUnreachable => StatusCode::SERVICE_UNAVAILABLE,
+            F::AgentTooOld => StatusCode::NOT_IMPLEMENTED,
+            F::Busy => StatusCode::TOO_MANY_REQUESTS,
+            F::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        };
+        Self::new(status, &wire_name(&code), detail)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// Status of a rejection's code, as documented in `core/rejection.rs`.
+fn status_of(code: RejectionCode) -> StatusCode {
+    use RejectionCode as C;
+    match code {
+        C::Forbidden => StatusCode::FORBIDDEN,
+        C::UnknownNotebook | C::UnknownCell | C::UnknownExecution | C::UnknownKernelSession => StatusCode::NOT_FOUND,
+        C::UnknownTool | C::UnknownToolCall | C::UnknownMessage | C::UnknownSubject => StatusCode::NOT_FOUND,
+        C::UnknownConversation | C::UnknownTurn | C::UnknownThread | C::UnknownComment => StatusCode::NOT_FOUND,
+        C::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        C::CellDeleted => StatusCode::GONE,
+        C::VersionInFuture
+        | C::InvalidPlace
+        | C::InvalidChange
+        | C::NotRunnable
+        | C::InvalidValue
+        | C::InvalidArguments => StatusCode::BAD_REQUEST,
+        C::LimitExceeded | C::OutputLimit => StatusCode::PAYLOAD_TOO_LARGE,
+        C::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        C::DependencyCycle
+        | C::NotebookExists
+        | C::NotebookArchived
+        | C::Conflict
+        | C::BaseTooOld
+        | C::CellNotDeleted
+        | C::CellExists
+        | C::ExecutionState
+        | C::KernelState
+        | C::AlreadyClaimed
+        | C::StaleFence
+        | C::ReportGap
+        | C::NoInputRequested
+        | C::NothingToUndo
+        | C::CommandIdReused
+        | C::LastOwner
+        | C::SubjectEnded
+        | C::ToolCallState
+        | C::TurnState
+        | C::ReadOnly => StatusCode::CONFLICT,
+    }
+}
+
+/// Code as on the wire.
+fn wire_name(code: &impl Serialize) -> String {
+    match serde_json::to_value(code) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => "rejected".to_owned(),
+    }
+}
+
+impl From<Rejection> for Problem {
+    fn from(rejection: Rejection) -> Self {
+        let mut problem = Self::new(status_of(rejection.code), &wire_name(&rejection.code), rejection.message);
+        problem.0.expected_version = rejection.expected_version;
+        problem.0.actual_version = rejection.actual_version;
+        problem.0.part = rejection.part;
+        problem
+    }
+}
+
+impl From<AuthError> for Problem {
+    fn from(error: AuthError) -> Self {
+        let detail = error.to_string();
+        let (status, code) = match error {
+            AuthError::Missing | AuthError::Invalid => (StatusCode::UNAUTHORIZED, "unauthenticated"),
+            AuthError::Expired => (StatusCode::UNAUTHORIZED, "token_expired"),
+            AuthError::Revoked => (StatusCode::UNAUTHORIZED, "token_revoked"),
+            AuthError::Deactivated => (StatusCode::UNAUTHORIZED, "account_deactivated"),
+            AuthError::OneTime => (StatusCode::UNAUTHORIZED, "one_time_token"),
+            AuthError::Link(_) => (StatusCode::UNAUTHORIZED, "link_ended"),
+            AuthError::WrongPassword => (StatusCode::UNAUTHORIZED, "wrong_password"),
+            AuthError::TooManyAttempts { retry_after_ms } => {
+                return Self::too_many_attempts(detail, retry_after_ms.div_ceil(1000));
+            }
+            AuthError::InvalidValue { .. } => (StatusCode::BAD_REQUEST, "invalid_value"),
+            AuthError::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden"),
+            AuthError::Limit { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "limit_exceeded"),
+            AuthError::Accounts(error) => return error.into(),
+        };
+        Self::new(status, code, detail)
+    }
+}
+
+impl From<AccountError> for Problem {
+    fn from(error: AccountError) -> Self {
+        let detail = error.to_string();
+        let (status, code) = match error {
+            AccountError::Unknown { .. } => (StatusCode::NOT_FOUND, "not_found"),
+            AccountError::Taken { .. } => (StatusCode::CONFLICT, "taken"),
+            AccountError::LastAdmin => (StatusCode::CONFLICT, "last_admin"),
+            AccountError::LastWorkspaceOwner => (StatusCode::CONFLICT, "last_owner"),
+            AccountError::AlreadySpent => (StatusCode::UNAUTHORIZED, "token_revoked"),
+            AccountError::Store(error) => return error.into(),
+        };
+        Self::new(status, code, detail)
+    }
+}
+
+impl From<OidcError> for Problem {
+    fn from(error: OidcError) -> Self {
+        let detail = error.to_string();
+        let (status, code) = match error {
+            OidcError::Absent => (StatusCode::NOT_FOUND, "not_found"),
+            OidcError::Unavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "provider_unavailable"),
+            OidcError::Ended => (StatusCode::UNAUTHORIZED, "sign_in_ended"),
+            OidcError::Refused { .. } => (StatusCode::UNAUTHORIZED, "provider_refused"),
+            OidcError::TooMany => return Self::too_many_attempts(detail, 60),
+        };
+        Self::new(status, code, detail)
+    }
+}
+
+impl From<StoreError> for Problem {
+    /// The reason may name files of the server: it is logged, and not sent.
+    fn from(error: StoreError) -> Self {
+        if let StoreError::UnreadableEvent { .. } = error {
+            return Self::new(StatusCode::CONFLICT, "damaged", error.to_string());
+        }
+        tracing::error!(%error, "the store failed");
+        let detail = match error {
+            StoreError::Unknown { .. } => {
+                "the server's disk failed while it wrote: it is not known whether this was changed; look before you try again"
+            }
+            _ => "the server could not read or write its data; nothing was changed, try again later",
+        };
+        Self::unavailable(detail)
+    }
+}
+
+impl From<ForbiddenScope> for Problem {
+    fn from(error: ForbiddenScope) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "forbidden_scope", error.to_string())
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conflict_names_both_versions() {
+        let problem = Problem::from(Rejection::conflict("the cell", 3, 5));
+        let expected = serde_json::json!({
+            "type": "about:blank",
+            "title": "Conflict",
+            "status": 409,
+            "code": "conflict",
+            "detail": "the cell is at version 5, not 3: read it again and decide on what it is now",
+            "expected_version": 3,
+            "actual_version": 5,
+        });
+        assert_eq!(serde_json::to_value(&problem).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_store_s_reasons_are_not_told() {
+        let problem = Problem::from(StoreError::ReadOnly { path: "/secret/place".to_owned() });
+        assert_eq!((problem.status, problem.code.as_str()), (503, "unavailable"));
+        assert!(!problem.detail.contains("secret"));
+    }
+
+    #[test]
+    fn every_code_has_its_status_and_its_wire_name() {
+        let cases = [
+            (RejectionCode::Forbidden, 403, "forbidden"),
+            (RejectionCode::UnknownNotebook, 404, "unknown_notebook"),
+            (RejectionCode::CellDeleted, 410, "cell_deleted"),
+            (RejectionCode::InvalidChange, 400, "invalid_change"),
+            (RejectionCode::LimitExceeded, 413, "limit_exceeded"),
+            (RejectionCode::Unavailable, 503, "unavailable"),
+            (RejectionCode::CommandIdReused, 409, "command_id_reused"),
+        ];
+        for (code, status, name) in cases {
+            let problem = Problem::from(Rejection::new(code, "why"));
+            assert_eq!((problem.status, problem.code.as_str()), (status, name));
+        }
+    }
+}
