@@ -161,7 +161,7 @@ fn fields_of(raw: &RawValue) -> Option<Fields> {
     serde_json::from_str(raw.get()).ok()
 }
 
-pub(super) fn to_raw<T: serde::Serialize>(value: &T) -> Box<RawValue> {
+pub fn to_raw<T: serde::Serialize>(value: &T) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap_or_default()
 }
 

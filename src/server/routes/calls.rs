@@ -19,6 +19,7 @@ use super::answers::{Accepted, Reading, Submit};
 use super::chat::events_of;
 use super::scan::backwards;
 use crate::app::{App, identity};
+use crate::assistants::{call_record, confirmation};
 use crate::auth::Authenticated;
 use crate::http::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter};
