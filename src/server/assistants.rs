@@ -36,20 +36,70 @@ use notarium_wire::{
     TurnActivity,
 };
 
+use crate::agents::Agents;
+use crate::agents::ask_kernel::KernelAskService;
 use crate::agents::ask_kernel::KernelAsker;
-use crate::app::{App, body_of};
+use crate::agents::kernel_questions::KernelQuestions;
 use crate::assistants::call_pace::Asker;
 use crate::blobs::check::parse_hash;
+use crate::notebooks::Notebooks;
+use crate::notebooks::body_of;
 use crate::notebooks::listing::{self, Wanted};
 use crate::rooms::Identity;
+use crate::rooms::notices::NoticeQueue;
+use call_pace::CallPace;
+use mcp::McpMount;
+use notarium_wire::rest::Model;
+use turn_activity::TurnActivityHub;
 
 /// The assistants' host. Cheap to clone. It keeps the server's data open: drop it when the server stops.
 #[derive(Clone)]
-pub struct AssistantHost(App);
+pub struct AssistantHost {
+    notebooks: Arc<Notebooks>,
+    assistants: Arc<Assistants>,
+    agents: Arc<Agents>,
+    kernel_questions: Arc<KernelQuestions>,
+}
+
+/// State of the server for assistants.
+pub struct Assistants {
+    pub notices: NoticeQueue,
+    /// Notebooks where assistants were asked with tokens that may expire.
+    pub expiring: NoticeQueue,
+    /// Live activity, outside the log.
+    pub turn_activity: TurnActivityHub,
+    /// True if an assistants' host runs here. Otherwise turns get no answer.
+    pub are_here: bool,
+    /// Models of the assistants that run here, the default first.
+    pub models: Vec<Model>,
+    /// MCP handler for outside assistants, once it is mounted.
+    pub mcp: McpMount,
+    /// Rate limit of tool calls per session or token.
+    pub call_pace: CallPace,
+}
+
+impl Assistants {
+    pub fn new(are_here: bool, models: Vec<Model>, max_calls_per_minute: usize) -> Self {
+        Self {
+            notices: NoticeQueue::default(),
+            expiring: NoticeQueue::default(),
+            turn_activity: TurnActivityHub::default(),
+            are_here,
+            models,
+            mcp: McpMount::default(),
+            call_pace: CallPace::new(max_calls_per_minute),
+        }
+    }
+}
 
 impl AssistantHost {
-    pub(crate) fn new(app: App) -> Self {
-        Self(app)
+    pub(crate) fn new(
+        notebooks: Arc<Notebooks>,
+        assistants: Arc<Assistants>,
+        agents: Arc<Agents>,
+        kernel_questions: Arc<KernelQuestions>,
+    ) -> Self {
+        Self { notebooks, assistants, agents, kernel_questions }
     }
 
     async fn authority(&self, actor: &Actor, notebook: &NotebookId) -> Result<Authority, Rejection> {
@@ -105,7 +155,7 @@ impl AssistantHost {
             _ => None,
         });
         let Some(token) = token.await? else { return Ok(()) };
-        if !self.0.accounts.has_ended(&token).await.map_err(unread)? {
+        if !self.notebooks.accounts.has_ended(&token).await.map_err(unread)? {
             return Ok(());
         }
         let message = "the session or token with which this was asked for has ended: nothing is done for it";
@@ -137,12 +187,12 @@ impl AssistantHost {
         subject: String,
         token: fn(Event) -> Option<TokenId>,
     ) -> Result<Option<TokenId>, Rejection> {
-        let events = self.0.store.events_of_subject(notebook, &[subject]).await.map_err(unread)?;
+        let events = self.notebooks.store.events_of_subject(notebook, &[subject]).await.map_err(unread)?;
         Ok(events.iter().find_map(|stored| token(stored.typed().ok()?.event)))
     }
 
     async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, Rejection> {
-        self.0.accounts.rights_of(user, notebook).await.map_err(|error| accounts_failed(&error, user))
+        self.notebooks.accounts.rights_of(user, notebook).await.map_err(|error| accounts_failed(&error, user))
     }
 }
 
@@ -169,45 +219,45 @@ impl Host for AssistantHost {
         }
         let body = body_of(command)?;
         let asker = self.asker(actor, notebook, command).await?;
-        asker.iter().try_for_each(|asker| self.0.call_pace.take(asker, self.now()))?;
+        asker.iter().try_for_each(|asker| self.assistants.call_pace.take(asker, self.now()))?;
         let message = CommandMessage::new(id, notebook.clone(), body);
-        let answer = self.0.execute_as(identity(actor, authority), message).await;
+        let answer = self.notebooks.execute_as(identity(actor, authority), message).await;
         if let (Some(asker), Err(_)) = (&asker, &answer) {
-            self.0.call_pace.give_back(asker);
+            self.assistants.call_pace.give_back(asker);
         }
         answer
     }
 
     async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
-        Ok(self.0.read_by_server(notebook).await?.notebook.document.clone())
+        Ok(self.notebooks.read_by_server(notebook).await?.notebook.document.clone())
     }
 
     async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         let authority = self.authority(actor, notebook).await?;
-        Ok(self.0.rooms.open(notebook).read(identity(actor, authority)).await?.notebook.document.clone())
+        Ok(self.notebooks.rooms.open(notebook).read(identity(actor, authority)).await?.notebook.document.clone())
     }
 
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection> {
-        self.0.store.read(notebook, since, limit).await.map_err(unread)
+        self.notebooks.store.read(notebook, since, limit).await.map_err(unread)
     }
 
     async fn events_of_subjects(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, Rejection> {
-        self.0.store.events_of_subject(notebook, subjects).await.map_err(unread)
+        self.notebooks.store.events_of_subject(notebook, subjects).await.map_err(unread)
     }
 
     async fn execution(&self, notebook: &NotebookId, id: &ExecutionId) -> Result<Option<Execution>, Rejection> {
-        let replayed = self.0.store.execution(notebook, id).await.map_err(unread)?;
+        let replayed = self.notebooks.store.execution(notebook, id).await.map_err(unread)?;
         Ok(replayed.map(|replayed| replayed.execution))
     }
 
     async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes> {
         let hash = parse_hash(sha256).ok()?;
         let read = async {
-            let found = self.0.blobs.find(notebook, &hash).await?;
+            let found = self.notebooks.blobs.find(notebook, &hash).await?;
             if found.is_none_or(|found| found.size_bytes > most as u64) {
                 return Ok(None);
             }
-            self.0.blobs.get(notebook, &hash).await?.bytes.try_collect::<Vec<Bytes>>().await.map(Some)
+            self.notebooks.blobs.get(notebook, &hash).await?.bytes.try_collect::<Vec<Bytes>>().await.map(Some)
         };
         match read.await {
             Ok(pieces) => pieces.map(|pieces| pieces.concat().into()),
@@ -227,11 +277,12 @@ impl Host for AssistantHost {
         limit: usize,
     ) -> Result<Vec<ListedNotebook>, Rejection> {
         let Actor::Assistant { for_user, .. } = actor else { return Err(not_for(actor)) };
-        let person = self.0.accounts.as_session(for_user).await.map_err(|error| accounts_failed(&error, for_user))?;
+        let person =
+            self.notebooks.accounts.as_session(for_user).await.map_err(|error| accounts_failed(&error, for_user))?;
         let person = person.ok_or_else(account_closed)?;
         let limit = limit.clamp(1, 200);
         let wanted = Wanted { text: query.map(str::to_owned), limit, ..Wanted::default() };
-        let page = listing::visible(&self.0, &person, wanted).await.map_err(unread)?;
+        let page = listing::visible(&self.notebooks, &person, wanted).await.map_err(unread)?;
         let listed = page.entries.into_iter().map(|(entry, _)| ListedNotebook {
             notebook_id: entry.notebook_id,
             title: entry.title,
@@ -243,7 +294,7 @@ impl Host for AssistantHost {
 
     async fn connections(&self, actor: &Actor, notebook: &NotebookId) -> Result<Vec<OfferedConnection>, Rejection> {
         self.read_as(actor, notebook).await?;
-        Ok(self.0.agents.connections(notebook))
+        Ok(self.agents.connections(notebook))
     }
 
     async fn describe(
@@ -254,8 +305,10 @@ impl Host for AssistantHost {
         matching: String,
     ) -> Result<ConnectionSchema, String> {
         let authority = self.authority(actor, notebook).await.map_err(|rejection| rejection.message)?;
-        let number = self.0.kernel_questions.next_number();
-        let (identity, room) = (identity(actor, authority), self.0.rooms.open(notebook));
+        let number = self.kernel_questions.next_number();
+        let (identity, room) = (identity(actor, authority), self.notebooks.rooms.open(notebook));
+        let (agents, questions, limits) = (&*self.agents, &*self.kernel_questions, &self.notebooks.limits);
+        let service = KernelAskService { agents, questions, limits };
         let asker = KernelAsker { identity, room, name: "assistant".to_owned(), number };
         let question = AskKernelMessage {
             id: 0,
@@ -266,7 +319,7 @@ impl Host for AssistantHost {
             cursor: 0,
             kind: QuestionKind::Describe { connection, matching },
         };
-        match asker.ask(&self.0, question).await {
+        match asker.ask(service, question).await {
             KernelAnswer::Described(schema) => Ok(schema),
             KernelAnswer::Refused { message, .. } => Err(message),
             _ => Err("the kernel answered something else: ask again".to_owned()),
@@ -276,22 +329,22 @@ impl Host for AssistantHost {
     async fn next_notice(&self) -> Option<Notice> {
         tokio::select! {
             biased;
-            () = self.0.stopping.cancelled() => None,
-            notice = self.0.assistants.take() => Some(notice),
+            () = self.notebooks.stopping.cancelled() => None,
+            notice = self.assistants.notices.take() => Some(notice),
         }
     }
 
     fn publish(&self, notebook: &NotebookId, activity: TurnActivity) {
-        self.0.turn_activity.publish(notebook, activity.clone());
-        self.0.rooms.publish(notebook, activity);
+        self.assistants.turn_activity.publish(notebook, activity.clone());
+        self.notebooks.rooms.publish(notebook, activity);
     }
 
     fn instance(&self) -> &InstanceId {
-        self.0.rooms.instance()
+        self.notebooks.rooms.instance()
     }
 
     fn now(&self) -> Millis {
-        self.0.clock.now()
+        self.notebooks.clock.now()
     }
 }
 

@@ -36,7 +36,7 @@ use tower::Service;
 
 use crate::http::proxies::TrustedProxies;
 use crate::limits::ServerLimits;
-use crate::limits::connection_slots::Places;
+use crate::limits::connection_slots::ConnectionSlots;
 use crate::limits::read_budget::{Metered, ReadBudget};
 
 /// Settings and services for every connection.
@@ -60,7 +60,7 @@ pub async fn serve(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
     let permits = Arc::new(Semaphore::new(limits.max_http_connections));
-    let places = Places::new(limits.max_http_connections, limits.max_http_connections.div_ceil(2));
+    let places = ConnectionSlots::new(limits.max_http_connections, limits.max_http_connections.div_ceil(2));
     let first_byte_timeout = limits.first_byte_timeout;
     let acceptor =
         Acceptor { http, router, proxies: Arc::new(proxies), first_byte_timeout, stopping: stopping.clone() };

@@ -1,4 +1,4 @@
-//! TODO
+//! Access to notebooks for the parts of the server: reads, and commands with their checks.
 
 pub mod checks;
 pub mod diff;
@@ -11,3 +11,114 @@ pub mod replay;
 pub mod snippets;
 pub mod state_texts;
 pub mod templates;
+
+use std::sync::Arc;
+
+use notarium_core::{AccountStatuses, Actor, Authority, Command, NotebookId, RawJson, Rejection, RejectionCode};
+use notarium_store::{CatalogEntry, CatalogQuery, EventStore, StoreError};
+use notarium_wire::{AckMessage, CommandMessage};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::agents::outputs::AgentOutputs;
+use crate::auth::{Accounts, Authenticated, account_status};
+use crate::blobs::NotebookBlobs;
+use crate::limits::ServerLimits;
+use crate::limits::clock::Clock;
+use crate::limits::usage::Usage;
+use crate::rooms::{Identity, ReadState, RoomHandle, Rooms, identity};
+use replay::Replays;
+
+/// Notebooks, with everything that reads and commands need.
+pub struct Notebooks {
+    pub store: Arc<dyn EventStore>,
+    pub blobs: Arc<NotebookBlobs>,
+    pub rooms: Arc<Rooms>,
+    pub accounts: Accounts,
+    /// Reads notebooks at earlier versions.
+    pub replays: Replays,
+    pub clock: Clock,
+    pub limits: ServerLimits,
+    /// Usage and quotas of people and workspaces.
+    pub usage: Arc<Usage>,
+    pub agent_outputs: AgentOutputs,
+    /// One permit per MiB of memory for exports in progress.
+    pub making_files: Semaphore,
+    /// Cancelled when the server begins to stop.
+    pub stopping: CancellationToken,
+}
+
+impl Notebooks {
+    /// Returns the room of a notebook that the token covers. Otherwise the notebook is reported as unknown.
+    pub fn room(&self, authenticated: &Authenticated, notebook: &NotebookId) -> Result<RoomHandle, Rejection> {
+        self.rooms.open_for(authenticated, notebook)
+    }
+
+    /// Reads the notebook as it is on disk; the caller needs the right to read.
+    pub async fn read(&self, authenticated: &Authenticated, notebook: &NotebookId) -> Result<ReadState, Rejection> {
+        self.rooms.read_for(authenticated, notebook).await
+    }
+
+    /// Executes a command of a request; returns its ack when it is on disk.
+    pub async fn execute(
+        &self,
+        authenticated: &Authenticated,
+        message: CommandMessage,
+    ) -> Result<AckMessage, Rejection> {
+        self.room(authenticated, &message.notebook)?;
+        self.execute_as(identity(authenticated, &message.notebook, ""), message).await
+    }
+
+    /// Executes a command as this identity; returns its ack when it is on disk.
+    pub async fn execute_as(&self, identity: Arc<Identity>, message: CommandMessage) -> Result<AckMessage, Rejection> {
+        let standings = self.check(&identity.actor, &message).await?;
+        self.rooms.open(&message.notebook).execute(identity, message, standings).await
+    }
+
+    /// Checks quotas, blobs and attachments; returns the account status of the subjects the command names.
+    pub async fn check(&self, actor: &Actor, message: &CommandMessage) -> Result<AccountStatuses, Rejection> {
+        let now = self.clock.now();
+        self.usage.check(actor, message)?;
+        self.agent_outputs.check(actor, message, now)?;
+        self.blobs.check(message).await?;
+        account_status::look_up(&self.accounts, message).await
+    }
+
+    /// Reads the notebook as it is on disk, as the server.
+    pub async fn read_by_server(&self, notebook: &NotebookId) -> Result<ReadState, Rejection> {
+        self.rooms.open(notebook).read(by_server()).await
+    }
+
+    /// Executes a command as the server.
+    pub async fn execute_by_server(&self, notebook: &NotebookId, command: &Command) -> Result<AckMessage, Rejection> {
+        let message = CommandMessage::new(ulid::Ulid::generate().into(), notebook.clone(), body_of(command)?);
+        self.execute_as(by_server(), message).await
+    }
+
+    /// Calls `each` for every notebook that the query finds, page by page.
+    pub async fn each_listed(
+        &self,
+        mut query: CatalogQuery,
+        mut each: impl FnMut(CatalogEntry),
+    ) -> Result<(), StoreError> {
+        loop {
+            let page = self.store.catalog(query.clone()).await?;
+            page.entries.into_iter().for_each(&mut each);
+            if page.next.is_none() {
+                return Ok(());
+            }
+            query.after = page.next;
+        }
+    }
+}
+
+/// Serialises the command as a message's body.
+pub fn body_of(command: &Command) -> Result<RawJson, Rejection> {
+    RawJson::of(command).map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))
+}
+
+/// Identity of the server, without any authority: the core knows what the server may do.
+fn by_server() -> Arc<Identity> {
+    let (name, connection) = ("server".to_owned(), String::new());
+    Arc::new(Identity { actor: Actor::System, authority: Authority::default(), name, connection })
+}

@@ -12,6 +12,7 @@ mod frame;
 mod judge;
 pub mod list_lag;
 pub mod memo;
+pub mod metadata;
 mod names;
 pub mod notices;
 mod outbox;
@@ -37,6 +38,7 @@ use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
+use crate::auth::Authenticated;
 use crate::limits::usage::Usage;
 use alarms::Alarms;
 pub use clients::Client;
@@ -45,9 +47,10 @@ use clock::Clock;
 use faults::Faults;
 pub use frame::Frame;
 pub use judge::Judge;
-use list_lag::Behind;
+use list_lag::ListLag;
 pub use names::Names;
 pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submission};
+use notices::NoticeQueue;
 pub use outbox::{Offered, Outbox, OutboxReceiver};
 pub use projections::{catalog_entry, catch_up_catalog, owners, subject_key};
 use task::{Message, Task};
@@ -105,8 +108,10 @@ pub struct Rooms {
     /// Alarms that reopen unloaded rooms in which tool calls will expire.
     alarms: Alarms,
     faults: Faults,
-    behind: Behind,
+    list_lag: ListLag,
     usage: Arc<Usage>,
+    /// Notebooks whose states are near their quota, with their bytes in place of a version.
+    pub large_states: NoticeQueue,
     is_stopping: AtomicBool,
     /// Tasks of the rooms, and of their writes outside the log.
     tasks: TaskTracker,
@@ -145,8 +150,9 @@ impl Rooms {
             clients: Arc::default(),
             alarms: Alarms::default(),
             faults: Faults::default(),
-            behind: Behind::default(),
+            list_lag: ListLag::default(),
             usage,
+            large_states: NoticeQueue::default(),
             is_stopping: AtomicBool::new(false),
             tasks: TaskTracker::new(),
         })
@@ -161,6 +167,27 @@ impl Rooms {
     /// takes `CreateNotebook`.
     pub fn open(self: &Arc<Self>, id: &NotebookId) -> RoomHandle {
         RoomHandle { rooms: self.clone(), id: id.clone(), inbox: self.inbox(id) }
+    }
+
+    /// Returns the room of a notebook that the token covers. Otherwise the notebook is reported as unknown.
+    pub fn open_for(
+        self: &Arc<Self>,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+    ) -> Result<RoomHandle, Rejection> {
+        if authenticated.may_see(notebook) {
+            return Ok(self.open(notebook));
+        }
+        Err(unknown_notebook(notebook))
+    }
+
+    /// Reads the notebook as it is on disk; the caller needs the right to read.
+    pub async fn read_for(
+        self: &Arc<Self>,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+    ) -> Result<ReadState, Rejection> {
+        self.open_for(authenticated, notebook)?.read(identity(authenticated, notebook, "")).await
     }
 
     /// Returns the room if it is open; does not open one.
@@ -190,7 +217,7 @@ impl Rooms {
     /// Brings the list of notebooks up to date with the actor's changes that were answered. Rooms that take too long
     /// are not waited for.
     pub async fn list_changes_of(&self, actor: &Actor) {
-        let lines = self.behind.of(actor).into_iter().map(|id| self.list(id));
+        let lines = self.list_lag.of(actor).into_iter().map(|id| self.list(id));
         // On timeout the list is used without these changes.
         let _ = tokio::time::timeout(MAX_WAIT_FOR_LINES, futures_util::future::join_all(lines)).await;
     }
@@ -202,7 +229,7 @@ impl Rooms {
             // A room that ended meanwhile has begun its write.
             let _: Result<(), _> = answered.await;
         }
-        if let Some(writing) = self.behind.writing(&id) {
+        if let Some(writing) = self.list_lag.writing(&id) {
             writing.await;
         }
     }
@@ -340,6 +367,22 @@ impl RoomHandle {
             let _ = self.rooms.inbox(&self.id).messages.send(message);
         }
     }
+}
+
+/// Identity of the caller in one notebook.
+pub fn identity(authenticated: &Authenticated, notebook: &NotebookId, connection: &str) -> Arc<Identity> {
+    Arc::new(Identity {
+        actor: authenticated.actor.clone(),
+        authority: authenticated.authority_for(notebook),
+        name: authenticated.name.clone(),
+        connection: connection.to_owned(),
+    })
+}
+
+/// Rejection that does not reveal if the notebook exists.
+pub fn unknown_notebook(notebook: &NotebookId) -> Rejection {
+    let message = format!("no notebook {notebook} that you may see: check the id, or ask for access");
+    Rejection::new(RejectionCode::UnknownNotebook, message)
 }
 
 /// A caller and the receiver of its answer; an error there means that the room was dropped.

@@ -19,34 +19,31 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agents::Agents;
-use crate::agents::kernel_questions::KernelQuestions;
 use crate::agents::locks::AgentLocks;
 use crate::agents::outputs::AgentOutputs;
 use crate::agents::transfers::Transfers;
 use crate::app::{App, Parts};
-use crate::assistants::AssistantHost;
-use crate::assistants::call_pace::CallPace;
-use crate::assistants::mcp::{McpHandler, McpMount};
+use crate::assistants::mcp::McpHandler;
 use crate::assistants::revocation;
-use crate::assistants::turn_activity::TurnActivityHub;
+use crate::assistants::{AssistantHost, Assistants};
 use crate::auth::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::auth::{Accounts, AuthOptions};
+use crate::blobs::NotebookBlobs;
 use crate::blobs::claims::BlobClaims;
 use crate::blobs::sweep::{self, SweepError, Swept};
 use crate::http::origin::{AllowedOrigins, InvalidOrigin};
 use crate::http::serve;
 use crate::limits::ServerLimits;
 use crate::limits::clock::Clock;
-use crate::limits::connection_slots::Places;
+use crate::limits::connection_slots::ConnectionSlots;
 use crate::limits::open_files;
 use crate::limits::usage::Usage;
+use crate::notebooks::Notebooks;
 use crate::notebooks::checks::Checks;
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::output_spill;
 use crate::notebooks::replay::Replays;
 use crate::notebooks::state_texts::StateTexts;
-use crate::rooms::notices::NoticeQueue;
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
 use crate::server::start_error::StartError;
@@ -152,12 +149,16 @@ impl Server {
             work.abort();
             return Err(error.into());
         }
-        let sweeping = tokio::spawn(sweep::now_and_then(app.clone()));
-        let withdrawing = app.accounts.take_ended().map(|ended| tokio::spawn(revocation::follow(app.clone(), ended)));
+        let sweeping =
+            tokio::spawn(sweep::now_and_then(app.blobs.clone(), app.limits.sweep_interval, app.stopping.clone()));
+        let withdrawing = app
+            .accounts
+            .take_ended()
+            .map(|ended| tokio::spawn(revocation::follow(app.notebooks.clone(), app.assistants.clone(), ended)));
         if let Some(oidc) = app.oidc.clone() {
             tokio::spawn(async move { oidc.look().await });
         }
-        tokio::spawn(output_spill::follow(app.clone()));
+        tokio::spawn(output_spill::follow(app.notebooks.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer { local_addr, owner_token, app, storage, serving, work, sweeping, withdrawing, counting })
     }
@@ -171,7 +172,7 @@ fn allowed_origins(config: &ServerConfig, local: SocketAddr) -> Result<AllowedOr
 fn oidc(config: &ServerConfig, public_url: &str) -> Result<Option<Arc<Oidc>>, InvalidOidc> {
     let Some(settings) = config.oidc.clone() else { return Ok(None) };
     let limits = &config.limits;
-    let places = Places::new(limits.max_begun_sign_ins, limits.max_begun_sign_ins_per_network);
+    let places = ConnectionSlots::new(limits.max_begun_sign_ins, limits.max_begun_sign_ins_per_network);
     Oidc::new(settings, public_url, config.clock.clone(), places).map(|oidc| Some(Arc::new(oidc)))
 }
 
@@ -183,37 +184,43 @@ fn app(
     notices: mpsc::UnboundedSender<WorkNotice>,
 ) -> App {
     let usage = Arc::new(Usage::new(config.limits.quotas.clone()));
-    App::new(Parts {
+    let (limits, clock) = (config.limits.clone(), config.clock.clone());
+    let blobs = NotebookBlobs {
+        bytes: storage.blobs.clone(),
+        claims: BlobClaims::new(limits.blob_grace),
         store: storage.events.clone(),
-        blobs: storage.blobs.clone(),
-        blob_claims: BlobClaims::new(config.limits.blob_grace),
+        usage: usage.clone(),
+        clock: clock.clone(),
+    };
+    let notebooks = Notebooks {
+        store: storage.events.clone(),
+        blobs: Arc::new(blobs),
         rooms: Rooms::new(storage.events.clone(), config.rooms.clone(), notices, usage.clone()),
         accounts,
-        oidc,
-        agents: Agents::default(),
-        kernel_questions: KernelQuestions::default(),
-        transfers: Transfers::default(),
-        assistants: NoticeQueue::default(),
-        expiring: NoticeQueue::default(),
-        turn_activity: TurnActivityHub::default(),
-        has_assistants: config.assistants,
-        models: config.models.clone(),
-        mcp: McpMount::default(),
-        agent_locks: AgentLocks::default(),
-        checks: Checks::default(),
         replays: Replays::new(config.rooms.max_snapshot_gap),
-        clock: config.clock.clone(),
-        limits: config.limits.clone(),
+        clock,
         usage,
-        agent_outputs: AgentOutputs::new(config.limits.max_agent_output_bytes_per_hour),
-        call_pace: CallPace::new(config.rooms.room.limits.max_tool_calls_per_minute),
-        state_texts: StateTexts::default(),
+        agent_outputs: AgentOutputs::new(limits.max_agent_output_bytes_per_hour),
         making_files: Semaphore::new(MAX_MAKING_MIB as usize),
-        imports: Semaphore::new(config.limits.max_imports),
         stopping: CancellationToken::new(),
+        limits,
+    };
+    let limits = &config.limits;
+    let max_calls = config.rooms.room.limits.max_tool_calls_per_minute;
+    App::new(Parts {
+        notebooks: Arc::new(notebooks),
+        oidc,
+        agents: Arc::default(),
+        kernel_questions: Arc::default(),
+        transfers: Transfers::default(),
+        agent_locks: AgentLocks::default(),
+        assistants: Arc::new(Assistants::new(config.assistants, config.models.clone(), max_calls)),
+        checks: Checks::default(),
+        state_texts: StateTexts::default(),
+        imports: Semaphore::new(limits.max_imports),
         is_ready: AtomicBool::new(false),
-        sockets: Arc::new(Semaphore::new(config.limits.max_sockets)),
-        strangers: Places::new(config.limits.max_strangers, config.limits.max_strangers_per_network),
+        sockets: Arc::new(Semaphore::new(limits.max_sockets)),
+        strangers: ConnectionSlots::new(limits.max_strangers, limits.max_strangers_per_network),
     })
 }
 
@@ -241,8 +248,8 @@ async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) 
     while let Some(notice) = notices.recv().await {
         match notice {
             WorkNotice::Assistants { notebook, version } => {
-                app.expiring.put(notebook.clone(), version);
-                app.assistants.put(notebook, version);
+                app.assistants.expiring.put(notebook.clone(), version);
+                app.assistants.notices.put(notebook, version);
             }
             notice => app.agents.note(notice),
         }
@@ -278,17 +285,22 @@ impl RunningServer {
 
     /// Host that gives the assistants in this process access to notebooks. Drop it before the server is shut down.
     pub fn assistant_host(&self) -> AssistantHost {
-        AssistantHost::new(self.app.clone())
+        AssistantHost::new(
+            self.app.notebooks.clone(),
+            self.app.assistants.clone(),
+            self.app.agents.clone(),
+            self.app.kernel_questions.clone(),
+        )
     }
 
     /// Opens `/mcp` to outside assistants; before, it answers 503. The handler is dropped when the server shuts down.
     pub fn mount_mcp(&self, handler: Arc<dyn McpHandler>) {
-        self.app.mcp.set(Some(handler));
+        self.app.assistants.mcp.set(Some(handler));
     }
 
     /// Removes blobs that no event names, as the server does regularly.
     pub async fn sweep_blobs(&self) -> Result<Swept, SweepError> {
-        sweep::Sweeper::default().sweep(&self.app).await
+        sweep::Sweeper::default().sweep(&self.app.blobs).await
     }
 
     /// Tells every connection to stop, waits for open requests, writes snapshots, and closes the data.
@@ -299,7 +311,7 @@ impl RunningServer {
             tracing::warn!(?patience, "connections did not end in time: they are cut");
         }
         // The handler holds the app, and so the data.
-        self.app.mcp.set(None);
+        self.app.assistants.mcp.set(None);
         let Self { app, storage, serving, work, sweeping, withdrawing, counting, .. } = self;
         serving.abort();
         sweeping.abort();

@@ -18,9 +18,9 @@ use notarium_wire::{
 };
 use tokio::sync::oneshot;
 
-use crate::agents::kernel_questions::{Waiting, cancelled, too_many, unreachable};
-use crate::agents::{Reachable, frame};
-use crate::app::App;
+use crate::agents::kernel_questions::{KernelQuestions, Waiting, cancelled, too_many, unreachable};
+use crate::agents::{Agents, Reachable, frame};
+use crate::limits::ServerLimits;
 use crate::limits::clock::millis;
 use crate::rooms::{Identity, Offered, ReadState, RoomHandle};
 
@@ -29,23 +29,35 @@ const MAX_CODE_BYTES: usize = 256 << 10;
 /// Time that the server waits beyond the agent's own timeout, so that the agent's error arrives.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Parts of the server that a question goes through.
+#[derive(Clone, Copy)]
+pub struct KernelAskService<'a> {
+    pub agents: &'a Agents,
+    pub questions: &'a KernelQuestions,
+    pub limits: &'a ServerLimits,
+}
+
 /// Caller of a kernel question, and the room that it goes through.
 pub struct KernelAsker {
     pub identity: Arc<Identity>,
     pub room: RoomHandle,
     /// Connection id. Its next question about code to a kernel cancels the one before.
     pub name: String,
-    /// [`crate::agents::kernel_questions::KernelQuestions::number`], taken when the question arrived.
+    /// [`KernelQuestions::number`], taken when the question arrived.
     pub number: u64,
 }
 
 impl KernelAsker {
     /// Asks the kernel, within the server's time limit. A refusal is an answer too.
-    pub async fn ask(self, app: &App, question: AskKernelMessage) -> KernelAnswer {
-        self.try_ask(app, question).await.unwrap_or_else(|refused| refused).bounded()
+    pub async fn ask(self, service: KernelAskService<'_>, question: AskKernelMessage) -> KernelAnswer {
+        self.try_ask(service, question).await.unwrap_or_else(|refused| refused).bounded()
     }
 
-    async fn try_ask(self, app: &App, question: AskKernelMessage) -> Result<KernelAnswer, KernelAnswer> {
+    async fn try_ask(
+        self,
+        service: KernelAskService<'_>,
+        question: AskKernelMessage,
+    ) -> Result<KernelAnswer, KernelAnswer> {
         check_code(&question)?;
         check_names(&question.kind)?;
         check_table(&question.kind)?;
@@ -58,8 +70,8 @@ impl KernelAsker {
         self.check_right(&state)?;
         check_cell(&state.notebook, &question)?;
         let (kernel_session, agent) = target(&state.notebook, &state.kernels, question.kernel_session.as_ref())?;
-        let agent = app.agents.reachable(&agent).ok_or_else(unreachable)?;
-        self.send(app, question, kernel_session, agent).await
+        let agent = service.agents.reachable(&agent).ok_or_else(unreachable)?;
+        self.send(service, question, kernel_session, agent).await
     }
 
     fn check_right(&self, state: &ReadState) -> Result<(), KernelAnswer> {
@@ -75,7 +87,7 @@ impl KernelAsker {
 
     async fn send(
         self,
-        app: &App,
+        service: KernelAskService<'_>,
         question: AskKernelMessage,
         kernel_session: KernelSessionId,
         agent: Reachable,
@@ -85,10 +97,10 @@ impl KernelAsker {
         let (id, asker) = (self.number, self.asker(&question.kind));
         let waiting =
             Waiting { asker: asker.clone(), kernel_session: kernel_session.clone(), agent: agent.client, answer };
-        let _place = app.kernel_questions.wait(id, waiting)?;
+        let _place = service.questions.wait(id, waiting)?;
         let timeout = match question.kind.is_about_code() {
-            true => app.limits.kernel_question_timeout,
-            false => app.limits.connection_schema_timeout,
+            true => service.limits.kernel_question_timeout,
+            false => service.limits.connection_schema_timeout,
         };
         let AskKernelMessage { notebook, code, cursor, kind, .. } = question;
         let timeout_ms = millis(timeout);

@@ -17,22 +17,31 @@ use notarium_wire::{
 use tokio::sync::{Notify, oneshot};
 use ulid::Ulid;
 
-use crate::agents::transfers::{Asked, Pieces, Request, Way, unreachable};
-use crate::agents::{Reachable, frame};
-use crate::app::App;
-use crate::auth::Authenticated;
+use crate::agents::transfers::{Asked, Pieces, Request, Transfers, Way, unreachable};
+use crate::agents::{Agents, Reachable, frame};
+use crate::auth::{Accounts, Authenticated};
 use crate::http::guarded_stream;
 use crate::http::problem::Problem;
-use crate::rooms::Offered;
+use crate::rooms::{Offered, Rooms};
 
 /// Timeout of an agent's answer: network disks are slow.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// Time that an upload may make no progress, including the agent's writing to disk.
 const STALLED_AFTER: Duration = Duration::from_secs(120);
 
+/// Parts of the server that requests for files go through.
+#[derive(Clone, Copy)]
+pub struct FileService<'a> {
+    pub rooms: &'a Arc<Rooms>,
+    pub accounts: &'a Accounts,
+    pub agents: &'a Agents,
+    pub transfers: &'a Transfers,
+    pub max_file_bytes: u64,
+}
+
 /// A caller who may run code in a notebook, and the agent whose folder is used.
 pub struct FileAsker<'a> {
-    app: &'a App,
+    service: FileService<'a>,
     who: &'a Authenticated,
     notebook: &'a NotebookId,
     pub agent: Reachable,
@@ -48,25 +57,25 @@ pub struct Download {
 impl<'a> FileAsker<'a> {
     /// Finds the agent: that of the named kernel, else of the kernel that a cell would run on, else the only agent.
     pub async fn new(
-        app: &'a App,
+        service: FileService<'a>,
         who: &'a Authenticated,
         notebook: &'a NotebookId,
         kernel: Option<&KernelSessionId>,
     ) -> Result<Self, Problem> {
-        let state = app.read(who, notebook).await?;
+        let state = service.rooms.read_for(who, notebook).await?;
         if state.notebook.archived {
             return Err(refused(FileRefusal::NotebookArchived, "the notebook is archived: unarchive it first"));
         }
         let agent = match agent_of(&state.notebook, &state.kernels, kernel)? {
-            Some(id) => app.agents.reachable(&id).ok_or_else(|| problem(unreachable()))?,
-            None => only_agent(app.agents.covering(notebook))?,
+            Some(id) => service.agents.reachable(&id).ok_or_else(|| problem(unreachable()))?,
+            None => only_agent(service.agents.covering(notebook))?,
         };
         if !agent.knows.files {
             let message =
                 format!("the runtime agent {} is too old to move files: update it, and restart it", agent.name);
             return Err(refused(FileRefusal::AgentTooOld, message));
         }
-        Ok(Self { app, who, notebook, agent })
+        Ok(Self { service, who, notebook, agent })
     }
 
     pub async fn list(
@@ -140,7 +149,7 @@ impl<'a> FileAsker<'a> {
             other => return Err(problem(other)),
         };
         let size_bytes = entry.size_bytes.unwrap_or_default();
-        let max_bytes = self.app.limits.max_working_file_bytes;
+        let max_bytes = self.service.max_file_bytes;
         if size_bytes > max_bytes {
             let message =
                 format!("the file has {size_bytes} bytes, and the server lets {max_bytes} through: read it by code");
@@ -149,7 +158,14 @@ impl<'a> FileAsker<'a> {
         let coming = tokio::time::timeout(ANSWER_WITHIN, coming).await.map_err(|_| late())?;
         let pieces = coming.map_err(|_| problem(unreachable()))?;
         let pieces = whole(pieces, size_bytes).inspect(move |_| _ = &place);
-        let pieces = guarded_stream::pieces_while(self.app, self.who, self.notebook, Operation::Run, pieces).await?;
+        let pieces = guarded_stream::pieces_while(
+            (self.service.rooms, self.service.accounts),
+            self.who,
+            self.notebook,
+            Operation::Run,
+            pieces,
+        )
+        .await?;
         Ok(Download { entry, size_bytes, body: Body::from_stream(pieces) })
     }
 
@@ -161,7 +177,7 @@ impl<'a> FileAsker<'a> {
         size_bytes: Option<u64>,
         body: Body,
     ) -> Result<WrittenFile, Problem> {
-        let max_bytes = self.app.limits.max_working_file_bytes;
+        let max_bytes = self.service.max_file_bytes;
         if size_bytes.is_some_and(|bytes| bytes > max_bytes) {
             let message =
                 format!("a file has at most {max_bytes} bytes here: send a smaller one, or raise --max-file-size");
@@ -170,7 +186,14 @@ impl<'a> FileAsker<'a> {
         let progress = Arc::new(Notify::new());
         let moved = progress.clone();
         let pieces = body.into_data_stream();
-        let pieces = guarded_stream::pieces_while(self.app, self.who, self.notebook, Operation::Run, pieces).await?;
+        let pieces = guarded_stream::pieces_while(
+            (self.service.rooms, self.service.accounts),
+            self.who,
+            self.notebook,
+            Operation::Run,
+            pieces,
+        )
+        .await?;
         let pieces = pieces.inspect(move |_| moved.notify_one()).boxed();
         let transfer = transfer_name();
         let Request { id, answer, place: _place } = self.begin(transfer.clone(), Some(Way::ToAgent(pieces)))?;
@@ -184,7 +207,7 @@ impl<'a> FileAsker<'a> {
     fn begin(&self, transfer: String, way: Option<Way>) -> Result<Request, Problem> {
         let Reachable { id: agent, client, .. } = self.agent.clone();
         let asked = Asked { agent, client, token: self.who.token_id.clone(), transfer };
-        self.app.transfers.begin(asked, way).map_err(problem)
+        self.service.transfers.begin(asked, way).map_err(problem)
     }
 
     fn send(&self, id: u64, request: FileRequest) -> Result<(), Problem> {

@@ -25,31 +25,33 @@ use tokio::time::Instant;
 pub use cursor::Cursor;
 use transcript::{Piece, Transcript};
 
-use crate::app::App;
+use crate::assistants::Assistants;
 use crate::assistants::confirmation;
 use crate::assistants::turn_activity::LiveTurn;
 use crate::auth::Authenticated;
 use crate::http::problem::Problem;
-use crate::notebooks::log_watch::LogWatch;
-use crate::routes::live::KEEP_ALIVE;
+use crate::notebooks::Notebooks;
+use crate::notebooks::log_watch::{KEEP_ALIVE, LogWatch};
 
 /// Shortest time between two looks at the live reply.
 const PACE: Duration = Duration::from_millis(30);
 
 /// Streams a turn that began at `started`, after the cursor `resume`, while the follower may read the notebook.
 pub async fn stream(
-    app: App,
+    notebooks: Arc<Notebooks>,
+    assistants: Arc<Assistants>,
     authenticated: Authenticated,
     notebook: NotebookId,
     turn_id: TurnId,
     started: Version,
     resume: Option<Cursor>,
 ) -> Result<Response, Problem> {
-    let head = app.read(&authenticated, &notebook).await?.head;
-    let live = app.turn_activity.follow(&notebook, &turn_id);
-    let watch = LogWatch::start(app, authenticated, &notebook, head.version, started.saturating_sub(1)).await?;
+    let head = notebooks.read(&authenticated, &notebook).await?.head;
+    let live = assistants.turn_activity.follow(&notebook, &turn_id);
+    let watch = LogWatch::start(notebooks, authenticated, &notebook, head.version, started.saturating_sub(1)).await?;
     let follower = Follower {
         watch,
+        assistants,
         activity: live.changes(),
         live,
         transcript: Transcript::new(turn_id.clone(), resume),
@@ -68,6 +70,7 @@ pub async fn stream(
 /// State of one connection that follows a turn.
 struct Follower {
     watch: LogWatch,
+    assistants: Arc<Assistants>,
     live: Arc<LiveTurn>,
     activity: watch::Receiver<()>,
     transcript: Transcript,
@@ -87,7 +90,7 @@ impl Follower {
                 return Some(piece);
             }
             if self.transcript.is_over() {
-                self.watch.app.turn_activity.forget(self.watch.notebook(), &self.turn_id);
+                self.assistants.turn_activity.forget(self.watch.notebook(), &self.turn_id);
                 return None;
             }
             if !self.is_log_read {
@@ -149,7 +152,7 @@ impl Follower {
     /// Serialises an event for the wire. An open confirmation gets a preview of what the call would do.
     async fn written(&mut self, Piece { at, mut event }: Piece) -> SseEvent {
         if let ChatEvent::ToolConfirmation { call, confirmation, .. } = &mut event
-            && let Ok(state) = self.watch.app.read(&self.watch.authenticated, self.watch.notebook()).await
+            && let Ok(state) = self.watch.notebooks.read(&self.watch.authenticated, self.watch.notebook()).await
             && let Some(open) = state.notebook.tool_calls.get(&call.id)
             && !matches!(open.phase, ToolCallPhase::Started { .. })
         {

@@ -86,6 +86,11 @@ impl Authenticated {
         Means { door: self.door.into(), credential: self.kind.as_str().to_owned(), label: self.label.clone() }
     }
 
+    /// True for runtime agents.
+    pub fn is_agent(&self) -> bool {
+        matches!(self.actor, Actor::Agent { .. })
+    }
+
     /// True if the token covers the notebook. Otherwise the notebook is reported as unknown.
     pub fn may_see(&self, notebook: &NotebookId) -> bool {
         self.covers(notebook, self.placements.workspace_of(notebook).as_ref())

@@ -23,7 +23,7 @@ use secrecy::SecretString;
 
 use crate::auth::ProvedIdentity;
 use crate::limits::clock::Clock;
-use crate::limits::connection_slots::Places;
+use crate::limits::connection_slots::ConnectionSlots;
 
 use admission::Admission;
 pub use begun::Purpose;
@@ -109,7 +109,12 @@ pub struct Started {
 impl Oidc {
     /// `places`: limit of sign-ins that were begun. Refuses settings that would send codes or names over the network
     /// without TLS.
-    pub fn new(settings: OidcSettings, public_url: &str, clock: Clock, places: Places) -> Result<Self, InvalidOidc> {
+    pub fn new(
+        settings: OidcSettings,
+        public_url: &str,
+        clock: Clock,
+        places: ConnectionSlots,
+    ) -> Result<Self, InvalidOidc> {
         let issuer = secure(&settings.issuer, "--oidc-issuer")?;
         let public = secure(public_url, "--public-url, which --oidc-issuer needs,")?;
         if settings.client_id.trim().is_empty() {

@@ -1,5 +1,6 @@
 //! Large values of outputs: moved to blobs on import, put back on export.
 
+use crate::rooms::metadata::to_raw;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
@@ -159,10 +160,6 @@ fn put(object: &str, path: &[String], value: Box<RawValue>) -> Option<Box<RawVal
 
 fn fields_of(raw: &RawValue) -> Option<Fields> {
     serde_json::from_str(raw.get()).ok()
-}
-
-pub fn to_raw<T: serde::Serialize>(value: &T) -> Box<RawValue> {
-    serde_json::value::to_raw_value(value).unwrap_or_default()
 }
 
 /// Name and text of an output that is only a piece of a stream. The text is absent if it is in a blob.

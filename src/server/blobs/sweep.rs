@@ -10,13 +10,16 @@
 use std::collections::BTreeMap;
 use std::future::ready;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::{FutureExt, TryStreamExt};
 use notarium_core::{Hash, Millis, NotebookId};
 use notarium_store::blobs::BlobEntry;
 use notarium_store::{BlobError, Blobs, EventStore, StoreError};
+use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
+use crate::blobs::NotebookBlobs;
 use crate::blobs::check::parse_hash;
 
 /// Events per read.
@@ -41,10 +44,10 @@ pub enum SweepError {
 }
 
 /// Sweeps regularly until the server stops.
-pub async fn now_and_then(app: App) {
+pub async fn now_and_then(blobs: Arc<NotebookBlobs>, interval: Duration, stopping: CancellationToken) {
     let mut sweeper = Sweeper::default();
-    while app.stopping.run_until_cancelled(tokio::time::sleep(app.limits.sweep_interval)).await.is_some() {
-        let Ok(swept) = AssertUnwindSafe(sweeper.sweep(&app)).catch_unwind().await else {
+    while stopping.run_until_cancelled(tokio::time::sleep(interval)).await.is_some() {
+        let Ok(swept) = AssertUnwindSafe(sweeper.sweep(&blobs)).catch_unwind().await else {
             tracing::error!("a fault ended the sweep of blobs: the next begins anew");
             sweeper = Sweeper::default();
             continue;
@@ -68,15 +71,15 @@ pub struct Sweeper {
 }
 
 impl Sweeper {
-    pub async fn sweep(&mut self, app: &App) -> Result<Swept, SweepError> {
-        let cutoff = app.clock.now().saturating_sub(app.blob_claims.grace_ms);
-        app.blob_claims.forget_before(cutoff).await;
+    pub async fn sweep(&mut self, blobs: &NotebookBlobs) -> Result<Swept, SweepError> {
+        let cutoff = blobs.clock.now().saturating_sub(blobs.claims.grace_ms);
+        blobs.claims.forget_before(cutoff).await;
         let mut swept = Swept::default();
-        for notebook in app.blobs.notebooks().await? {
-            let candidates = self.candidates(&app.blobs, &notebook, cutoff).await?;
+        for notebook in blobs.notebooks().await? {
+            let candidates = self.candidates(blobs, &notebook, cutoff).await?;
             swept.examined += candidates.len() as u64;
-            let unnamed = unnamed(&*app.store, &notebook, candidates).await?;
-            remove(app, &notebook, unnamed, &mut swept).await?;
+            let unnamed = unnamed(&*blobs.store, &notebook, candidates).await?;
+            remove(blobs, &notebook, unnamed, &mut swept).await?;
         }
         self.checked_until = cutoff;
         Ok(swept)
@@ -122,15 +125,15 @@ fn hashes_in(payload: &str) -> impl Iterator<Item = Hash> {
 }
 
 async fn remove(
-    app: &App,
+    blobs: &NotebookBlobs,
     notebook: &NotebookId,
     unnamed: BTreeMap<Hash, BlobEntry>,
     swept: &mut Swept,
 ) -> Result<(), SweepError> {
     for blob in unnamed.into_values() {
-        if app.blob_claims.remove(&app.blobs, notebook, &blob).await? {
-            app.store.delete_blob_record(notebook, &blob.sha256).await?;
-            app.usage.removed(notebook, blob.size_bytes);
+        if blobs.claims.remove(blobs, notebook, &blob).await? {
+            blobs.store.delete_blob_record(notebook, &blob.sha256).await?;
+            blobs.usage.removed(notebook, blob.size_bytes);
             swept.removed += 1;
             swept.removed_bytes += blob.size_bytes;
         }
@@ -140,13 +143,13 @@ async fn remove(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use notarium_core::{Actor, UserId};
     use notarium_wire::CommandMessage;
 
     use super::*;
+    use crate::App;
     use crate::limits::clock::Clock;
     use crate::rooms::Identity;
     use crate::{RunningServer, Server, ServerConfig};
@@ -234,13 +237,13 @@ mod tests {
         let (abandoned, named) = (scene.upload("abandoned").await, scene.upload("named").await);
         scene.command(naming(&named)).await.unwrap();
         let mut sweeper = Sweeper::default();
-        assert_eq!(sweeper.sweep(scene.app()).await.unwrap(), Swept::default(), "all is young");
+        assert_eq!(sweeper.sweep(&scene.app().blobs).await.unwrap(), Swept::default(), "all is young");
         scene.advance(DAY + 60_000);
         let removed_bytes = "abandoned".len() as u64;
-        let swept = sweeper.sweep(scene.app()).await.unwrap();
+        let swept = sweeper.sweep(&scene.app().blobs).await.unwrap();
         assert_eq!(swept, Swept { examined: 2, removed: 1, removed_bytes });
         assert!(!scene.is_there(&abandoned).await && scene.is_there(&named).await);
-        assert_eq!(sweeper.sweep(scene.app()).await.unwrap().examined, 0, "each has its verdict once");
+        assert_eq!(sweeper.sweep(&scene.app().blobs).await.unwrap().examined, 0, "each has its verdict once");
         assert_eq!(scene.running.sweep_blobs().await.unwrap(), Swept { examined: 1, ..Swept::default() });
     }
 
@@ -268,7 +271,7 @@ mod tests {
         assert!(unnamed.contains_key(&hash), "no event has named it yet");
         scene.land(message).await.unwrap();
         let mut swept = Swept::default();
-        remove(scene.app(), &notebook(), unnamed, &mut swept).await.unwrap();
+        remove(&scene.app().blobs, &notebook(), unnamed, &mut swept).await.unwrap();
         assert_eq!(swept.removed, 0);
         assert!(scene.is_there(&hash).await);
     }
@@ -286,7 +289,7 @@ mod tests {
         let sweeping = tokio::spawn(async move {
             let mut removed = 0;
             for _ in 0..20 {
-                removed += Sweeper::default().sweep(&app).await.unwrap().removed;
+                removed += Sweeper::default().sweep(&app.blobs).await.unwrap().removed;
             }
             removed
         });
@@ -309,7 +312,7 @@ mod tests {
         let hash = scene.upload("again").await;
         scene.advance(DAY + 60_000);
         let app = scene.app();
-        let found = app.blob_claims.claim(&app.blobs, &notebook(), &hash, app.clock.now()).await.unwrap();
+        let found = app.blobs.claims.claim(&app.blobs, &notebook(), &hash, app.clock.now()).await.unwrap();
         assert!(found.is_some());
         assert_eq!(scene.running.sweep_blobs().await.unwrap().removed, 0);
         scene.command(naming(&hash)).await.unwrap();

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Number of places, of which one network may take a part.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct ConnectionSlots {
     free: Arc<Semaphore>,
     taken: Arc<DashMap<IpAddr, usize>>,
     per_network: usize,
@@ -16,20 +16,20 @@ pub struct Places {
 
 /// A place, released when it is dropped.
 #[derive(Debug)]
-pub struct Place {
+pub struct ConnectionSlot {
     taken: Arc<DashMap<IpAddr, usize>>,
     network: Option<IpAddr>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Places {
+impl ConnectionSlots {
     pub fn new(total: usize, per_network: usize) -> Self {
         Self { free: Arc::new(Semaphore::new(total)), taken: Arc::default(), per_network }
     }
 
     /// Takes a place. `None`: all are taken, or all of this network. A loopback address has no limit per network,
     /// because an unconfigured proxy may be there.
-    pub fn enter(&self, address: Option<IpAddr>) -> Option<Place> {
+    pub fn enter(&self, address: Option<IpAddr>) -> Option<ConnectionSlot> {
         let permit = self.free.clone().try_acquire_owned().ok()?;
         let network = address.filter(|address| !address.to_canonical().is_loopback()).map(network_of);
         if let Some(network) = network {
@@ -39,11 +39,11 @@ impl Places {
             }
             *count += 1;
         }
-        Some(Place { taken: self.taken.clone(), network, _permit: permit })
+        Some(ConnectionSlot { taken: self.taken.clone(), network, _permit: permit })
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let Some(network) = self.network else { return };
         self.taken.remove_if_mut(&network, |_, count| {
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn one_network_does_not_take_all_places_and_gives_back_what_it_had() {
-        let places = Places::new(4, 2);
+        let places = ConnectionSlots::new(4, 2);
         let first = places.enter(at("2001:db8::1")).unwrap();
         let _second = places.enter(at("2001:db8::2")).unwrap();
         assert!(places.enter(at("2001:db8::3")).is_none(), "a third of the same network");
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn networks_that_left_are_forgotten() {
-        let places = Places::new(4, 2);
+        let places = ConnectionSlots::new(4, 2);
         drop((places.enter(at("192.0.2.1")), places.enter(at("::ffff:192.0.2.1")), places.enter(at("192.0.2.1"))));
         assert!(places.taken.is_empty());
     }

@@ -12,13 +12,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use notarium_assistant::host::Notice;
 use notarium_core::{Actor, Command, NotebookId, Rejection, RejectionCode, UserId, WorkspaceId};
 use notarium_store::NotebookSize;
 use notarium_wire::CommandMessage;
 
 use crate::limits::{Quota, Quotas};
-use crate::rooms::notices::NoticeQueue;
 
 /// Account that a notebook counts for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -60,8 +58,6 @@ struct State {
 pub struct Usage {
     quotas: Quotas,
     state: Mutex<State>,
-    /// Notebooks with large states, with their bytes in place of a version.
-    outgrown: NoticeQueue,
     is_anybody_full: AtomicBool,
 }
 
@@ -195,20 +191,18 @@ impl Usage {
         notebook.unmeasured_bytes >= self.quotas.state_bytes / 16 || (is_full && notebook.unmeasured_bytes > 0)
     }
 
-    pub fn measured(&self, id: &NotebookId, state_bytes: u64) {
+    /// Records the size of a state; returns true if it exceeds three quarters of its quota.
+    pub fn measured(&self, id: &NotebookId, state_bytes: u64) -> bool {
         self.change(id, |notebook| {
             notebook.state_bytes = state_bytes;
             notebook.unmeasured_bytes = 0;
         });
-        if state_bytes > self.quotas.state_bytes / 4 * 3 {
-            self.outgrown.put(id.clone(), state_bytes);
-        }
+        state_bytes > self.quotas.state_bytes / 4 * 3
     }
 
-    /// Next notebook whose state exceeds three quarters of its quota, and the bytes that should leave its state.
-    pub async fn take_outgrown(&self) -> (NotebookId, u64) {
-        let Notice { notebook, version: state_bytes } = self.outgrown.take().await;
-        (notebook, state_bytes.saturating_sub(self.quotas.state_bytes / 2))
+    /// Bytes that should leave a state of this size.
+    pub fn excess(&self, state_bytes: u64) -> u64 {
+        state_bytes.saturating_sub(self.quotas.state_bytes / 2)
     }
 
     // --- looking ---

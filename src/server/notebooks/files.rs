@@ -5,6 +5,5 @@ pub mod export;
 pub mod import;
 mod long;
 mod long_check;
-pub mod own;
 pub mod pieces;
 pub mod readable;

@@ -8,13 +8,13 @@ use notarium_core::{
 };
 
 use crate::notebooks::files::export;
-use crate::notebooks::templates;
+use crate::rooms::metadata::without_template_mark;
 
 /// `CreateNotebook`, then every cell with its shown outputs.
 pub fn command(source: &Document, title: String, with_outputs: bool) -> Command {
     let forked_from = Some(ForkOrigin { notebook: source.notebook_id.clone(), version: source.version });
     let mut commands =
-        vec![Command::CreateNotebook { title, metadata: templates::without_mark(&source.metadata), forked_from }];
+        vec![Command::CreateNotebook { title, metadata: without_template_mark(&source.metadata), forked_from }];
     for (cell_id, cell) in source.ordered_cells() {
         commands.push(insert(cell_id, cell, with_outputs));
         let latest =

@@ -4,8 +4,8 @@ use notarium_core::{Actor, Subject, WorkspaceId};
 use notarium_store::{CatalogCursor, CatalogEntry, CatalogQuery, StoreError};
 use notarium_wire::rest::ListOrder;
 
-use crate::app::App;
 use crate::auth::Authenticated;
+use crate::notebooks::Notebooks;
 use crate::rooms::subject_key;
 
 /// Rounds per request. Together with `MAX_PAGE` they limit the catalog entries that one request reads.
@@ -34,8 +34,8 @@ pub struct Page {
 }
 
 /// Notebooks that the caller can see, including all of the caller's own changes.
-pub async fn visible(app: &App, authenticated: &Authenticated, wanted: Wanted) -> Result<Page, StoreError> {
-    app.rooms.list_changes_of(&authenticated.actor).await;
+pub async fn visible(notebooks: &Notebooks, authenticated: &Authenticated, wanted: Wanted) -> Result<Page, StoreError> {
+    notebooks.rooms.list_changes_of(&authenticated.actor).await;
     let subjects = subjects_of(authenticated);
     let mut catalog = CatalogQuery {
         // Members of a workspace see its notebooks, whatever the access lists say. Such entries are checked below.
@@ -49,7 +49,7 @@ pub async fn visible(app: &App, authenticated: &Authenticated, wanted: Wanted) -
     };
     let mut entries = Vec::new();
     for _ in 0..MAX_ROUNDS {
-        let page = app.store.catalog(catalog.clone()).await?;
+        let page = notebooks.store.catalog(catalog.clone()).await?;
         for entry in page.entries {
             let place = authenticated.workspace_of(&entry.notebook_id);
             let cursor = CatalogCursor { updated_at: entry.updated_at, notebook_id: entry.notebook_id.clone() };
@@ -71,7 +71,7 @@ pub async fn visible(app: &App, authenticated: &Authenticated, wanted: Wanted) -
 
 /// Notebooks that the caller can see, in another order, from an index on. Reads all of them.
 pub async fn sorted(
-    app: &App,
+    notebooks: &Notebooks,
     authenticated: &Authenticated,
     wanted: Wanted,
     order: ListOrder,
@@ -81,7 +81,7 @@ pub async fn sorted(
     let mut all = Vec::new();
     let mut after = None;
     for _ in 0..MAX_ROUNDS {
-        let page = visible(app, authenticated, Wanted { after, limit: MAX_PAGE, ..wanted.clone() }).await?;
+        let page = visible(notebooks, authenticated, Wanted { after, limit: MAX_PAGE, ..wanted.clone() }).await?;
         all.extend(page.entries);
         after = page.next;
         if after.is_none() {

@@ -3,16 +3,22 @@
 //! The room's frames only signal that something is new. The events are read from the log at the consumer's pace, so a
 //! slow consumer costs no memory and misses nothing.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use futures_util::FutureExt;
 use notarium_core::{NotebookId, Stored, Version};
 use notarium_wire::{LastEvent, SubscribeMessage};
 
-use crate::app::{App, identity};
 use crate::auth::Authenticated;
 use crate::auth::following::Follow;
 use crate::http::problem::Problem;
+use crate::notebooks::Notebooks;
+use crate::rooms::identity;
 use crate::rooms::{Client, Frame, Input, Outbox, OutboxReceiver, RoomHandle};
 
+/// Interval of the comments that keep a stream of server-sent events open.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Frames in the outbox. They only signal news: one is enough.
 const MAX_WAITING_FRAMES: usize = 4;
 /// Events per read.
@@ -20,7 +26,7 @@ const PAGE: usize = 500;
 
 /// Watch of one consumer. Dropping it unsubscribes from the room.
 pub struct LogWatch {
-    pub app: App,
+    pub notebooks: Arc<Notebooks>,
     pub authenticated: Authenticated,
     room: RoomHandle,
     client: Client,
@@ -35,23 +41,23 @@ pub struct LogWatch {
 impl LogWatch {
     /// Reads events after `since`, and is notified of events after `version`, which the notebook has reached.
     pub async fn start(
-        app: App,
+        notebooks: Arc<Notebooks>,
         authenticated: Authenticated,
         notebook: &NotebookId,
         version: Version,
         since: Version,
     ) -> Result<Self, Problem> {
-        let room = app.room(&authenticated, notebook)?;
-        let follow = Follow::new(&app.accounts, &authenticated).await?;
-        let (outbox, receiver) = Outbox::new(MAX_WAITING_FRAMES, app.limits.max_queued_bytes);
-        let client = app.rooms.connect(outbox);
+        let room = notebooks.room(&authenticated, notebook)?;
+        let follow = Follow::new(&notebooks.accounts, &authenticated).await?;
+        let (outbox, receiver) = Outbox::new(MAX_WAITING_FRAMES, notebooks.limits.max_queued_bytes);
+        let client = notebooks.rooms.connect(outbox);
         // The room resends nothing: earlier events are read from the log.
-        let last = app.store.read(notebook, version.saturating_sub(1), 1).await?.pop();
+        let last = notebooks.store.read(notebook, version.saturating_sub(1), 1).await?.pop();
         let last = last.map(|stored| LastEvent { version, event_id: stored.envelope.id });
         let message = SubscribeMessage { notebook: notebook.clone(), since: last, unconfirmed: Vec::new() };
         let identity = identity(&authenticated, notebook, &format!("sse{}", client.id.0));
         room.send(Input::Subscribe { client: client.id, identity, message });
-        Ok(Self { app, authenticated, room, client, receiver, follow, version: since, is_unchecked: false })
+        Ok(Self { notebooks, authenticated, room, client, receiver, follow, version: since, is_unchecked: false })
     }
 
     pub fn notebook(&self) -> &NotebookId {
@@ -76,7 +82,7 @@ impl LogWatch {
                     self.authenticated = changed.ok()?;
                     self.is_unchecked = true;
                 }
-                () = self.app.stopping.cancelled() => return None,
+                () = self.notebooks.stopping.cancelled() => return None,
             }
         }
     }
@@ -89,7 +95,7 @@ impl LogWatch {
             self.is_unchecked = true;
         }
         self.check().await?;
-        let stored = self.app.store.read(self.room.notebook_id(), self.version, PAGE).await.ok()?;
+        let stored = self.notebooks.store.read(self.room.notebook_id(), self.version, PAGE).await.ok()?;
         self.version = stored.last().map_or(self.version, |stored| stored.envelope.version);
         Some(stored)
     }
@@ -102,7 +108,7 @@ impl LogWatch {
         let notebook = self.room.notebook_id();
         let identity = identity(&self.authenticated, notebook, "");
         self.room.send(Input::IdentityChanged { client: self.client.id, identity });
-        self.app.read(&self.authenticated, notebook).await.ok()?;
+        self.notebooks.read(&self.authenticated, notebook).await.ok()?;
         self.is_unchecked = false;
         Some(())
     }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use notarium_core::{Actor, Command, Execution, ExecutionId, MoveOutputs, MovedOutputs, NotebookId, Output};
 use serde_json::value::RawValue;
 
-use crate::app::App;
-use crate::blobs;
 use crate::blobs::parts::{Part, split_above, stream, stream_piece};
+use crate::notebooks::Notebooks;
 
 /// Shorter values stay: a reference to a blob is hardly shorter.
 const MIN_MOVED_BYTES: usize = 1 << 10;
@@ -26,13 +25,13 @@ struct Plan {
 }
 
 /// Handles notebooks that usage reports as too large, until the server stops.
-pub async fn follow(app: App) {
+pub async fn follow(notebooks: Arc<Notebooks>) {
     loop {
         let (notebook, too_many) = tokio::select! {
-            () = app.stopping.cancelled() => return,
-            outgrown = app.usage.take_outgrown() => outgrown,
+            () = notebooks.stopping.cancelled() => return,
+            large = notebooks.rooms.large_states.take() => (large.notebook, notebooks.usage.excess(large.version)),
         };
-        let relieved = relieve(&app, &notebook, too_many).await;
+        let relieved = relieve(&notebooks, &notebook, too_many).await;
         log(&notebook, relieved);
     }
 }
@@ -46,8 +45,8 @@ fn log(notebook: &NotebookId, relieved: Result<usize, String>) {
 }
 
 /// Moves outputs worth `too_many` bytes, as far as there are any; returns the bytes by which the state shrank.
-async fn relieve(app: &App, notebook: &NotebookId, too_many: u64) -> Result<usize, String> {
-    let state = app.read_by_server(notebook).await.map_err(|refused| refused.to_string())?;
+async fn relieve(notebooks: &Notebooks, notebook: &NotebookId, too_many: u64) -> Result<usize, String> {
+    let state = notebooks.read_by_server(notebook).await.map_err(|refused| refused.to_string())?;
     let mut runs: Vec<(ExecutionId, Arc<Execution>)> = state.notebook.executions.clone().into_iter().collect();
     runs.retain(|(_, run)| run.status.is_finished() && !run.outputs.is_empty());
     runs.sort_by_cached_key(|(_, run)| std::cmp::Reverse(run.outputs.iter().map(Output::size_bytes).sum::<usize>()));
@@ -61,9 +60,9 @@ async fn relieve(app: &App, notebook: &NotebookId, too_many: u64) -> Result<usiz
             continue;
         }
         let Plan { execution_id, output_seq, moved, parts, saved_bytes } = plan;
-        put(app, notebook, parts).await?;
+        put(notebooks, notebook, parts).await?;
         let command = Command::MoveOutputs(MoveOutputs { execution_id, output_seq, moved });
-        match app.execute_by_server(notebook, &command).await {
+        match notebooks.execute_by_server(notebook, &command).await {
             Ok(_) => saved += saved_bytes,
             // The run was cleared or has written since. The next measurement sees its new state.
             Err(rejection) => tracing::debug!(%notebook, %rejection, "outputs stay where they are"),
@@ -72,11 +71,11 @@ async fn relieve(app: &App, notebook: &NotebookId, too_many: u64) -> Result<usiz
     Ok(saved)
 }
 
-async fn put(app: &App, notebook: &NotebookId, parts: Vec<Part>) -> Result<(), String> {
+async fn put(notebooks: &Notebooks, notebook: &NotebookId, parts: Vec<Part>) -> Result<(), String> {
     let bytes = parts.iter().map(|part| part.bytes.len() as u64).sum();
-    app.usage.check_blob(notebook, bytes).map_err(|full| full.to_string())?;
-    let kept = blobs::put_all(app, notebook, parts).await.map_err(|problem| problem.detail.clone())?;
-    blobs::record(app, &Actor::System, notebook, kept).await.map_err(|error| error.to_string())
+    notebooks.usage.check_blob(notebook, bytes).map_err(|full| full.to_string())?;
+    let kept = notebooks.blobs.put_all(notebook, parts).await.map_err(|problem| problem.detail.clone())?;
+    notebooks.blobs.record(&Actor::System, notebook, kept).await.map_err(|error| error.to_string())
 }
 
 fn plan(execution_id: ExecutionId, run: &Execution) -> Plan {

@@ -8,8 +8,9 @@ use notarium_store::CatalogEntry;
 use notarium_wire::rest::FoundText;
 use tokio::time::timeout;
 
-use crate::app::{App, identity};
 use crate::auth::Authenticated;
+use crate::notebooks::Notebooks;
+use crate::rooms::identity;
 
 /// Notebooks read concurrently.
 const AT_ONCE: usize = 8;
@@ -21,7 +22,7 @@ const MAX_CHARS_BEFORE: usize = 40;
 
 /// Snippet for each entry, in order; `None` without a search, or if no source has the words.
 pub async fn of(
-    app: &App,
+    notebooks: &Notebooks,
     authenticated: &Authenticated,
     text: Option<&str>,
     entries: &[(CatalogEntry, Option<WorkspaceId>)],
@@ -33,19 +34,24 @@ pub async fn of(
     let mut all = Vec::with_capacity(entries.len());
     for some in entries.chunks(AT_ONCE) {
         let looks: Vec<_> =
-            some.iter().map(|(entry, _)| timeout(MAX_WAIT, look(app, authenticated, entry, &words))).collect();
+            some.iter().map(|(entry, _)| timeout(MAX_WAIT, look(notebooks, authenticated, entry, &words))).collect();
         all.extend(join_all(looks).await.into_iter().map(|looked| looked.ok().flatten()));
     }
     all
 }
 
-async fn look(app: &App, authenticated: &Authenticated, entry: &CatalogEntry, words: &[String]) -> Option<FoundText> {
+async fn look(
+    notebooks: &Notebooks,
+    authenticated: &Authenticated,
+    entry: &CatalogEntry,
+    words: &[String],
+) -> Option<FoundText> {
     let notebook = &entry.notebook_id;
-    if let Some(room) = app.rooms.opened(notebook) {
+    if let Some(room) = notebooks.rooms.opened(notebook) {
         let state = room.read(identity(authenticated, notebook, "")).await.ok()?;
         return found(&state.notebook, words);
     }
-    let document = app.replays.state_at(&*app.store, notebook, entry.version).await.ok()?;
+    let document = notebooks.replays.state_at(&*notebooks.store, notebook, entry.version).await.ok()?;
     found(&document, words)
 }
 

@@ -4,54 +4,12 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{Command, RawObject};
-use notarium_wire::ipynb::{self, Limits, Object};
+use notarium_wire::ipynb::{self, Limits};
 use notarium_wire::rest::Starter;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::notebooks::files::{import, own};
-
-/// Longer descriptions are refused; those from files are cut.
-pub const MAX_DESCRIPTION_CHARACTERS: usize = 200;
-const TEMPLATE: &str = "template";
-
-/// Value of `metadata.notarium.template`.
-#[derive(Serialize, Deserialize)]
-struct Mark {
-    #[serde(default)]
-    description: String,
-}
-
-/// Description of a template; `None`: the notebook is not one.
-pub fn description(metadata: &RawObject) -> Option<String> {
-    let mark: Mark = own::take(&mut entries(metadata), TEMPLATE)?;
-    Some(
-        mark.description.chars().filter(|character| !character.is_control()).take(MAX_DESCRIPTION_CHARACTERS).collect(),
-    )
-}
-
-pub fn with_mark(metadata: &RawObject, description: String) -> RawObject {
-    let mut entries = entries(metadata);
-    own::put(&mut entries, TEMPLATE, &Mark { description });
-    object(&entries)
-}
-
-/// Metadata without the mark; unchanged if there is none.
-pub fn without_mark(metadata: &RawObject) -> RawObject {
-    let mut entries = entries(metadata);
-    let mark: Option<Box<RawValue>> = own::take(&mut entries, TEMPLATE);
-    mark.map_or_else(|| metadata.clone(), |_| object(&entries))
-}
-
-fn entries(metadata: &RawObject) -> Object {
-    serde_json::from_str(metadata.get()).unwrap_or_default()
-}
-
-fn object(entries: &Object) -> RawObject {
-    serde_json::to_string(entries).ok().and_then(|text| RawObject::parse(&text).ok()).unwrap_or_default()
-}
-
-// --- starters ---
+use crate::notebooks::files::import;
+use crate::rooms::metadata::{self, TEMPLATE, entries, template_description};
 
 const STARTERS: [(&str, &str); 4] = [
     ("table", include_str!("starters/table.ipynb")),
@@ -66,7 +24,7 @@ pub fn starters() -> Vec<Starter> {
         let metadata = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(file).ok()?.remove("metadata")?;
         let metadata = RawObject::parse(metadata.get()).ok()?;
         let title = serde_json::from_str(entries(&metadata).get("title")?.get()).ok()?;
-        let description = description(&metadata)?;
+        let description = template_description(&metadata)?;
         Some(Starter { id: (*id).to_owned(), title, description })
     };
     STARTERS.iter().filter_map(starter).collect()
@@ -82,13 +40,14 @@ pub fn start(id: &str, title: String) -> Option<Command> {
     };
     let mut imported = ipynb::read(file.as_bytes(), &Limits::default(), &mut new_id).ok()?;
     imported.document.metadata.remove("title");
-    let _: Option<Mark> = own::take(&mut imported.document.metadata, TEMPLATE);
+    let _: Option<Box<RawValue>> = metadata::take(&mut imported.document.metadata, TEMPLATE);
     Some(import::plan(imported, title).command)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rooms::metadata::{with_template_mark, without_template_mark};
 
     fn object(text: &str) -> RawObject {
         RawObject::parse(text).expect("an object")
@@ -97,14 +56,17 @@ mod tests {
     #[test]
     fn a_mark_comes_and_goes_and_leaves_the_rest() {
         let plain = object(r#"{"kernelspec":{"name":"python3"},"notarium":{"odd":1e400}}"#);
-        assert_eq!(description(&plain), None);
-        let marked = with_mark(&plain, "For \"reports\"".to_owned());
-        assert_eq!(description(&marked).as_deref(), Some("For \"reports\""));
-        assert_eq!(without_mark(&marked).get(), plain.get());
-        assert_eq!(without_mark(&with_mark(&RawObject::default(), String::new())).get(), "{}");
-        assert_eq!(description(&with_mark(&plain, "x".repeat(300))).map(|text| text.len()), Some(200));
+        assert_eq!(template_description(&plain), None);
+        let marked = with_template_mark(&plain, "For \"reports\"".to_owned());
+        assert_eq!(template_description(&marked).as_deref(), Some("For \"reports\""));
+        assert_eq!(without_template_mark(&marked).get(), plain.get());
+        assert_eq!(without_template_mark(&with_template_mark(&RawObject::default(), String::new())).get(), "{}");
+        assert_eq!(
+            template_description(&with_template_mark(&plain, "x".repeat(300))).map(|text| text.len()),
+            Some(200)
+        );
         for odd in [r#"{"notarium":7}"#, r#"{"notarium":{"template":7}}"#] {
-            assert_eq!(description(&object(odd)), None, "{odd}");
+            assert_eq!(template_description(&object(odd)), None, "{odd}");
         }
     }
 
@@ -116,7 +78,7 @@ mod tests {
             assert!(!starter.title.is_empty() && !starter.description.is_empty(), "{starter:?}");
             let Some(Command::Batch { commands }) = start(&starter.id, "New".to_owned()) else { panic!("{starter:?}") };
             let Command::CreateNotebook { title, metadata, .. } = &commands[0] else { panic!("{commands:?}") };
-            assert_eq!((title.as_str(), description(metadata)), ("New", None));
+            assert_eq!((title.as_str(), template_description(metadata)), ("New", None));
             assert!(commands.len() > 3);
         }
         assert!(start("none", "New".to_owned()).is_none());

@@ -13,7 +13,7 @@ pub type Writing = Shared<BoxFuture<'static, ()>>;
 
 /// Notebooks whose catalog rows lag.
 #[derive(Default)]
-pub struct Behind {
+pub struct ListLag {
     notebooks: DashMap<NotebookId, Line>,
     /// Logical clock that orders changes and writes.
     moments: AtomicU64,
@@ -27,7 +27,7 @@ struct Line {
     writing: Option<(u64, Writing)>,
 }
 
-impl Behind {
+impl ListLag {
     /// Records that the row misses changes of these actors.
     pub fn note(&self, notebook: &NotebookId, actors: &[Actor]) {
         let moment = self.moment();

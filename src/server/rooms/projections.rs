@@ -5,10 +5,10 @@ use std::sync::Arc;
 use notarium_core::{Document, Head, Notebook, NotebookId, Subject, ToolCallPhase, UserId, Version};
 use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, MAX_SNAPSHOT_GAP, StoreError};
 
+use super::Rooms;
+use super::metadata;
 use super::snapshot;
 use super::stored::load;
-use crate::limits::usage::Usage;
-use crate::notebooks::templates;
 use crate::rooms::word::word;
 
 /// Notebooks caught up per round.
@@ -19,7 +19,8 @@ pub(super) async fn write_snapshot(store: Arc<dyn EventStore>, notebook: Arc<Not
     snapshot::leave(&*store, notebook, head).await;
 }
 
-pub(super) async fn update_catalog(store: Arc<dyn EventStore>, usage: &Usage, notebook: Arc<Notebook>) {
+pub(super) async fn update_catalog(rooms: &Rooms, notebook: Arc<Notebook>) {
+    let Rooms { store, usage, large_states, .. } = rooms;
     let entry = catalog_entry(&notebook);
     usage.owned(&entry.notebook_id, owners(&entry));
     let (id, version) = (entry.notebook_id.clone(), entry.version);
@@ -28,7 +29,9 @@ pub(super) async fn update_catalog(store: Arc<dyn EventStore>, usage: &Usage, no
     }
     if usage.is_to_be_measured(&id) {
         let bytes = tokio::task::spawn_blocking(move || state_bytes(&notebook)).await.unwrap_or(0);
-        usage.measured(&id, bytes);
+        if usage.measured(&id, bytes) {
+            large_states.put(id, bytes);
+        }
     }
 }
 
@@ -72,7 +75,7 @@ pub fn catalog_entry(notebook: &Document) -> CatalogEntry {
         cells: notebook.cells.len() as u64,
         has_work: has_work(notebook),
         has_waiting_calls: notebook.tool_calls.values().any(|call| matches!(call.phase, ToolCallPhase::Waiting)),
-        template: templates::description(&notebook.metadata),
+        template: metadata::template_description(&notebook.metadata),
         search_text: search_text(notebook),
     }
 }

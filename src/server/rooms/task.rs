@@ -215,7 +215,7 @@ impl Task {
                 let store = self.rooms.store.clone();
                 self.rooms.tasks.spawn(projections::write_snapshot(store, notebook, head));
             }
-            Output::ListLacks { actors } => self.rooms.behind.note(&self.id, &actors),
+            Output::ListLacks { actors } => self.rooms.list_lag.note(&self.id, &actors),
             Output::UpdateCatalog { notebook } => self.update_catalog(notebook),
             Output::Listed { caller } => self.answer_when_listed(caller),
             Output::WakeAssistants { version } => {
@@ -228,18 +228,18 @@ impl Task {
 
     fn update_catalog(&self, notebook: Arc<Notebook>) {
         let rooms = self.rooms.clone();
-        self.rooms.behind.write(&self.id, |moment| {
+        self.rooms.list_lag.write(&self.id, |moment| {
             let writing = self.rooms.tasks.spawn(async move {
                 let id = notebook.notebook_id.clone();
-                projections::update_catalog(rooms.store.clone(), &rooms.usage, notebook).await;
-                rooms.behind.wrote(&id, moment);
+                projections::update_catalog(&rooms, notebook).await;
+                rooms.list_lag.wrote(&id, moment);
             });
             writing.map(drop).boxed()
         });
     }
 
     fn answer_when_listed(&self, caller: Caller<()>) {
-        match self.rooms.behind.writing(&self.id) {
+        match self.rooms.list_lag.writing(&self.id) {
             Some(writing) => _ = self.rooms.tasks.spawn(writing.map(move |()| caller.answer(()))),
             None => caller.answer(()),
         }

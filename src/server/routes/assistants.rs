@@ -64,7 +64,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
 // --- models ---
 
 async fn list_models(State(app): State<App>) -> Json<Models> {
-    Json(Models { models: app.models.clone() })
+    Json(Models { models: app.assistants.models.clone() })
 }
 
 // --- policy ---

@@ -7,7 +7,7 @@ use notarium_core::{BlobPart, NotebookId, Operation, Scope};
 use notarium_store::blobs::{BlobContent, BlobEntry};
 use notarium_wire::rest::Uploaded;
 
-use crate::app::{App, is_agent};
+use crate::app::App;
 use crate::auth::Authenticated;
 use crate::blobs::check::parse_hash;
 use crate::blobs::parts::Part;
@@ -49,7 +49,7 @@ async fn upload_blob(
     require_uploader(&app, &authenticated, &notebook).await?;
     let sha256 = parse_hash(&sha256)?;
     if let Some(BlobEntry { size_bytes, .. }) =
-        app.blob_claims.claim(&app.blobs, &notebook, &sha256, app.clock.now()).await?
+        app.blobs.claims.claim(&app.blobs, &notebook, &sha256, app.clock.now()).await?
         // A damaged blob is replaced by the upload.
         && app.blobs.is_whole(&notebook, &sha256).await?
     {
@@ -61,13 +61,13 @@ async fn upload_blob(
     let media_type = media_type(request.headers());
     let size_bytes = app.blobs.put(&notebook, &sha256, request.into_body().into_data_stream()).await?;
     app.agent_outputs.note(&authenticated.actor, size_bytes.saturating_sub(declared), app.clock.now());
-    blobs::record(&app, &authenticated.actor, &notebook, vec![Kept { sha256, size_bytes, media_type }]).await?;
+    app.blobs.record(&authenticated.actor, &notebook, vec![Kept { sha256, size_bytes, media_type }]).await?;
     Ok((StatusCode::CREATED, axum::Json(Uploaded { sha256, size_bytes })).into_response())
 }
 
 /// Requires a runtime agent, or a person who may edit or ask an assistant.
 async fn require_uploader(app: &App, authenticated: &Authenticated, notebook: &NotebookId) -> Result<(), Problem> {
-    if is_agent(&authenticated.actor) && authenticated.has(Scope::Agent) {
+    if authenticated.is_agent() && authenticated.has(Scope::Agent) {
         return Ok(());
     }
     let role = app.read(authenticated, notebook).await?.role;
@@ -107,7 +107,7 @@ async fn download_blob(
         // The bytes of a hash never change, but the rights of the reader may.
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
-    Ok((headers, guarded_stream::body(&app, &authenticated, &notebook, bytes).await?).into_response())
+    Ok((headers, guarded_stream::body(app.readers(), &authenticated, &notebook, bytes).await?).into_response())
 }
 
 /// Copies blobs of one notebook to another that does not exist yet.
@@ -122,9 +122,9 @@ pub async fn copy(
         return Ok(kept);
     }
     for part in named {
-        let bytes = blobs::load(app, from, &part.sha256).await?.ok_or_else(|| lacking(from, &part.sha256))?;
+        let bytes = app.blobs.load(from, &part.sha256).await?.ok_or_else(|| lacking(from, &part.sha256))?;
         let part = Part { sha256: parse_hash(&part.sha256)?, bytes };
-        kept.extend(blobs::put_all(app, to, vec![part]).await?);
+        kept.extend(app.blobs.put_all(to, vec![part]).await?);
     }
     Ok(kept)
 }

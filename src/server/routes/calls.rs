@@ -18,13 +18,14 @@ use notarium_wire::rest::{Because, Call, CallInFull, CallPage, CallsQuery, Confi
 use super::answers::{Accepted, Reading, Submit};
 use super::chat::events_of;
 use super::scan::backwards;
-use crate::app::{App, identity};
+use crate::app::App;
 use crate::assistants::{call_record, confirmation};
 use crate::auth::Authenticated;
 use crate::http::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter};
 use crate::http::problem::Problem;
 use crate::notebooks::listing::{sees, sees_by_coverage, subjects_of};
+use crate::rooms::identity;
 
 /// Notebooks that one request for waiting calls reads.
 const MAX_READ: usize = 500;

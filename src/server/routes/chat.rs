@@ -55,7 +55,7 @@ async fn ask(submit: Submit, JsonBody(question): JsonBody<Question>) -> Result<R
     let (app, who, notebook) = (submit.app.clone(), submit.who.clone(), submit.notebook.clone());
     Submit { conditions, ..submit }.command(&command).await?;
     let found = find(&app, &notebook, &turn_id).await?;
-    chat::stream(app, who, notebook, turn_id, found.started, None).await
+    chat::stream(app.notebooks.clone(), app.assistants.clone(), who, notebook, turn_id, found.started, None).await
 }
 
 fn invalid(error: &impl ToString) -> Problem {
@@ -64,7 +64,7 @@ fn invalid(error: &impl ToString) -> Problem {
 
 /// Refuses a question on a server where no assistant would answer.
 fn require_assistants(app: &App) -> Result<(), Problem> {
-    if app.has_assistants {
+    if app.assistants.are_here {
         return Ok(());
     }
     let detail = "no assistant is set up on this server: its operator names a provider, a model and a key when it is \
@@ -84,7 +84,8 @@ async fn follow_turn(
     if found.ended.is_some_and(has_all) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    chat::stream(app, authenticated, notebook, turn, found.started, resume).await
+    chat::stream(app.notebooks.clone(), app.assistants.clone(), authenticated, notebook, turn, found.started, resume)
+        .await
 }
 
 fn resumed_at(headers: &HeaderMap) -> Result<Option<Cursor>, Problem> {

@@ -14,7 +14,6 @@ use super::answers::{etag, execute};
 use super::notebooks::{new_notebook_id, read_at};
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::blobs;
 use crate::blobs::check::parse_hash;
 use crate::http::extract::{BytesBody, Conditions, Created, Params, QueryOf, too_large};
 use crate::http::guard::{Guard, GuardedRouter};
@@ -76,9 +75,9 @@ async fn import_notebook(
     account.iter().try_for_each(|account| app.usage.check_blobs_of(account, large))?;
     // A notebook that exists has its blobs, or the command is refused.
     let parts = if app.store.head(&notebook).await?.is_none() { plan.parts } else { Vec::new() };
-    let kept = blobs::put_all(&app, &notebook, parts).await?;
+    let kept = app.blobs.put_all(&notebook, parts).await?;
     let answer = execute(&app, &authenticated, &notebook, conditions, &plan.command).await?;
-    blobs::record(&app, &authenticated.actor, &notebook, kept).await?;
+    app.blobs.record(&authenticated.actor, &notebook, kept).await?;
     let (version, outcome) = (answer.0.version, answer.0.outcome);
     Ok(Created(Json(ImportAnswer { notebook, title, version, outcome, notices })))
 }
@@ -153,7 +152,8 @@ async fn export_notebook(
     let threads = state.threads.values().filter(|thread| state.cells.contains_key(&thread.cell_id)).count();
     let file = match format {
         ExportFormat::Ipynb => {
-            guarded_stream::body(&app, &authenticated, &notebook, pieces::of(app.clone(), state)).await?
+            guarded_stream::body(app.readers(), &authenticated, &notebook, pieces::of(app.notebooks.clone(), state))
+                .await?
         }
         other => readable::write(&app, state, other).await?.into(),
     };

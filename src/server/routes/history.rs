@@ -51,7 +51,7 @@ async fn read_events(
     let head = now.head;
     if accepts(&headers, "text/event-stream") {
         let since = live::last_event_id(&headers)?.or(query.after).unwrap_or(head.version);
-        return live::stream(app, who, notebook, since, head).await;
+        return live::stream(app.notebooks.clone(), who, notebook, since, head).await;
     }
     let after = query.after.unwrap_or(0);
     if accepts(&headers, "application/x-ndjson") {
@@ -89,7 +89,7 @@ async fn lines(
             Ok::<_, notarium_store::StoreError>(Some((text_of(&events), last)))
         }
     });
-    let body = guarded_stream::body(&app, &authenticated, &notebook, pages).await?;
+    let body = guarded_stream::body(app.readers(), &authenticated, &notebook, pages).await?;
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response())
 }
 

@@ -14,11 +14,12 @@ use notarium_wire::{
 
 use super::answers::Reading;
 use crate::agents::ask_kernel::KernelAsker;
-use crate::app::{App, identity};
+use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter};
 use crate::http::problem::Problem;
+use crate::rooms::identity;
 
 type KernelPath = (NotebookId, KernelSessionId);
 
@@ -167,7 +168,12 @@ async fn ask(
         Err(rejection) => return QuestionRefusal::UnknownNotebook.because(rejection.message),
     };
     let asker = KernelAsker { identity: identity(who, &notebook, ""), room, name: format!("r{number}"), number };
-    asker.ask(app, AskKernelMessage { id: 0, notebook, cell_id: None, kernel_session, code, cursor, kind }).await
+    asker
+        .ask(
+            app.kernel_ask_service(),
+            AskKernelMessage { id: 0, notebook, cell_id: None, kernel_session, code, cursor, kind },
+        )
+        .await
 }
 
 /// Problem of a refusal. An answer to another kind of question counts as a failure.

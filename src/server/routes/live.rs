@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::time::Duration;
+use std::sync::Arc;
 
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -11,12 +11,10 @@ use http::HeaderMap;
 use notarium_core::{Head, NotebookId, Version};
 use notarium_wire::EventMessage;
 
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::problem::Problem;
-use crate::notebooks::log_watch::LogWatch;
-
-pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
+use crate::notebooks::Notebooks;
+use crate::notebooks::log_watch::{KEEP_ALIVE, LogWatch};
 
 /// The version in `Last-Event-ID`.
 pub fn last_event_id(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
@@ -27,7 +25,7 @@ pub fn last_event_id(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
 
 /// Streams events after `since`, while the caller may read the notebook.
 pub async fn stream(
-    app: App,
+    notebooks: Arc<Notebooks>,
     authenticated: Authenticated,
     notebook: NotebookId,
     since: Version,
@@ -37,7 +35,7 @@ pub async fn stream(
         let detail = format!("version {since} is not reached: the notebook is at {}", head.version);
         return Err(Problem::new(http::StatusCode::BAD_REQUEST, "version_in_future", detail));
     }
-    let watch = LogWatch::start(app, authenticated, &notebook, head.version, since).await?;
+    let watch = LogWatch::start(notebooks, authenticated, &notebook, head.version, since).await?;
     let listener = Listener { watch, ready: VecDeque::new() };
     let events = stream::unfold(listener, |mut listener| async move {
         let event = listener.next().await?;

@@ -45,7 +45,7 @@ async fn answer(
         // An unreadable notebook is refused here, and not with each call.
         app.read(&who, notebook).await?;
     }
-    let handler = app.mcp.get()?;
+    let handler = app.assistants.mcp.get()?;
     let mut end = end(&app, &who).await?;
     let (parts, body) = request.into_parts();
     let BytesBody(bytes) = BytesBody::from_request(Request::from_parts(parts.clone(), body), &app).await?;

@@ -22,9 +22,8 @@ use sha2::{Digest, Sha256};
 use tokio::time::timeout;
 
 use super::answers::{Accepted, Submit, etag, execute};
-use crate::app::{App, identity};
+use crate::app::App;
 use crate::auth::Authenticated;
-use crate::blobs;
 use crate::http::extract::{Conditions, Created, JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter};
 use crate::http::problem::Problem;
@@ -32,6 +31,8 @@ use crate::notebooks::fork;
 use crate::notebooks::listing::{self, Wanted};
 use crate::notebooks::snippets;
 use crate::notebooks::templates;
+use crate::rooms::identity;
+use crate::rooms::metadata::template_description;
 use crate::rooms::{ReadState, owners};
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
@@ -217,7 +218,7 @@ async fn of_template(
             .ok_or_else(|| Problem::invalid("there is no starter of that id: GET /api/templates lists them")),
         TemplateChoice::Notebook(id) => {
             let source = read_at(app, authenticated, &id, None).await?.notebook;
-            match templates::description(&source.metadata) {
+            match template_description(&source.metadata) {
                 Some(_) => Ok(fork::command(&source, new.title, false)),
                 None => Err(Problem::invalid("that notebook is no template: make it one (PUT …/template), or fork it")),
             }
@@ -248,7 +249,7 @@ async fn fork_notebook(
     let copied = fork::copied_blobs(&source, !fork.without_outputs);
     let kept = super::blobs::copy(&app, &from, &notebook, &copied).await?;
     let answer = execute(&app, &authenticated, &notebook, conditions, &command).await?;
-    blobs::record(&app, &authenticated.actor, &notebook, kept).await?;
+    app.blobs.record(&authenticated.actor, &notebook, kept).await?;
     Ok(Created(answer))
 }
 

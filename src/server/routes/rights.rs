@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use notarium_core::{Command, Millis, NotebookId, Operation, Rejection, RejectionCode, Role, Subject, not_open};
 
-use crate::app::{App, body_of};
+use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::extract::Conditions;
 use crate::http::guard::NotebookRights;
+use crate::notebooks::body_of;
 
 /// Implementation of [`NotebookRights`] by the rooms.
 pub struct RoomRights(pub App);

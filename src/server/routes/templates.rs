@@ -14,7 +14,8 @@ use crate::http::extract::{Conditions, NoBody, OptionalJson};
 use crate::http::guard::{Guard, GuardedRouter};
 use crate::http::problem::Problem;
 use crate::notebooks::listing::{self, Wanted};
-use crate::notebooks::templates::{self, MAX_DESCRIPTION_CHARACTERS, with_mark, without_mark};
+use crate::notebooks::templates;
+use crate::rooms::metadata::{MAX_DESCRIPTION_CHARACTERS, with_template_mark, without_template_mark};
 
 /// Limit of notebooks in the list of templates.
 const MAX_LISTED: usize = 200;
@@ -55,11 +56,11 @@ async fn mark(submit: Submit, OptionalJson(mark): OptionalJson<TemplateMark>) ->
             format!("a description is one line of at most {MAX_DESCRIPTION_CHARACTERS} characters: shorten it");
         return Err(Problem::invalid(detail));
     }
-    set(submit, |document| with_mark(&document.metadata, description.clone())).await
+    set(submit, |document| with_template_mark(&document.metadata, description.clone())).await
 }
 
 async fn unmark(submit: Submit, _: NoBody) -> Result<Accepted, Problem> {
-    set(submit, |document| without_mark(&document.metadata)).await
+    set(submit, |document| without_template_mark(&document.metadata)).await
 }
 
 /// Metadata is replaced as a whole, so it is set only at the version that was read: no change of another client is

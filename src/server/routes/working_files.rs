@@ -103,7 +103,7 @@ async fn list(
     if !(1..=MAX_LISTED_FILES).contains(&limit) {
         return Err(Problem::invalid(format!("limit is 1 to {MAX_LISTED_FILES}")));
     }
-    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let asker = FileAsker::new(app.file_service(), &who, &notebook, kernel.as_ref()).await?;
     let page = asker.list(path, after, limit, all).await?;
     let Reachable { id: agent, name: agent_name, knows, .. } = asker.agent.clone();
     let max_file_bytes = app.limits.max_working_file_bytes;
@@ -116,7 +116,7 @@ async fn look(
     Params(notebook): Params<NotebookId>,
     QueryOf(FilePlace { path, kernel }): QueryOf<FilePlace>,
 ) -> Result<Json<FileEntry>, Problem> {
-    FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?.look(path).await.map(Json)
+    FileAsker::new(app.file_service(), &who, &notebook, kernel.as_ref()).await?.look(path).await.map(Json)
 }
 
 async fn download(
@@ -125,7 +125,7 @@ async fn download(
     Params(notebook): Params<NotebookId>,
     QueryOf(FilePlace { path, kernel }): QueryOf<FilePlace>,
 ) -> Result<Response, Problem> {
-    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let asker = FileAsker::new(app.file_service(), &who, &notebook, kernel.as_ref()).await?;
     let Download { entry, size_bytes, body } = asker.download(path.clone()).await?;
     tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, path, size_bytes, "a file is downloaded");
     let headers = [
@@ -145,7 +145,7 @@ async fn upload(
     QueryOf(FileTarget { path, overwrite, kernel }): QueryOf<FileTarget>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let asker = FileAsker::new(app.file_service(), &who, &notebook, kernel.as_ref()).await?;
     let declared = declared_bytes(request.headers());
     let written = asker.upload(path, overwrite, declared, request.into_body()).await?;
     let WrittenFile { path, size_bytes, sha256, replaced } = &written;
@@ -160,7 +160,7 @@ async fn relocate(
     Params(notebook): Params<NotebookId>,
     JsonBody(MoveFile { from, to, kernel }): JsonBody<MoveFile>,
 ) -> Result<Json<MovedFile>, Problem> {
-    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let asker = FileAsker::new(app.file_service(), &who, &notebook, kernel.as_ref()).await?;
     let moved = asker.relocate(from, to).await?;
     let MovedFile { from, path, .. } = &moved;
     tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, from, path, "a file was moved");
@@ -173,7 +173,7 @@ async fn remove(
     Params(notebook): Params<NotebookId>,
     QueryOf(FilePlace { path, kernel }): QueryOf<FilePlace>,
 ) -> Result<Json<TrashedFile>, Problem> {
-    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let asker = FileAsker::new(app.file_service(), &who, &notebook, kernel.as_ref()).await?;
     let trashed = asker.remove(path).await?;
     let TrashedFile { id, path, size_bytes, .. } = &trashed;
     tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, path, id, size_bytes, "a file went to the trash");
@@ -186,7 +186,7 @@ async fn restore(
     Params((notebook, entry)): Params<(NotebookId, String)>,
     OptionalJson(RestoreFile { to, kernel }): OptionalJson<RestoreFile>,
 ) -> Result<Json<MovedFile>, Problem> {
-    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let asker = FileAsker::new(app.file_service(), &who, &notebook, kernel.as_ref()).await?;
     let moved = asker.restore(entry, to).await?;
     tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, path = moved.path, "a file was restored");
     Ok(Json(moved))
@@ -198,7 +198,7 @@ async fn trash(
     Params(notebook): Params<NotebookId>,
     QueryOf(TrashPlace { kernel }): QueryOf<TrashPlace>,
 ) -> Result<Json<FileTrash>, Problem> {
-    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let asker = FileAsker::new(app.file_service(), &who, &notebook, kernel.as_ref()).await?;
     Ok(Json(of_agent(&asker, asker.trash().await?)))
 }
 
@@ -227,7 +227,7 @@ async fn emptied(
     kernel: Option<&KernelSessionId>,
     entry: Option<String>,
 ) -> Result<Json<FileTrash>, Problem> {
-    let asker = FileAsker::new(app, who, notebook, kernel).await?;
+    let asker = FileAsker::new(app.file_service(), who, notebook, kernel).await?;
     let page = asker.empty_trash(entry.clone()).await?;
     tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, entry, "files in the trash were deleted for good");
     Ok(Json(of_agent(&asker, page)))

@@ -18,11 +18,12 @@ use super::waiting::Waiting;
 use crate::agents::ask_kernel::{KernelAsker, answer_to};
 use crate::agents::locks::AgentLock;
 use crate::agents::{Knows, MAX_OFFERED_KERNELSPECS, Offer, frame};
-use crate::app::{App, identity, is_agent, unknown_notebook};
+use crate::app::App;
 use crate::auth::Authenticated;
 use crate::auth::following::Follow;
 use crate::limits::window::Window;
 use crate::rooms::{Client, ClientId, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission};
+use crate::rooms::{identity, unknown_notebook};
 
 /// Rooms that are remembered for commands without a subscription.
 const MAX_REMEMBERED_ROOMS: usize = 16;
@@ -262,7 +263,7 @@ impl Connection {
 
     /// Large reports of a runtime agent hold a place until they are answered; other commands are counted.
     async fn reply_to(&self, message: &CommandMessage) -> ReplyTo {
-        let with_place = match is_agent(&self.authenticated.actor) {
+        let with_place = match self.authenticated.is_agent() {
             true => self.waiting.reply_to(message, &self.outbox).await,
             false => None,
         };
@@ -327,7 +328,7 @@ impl Connection {
         };
         let (app, outbox) = (self.app.clone(), self.outbox.clone());
         tokio::spawn(async move {
-            let answer = asker.ask(&app, message).await;
+            let answer = asker.ask(app.kernel_ask_service(), message).await;
             outbox.send(frame(&answer_to(id, notebook, answer)));
         });
     }
@@ -343,7 +344,7 @@ impl Connection {
     // --- runtime agents ---
 
     fn check_is_agent(&self) -> Done {
-        if is_agent(&self.authenticated.actor) && self.authenticated.has(Scope::Agent) {
+        if self.authenticated.is_agent() && self.authenticated.has(Scope::Agent) {
             return Ok(());
         }
         Err(problem(

@@ -107,7 +107,7 @@ fn features(app: &App) -> Vec<String> {
     let files = [WORKING_FILES, WORKING_FILE_CHANGES];
     let kernels = [CONNECTION_SCHEMAS, KERNEL_TABLES, KERNEL_FORMAT];
     let always = ["kernel_questions", "comms"].into_iter().chain(files).chain(kernels);
-    let features = app.has_assistants.then_some("assistants").into_iter().chain(always);
+    let features = app.assistants.are_here.then_some("assistants").into_iter().chain(always);
     features.map(str::to_owned).collect()
 }
 

@@ -23,7 +23,7 @@ use crate::app::App;
 use crate::auth::following::Follow;
 use crate::auth::{AuthError, Authenticated};
 use crate::http::guard::COMMAND_LINE;
-use crate::limits::connection_slots::Place;
+use crate::limits::connection_slots::ConnectionSlot;
 use crate::limits::read_budget::ReadBudget;
 use crate::limits::window::Window;
 use crate::rooms::Outbox;
@@ -50,8 +50,8 @@ pub struct Stranger {
     pub is_page: bool,
     /// Limit of bytes that may be read until the `welcome`.
     pub budget: ReadBudget,
-    /// Place among the connections without a `hello`.
-    pub _place: Place,
+    /// ConnectionSlot among the connections without a `hello`.
+    pub _place: ConnectionSlot,
 }
 
 impl Stranger {

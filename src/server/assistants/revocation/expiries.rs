@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use notarium_core::{Millis, NotebookId, Rejection, RejectionCode, Revoked, TokenId};
 
 use super::{Ended, read};
-use crate::app::App;
+use crate::notebooks::Notebooks;
 
 /// Limit of cached expiry times. At this number all are cleared, and read again.
 const MAX_KNOWN_TOKENS: usize = 10_000;
@@ -27,34 +27,34 @@ impl Expiries {
     }
 
     /// Reads the tokens of a notebook's open requests, after a notice about its assistants.
-    pub(super) async fn look(&mut self, app: &App, notebook: NotebookId) {
-        if let Err(rejection) = self.look_at(app, &notebook).await {
+    pub(super) async fn look(&mut self, server: &Notebooks, notebook: NotebookId) {
+        if let Err(rejection) = self.look_at(server, &notebook).await {
             tracing::warn!(%rejection, %notebook, "when the tokens of its open calls expire is not known yet");
             self.unread.insert(notebook);
         }
     }
 
-    pub(super) async fn look_again(&mut self, app: &App) {
+    pub(super) async fn look_again(&mut self, server: &Notebooks) {
         for notebook in std::mem::take(&mut self.unread) {
-            self.look(app, notebook).await;
+            self.look(server, notebook).await;
         }
     }
 
-    async fn look_at(&mut self, app: &App, notebook: &NotebookId) -> Result<(), Rejection> {
-        let Some(state) = read(app, notebook).await? else { return Ok(()) };
+    async fn look_at(&mut self, server: &Notebooks, notebook: &NotebookId) -> Result<(), Rejection> {
+        let Some(state) = read(server, notebook).await? else { return Ok(()) };
         for token in state.notebook.ledger.open_tokens() {
-            if let Some(at) = self.expiry(app, token).await? {
+            if let Some(at) = self.expiry(server, token).await? {
                 self.waiting.insert((at, token.clone(), notebook.clone()));
             }
         }
         Ok(())
     }
 
-    async fn expiry(&mut self, app: &App, id: &TokenId) -> Result<Option<Millis>, Rejection> {
+    async fn expiry(&mut self, server: &Notebooks, id: &TokenId) -> Result<Option<Millis>, Rejection> {
         if let Some(known) = self.known.get(id) {
             return Ok(*known);
         }
-        let token = app.accounts.store().token(id).await;
+        let token = server.accounts.store().token(id).await;
         let token = token.map_err(|error| Rejection::new(RejectionCode::Unavailable, error.to_string()))?;
         // A token without a record ended long ago. Revocations reach the server otherwise.
         let expiry = token.map_or(Some(0), |token| token.expires_at);

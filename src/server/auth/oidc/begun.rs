@@ -7,7 +7,7 @@ use notarium_core::{Millis, UserId};
 
 use super::BEGUN_MS;
 use super::provider::Secrets;
-use crate::limits::connection_slots::{Place, Places};
+use crate::limits::connection_slots::{ConnectionSlot, ConnectionSlots};
 
 /// Purpose of a sign-in with the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,22 +27,22 @@ pub struct Begun {
     pub purpose: Purpose,
     pub at: Millis,
     /// Released when it is dropped.
-    pub _place: Place,
+    pub _place: ConnectionSlot,
 }
 
 pub struct BegunSignIns {
-    places: Places,
+    places: ConnectionSlots,
     /// Sign-ins by their `state` parameter.
     begun: DashMap<String, Begun>,
 }
 
 impl BegunSignIns {
-    pub fn new(places: Places) -> Self {
+    pub fn new(places: ConnectionSlots) -> Self {
         Self { places, begun: DashMap::new() }
     }
 
     /// Takes a place for a sign-in, after expired ones are removed if need be. `None`: all places are taken.
-    pub fn enter(&self, address: Option<IpAddr>, now: Millis) -> Option<Place> {
+    pub fn enter(&self, address: Option<IpAddr>, now: Millis) -> Option<ConnectionSlot> {
         self.places.enter(address).or_else(|| {
             self.begun.retain(|_, begun| is_good(begun, now));
             self.places.enter(address)

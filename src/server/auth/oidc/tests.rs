@@ -101,7 +101,13 @@ impl Liar {
             name: None,
             allow: vec!["*".to_owned()],
         };
-        Oidc::new(settings, "https://notes.example.org", clock, Places::new(8, 8)).unwrap()
+        Oidc::new(
+            settings,
+            "https://notes.example.org",
+            clock,
+            crate::limits::connection_slots::ConnectionSlots::new(8, 8),
+        )
+        .unwrap()
     }
 
     /// Correct claims for this sign-in.

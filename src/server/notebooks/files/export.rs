@@ -8,8 +8,8 @@ use notarium_core::{BlobPart, Cell, CellFlags, CellId, CellReply, Document, Exec
 use notarium_wire::ipynb::{Document as File, DocumentCell, Object};
 use serde_json::value::RawValue;
 
-use super::own;
 use crate::blobs::parts;
+use crate::rooms::metadata;
 use crate::rooms::word::word;
 
 /// Blobs that the shown outputs of these cells name and a file contains, each once.
@@ -30,7 +30,7 @@ pub fn named_by<'a>(outputs: impl IntoIterator<Item = &'a Output>) -> Vec<&'a Bl
 pub fn frame(notebook: &Document) -> File {
     let mut metadata = object(&notebook.metadata);
     if notebook.reactivity != Reactivity::Off {
-        own::put(&mut metadata, own::REACTIVITY, &notebook.reactivity);
+        metadata::put(&mut metadata, metadata::REACTIVITY, &notebook.reactivity);
     }
     File { metadata, nbformat_original: (4, 5), extra: Object::new(), cells: Vec::new() }
 }
@@ -84,7 +84,7 @@ pub fn without_outputs(cell_id: &CellId, cell: &Cell, latest: Option<&Execution>
 fn metadata(cell: &Cell) -> Object {
     let mut metadata = object(&cell.content.metadata);
     if let Some(reply) = cell.reply.as_deref() {
-        own::put(&mut metadata, own::REPLY, &CellReply { turn_id: None, ..CellReply::from(reply) });
+        metadata::put(&mut metadata, metadata::REPLY, &CellReply { turn_id: None, ..CellReply::from(reply) });
     }
     metadata
 }

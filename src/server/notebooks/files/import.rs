@@ -6,8 +6,8 @@ use notarium_core::{
 use notarium_wire::ipynb::{DocumentCell, Imported, Object};
 use serde_json::value::RawValue;
 
-use super::own;
 use crate::blobs::parts::{self, Part};
+use crate::rooms::metadata;
 
 /// Plan of an import: upload the parts, then send the command.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct ImportPlan {
 /// Plans the import of a file under a title.
 pub fn plan(imported: Imported, title: String) -> ImportPlan {
     let mut document = imported.document;
-    let reactivity: Option<Reactivity> = own::take(&mut document.metadata, own::REACTIVITY);
+    let reactivity: Option<Reactivity> = metadata::take(&mut document.metadata, metadata::REACTIVITY);
     let metadata = with_aside(document.metadata, [("extra", document.extra)]);
     let mut commands = vec![Command::CreateNotebook { title, metadata, forked_from: None }];
     let mut parts = Vec::new();
@@ -42,7 +42,7 @@ fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Pa
     let cell_type = serde_json::from_value(cell.cell_type.into()).unwrap_or(CellType::Raw);
     let mut metadata = cell.metadata;
     let reply: Option<CellReply> =
-        (cell_type == CellType::Prompt).then(|| own::take(&mut metadata, own::REPLY)).flatten();
+        (cell_type == CellType::Prompt).then(|| metadata::take(&mut metadata, metadata::REPLY)).flatten();
     commands.push(Command::InsertCell(InsertCell {
         cell_id: Some(cell_id.clone()),
         cell_type,
@@ -74,7 +74,7 @@ fn split_outputs(outputs: Vec<Box<RawValue>>, parts: &mut Vec<Part>) -> Vec<Outp
 fn split_flags(flags: Object) -> (CellFlagChanges, Object) {
     let (known, others): (Object, Object) =
         flags.into_iter().partition(|(name, value)| is_known_flag(name, value.get()));
-    (serde_json::from_str(parts::to_raw(&known).get()).unwrap_or_default(), others)
+    (serde_json::from_str(metadata::to_raw(&known).get()).unwrap_or_default(), others)
 }
 
 fn is_known_flag(name: &str, value: &str) -> bool {
@@ -88,11 +88,11 @@ fn is_known_flag(name: &str, value: &str) -> bool {
 /// Puts values without a field in the core under `metadata.notarium`, where exports find them again.
 fn with_aside<const N: usize>(mut metadata: Object, asides: [(&str, Object); N]) -> RawObject {
     for (name, aside) in asides.iter().filter(|(_, aside)| !aside.is_empty()) {
-        own::put(&mut metadata, name, aside);
+        metadata::put(&mut metadata, name, aside);
     }
     to_object(&metadata)
 }
 
 fn to_object(object: &Object) -> RawObject {
-    RawObject::parse(parts::to_raw(object).get()).unwrap_or_default()
+    RawObject::parse(metadata::to_raw(object).get()).unwrap_or_default()
 }

@@ -13,10 +13,10 @@ use notarium_wire::ipynb::{CellOutput, LongValue, is_json_mime, long_mark};
 use serde_json::value::RawValue;
 
 use super::long_check;
-use crate::app::App;
 use crate::blobs::check::parse_hash;
 use crate::blobs::parts;
 use crate::http::problem::Problem;
+use crate::notebooks::Notebooks;
 
 /// Bytes of the file that are made in one step.
 const PIECE_BYTES: usize = 256 << 10;
@@ -114,7 +114,7 @@ impl Reading {
     }
 
     /// Next piece of the file. The last one includes the text after the last value.
-    pub async fn next(&mut self, app: &App, notebook: &NotebookId) -> Result<String, Problem> {
+    pub async fn next(&mut self, notebooks: &Notebooks, notebook: &NotebookId) -> Result<String, Problem> {
         let mut piece = String::new();
         while piece.len() < PIECE_BYTES {
             let blob = self.blob.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +131,7 @@ impl Reading {
             let Some(value) = self.values.front_mut() else { break };
             match value.sources.pop_front() {
                 Some(Source::Text(text)) => value.place.text.push(&text, &mut piece),
-                Some(Source::Blob(part)) => self.open(app, notebook, &part, &mut piece).await?,
+                Some(Source::Blob(part)) => self.open(notebooks, notebook, &part, &mut piece).await?,
                 None => {
                     if !value.is_json {
                         value.place.text.end(&mut piece);
@@ -146,21 +146,21 @@ impl Reading {
 
     async fn open(
         &mut self,
-        app: &App,
+        notebooks: &Notebooks,
         notebook: &NotebookId,
         part: &BlobPart,
         piece: &mut String,
     ) -> Result<(), Problem> {
         let Some(value) = self.values.front_mut() else { return Ok(()) };
         let content = match parse_hash(&part.sha256) {
-            Ok(hash) => app.blobs.get(notebook, &hash).await.map(|content| (hash, content)),
+            Ok(hash) => notebooks.blobs.get(notebook, &hash).await.map(|content| (hash, content)),
             Err(_) => Err(BlobError::NotFound),
         };
         match content {
             Ok((hash, content)) if part.json => {
                 // Invalid JSON, or JSON nested too deeply for a file, is written as a string.
                 value.is_json = long_check::is_json(content.bytes).await?;
-                self.blob = Mutex::new(Some(app.blobs.get(notebook, &hash).await?.bytes));
+                self.blob = Mutex::new(Some(notebooks.blobs.get(notebook, &hash).await?.bytes));
             }
             Ok((_, content)) => self.blob = Mutex::new(Some(content.bytes)),
             Err(BlobError::NotFound | BlobError::Damaged { .. }) => {

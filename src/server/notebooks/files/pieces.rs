@@ -13,9 +13,8 @@ use notarium_wire::ipynb::{self, CellOutput};
 use super::export;
 use super::long::{self, LongOutput, Reading};
 use super::long_check::not_written;
-use crate::app::App;
-use crate::blobs;
 use crate::http::problem::Problem;
+use crate::notebooks::Notebooks;
 
 /// Cells are written together up to this size.
 const PIECE_BYTES: u64 = 256 << 10;
@@ -27,9 +26,12 @@ const COPIES: u64 = 4;
 pub const MAX_MAKING_MIB: u32 = 64;
 
 /// Stream of the file's text.
-pub fn of(app: App, state: Arc<Document>) -> impl Stream<Item = Result<String, std::io::Error>> + Send + 'static {
+pub fn of(
+    notebooks: Arc<Notebooks>,
+    state: Arc<Document>,
+) -> impl Stream<Item = Result<String, std::io::Error>> + Send + 'static {
     let pieces = Arc::new(ipynb::Pieces::new(state.order.iter().map(CellId::as_str)));
-    let making = Making { app, state, pieces, next: 0, open: None, long: None, is_over: false };
+    let making = Making { notebooks, state, pieces, next: 0, open: None, long: None, is_over: false };
     stream::try_unfold(making, async |mut making| {
         let piece = making.next().await.map_err(|problem| std::io::Error::other(problem.detail.clone()))?;
         Ok(piece.map(|piece| (piece, making)))
@@ -37,7 +39,7 @@ pub fn of(app: App, state: Arc<Document>) -> impl Stream<Item = Result<String, s
 }
 
 struct Making {
-    app: App,
+    notebooks: Arc<Notebooks>,
     state: Arc<Document>,
     pieces: Arc<ipynb::Pieces>,
     /// Index of the next cell.
@@ -73,7 +75,7 @@ impl Making {
             return Ok(None);
         }
         if let Some(reading) = &mut self.long {
-            let piece = reading.next(&self.app, &self.state.notebook_id).await?;
+            let piece = reading.next(&self.notebooks, &self.state.notebook_id).await?;
             self.long.take_if(|reading| reading.is_over());
             return Ok(Some(piece));
         }
@@ -115,10 +117,10 @@ impl Making {
         make: impl FnOnce(&BTreeMap<String, Bytes>) -> T + Send + 'static,
     ) -> Result<T, Problem> {
         let mib = u32::try_from((bytes * COPIES) >> 20).unwrap_or(u32::MAX).clamp(1, MAX_MAKING_MIB);
-        let _permits = self.app.making_files.acquire_many(mib).await;
+        let _permits = self.notebooks.making_files.acquire_many(mib).await;
         let mut loaded = BTreeMap::new();
         for part in blobs {
-            if let Some(bytes) = blobs::load(&self.app, &self.state.notebook_id, &part.sha256).await? {
+            if let Some(bytes) = self.notebooks.blobs.load(&self.state.notebook_id, &part.sha256).await? {
                 loaded.insert(part.sha256.clone(), bytes);
             }
         }

@@ -12,19 +12,18 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::export;
-use super::own;
 use super::pieces::MAX_MAKING_MIB;
-use crate::app::App;
-use crate::blobs;
 use crate::http::extract::too_large;
 use crate::http::problem::Problem;
+use crate::notebooks::Notebooks;
+use crate::rooms::metadata;
 
 /// Limit of all large outputs in one file.
 const MAX_BLOB_BYTES: u64 = 64 << 20;
 /// Memory for one file: as values, as text, and while it is sanitised.
 const MAKING_MIB: u32 = MAX_MAKING_MIB / 2;
 
-pub async fn write(app: &App, state: Arc<Document>, format: ExportFormat) -> Result<String, Problem> {
+pub async fn write(notebooks: &Notebooks, state: Arc<Document>, format: ExportFormat) -> Result<String, Problem> {
     let format = match format {
         ExportFormat::Html => Format::Html,
         ExportFormat::Md => Format::Markdown,
@@ -42,10 +41,10 @@ pub async fn write(app: &App, state: Arc<Document>, format: ExportFormat) -> Res
             "the outputs have {total} bytes, more than the {MAX_BLOB_BYTES} of a file for reading: export it as ipynb, or clear large ones"
         )));
     }
-    let _permits = app.making_files.acquire_many(MAKING_MIB).await;
+    let _permits = notebooks.making_files.acquire_many(MAKING_MIB).await;
     let mut loaded = BTreeMap::new();
     for part in named {
-        if let Some(bytes) = blobs::load(app, &state.notebook_id, &part.sha256).await? {
+        if let Some(bytes) = notebooks.blobs.load(&state.notebook_id, &part.sha256).await? {
             loaded.insert(part.sha256.clone(), bytes);
         }
     }
@@ -100,5 +99,5 @@ fn cell(file: DocumentCell) -> Cell {
 /// The assistant's answer to a prompt.
 fn reply(file: &DocumentCell) -> Option<String> {
     let own: Value = serde_json::from_str(file.metadata.get("notarium")?.get()).ok()?;
-    own[own::REPLY]["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    own[metadata::REPLY]["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
