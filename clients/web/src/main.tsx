@@ -8,8 +8,7 @@ import { Boundary } from "./ui/Broken.tsx";
 import { Home } from "./views/notebooks/Home.tsx";
 import { NotebookView } from "./views/notebook/Notebook.tsx";
 import { part } from "./ui/parts.ts";
-import { applySettings } from "./app/session/settings.ts";
-import { applyTheme } from "./app/session/theme.ts";
+import { applySettings, applyTheme } from "./app/session/settings.ts";
 import { useRoute } from "./app/session/route.ts";
 import { Invitation, type Session, TOLD, onLink, resume, signIn } from "./app/session/session.ts";
 

@@ -4,7 +4,7 @@ import type { ChangeSet as Wire, Command } from "../protocol/messages.ts";
 import { newId } from "../transport/ids.ts";
 import * as ruff from "./client.ts";
 import type { Finding } from "./notebook.ts";
-import { changesBetween } from "../app/cells/changes.ts";
+import { changesBetween } from "../app/cells/diff.ts";
 import { type CodeCell, definitionOf } from "./definitions.ts";
 import { defaultKernel, statusOf } from "../app/state/kernels.ts";
 import { settings } from "../app/session/settings.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentsHere } from "../../src/app/state/agents.ts";
+import { agentsHere } from "../../src/app/state/kernels.ts";
 import { Document } from "../../src/protocol/document.ts";
 import type { Execution, KernelSession, KernelStatus } from "../../src/protocol/messages.ts";
 

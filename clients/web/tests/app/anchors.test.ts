@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { slug, targetOf } from "../../src/app/cells/anchors.ts";
+import { slug, targetOf } from "../../src/app/cells/headings.ts";
 import { routeOf } from "../../src/app/session/route.ts";
 import type { Cell } from "../../src/protocol/messages.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { outlineOf } from "../../src/app/cells/outline.ts";
+import { outlineOf } from "../../src/app/cells/headings.ts";
 import type { Cell } from "../../src/protocol/messages.ts";
 
 test("the headings of Markdown cells, without marks, none in code", () => {

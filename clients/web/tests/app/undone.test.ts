@@ -1,6 +1,6 @@
 // Undo button of a turn: hidden after an undo, back after a redo.
 import { expect, test } from "vitest";
-import { UndoneCalls, changing } from "../../src/app/state/undone.ts";
+import { changing, UndoneCalls } from "../../src/app/state/assistants.ts";
 
 test("a call is undone by an event that says so, and no longer by the redo of that", () => {
   const undone = new UndoneCalls();

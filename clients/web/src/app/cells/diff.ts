@@ -1,5 +1,6 @@
-// Word diff of two texts, with the lines around each change.
-import { presentableDiff } from "@codemirror/merge";
+// Differences of two texts: a word diff for display, and a minimal change that keeps concurrent edits elsewhere in the text.
+import { diff, presentableDiff } from "@codemirror/merge";
+import { ChangeSet } from "@codemirror/state";
 
 export interface Segment {
   kind: "same" | "added" | "removed" | "left out";
@@ -38,4 +39,14 @@ function shorten(segment: Segment, isFirst: boolean, isLast: boolean): Segment[]
     { kind: "same", text: tail > 0 ? `\n${lines.slice(-tail).join("\n")}` : "" },
   ];
   return parts.filter(({ text }) => text !== "");
+}
+
+const CHANGE_LIMITS = { scanLimit: 500, timeout: 100 };
+
+/** Minimal change from one text to another, so that concurrent edits elsewhere in the text survive. */
+export function changesBetween(before: string, after: string): ChangeSet {
+  const parts = diff(before, after, CHANGE_LIMITS).map(({ fromA, toA, fromB, toB }) => ({
+    ...{ from: fromA, to: toA, insert: after.slice(fromB, toB) },
+  }));
+  return ChangeSet.of(parts, before.length);
 }

@@ -1,4 +1,4 @@
-// Headings and the cells that a collapsed heading hides.
+// Headings of a notebook: the cells that a collapsed heading hides, the table of contents, and links such as `[Results](#Results)`.
 import type { Cell } from "../../protocol/messages.ts";
 
 /** The level, 1 to 6, of a Markdown cell that begins with a heading. */
@@ -44,4 +44,77 @@ export function headingAbove(order: readonly string[], cells: ReadonlyMap<string
     if (level !== undefined && level < own) return order[index];
   }
   return undefined;
+}
+
+export interface Heading {
+  cell: string;
+  level: number;
+  text: string;
+}
+
+/** Cache by cell; cells are immutable, so a changed cell is another object. */
+const known = new WeakMap<Cell, { level: number; text: string }[]>();
+
+export function outlineOf(order: readonly string[], cells: ReadonlyMap<string, Cell>): Heading[] {
+  return order.flatMap((id) => {
+    const cell = cells.get(id);
+    return cell?.cell_type === "markdown" ? headingsIn(cell).map((heading) => ({ cell: id, ...heading })) : [];
+  });
+}
+
+function headingsIn(cell: Cell): { level: number; text: string }[] {
+  const before = known.get(cell);
+  if (before) return before;
+  const headings: { level: number; text: string }[] = [];
+  let fence: string | undefined;
+  for (const line of cell.source.split("\n")) {
+    const mark = /^\s{0,3}(```+|~~~+)/.exec(line)?.[1];
+    if (fence === undefined) fence = mark;
+    else if (mark?.startsWith(fence)) fence = undefined;
+    const heading = fence === undefined ? /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/.exec(line) : null;
+    if (heading) headings.push({ level: heading[1]?.length ?? 1, text: plain(heading[2] ?? "") });
+  }
+  known.set(cell, headings);
+  return headings;
+}
+
+/** Removes Markdown's marks. */
+function plain(text: string): string {
+  return text
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/(\*\*|__|\*|`|~~)(.+?)\1/g, "$2")
+    .trim();
+}
+
+/** Anchor of a heading, normalised because Jupyter and GitHub differ in case and punctuation. */
+export function slug(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replace(/\s+/g, "-");
+}
+
+export interface Target {
+  cell: string;
+  heading?: Heading;
+}
+
+export function targetOf(href: string, order: readonly string[], cells: ReadonlyMap<string, Cell>): Target | undefined {
+  const name = decoded(href.replace(/^#/, ""));
+  if (name === "") return undefined;
+  const wanted = slug(name.replaceAll("-", " "));
+  const heading = outlineOf(order, cells).find(({ text }) => slug(text.replaceAll("-", " ")) === wanted);
+  if (heading) return { cell: heading.cell, heading };
+  const mark = new RegExp(`\\b(?:id|name)\\s*=\\s*["']?${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}["'\\s>]`);
+  const cell = order.find((id) => cells.get(id)?.cell_type === "markdown" && mark.test(cells.get(id)?.source ?? ""));
+  return cell === undefined ? undefined : { cell };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

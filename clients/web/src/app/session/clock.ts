@@ -1,4 +1,5 @@
-// Estimate of the server's clock. Event times are the server's, and this machine's clock may be wrong by hours.
+// Estimate of the server's clock, because this machine's may be wrong by hours; and a hook for the current time.
+import { useEffect, useState } from "react";
 
 let aheadMs = 0;
 /** Smaller differences are ignored, because `Date` headers have whole seconds. */
@@ -15,4 +16,16 @@ export function learn(date: string | null, sentAt: number, receivedAt: number): 
 /** Estimated time of the server's clock now. */
 export function serverNow(): number {
   return Date.now() + aheadMs;
+}
+
+/** Hook: the current time, updated at an interval. */
+export function useNow(every: number | undefined, clock: () => number = Date.now): number {
+  const [now, setNow] = useState(clock);
+  useEffect(() => {
+    if (every === undefined) return;
+    setNow(clock());
+    const timer = setInterval(() => setNow(clock()), every);
+    return () => clearInterval(timer);
+  }, [every, clock]);
+  return now;
 }

@@ -1,4 +1,4 @@
-// A person's editor settings, stored in this browser.
+// A person's settings of the editor and the theme, stored in this browser.
 import { useSyncExternalStore } from "react";
 
 export interface Settings {
@@ -81,4 +81,55 @@ export function useSettings(): Settings {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }, settings);
+}
+
+const THEME_KEY = "notarium.theme";
+const THEMES = ["system", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
+
+export function theme(): Theme {
+  return THEMES.find((each) => each === localStorage.getItem(THEME_KEY)) ?? "system";
+}
+
+export function applyTheme(): void {
+  document.documentElement.dataset.theme = theme();
+}
+
+export function nextTheme(): Theme {
+  const next = THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length] ?? "system";
+  chooseTheme(next);
+  return next;
+}
+
+export function chooseTheme(next: Theme): void {
+  localStorage.setItem(THEME_KEY, next);
+  applyTheme();
+  for (const listener of themeListeners) listener();
+}
+
+export function useTheme(): Theme {
+  return useSyncExternalStore((listener) => {
+    themeListeners.add(listener);
+    return () => void themeListeners.delete(listener);
+  }, theme);
+}
+
+const themeListeners = new Set<() => void>();
+
+function isDark(): boolean {
+  const chosen = theme();
+  return chosen === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : chosen === "dark";
+}
+
+/** Hook: true if the current theme is dark. */
+export function useIsDark(): boolean {
+  return useSyncExternalStore((listener) => {
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    themeListeners.add(listener);
+    system.addEventListener("change", listener);
+    return () => {
+      themeListeners.delete(listener);
+      system.removeEventListener("change", listener);
+    };
+  }, isDark);
 }

@@ -1,6 +1,6 @@
-// Assistants at work according to the document: one per conversation with an unfinished turn or call.
+// What assistants do in a notebook: their unfinished work, the calls that wait for a person, and the calls that were undone.
 import type { Document } from "../../protocol/document.ts";
-import type { ToolCall } from "../../protocol/messages.ts";
+import type { EventMessage, ToolCall } from "../../protocol/messages.ts";
 
 export interface AssistantAtWork {
   conversation: string;
@@ -36,4 +36,61 @@ function cellsOf({ targets }: ToolCall): string[] {
   return (targets ?? []).flatMap((target) => {
     return typeof target === "object" && "kind" in target && target.kind === "cell" ? [target.cell_id] : [];
   });
+}
+
+/** Calls that wait for a person, by the existing cell that they would change. */
+export type Proposals = ReadonlyMap<string, [string, ToolCall][]>;
+
+export function proposalsIn(waiting: readonly [string, ToolCall][], isThere: (cell: string) => boolean): Proposals {
+  const found = new Map<string, [string, ToolCall][]>();
+  for (const [id, call] of waiting) {
+    const { cell_id } = call.arguments as { cell_id?: unknown };
+    if (typeof cell_id !== "string" || !isThere(cell_id)) continue;
+    found.set(cell_id, [...(found.get(cell_id) ?? []), [id, call]]);
+  }
+  return found;
+}
+
+/** Calls that may be confirmed together, because their risk is `edit` or `read`. */
+export function confirmedTogether(proposals: Proposals): [string, ToolCall][] {
+  return [...proposals.values()].flat().filter(([, { risk }]) => risk === "edit" || risk === "read");
+}
+
+/** Undone calls, known since the page opened. An undone turn offers no undo. */
+export class UndoneCalls {
+  readonly #undone = new Set<string>();
+  /** Calls undone by each undo, by its correlation id, to which a redo refers. */
+  readonly #taken = new Map<string, Set<string>>();
+
+  /** Applies an event; returns true if the set of undone calls changed. */
+  hear({ undoes, correlation_id }: Pick<EventMessage, "undoes" | "correlation_id">): boolean {
+    if (undoes === undefined || undoes === null) return false;
+    const redone = this.#taken.get(undoes);
+    if (redone) {
+      for (const call of redone) this.#undone.delete(call);
+      this.#taken.delete(undoes);
+      return true;
+    }
+    const taken = this.#taken.get(correlation_id) ?? new Set();
+    this.#taken.set(correlation_id, taken.add(undoes));
+    if (this.#undone.has(undoes)) return false;
+    this.#undone.add(undoes);
+    return true;
+  }
+
+  /** Marks calls as undone, when the server has nothing left to undo. */
+  add(calls: readonly string[]): void {
+    for (const call of calls) this.#undone.add(call);
+  }
+
+  has(call: string): boolean {
+    return this.#undone.has(call);
+  }
+}
+
+const CHANGING = new Set(["create_cell", "create_cells", "modify_cell", "move_cell", "delete_cell", "restore_cell", "undo"]);
+
+/** Calls of a turn that changed cells; only these can be undone. */
+export function changing(calls: readonly { call_id: string; function: string }[]): string[] {
+  return calls.filter((call) => CHANGING.has(call.function)).map(({ call_id }) => call_id);
 }

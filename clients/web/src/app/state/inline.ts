@@ -4,7 +4,7 @@ import type { ChangeSet as Wire, Command } from "../../protocol/messages.ts";
 import type { components } from "../../protocol/rest.ts";
 import { newId } from "../../transport/ids.ts";
 import { chosenModel } from "./asking.ts";
-import { changesBetween } from "../cells/changes.ts";
+import { changesBetween } from "../cells/diff.ts";
 import type { Inline, InlineField } from "./inlineField.ts";
 import type { OpenNotebook, Typing } from "./notebook.ts";
 import { causeWords } from "../words/words.ts";

@@ -9,7 +9,6 @@ import { Questions } from "../../transport/questions.ts";
 import { sentenceOf } from "../../transport/refusals.ts";
 import { Replica } from "../../transport/replica.ts";
 import { Ahead } from "./ahead.ts";
-import { type AssistantAtWork, assistantsAtWork } from "./assistants.ts";
 import { Authors } from "./authors.ts";
 import { type Chunk, rechunk } from "../cells/chunks.ts";
 import { Comments } from "./comments.ts";
@@ -22,7 +21,7 @@ import { Focus } from "./focus.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "../cells/headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
-import { proposalsIn } from "./proposals.ts";
+import { type AssistantAtWork, assistantsAtWork, proposalsIn, UndoneCalls } from "./assistants.ts";
 import { missingIn } from "./functions.ts";
 import { Runs } from "./runs.ts";
 import { Schemas } from "./schemas.ts";
@@ -33,7 +32,6 @@ import { InlineField } from "./inlineField.ts";
 import type { Asking, Marked, OpenNotebook, Panel, Panels, Rights, Selection, Toast, Toasts, Typing } from "./notebook.ts";
 import { Together } from "./together.ts";
 import { Topics } from "./topics.ts";
-import { UndoneCalls } from "./undone.ts";
 
 /** Names of commands that need the right to edit. */
 const EDITS =

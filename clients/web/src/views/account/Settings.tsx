@@ -2,9 +2,17 @@
 import { type ReactNode, type RefObject, useRef, useState } from "react";
 import { Dialog } from "@base-ui/react/dialog";
 import { allowNotifications, mayNotify } from "../../app/session/attention.ts";
-import { FONT_SIZES, type Flag, type Settings as Values, change, useSettings } from "../../app/session/settings.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
-import { type Theme, chooseTheme, useTheme } from "../../app/session/theme.ts";
+import {
+  change,
+  chooseTheme,
+  type Flag,
+  FONT_SIZES,
+  type Settings as Values,
+  type Theme,
+  useSettings,
+  useTheme,
+} from "../../app/session/settings.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { page } from "../../commands/table.ts";
 

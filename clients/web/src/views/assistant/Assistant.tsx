@@ -2,8 +2,7 @@
 import { Eye, Plus, Settings2, Square, X } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { chooseModel, chosenModel } from "../../app/state/asking.ts";
-import { serverNow } from "../../app/session/clock.ts";
-import { useNow } from "../../app/session/now.ts";
+import { serverNow, useNow } from "../../app/session/clock.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { clock } from "../../app/words/words.ts";

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from "react";
 import { chosenModel, mayAsk } from "../../app/state/asking.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { type CallEnd, type Said, endOf, isObject, joined, resultsOf, saidOf } from "../../app/words/talk.ts";
-import { changing } from "../../app/state/undone.ts";
+import { changing } from "../../app/state/assistants.ts";
 import { duration, plain } from "../../app/words/words.ts";
 import type { ActivityKind, MessageBlock, MessagePosted } from "../../protocol/messages.ts";
 import type { components } from "../../protocol/rest.ts";

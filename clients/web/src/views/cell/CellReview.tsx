@@ -2,7 +2,7 @@
 import { Bot, Check, ChevronDown, ChevronUp, Play, Undo2 } from "lucide-react";
 import { Suspense, useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
-import { confirmedTogether } from "../../app/state/proposals.ts";
+import { confirmedTogether } from "../../app/state/assistants.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { confirming, useDecision } from "../assistant/useCall.ts";
 import { part } from "../../ui/parts.ts";

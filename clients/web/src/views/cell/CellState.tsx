@@ -1,10 +1,9 @@
 // A cell's run state: the gutter with run button and clock, and the run's status with its cause.
 import { ChevronDown, ChevronRight, EyeOff, Pin, Play, Square } from "lucide-react";
 import { useState } from "react";
-import { serverNow } from "../../app/session/clock.ts";
 import { headingLevel } from "../../app/cells/headings.ts";
 import { defaultKernel, statusOf } from "../../app/state/kernels.ts";
-import { useNow } from "../../app/session/now.ts";
+import { serverNow, useNow } from "../../app/session/clock.ts";
 import { isRunnable } from "../../app/state/runs.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
@@ -13,8 +12,7 @@ import { isFinished } from "../../protocol/apply/executions.ts";
 import type { Cell as CellValue, Execution } from "../../protocol/messages.ts";
 import { useName } from "../../ui/Author.tsx";
 import { CommentMark } from "./CommentMark.tsx";
-import { Ended } from "./Ended.tsx";
-import { KernelLog } from "./KernelLog.tsx";
+import { Ended, KernelLog } from "./Ended.tsx";
 
 interface Props {
   store: NotebookStore;

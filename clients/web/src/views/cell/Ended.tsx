@@ -1,7 +1,7 @@
-// End of a run and the actor who ended it. The state has only the cause, so the actor is fetched once the words are visible.
+// End of a run and the actor who ended it, and the log of an ended kernel. The state has only the cause, so the actor is loaded.
 import { useEffect, useRef, useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
-import { endedWords } from "../../app/words/words.ts";
+import { endedWords, withoutLog } from "../../app/words/words.ts";
 import type { Actor, Execution } from "../../protocol/messages.ts";
 import type { components } from "../../protocol/rest.ts";
 import { useName } from "../../ui/Author.tsx";
@@ -45,5 +45,20 @@ export function Ended({ store, id, run }: { store: NotebookStore; id: string; ru
     <span ref={place}>
       <EndedBy store={store} run={run} by={by} />
     </span>
+  );
+}
+
+/** Log of an ended kernel process: the reason if the kernel did not start. */
+export function KernelLog({ detail }: { detail: string | null | undefined }) {
+  const { log } = withoutLog(detail ?? "");
+  if (log === undefined) return null;
+  return (
+    <details className="kernel-log small">
+      <summary>Kernel log</summary>
+      {/* Focusable, so that the keyboard can scroll it. */}
+      <pre className="effect" tabIndex={0}>
+        {log}
+      </pre>
+    </details>
   );
 }

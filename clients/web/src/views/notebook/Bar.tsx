@@ -14,12 +14,11 @@ import {
   Undo2,
 } from "lucide-react";
 import { memo, useState } from "react";
-import { serverNow } from "../../app/session/clock.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { keyLabel, page } from "../../commands/table.ts";
 import { MOST_NAME, guestName, keepGuestName } from "../../app/session/guest.ts";
-import { useNow } from "../../app/session/now.ts";
+import { serverNow, useNow } from "../../app/session/clock.ts";
 import { clock } from "../../app/words/words.ts";
 import { ConnectionStatus } from "./ConnectionStatus.tsx";
 import { Kernel } from "../panels/kernel/Kernel.tsx";

@@ -1,6 +1,6 @@
 // Connection and save state in the bar. A longer disconnect gets a notice (Notices.tsx).
 import { useEffect, useState } from "react";
-import { useNow } from "../../app/session/now.ts";
+import { useNow } from "../../app/session/clock.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 

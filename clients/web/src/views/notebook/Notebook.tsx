@@ -8,7 +8,7 @@ import { go } from "../../app/session/route.ts";
 import type { Session } from "../../app/session/session.ts";
 import { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
-import { nextTheme } from "../../app/session/theme.ts";
+import { nextTheme } from "../../app/session/settings.ts";
 import { page } from "../../commands/table.ts";
 import { Bar } from "./Bar.tsx";
 import { Boundary } from "../../ui/Broken.tsx";

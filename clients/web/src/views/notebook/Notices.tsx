@@ -1,7 +1,7 @@
 // Notices below the bar that need attention: no connection, expired session, unreachable kernel, pending input.
 import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { defaultKernel } from "../../app/state/kernels.ts";
-import { useNow } from "../../app/session/now.ts";
+import { useNow } from "../../app/session/clock.ts";
 import type { Session } from "../../app/session/session.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";

@@ -1,7 +1,7 @@
 // Avatars of people, assistants and agents here. A click goes to a person's cell, a second click follows the person.
 import { Bot, Cpu, Eye } from "lucide-react";
 import { useEffect } from "react";
-import { type AgentHere, agentsHere } from "../../app/state/agents.ts";
+import { type AgentHere, agentsHere } from "../../app/state/kernels.ts";
 import { type AssistantAtWork, assistantsAtWork } from "../../app/state/assistants.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";

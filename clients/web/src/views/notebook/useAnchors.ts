@@ -1,6 +1,6 @@
 // Handles clicks on `#` links between cells: selects the target, since the page uses the URL's hash for routing.
 import { useEffect } from "react";
-import { targetOf } from "../../app/cells/anchors.ts";
+import { targetOf } from "../../app/cells/headings.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 
 export function useAnchors(store: NotebookStore): void {

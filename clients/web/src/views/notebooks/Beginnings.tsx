@@ -1,7 +1,8 @@
-// Starter templates, shown while there is no notebook yet.
+// Templates for new notebooks, and the starters shown while there is no notebook yet.
+import { useEffect, useState } from "react";
 import type { Session } from "../../app/session/session.ts";
+import type { components } from "../../protocol/rest.ts";
 import type { Choice } from "./Templates.tsx";
-import { useTemplates } from "./useTemplates.ts";
 
 export function Beginnings({ session, make }: { session: Session; make: (title: string, template: Choice) => void }) {
   const { templates } = useTemplates(session);
@@ -21,4 +22,16 @@ export function Beginnings({ session, make }: { session: Session; make: (title: 
       </ul>
     </section>
   );
+}
+
+type All = components["schemas"]["Templates"];
+
+/** Hook: the templates for new notebooks. */
+export function useTemplates({ rest }: Session) {
+  const [templates, setTemplates] = useState<All>();
+  const [error, setError] = useState<string>();
+  useEffect(() => {
+    rest.get<All>("/api/templates").then(setTemplates, (failure: Error) => setError(failure.message));
+  }, [rest]);
+  return { templates, error };
 }

@@ -1,12 +1,11 @@
-// A row of the notebook list, with its menu.
+// A row of the notebook list, with its menu, and who is in the notebook and what runs there.
 import { EllipsisVertical } from "lucide-react";
 import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import type { Session } from "../../app/session/session.ts";
-import { ago, date } from "../../app/words/words.ts";
+import { type NotebookNow, nowWords, withoutMe } from "../../app/words/happening.ts";
+import { ago, date, hueOf, initials } from "../../app/words/words.ts";
 import type { components } from "../../protocol/rest.ts";
-import { withoutMe } from "../../app/words/happening.ts";
 import { part } from "../../ui/parts.ts";
-import { Now } from "./Now.tsx";
 
 export type Line = components["schemas"]["NotebookLine"];
 export type Workspace = components["schemas"]["Workspace"];
@@ -155,5 +154,32 @@ function More(props: MenuProps) {
     <Suspense fallback={button}>
       <RowMenu {...props} />
     </Suspense>
+  );
+}
+
+/** Avatars shown; the rest is a number. */
+const SHOWN = 3;
+
+export function Now({ now }: { now: NotebookNow }) {
+  const { running, queued, people } = now;
+  const words = nowWords(now);
+  if (words === "") return null;
+  return (
+    <span className="now" title={words}>
+      <span className="hidden">{words}</span>
+      {running + queued > 0 && (
+        <span className={running > 0 ? "tag running" : "tag plain"} aria-hidden>
+          <span className="word">{running > 0 ? "Running" : "Queued"}</span>
+        </span>
+      )}
+      <span className="faces" aria-hidden>
+        {people.slice(0, SHOWN).map(({ name }, index) => (
+          <span key={index} className={`avatar small peer-hue-${hueOf(name)}`}>
+            {initials(name)}
+          </span>
+        ))}
+        {people.length > SHOWN && <span className="avatar small more">+{people.length - SHOWN}</span>}
+      </span>
+    </span>
   );
 }

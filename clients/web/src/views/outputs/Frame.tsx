@@ -1,6 +1,6 @@
 // Sandboxed iframe for output with scripts: its opaque origin can reach neither the page nor the network.
 import { useEffect, useRef, useState } from "react";
-import { useIsDark } from "../../app/session/theme.ts";
+import { useIsDark } from "../../app/session/settings.ts";
 import { frameMessage } from "../../outputs/frame.ts";
 import type { Drawing } from "../../outputs/mime.ts";
 import { scriptsFor } from "../../outputs/renderers.ts";

@@ -11,7 +11,7 @@ import type { Execution, RegisteredFunction } from "../../protocol/messages.ts";
 import { newId } from "../../transport/ids.ts";
 import { Rejected } from "../../transport/outbox.ts";
 import { sentenceOf } from "../../transport/refusals.ts";
-import { KernelLog } from "../cell/KernelLog.tsx";
+import { KernelLog } from "../cell/Ended.tsx";
 import { OutputList } from "../outputs/Outputs.tsx";
 import { RunProgress } from "../outputs/RunProgress.tsx";
 

@@ -1,7 +1,7 @@
 // The outline panel: links to headings, and the dependency map. Lazy: loads when it opens.
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
-import { outlineOf } from "../../app/cells/outline.ts";
+import { outlineOf } from "../../app/cells/headings.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { Dependencies } from "./Dependencies.tsx";

@@ -1,8 +1,7 @@
-// Field for writing a comment: Markdown, with a list of people after `@`.
+// Field for writing a comment: Markdown, with a list of people after `@`; and the names of people by id.
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import { mentionAt, mentionsIn } from "../../../app/state/comments.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
-import { useNames } from "./useNames.ts";
 
 const SHOWN = 6;
 
@@ -171,4 +170,17 @@ function Picker({ picker, choose }: { picker: ReturnType<typeof usePicker>; choo
       ))}
     </ul>
   );
+}
+
+/** Hook: names of users by id; grows as names load. */
+export function useNames(store: NotebookStore, ids: readonly string[]): ReadonlyMap<string, string> {
+  const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
+  const key = ids.join();
+  useEffect(() => {
+    let isWanted = true;
+    const add = (id: string) => (name: string) => isWanted && setNames((before) => new Map(before).set(id, name));
+    for (const id of key === "" ? [] : key.split(",")) store.session.nameOf(id).then(add(id), () => undefined);
+    return () => void (isWanted = false);
+  }, [store, key]);
+  return names;
 }

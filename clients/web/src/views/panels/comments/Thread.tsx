@@ -6,9 +6,8 @@ import type { NotebookStore } from "../../../app/state/store.ts";
 import { ago, date, hueOf, initials } from "../../../app/words/words.ts";
 import type { Comment, Thread as ThreadValue } from "../../../protocol/messages.ts";
 import { useName } from "../../../ui/Author.tsx";
-import { CommentField } from "./CommentField.tsx";
 import { Rendered } from "../../outputs/Rendered.tsx";
-import { useNames } from "./useNames.ts";
+import { CommentField, useNames } from "./CommentField.tsx";
 
 interface Props {
   store: NotebookStore;

@@ -2,10 +2,9 @@
 import { Popover } from "@base-ui/react/popover";
 import { Braces, FolderOpen, Wrench } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
-import { serverNow } from "../../../app/session/clock.ts";
 import { statusOf } from "../../../app/state/kernels.ts";
 import { sizeWords } from "../../../app/words/sizes.ts";
-import { useNow } from "../../../app/session/now.ts";
+import { serverNow, useNow } from "../../../app/session/clock.ts";
 import { Boundary } from "../../../ui/Broken.tsx";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { clock, kernelEnd, kernelName, plain } from "../../../app/words/words.ts";
@@ -14,7 +13,7 @@ import type { KernelSession } from "../../../protocol/messages.ts";
 import type { components } from "../../../protocol/rest.ts";
 import { ReactivityChoice } from "../../cell/Graph.tsx";
 import { asksInput, kernelWords } from "./Kernel.tsx";
-import { KernelLog } from "../../cell/KernelLog.tsx";
+import { KernelLog } from "../../cell/Ended.tsx";
 
 type Kernels = components["schemas"]["Kernels"];
 
