@@ -76,18 +76,18 @@ describe("sentences of the server", () => {
 
 describe("the graph of an open notebook", () => {
   function opened(reactivity: string) {
-    const changed = new Set<() => void>();
+    const folded = new Set<(event: { type: string }) => void>();
     const answers: ((graph: object) => void)[] = [];
     const told: string[] = [];
     const get = vi.fn(() => new Promise((resolve) => answers.push(resolve)));
     const store = {
       id: "nb",
-      replica: { document: { reactivity }, changed, replaced: new Set() },
+      replica: { document: { reactivity }, folded, replaced: new Set(), stateChanged: new Set() },
       session: { rest: { get } },
       touch: (topic: string) => told.push(topic),
     };
     const graph = new Graph(store as unknown as OpenNotebook);
-    const change = () => changed.forEach((listener) => listener());
+    const change = (type = "CellSourceEdited") => folded.forEach((listener) => listener({ type }));
     const answer = async (version: number, cells: CellReport[]) => {
       answers.shift()?.({ version, reactivity, cells });
       await Promise.resolve();
@@ -106,6 +106,27 @@ describe("the graph of an open notebook", () => {
     expect(get).toHaveBeenCalledTimes(1);
     await answer(5, stale("its text has changed since it ran"));
     expect([graph.of("a")?.standing, told]).toEqual(["stale", ["cell:a", "graph"]]);
+    vi.useRealTimers();
+  });
+
+  test("is asked for after events of cells and plans, not after outputs and words of the assistant", async () => {
+    vi.useFakeTimers();
+    const { get, change } = opened("lazy");
+    for (const type of [
+      "ExecutionOutputAppended",
+      "ExecutionOutputUpdated",
+      "ExecutionInputAnswered",
+      "MessagePosted",
+      "ThreadStarted",
+    ])
+      change(type);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(get).not.toHaveBeenCalled();
+    for (const type of ["CellDeleted", "ExecutionRequested", "ExecutionCompleted", "KernelSessionEnded", "NotebookReactivitySet"]) {
+      change(type);
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(get).toHaveBeenCalledTimes(5);
     vi.useRealTimers();
   });
 

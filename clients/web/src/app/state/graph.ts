@@ -8,6 +8,9 @@ type NotebookGraph = components["schemas"]["NotebookGraph"];
 /** Throttle: typing requests the graph at most once in this time. */
 const REST_MS = 600;
 
+/** Events after which the graph may differ: of cells, plans of runs, kernels and the notebook, but not of outputs. */
+const CHANGES = /^(Cell|Execution(?!Output|Input)|Kernel|Notebook)/;
+
 export class Graph {
   readonly #notebook: OpenNotebook;
   #cells = new Map<string, CellReport>();
@@ -22,7 +25,8 @@ export class Graph {
 
   constructor(notebook: OpenNotebook) {
     this.#notebook = notebook;
-    notebook.replica.changed.add(() => this.#later());
+    notebook.replica.folded.add(({ type }) => CHANGES.test(type) && this.#later());
+    notebook.replica.stateChanged.add(({ name }) => name === "live" && this.#later());
     notebook.replica.replaced.add(() => {
       this.#version = -1;
       this.#later();
