@@ -14,10 +14,10 @@ import { Invitation, type Session, TOLD, onLink, resume, signIn } from "./app/se
 
 const SignIn = part(() => import("./views/account/SignIn.tsx"));
 
-type Who = { state: "asking" } | { state: "told" } | { state: "out"; error?: Error } | { state: "in"; session: Session };
+type SignInState = { state: "asking" } | { state: "told" } | { state: "out"; error?: Error } | { state: "in"; session: Session };
 
 function App() {
-  const [who, setWho] = useState<Who>({ state: "asking" });
+  const [who, setWho] = useState<SignInState>({ state: "asking" });
   const route = useRoute();
 
   const now = useRef(who);

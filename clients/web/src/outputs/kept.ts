@@ -1,7 +1,7 @@
 // Outputs shown while a cell runs again: the old ones, greyed, until the first new one arrives.
 import type { Output } from "../protocol/messages.ts";
 
-export interface Shown {
+export interface ShownOutputs {
   /** The execution that produced the outputs. */
   execution: string;
   outputs: Output[];
@@ -20,7 +20,7 @@ export interface Now {
 
 export const CLEARING_MS = 200;
 
-export function nextShown(before: Shown | undefined, now: Now | undefined): Shown | undefined {
+export function nextShown(before: ShownOutputs | undefined, now: Now | undefined): ShownOutputs | undefined {
   if (!now) return undefined;
   const { execution, outputs, isFinished, waits } = now;
   if (outputs.length > 0) return { execution, outputs, isOld: waits && !isFinished, isGoing: false };

@@ -4,7 +4,7 @@ import { type ComponentProps, type ComponentType, createElement, lazy, useEffect
 
 type Load<T extends ComponentType<any>> = () => Promise<{ default: T }>;
 
-interface Kept<T extends ComponentType<any>> {
+interface LazyModule<T extends ComponentType<any>> {
   now?: T;
   load: Load<T>;
 }
@@ -12,8 +12,8 @@ interface Kept<T extends ComponentType<any>> {
 const RETRY_MS = 3_000;
 const all: (() => Promise<unknown>)[] = [];
 
-function kept<T extends ComponentType<any>>(load: Load<T>): Kept<T> {
-  const own: Kept<T> = {
+function kept<T extends ComponentType<any>>(load: Load<T>): LazyModule<T> {
+  const own: LazyModule<T> = {
     load: async () => {
       const module = await load();
       own.now = module.default;
@@ -36,7 +36,7 @@ export function part<T extends ComponentType<any>>(load: Load<T>) {
   return Object.assign(Part, { load: () => ahead(own) });
 }
 
-function ahead({ load }: Kept<any>): void {
+function ahead({ load }: LazyModule<any>): void {
   void load().catch(() => undefined);
 }
 

@@ -3,13 +3,13 @@
 import { useSyncExternalStore } from "react";
 import type { Execution } from "../../protocol/messages.ts";
 
-type Kept = Pick<Storage, "getItem" | "setItem">;
+type BrowserStorage = Pick<Storage, "getItem" | "setItem">;
 
 const KEY = "notarium.active";
 const MOST = 500;
 const listeners = new Set<() => void>();
 
-function read(storage: Kept): string[] {
+function read(storage: BrowserStorage): string[] {
   try {
     const value: unknown = JSON.parse(storage.getItem(KEY) ?? "[]");
     return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
@@ -20,11 +20,11 @@ function read(storage: Kept): string[] {
 
 const entry = (user: string | undefined, notebook: string) => `${user ?? "guest"} ${notebook}`;
 
-export function showsActive(user: string | undefined, notebook: string, storage: Kept = localStorage): boolean {
+export function showsActive(user: string | undefined, notebook: string, storage: BrowserStorage = localStorage): boolean {
   return read(storage).includes(entry(user, notebook));
 }
 
-export function showActive(user: string | undefined, notebook: string, storage: Kept = localStorage): void {
+export function showActive(user: string | undefined, notebook: string, storage: BrowserStorage = localStorage): void {
   const others = read(storage).filter((each) => each !== entry(user, notebook));
   try {
     storage.setItem(KEY, JSON.stringify([...others, entry(user, notebook)].slice(-MOST)));

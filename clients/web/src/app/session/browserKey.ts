@@ -7,7 +7,7 @@ import type { Rest } from "../../transport/rest.ts";
 
 export type SignedIn = components["schemas"]["SignedIn"];
 
-interface Kept {
+interface StoredKey {
   session: string;
   point: string;
   privateKey: CryptoKey;
@@ -37,7 +37,7 @@ export async function makeKey(): Promise<NewKey | undefined> {
 
 /** Wraps an existing key of this browser. */
 export function heldKey(point: string, privateKey: CryptoKey): NewKey {
-  const keep = (session: string) => set(PLACE, { session, point, privateKey } satisfies Kept).catch(() => undefined);
+  const keep = (session: string) => set(PLACE, { session, point, privateKey } satisfies StoredKey).catch(() => undefined);
   return { point, privateKey, keep };
 }
 
@@ -60,8 +60,8 @@ export async function forgetKey(only?: string): Promise<void> {
   if (kept && (only === undefined || kept.session === only)) await del(PLACE).catch(() => undefined);
 }
 
-async function read(): Promise<Kept | undefined> {
-  return get<Kept>(PLACE).catch(() => undefined);
+async function read(): Promise<StoredKey | undefined> {
+  return get<StoredKey>(PLACE).catch(() => undefined);
 }
 
 function base64url(bytes: ArrayBuffer): string {

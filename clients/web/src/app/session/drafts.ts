@@ -5,11 +5,11 @@ export interface Draft {
   text: string;
 }
 
-type Kept = Pick<Storage, "getItem" | "setItem" | "removeItem">;
+type BrowserStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
 const key = (notebook: string) => `notarium.drafts.${notebook}`;
 
-export function keepDrafts(notebook: string, drafts: Draft[], storage: Kept = localStorage): void {
+export function keepDrafts(notebook: string, drafts: Draft[], storage: BrowserStorage = localStorage): void {
   if (drafts.length === 0) return;
   const others = peek(notebook, storage).filter(({ cell }) => !drafts.some((draft) => draft.cell === cell));
   try {
@@ -20,13 +20,13 @@ export function keepDrafts(notebook: string, drafts: Draft[], storage: Kept = lo
 }
 
 /** Returns the stored drafts and removes them. */
-export function takeDrafts(notebook: string, storage: Kept = localStorage): Draft[] {
+export function takeDrafts(notebook: string, storage: BrowserStorage = localStorage): Draft[] {
   const drafts = peek(notebook, storage);
   storage.removeItem(key(notebook));
   return drafts;
 }
 
-function peek(notebook: string, storage: Kept): Draft[] {
+function peek(notebook: string, storage: BrowserStorage): Draft[] {
   try {
     const value: unknown = JSON.parse(storage.getItem(key(notebook)) ?? "[]");
     return Array.isArray(value) ? value.filter(isDraft) : [];

@@ -1,12 +1,12 @@
 // Guest name: stored in this browser and sent to the server when a connection opens.
 
-type Kept = Pick<Storage, "getItem" | "setItem">;
+type BrowserStorage = Pick<Storage, "getItem" | "setItem">;
 
 const KEY = "notarium.guest";
 /** The server's limit. */
 export const MOST_NAME = 40;
 
-export function guestName(storage: Kept = localStorage): string | undefined {
+export function guestName(storage: BrowserStorage = localStorage): string | undefined {
   try {
     return tidy(storage.getItem(KEY) ?? "");
   } catch {
@@ -14,7 +14,7 @@ export function guestName(storage: Kept = localStorage): string | undefined {
   }
 }
 
-export function keepGuestName(text: string, storage: Kept = localStorage): string | undefined {
+export function keepGuestName(text: string, storage: BrowserStorage = localStorage): string | undefined {
   const name = tidy(text);
   try {
     storage.setItem(KEY, name ?? "");

@@ -7,12 +7,12 @@ export interface Recent {
   at: number;
 }
 
-type Kept = Pick<Storage, "getItem" | "setItem">;
+type BrowserStorage = Pick<Storage, "getItem" | "setItem">;
 
 const KEY = "notarium.recent";
 const MOST = 6;
 
-export function recent(user: string | undefined, storage: Kept = localStorage): Recent[] {
+export function recent(user: string | undefined, storage: BrowserStorage = localStorage): Recent[] {
   try {
     const value: unknown = JSON.parse(storage.getItem(`${KEY}.${user ?? "guest"}`) ?? "[]");
     return Array.isArray(value) ? value.filter((each: Partial<Recent> | null) => typeof each?.id === "string") : [];
@@ -21,7 +21,7 @@ export function recent(user: string | undefined, storage: Kept = localStorage): 
   }
 }
 
-export function opened(user: string | undefined, id: string, title: string, storage: Kept = localStorage): void {
+export function opened(user: string | undefined, id: string, title: string, storage: BrowserStorage = localStorage): void {
   const others = recent(user, storage).filter((each) => each.id !== id);
   const all = [{ id, title, at: serverNow() }, ...others].slice(0, MOST);
   try {
@@ -31,6 +31,6 @@ export function opened(user: string | undefined, id: string, title: string, stor
   }
 }
 
-export function forgetRecent(user: string | undefined, id: string, storage: Kept = localStorage): void {
+export function forgetRecent(user: string | undefined, id: string, storage: BrowserStorage = localStorage): void {
   storage.setItem(`${KEY}.${user ?? "guest"}`, JSON.stringify(recent(user, storage).filter((each) => each.id !== id)));
 }

@@ -4,17 +4,17 @@ import { newId } from "../../transport/ids.ts";
 import { Rejected } from "../../transport/outbox.ts";
 import { serverNow } from "../session/clock.ts";
 import { see, seenAt } from "../session/seen.ts";
-import type { Marked, OpenNotebook, Panels, Rights, Toasts, Typing } from "./notebook.ts";
+import type { MarkedRange, OpenNotebook, Panels, Rights, Toasts, Typing } from "./notebook.ts";
 import { kindOf } from "../words/words.ts";
 
 /** A thread being started. */
 export interface Draft {
   cell: string;
-  marked: (Marked & { quote: string; base: number | undefined }) | undefined;
+  marked: (MarkedRange & { quote: string; base: number | undefined }) | undefined;
 }
 
 /** A comment that the server has not confirmed. */
-export interface Unsent {
+export interface PendingComment {
   id: string;
   target: { thread: string } | Draft;
   text: string;
@@ -23,7 +23,7 @@ export interface Unsent {
   error?: string;
 }
 
-export type Shown = "open" | "resolved";
+export type ThreadFilter = "open" | "resolved";
 
 export class Comments {
   /** The thread being started. */
@@ -32,8 +32,8 @@ export class Comments {
   thread: string | undefined;
   /** The thread whose field takes the focus once. */
   #focus: string | undefined;
-  shown: Shown = "open";
-  unsent: readonly Unsent[] = [];
+  shown: ThreadFilter = "open";
+  unsent: readonly PendingComment[] = [];
   /** The latest comments of others, for screen readers. */
   news = "";
   /** Time of the newest comment that the panel has shown. */
@@ -81,7 +81,7 @@ export class Comments {
   }
 
   /** Starts a thread on the marked range, or on the whole cell. */
-  begin(cell: string, marked: Marked | undefined): void {
+  begin(cell: string, marked: MarkedRange | undefined): void {
     const notebook = this.#notebook;
     const source = notebook.texts.shown(cell) ?? notebook.replica.document.cells.get(cell)?.source ?? "";
     const isUnsent = notebook.texts.shown(cell) !== undefined;
@@ -128,8 +128,8 @@ export class Comments {
   // Sending
 
   /** Displays the comment as unsent until the server has stored it. A refused comment stays with its reason. */
-  async post(target: Unsent["target"], text: string, mentions: string[]): Promise<void> {
-    const unsent: Unsent = { id: newId(), target, text, mentions };
+  async post(target: PendingComment["target"], text: string, mentions: string[]): Promise<void> {
+    const unsent: PendingComment = { id: newId(), target, text, mentions };
     this.unsent = [...this.unsent, unsent];
     if (this.draft === target) this.draft = undefined;
     this.#notebook.touch("comments");
@@ -147,13 +147,13 @@ export class Comments {
   }
 
   /** Discards an unsent comment. */
-  drop({ id }: Unsent): void {
+  drop({ id }: PendingComment): void {
     this.unsent = this.unsent.filter((each) => each.id !== id);
     this.#notebook.touch("comments");
   }
 
   /** Maps the marked range to the current text, after waiting for unsent edits. */
-  async #place(target: Unsent["target"]): Promise<CommentTarget> {
+  async #place(target: PendingComment["target"]): Promise<CommentTarget> {
     if ("thread" in target) return { thread: { thread_id: target.thread } };
     const { cell: cell_id, marked } = target;
     if (!marked) return { cell: { cell_id } };

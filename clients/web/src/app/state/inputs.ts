@@ -3,7 +3,7 @@ import type { Actor } from "../../protocol/messages.ts";
 import type { OpenNotebook } from "./notebook.ts";
 
 /** An input request, with its answer if there is one. */
-export interface Asked {
+export interface RunInput {
   execution_id: string;
   version: number;
   prompt: string;
@@ -29,13 +29,13 @@ interface Payload {
 const MAY_ASK = /\b(input|getpass|readline|breakpoint|set_trace|pdb|debug)\b/;
 
 export class Inputs {
-  readonly #known = new Map<string, Map<number, Asked>>();
+  readonly #known = new Map<string, Map<number, RunInput>>();
   readonly #read = new Set<string>();
 
   constructor(private readonly notebook: OpenNotebook) {}
 
   /** Requests of a run, oldest first. Earlier ones are loaded if its code may have asked for input. */
-  of(run: string, source = ""): Asked[] {
+  of(run: string, source = ""): RunInput[] {
     if (MAY_ASK.test(source) && !this.#read.has(run)) void this.#ask(run);
     return [...(this.#known.get(run)?.values() ?? [])].sort((a, b) => a.version - b.version);
   }
@@ -48,8 +48,8 @@ export class Inputs {
     if (asked) this.#put({ ...asked, answered_by: actor, ...(value !== undefined && { value }) });
   }
 
-  #put(asked: Asked): void {
-    const run = this.#known.get(asked.execution_id) ?? new Map<number, Asked>();
+  #put(asked: RunInput): void {
+    const run = this.#known.get(asked.execution_id) ?? new Map<number, RunInput>();
     const before = run.get(asked.version);
     if (!before?.answered_by) run.set(asked.version, asked);
     this.#known.set(asked.execution_id, run);
@@ -59,7 +59,7 @@ export class Inputs {
   async #ask(run: string): Promise<void> {
     this.#read.add(run);
     const path = `/api/notebooks/${encodeURIComponent(this.notebook.id)}/runs/${encodeURIComponent(run)}/inputs`;
-    const answer = await this.notebook.session.rest.get<{ inputs: Omit<Asked, "execution_id">[] }>(path).catch(() => undefined);
+    const answer = await this.notebook.session.rest.get<{ inputs: Omit<RunInput, "execution_id">[] }>(path).catch(() => undefined);
     for (const asked of answer?.inputs ?? []) this.#put({ ...asked, execution_id: run });
   }
 }

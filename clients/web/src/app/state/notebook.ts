@@ -49,7 +49,7 @@ export interface Toasts {
 }
 
 /** A range of a cell's displayed text. */
-export interface Marked {
+export interface MarkedRange {
   cell: string;
   from: number;
   to: number;
@@ -62,7 +62,7 @@ export interface Selection {
   readonly selected: string[];
   readonly isEditing: boolean;
   /** Selection of the editor focused last, or in the text of a cell. */
-  readonly marked: Marked | undefined;
+  readonly marked: MarkedRange | undefined;
   select(cell: string | undefined, how?: { edit?: boolean; extend?: boolean }): void;
   /** The nearest visible cell `step` cells up or down. */
   neighbour(step: number): string | undefined;

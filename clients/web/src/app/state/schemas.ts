@@ -9,10 +9,10 @@ const CHANGES = new Set(["ExecutionCompleted", "ExecutionLost", "KernelSessionSt
 /** Cache time of a refusal, because completion asks again with each typed letter. */
 const REFUSED_MS = 5_000;
 
-export type Told = { schema: ConnectionSchema } | { problem: string };
+export type SchemaAnswer = { schema: ConnectionSchema } | { problem: string };
 
-interface Kept {
-  told: Promise<Told>;
+interface CachedSchema {
+  told: Promise<SchemaAnswer>;
   generation: number;
   /** Time of the refusal. */
   refusedAt?: number;
@@ -20,7 +20,7 @@ interface Kept {
 
 export class Schemas {
   readonly #notebook: OpenNotebook & Asking & Rights;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, CachedSchema>();
   #generation = 0;
 
   constructor(notebook: OpenNotebook & Asking & Rights) {
@@ -43,19 +43,19 @@ export class Schemas {
   }
 
   /** Loads the schema without the cache. */
-  ask(connection: string, matching = ""): Promise<Told> {
-    const kept: Kept = { told: this.#ask(connection, matching), generation: this.#generation };
+  ask(connection: string, matching = ""): Promise<SchemaAnswer> {
+    const kept: CachedSchema = { told: this.#ask(connection, matching), generation: this.#generation };
     if (matching === "") this.#kept.set(connection, kept);
     void kept.told.then((told) => "problem" in told && (kept.refusedAt = Date.now()));
     return kept.told;
   }
 
-  async #ask(connection: string, matching: string): Promise<Told> {
+  async #ask(connection: string, matching: string): Promise<SchemaAnswer> {
     return toldBy(await this.#notebook.questions.ask({ code: "", cursor: 0, kind: { describe: { connection, matching } } }));
   }
 }
 
-function toldBy(answer: KernelAnswer | undefined): Told {
+function toldBy(answer: KernelAnswer | undefined): SchemaAnswer {
   if (answer && "described" in answer) return { schema: answer.described };
   if (answer && "refused" in answer) return { problem: pageWords(answer.refused.code, answer.refused.message) };
   return { problem: "No answer: the server can’t be reached. Try again." };

@@ -29,7 +29,7 @@ import { type Session, isNotProved } from "../session/session.ts";
 import { Review } from "./review.ts";
 import { Groups } from "../words/steps.ts";
 import { InlineField } from "./inlineField.ts";
-import type { Asking, Marked, OpenNotebook, Panel, Panels, Rights, Selection, Toast, Toasts, Typing } from "./notebook.ts";
+import type { Asking, MarkedRange, OpenNotebook, Panel, Panels, Rights, Selection, Toast, Toasts, Typing } from "./notebook.ts";
 import { Together } from "./together.ts";
 import { Topics } from "./topics.ts";
 
@@ -270,7 +270,7 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
   }
 
   /** Selection of the editor focused last, or in the text of a cell. */
-  marked: Marked | undefined;
+  marked: MarkedRange | undefined;
 
   /** Caret to restore in an editor that is remounted. */
   caret: { cell: string; anchor: number; head: number } | undefined;

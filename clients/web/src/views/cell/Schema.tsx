@@ -2,7 +2,7 @@
 import { Popover } from "@base-ui/react/popover";
 import { ChevronRight, RefreshCw, X } from "lucide-react";
 import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from "react";
-import { type Table, type Told, found, shortName } from "../../app/state/schemas.ts";
+import { type Table, type SchemaAnswer, found, shortName } from "../../app/state/schemas.ts";
 import { Boundary } from "../../ui/Broken.tsx";
 import type { NotebookStore } from "../../app/state/store.ts";
 
@@ -96,9 +96,9 @@ function Tables({ store, connection, search }: Inside) {
 }
 
 /** The database's tables. If the full answer is truncated, a search asks the database by name. Outdated answers are dropped. */
-function useTables(store: NotebookStore, connection: string, text: string): { told: Told | undefined; look: () => void } {
-  const [whole, setWhole] = useState<Told>();
-  const [named, setNamed] = useState<{ text: string; told: Told }>();
+function useTables(store: NotebookStore, connection: string, text: string): { told: SchemaAnswer | undefined; look: () => void } {
+  const [whole, setWhole] = useState<SchemaAnswer>();
+  const [named, setNamed] = useState<{ text: string; told: SchemaAnswer }>();
   const asked = useRef(0);
   const look = useCallback(() => {
     const number = ++asked.current;
@@ -122,7 +122,7 @@ function useTables(store: NotebookStore, connection: string, text: string): { to
   return { told: isPart && named?.text === wanted ? named.told : whole, look };
 }
 
-function Listing({ schema, text }: { schema: Extract<Told, { schema: unknown }>["schema"]; text: string }) {
+function Listing({ schema, text }: { schema: Extract<SchemaAnswer, { schema: unknown }>["schema"]; text: string }) {
   const tables = found(schema.tables, text);
   const shown = tables.slice(0, MOST_ROWS);
   const more = tables.length - shown.length + (schema.tables_left_out ?? 0);

@@ -1,6 +1,6 @@
 // Highlights for search matches and commented text, by the CSS Custom Highlight API: the DOM does not change.
 import { type RefObject, useEffect } from "react";
-import type { Marked } from "../../app/state/notebook.ts";
+import type { MarkedRange } from "../../app/state/notebook.ts";
 import type { Match } from "../../app/cells/find.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 
@@ -78,7 +78,7 @@ export function useThreadMarks(place: RefObject<HTMLElement | null>, store: Note
 }
 
 /** Selection in the current cell, from its editor or its static text. */
-export function markedIn(store: NotebookStore): Marked | undefined {
+export function markedIn(store: NotebookStore): MarkedRange | undefined {
   const cell = store.current;
   if (cell === undefined) return undefined;
   if (store.isEditing) return store.marked?.cell === cell ? store.marked : undefined;

@@ -1,7 +1,7 @@
 // Input requests of a run (stdin): the pending one, and earlier ones with their answers.
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
-import type { Asked } from "../../app/state/inputs.ts";
+import type { RunInput } from "../../app/state/inputs.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import type { PendingInput } from "../../protocol/messages.ts";
 import { useName } from "../../ui/Author.tsx";
@@ -66,7 +66,7 @@ export function AnsweredInputs({ store, executionId, isOpen }: { store: Notebook
   );
 }
 
-function AnsweredInput({ store, asked }: { store: NotebookStore; asked: Asked }) {
+function AnsweredInput({ store, asked }: { store: NotebookStore; asked: RunInput }) {
   const name = useName(store, asked.answered_by ?? undefined);
   return (
     <div>

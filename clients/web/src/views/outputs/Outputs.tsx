@@ -1,7 +1,7 @@
 // The outputs of a run.
 import { useEffect, useMemo, useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
-import { type Now, CLEARING_MS, type Shown, nextShown } from "../../outputs/kept.ts";
+import { type Now, CLEARING_MS, type ShownOutputs, nextShown } from "../../outputs/kept.ts";
 import { grouped } from "../../outputs/groups.ts";
 import { isFinished } from "../../protocol/apply/executions.ts";
 import type { Execution, Output } from "../../protocol/messages.ts";
@@ -29,7 +29,7 @@ export function Outputs({ store, executionId, run, isStale }: Props) {
   return <OutputList store={store} outputs={shown.outputs} run={run} isOld={isOld} isGrowing={!isOver} />;
 }
 
-function useShown(now: Now): Shown | undefined {
+function useShown(now: Now): ShownOutputs | undefined {
   const [shown, setShown] = useState(() => nextShown(undefined, now));
   const [seen, setSeen] = useState(now);
   if (seen !== now) {

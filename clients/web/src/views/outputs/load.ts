@@ -9,17 +9,17 @@ import { put } from "../../transport/rest.ts";
 /** Larger content is fetched on request. */
 const LARGE_BYTES = 4_000_000;
 
-export type Loaded =
+export type OutputContent =
   | { state: "there"; content: unknown; isPart?: boolean; /** Bytes left out before it. */ leftOut?: number; showAll?: () => void }
   | { state: "large"; bytes: number; show: () => void }
   | { state: "loading"; read: number; bytes: number }
   | { state: "failed"; why: string; again: () => void };
 
-export function useContent(store: NotebookStore, { outputs: all, isStream }: Group): Loaded {
+export function useContent(store: NotebookStore, { outputs: all, isStream }: Group): OutputContent {
   const outputs = useMemo(() => firstRows(all), [all]);
   const [isAsked, setAsked] = useState(false);
   const [attempt, setAttempt] = useState(0);
-  const [loaded, setLoaded] = useState<Loaded>();
+  const [loaded, setLoaded] = useState<OutputContent>();
   const bytes = bytesOf(outputs);
   const isLarge = bytes > LARGE_BYTES && !isAsked;
   const again = useCallback(() => setAttempt((before) => before + 1), []);
@@ -28,7 +28,7 @@ export function useContent(store: NotebookStore, { outputs: all, isStream }: Gro
   useEffect(() => {
     if (bytes === 0 || (isLarge && !isStream)) return;
     let isGone = false;
-    const tell = (next: Loaded) => !isGone && setLoaded(next);
+    const tell = (next: OutputContent) => !isGone && setLoaded(next);
     const [only] = outputs;
     const parts = isLarge ? tail(outputs, LARGE_BYTES) : outputs;
     const leftOut = bytes - bytesOf(parts);
@@ -60,7 +60,7 @@ async function streamed(
   store: NotebookStore,
   output: Output,
   bytes: number,
-  show: (loaded: Loaded) => void,
+  show: (loaded: OutputContent) => void,
   isGone: () => boolean,
 ): Promise<unknown> {
   let content: unknown = output.content;

@@ -88,14 +88,18 @@ function isSameShape({ columns }: Table, page: TablePage): boolean {
   );
 }
 
-interface Asked {
+interface PageRequest {
   page?: TablePage;
   problem?: Rows["problem"];
   isAsking: boolean;
 }
 
-function usePage(frame: FrameInKernel | undefined, { sorting, filters, search, first, count }: Wanted, isHere: boolean): Asked {
-  const [asked, setAsked] = useState<Asked>({ isAsking: false });
+function usePage(
+  frame: FrameInKernel | undefined,
+  { sorting, filters, search, first, count }: Wanted,
+  isHere: boolean,
+): PageRequest {
+  const [asked, setAsked] = useState<PageRequest>({ isAsking: false });
   const [attempt, setAttempt] = useState(0);
   const again = useCallback(() => setAttempt((before) => before + 1), []);
   const number = useRef(0);

@@ -13,7 +13,7 @@ import {
 } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { type Match, MOST_MATCHES, type Query, matchFrom, matchesIn, patternOf, replacing } from "../../app/cells/find.ts";
-import type { Marked } from "../../app/state/notebook.ts";
+import type { MarkedRange } from "../../app/state/notebook.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import type { ChangeSet, Command } from "../../protocol/messages.ts";
 import { newId } from "../../transport/ids.ts";
@@ -29,7 +29,7 @@ export interface Opening {
   /** Selected text. */
   text: string;
   /** Caret or selection in the editor. */
-  from: Marked | undefined;
+  from: MarkedRange | undefined;
 }
 
 interface Props {

@@ -1,7 +1,7 @@
 // The comments panel: threads in notebook order, and the draft of a new one. Lazy: loads when it opens.
 import { MessageSquarePlus, X } from "lucide-react";
 import { Fragment, type ReactNode, useEffect, useRef } from "react";
-import type { Shown, Unsent } from "../../../app/state/comments.ts";
+import type { ThreadFilter, PendingComment } from "../../../app/state/comments.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import { actions, keyLabel } from "../../../commands/table.ts";
@@ -11,7 +11,7 @@ import { comment } from "../../cell/marks.ts";
 import { Place, Thread, UnsentComment, lineOf } from "./Thread.tsx";
 import { useIsBeside, useMargin } from "./useMargin.ts";
 
-const FILTERS: [Shown, string][] = [
+const FILTERS: [ThreadFilter, string][] = [
   ["open", "Open"],
   ["resolved", "Resolved"],
 ];
@@ -46,7 +46,7 @@ export default function Comments({ store }: { store: NotebookStore }) {
           aria-label="Filter comments"
           value={comments.shown}
           onChange={(event) => {
-            comments.shown = event.target.value as Shown;
+            comments.shown = event.target.value as ThreadFilter;
             store.touch("comments");
           }}
         >
@@ -81,10 +81,10 @@ interface Note {
   note: ReactNode;
 }
 
-const cellOf = ({ target }: Unsent) => ("cell" in target ? target.cell : "");
+const cellOf = ({ target }: PendingComment) => ("cell" in target ? target.cell : "");
 
 /** A thread that the server has not confirmed yet. */
-function Unposted({ store, unsent }: { store: NotebookStore; unsent: Unsent }) {
+function Unposted({ store, unsent }: { store: NotebookStore; unsent: PendingComment }) {
   const { target } = unsent;
   return (
     <article className="thread" aria-label="Unsent comment" data-about={cellOf(unsent)}>

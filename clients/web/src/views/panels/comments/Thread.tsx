@@ -1,7 +1,7 @@
 // A comment thread: its place, comments and actions.
 import { Check, RotateCcw } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { emphasised, type Unsent } from "../../../app/state/comments.ts";
+import { emphasised, type PendingComment } from "../../../app/state/comments.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { ago, date, hueOf, initials } from "../../../app/words/words.ts";
 import type { Comment, Thread as ThreadValue } from "../../../protocol/messages.ts";
@@ -200,7 +200,7 @@ function Answer({
 }
 
 /** A comment being sent, or rejected with a reason: retry or discard. */
-export function UnsentComment({ store, unsent }: { store: NotebookStore; unsent: Unsent }) {
+export function UnsentComment({ store, unsent }: { store: NotebookStore; unsent: PendingComment }) {
   const { comments } = store;
   const again = () => {
     comments.drop(unsent);

@@ -23,7 +23,7 @@ interface Props {
   close: () => void;
 }
 
-type Shown = { picture: string } | { rows: Rows } | { text: string; isCut: boolean } | { note: string };
+type PreviewContent = { picture: string } | { rows: Rows } | { text: string; isCut: boolean } | { note: string };
 
 export default function FilePreview({ store, work, path, close }: Props) {
   const shown = useBeginning(work, path);
@@ -70,7 +70,7 @@ export default function FilePreview({ store, work, path, close }: Props) {
   );
 }
 
-function Content({ shown, name }: { shown: Shown; name: string }) {
+function Content({ shown, name }: { shown: PreviewContent; name: string }) {
   if ("note" in shown) return <p className="quiet empty">{shown.note}</p>;
   if ("picture" in shown) return <img src={shown.picture} alt={name} />;
   if ("rows" in shown) return <Table {...shown.rows} />;
@@ -116,8 +116,8 @@ function Table({ head, rows, hasMore, total }: Rows) {
 }
 
 /** Loads the preview; revokes the object URL of a picture on cleanup. */
-function useBeginning(work: Files, path: string): Shown | undefined {
-  const [shown, setShown] = useState<Shown>();
+function useBeginning(work: Files, path: string): PreviewContent | undefined {
+  const [shown, setShown] = useState<PreviewContent>();
   useEffect(() => {
     const end = new AbortController();
     let address: string | undefined;
@@ -138,7 +138,7 @@ function useBeginning(work: Files, path: string): Shown | undefined {
   return shown;
 }
 
-async function beginning(work: Files, path: string, signal: AbortSignal): Promise<Shown | Blob> {
+async function beginning(work: Files, path: string, signal: AbortSignal): Promise<PreviewContent | Blob> {
   const kind = previewKind(path);
   const isWhole = kind === "picture" || kind === "parquet";
   const most = isWhole ? MOST_WHOLE_BYTES : MOST_TEXT_BYTES;
@@ -154,7 +154,7 @@ async function beginning(work: Files, path: string, signal: AbortSignal): Promis
 
 const NONE = { note: "This file has no preview. Read it into a cell or download it." };
 
-async function parquet(bytes: Uint8Array<ArrayBuffer>): Promise<Shown> {
+async function parquet(bytes: Uint8Array<ArrayBuffer>): Promise<PreviewContent> {
   const { parquetRows } = await import("../../../app/files/parquet.ts");
   const whole = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
   // Unsupported compression, or not a Parquet file.
