@@ -1,4 +1,4 @@
-"""What raw jupyter_client takes for the same work: `1+1` (median of 50), and a flood of 200,000 lines to its last one."""
+"""Times raw jupyter_client at the same work: `1+1` (median of 50), and a flood of 200,000 lines to its last one."""
 
 import json
 import statistics

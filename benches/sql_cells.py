@@ -1,4 +1,4 @@
-"""What an SQL cell costs beside its driver: `python benches/sql_cells.py`, with DuckDB, pyarrow, pandas, psycopg and PostgreSQL.
+"""Times SQL cells against their driver alone: `python benches/sql_cells.py`, with DuckDB, pyarrow, pandas, psycopg and PostgreSQL.
 
 It starts a PostgreSQL of its own as the tests do, and runs cells without a kernel around them: what is measured is ours.
 """

@@ -39,7 +39,7 @@ def checked(result):
 
 
 def key(text):
-    """What can confirm, or proves that a secret was read."""
+    """Returns a mark if the text holds a token that can confirm, or proves that a secret was read."""
     text = text.decode(errors="replace") if isinstance(text, bytes) else text
     for mark in ("nt_", "SECRET-OF-THE-PERSON", "SQLite format 3"):
         if mark in text:

@@ -87,7 +87,7 @@ def by_writing_the_memory_of_the_server():
 
 @way
 def by_capabilities():
-    """Of those that are left in a namespace none reaches out of it."""
+    """Capabilities: those that the sandbox leaves have no effect outside its namespace."""
     harmless = sum(1 << bit for bit in (0, 1, 3, 4, 6, 7, 10))
     own = "/proc/self/status"
     texts = [pathlib.Path(own).read_text(), subprocess.run(["cat", own], capture_output=True, text=True).stdout]
@@ -123,7 +123,7 @@ def by_a_device_of_its_own():
 
 @way
 def by_memory_of_the_first_process():
-    """What started the kernel knows the way out."""
+    """Environment of the process that started the kernel."""
     with open(f"/proc/{os.getppid()}/environ", "rb") as environment:
         return f"read {len(environment.read())} bytes"
 

@@ -84,7 +84,7 @@ child.terminate()
 assert child.wait() == -signal.SIGTERM
 done.append("processes")
 
-# What nobody waits for is no zombie for long.
+# Orphans are reaped.
 left = subprocess.run(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"], capture_output=True, text=True)
 orphan = psutil.Process(int(left.stdout))
 assert orphan.ppid() == 1

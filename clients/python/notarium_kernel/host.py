@@ -1,4 +1,4 @@
-"""The kernel that this code runs in, as far as Notarium is concerned: its comms, the cell that runs."""
+"""The kernel that runs this code: its shell, comms to the runtime agent, and the running cell."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import sys
 import threading
 from typing import Any
 
-# The runtime agent sets it for its kernels. Elsewhere nobody hears what is said on our comms.
+# The runtime agent sets this variable for its kernels. Without it nothing listens to these comms.
 VARIABLE = "NOTARIUM_KERNEL"
 _PROCESS = os.getpid()
 
 
 def shell() -> Any:
-    """IPython's shell, where this is the process of its kernel."""
+    """IPython's shell. None outside a kernel, and in processes that it forked."""
     ipython = sys.modules.get("IPython")
     found = ipython.get_ipython() if ipython is not None else None
     is_kernel = found is not None and getattr(found, "kernel", None) is not None
@@ -21,12 +21,12 @@ def shell() -> Any:
 
 
 def is_heard() -> bool:
-    """Whether a runtime agent of Notarium listens to this very process."""
+    """True if a runtime agent of Notarium listens to this process."""
     return bool(os.environ.get(VARIABLE)) and shell() is not None
 
 
 def open_comm(target: str, data: dict[str, Any]) -> Any:
-    """Says `data` to the runtime agent; the comm, for more. `None`: nobody listens."""
+    """Opens a comm to the runtime agent, with `data`. None: no agent listens."""
     if not is_heard():
         return None
     try:
@@ -37,14 +37,14 @@ def open_comm(target: str, data: dict[str, Any]) -> Any:
 
 
 def current_cell() -> str | None:
-    """The id of the cell whose run this is; `None` for code of no cell, and where nobody says it."""
+    """Id of the cell that runs. None for code of no cell, and in kernels that do not tell."""
     found = shell()
     if found is None:
         return None
     try:
         parent = found.kernel.get_parent("shell") or {}
         cell = (parent.get("metadata") or {}).get("cellId")
-    except Exception:  # Kernels differ in what they tell; no registration fails for that.
+    except Exception:  # Kernels differ in the metadata they keep; that must not fail a registration.
         return None
     return cell if isinstance(cell, str) else None
 

@@ -1,4 +1,4 @@
-"""How far a loop has come, as everybody sees it who follows the notebook. Nothing of it enters the record."""
+"""Progress bars of loops, visible to all who follow the notebook. They are not recorded."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["Progress", "progress"]
 
 _Item = TypeVar("_Item")
 _TARGET = "notarium.progress"
-#: Between two messages; the first and the last always go.
+#: Least time between two messages; the first and the last are always sent.
 _INTERVAL_SECONDS = 0.1
 _MAX_LABEL = 200
 _BAR_WIDTH = 24
 
 
 class Progress(Generic[_Item]):
-    """Iterate over it, or use it with `with` and tell it of each step by `update`."""
+    """Progress of a loop. Iterate over it, or use it in a `with` block and call `update` after each step."""
 
-    #: Of all: many short loops open few bars.
+    #: Shared by all instances: many short loops open few bars.
     _opened_at = float("-inf")
 
     def __init__(
@@ -38,16 +38,16 @@ class Progress(Generic[_Item]):
         self._lock = threading.RLock()
         self._due = 0.0
 
-    # --- what is told ---
+    # --- state ---
 
     @property
     def done(self) -> float:
-        """How much is done."""
+        """Count of finished steps."""
         return self._done
 
     @property
     def total(self) -> float | None:
-        """How much there is in all, where that is known."""
+        """Count of all steps. None if unknown."""
         return self._total
 
     @total.setter
@@ -57,7 +57,7 @@ class Progress(Generic[_Item]):
 
     @property
     def label(self) -> str:
-        """What is being done, in a few words."""
+        """Short name of the work."""
         return self._label
 
     @label.setter
@@ -66,12 +66,12 @@ class Progress(Generic[_Item]):
         self._tell()
 
     def update(self, by: float = 1) -> None:
-        """Says that so much more is done."""
+        """Adds `by` finished steps."""
         self._done += by
         self._tell()
 
     def close(self) -> None:
-        """Nothing more comes. The end of the loop, of `with` and of the run do the same."""
+        """Ends the progress. The end of the loop, of the `with` block and of the run do the same."""
         with self._lock:
             shown, self._shown = self._shown, None
             self._due = float("inf")
@@ -143,14 +143,14 @@ def progress(iterable: AsyncIterable[_Item], total: float | None = ..., label: s
 @overload
 def progress(iterable: None = ..., total: float | None = ..., label: str | None = ...) -> Progress[Any]: ...
 def progress(iterable: Any = None, total: Any = None, label: str | None = None) -> Progress[Any]:
-    """Shows how far a loop has come: `for row in notarium.progress(rows, label="reading")`.
+    """Shows the progress of a loop: `for row in notarium.progress(rows, label="reading")`.
 
-    Everybody who follows the notebook sees it, and nothing is left of it. Outside Notarium it is a line on standard error.
+    All who follow the notebook see it; it is not recorded. Outside Notarium it is a line on standard error.
 
     Args:
-        iterable: What the loop goes over; `for` and `async for` both work. Without one: `with progress(total=…) as bar: bar.update(5)`.
-        total: How much there is in all; the length of the iterable where it has one.
-        label: What is being done, in a few words.
+        iterable: Items of the loop; `for` and `async for` both work. Without one: `with progress(total=…) as bar: bar.update(5)`.
+        total: Count of all steps; the default is the length of the iterable, if it has one.
+        label: Short name of the work.
     """
     if total is not None and (not isinstance(total, int | float) or not total >= 0 or total == float("inf")):
         raise ValueError(f"a total is a number from 0, not {total!r}")
@@ -166,7 +166,7 @@ def _length(iterable: Any) -> float | None:
 
 
 class _Comm:
-    """To the runtime agent, which hands it on."""
+    """Shows progress through the runtime agent."""
 
     def __init__(self, comm: Any) -> None:
         self._comm = comm
@@ -185,7 +185,7 @@ class _Comm:
 
 
 class _Text:
-    """A line on standard error, over and over."""
+    """Shows progress as one line on standard error, which each update overwrites."""
 
     def __init__(self, state: dict[str, Any]) -> None:
         self._began = time.monotonic()
@@ -203,7 +203,7 @@ class _Text:
 
 
 def line(state: dict[str, Any], seconds: float) -> str:
-    """As people know it: `reading:  50% |████    | 5/10 [00:01<00:01, 5.0/s]`."""
+    """Bar as text: `reading:  50% |████    | 5/10 [00:01<00:01, 5.0/s]`."""
     label, done, total = state["label"], state["done"], state["total"]
     rate = done / seconds if seconds > 0 and done > 0 else None
     speed = "" if rate is None else f", {rate:.1f}/s"

@@ -11,7 +11,7 @@ const banner = "// Written by generate/generate.mjs from protocol/. Do not edit:
 
 const read = (name) => JSON.parse(readFileSync(new URL(name, protocol), "utf8"));
 
-/** What the schema cannot say to the generator. */
+/** Types of values that the schema cannot express. */
 const WRITTEN = {
   AnyJson: "unknown",
   AnyObject: "{ [key: string]: unknown }",

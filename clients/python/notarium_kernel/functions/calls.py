@@ -28,7 +28,7 @@ def call(name: str, function: Callable[[], Any], timeout: float | None) -> Any:
 
 @contextlib.contextmanager
 def _alarm(timeout: float | None, too_long: str) -> Generator[None, None, None]:
-    """Python ends its own code by a signal, and only in its main thread: elsewhere nobody ends it."""
+    """Raises `TimeoutError` by a signal. Python runs signal handlers in its main thread only; in others there is no limit."""
     if timeout is None or not hasattr(signal, "setitimer") or not host.is_main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""What `Annotated` says of a type: descriptions and limits."""
+"""Descriptions and limits of types, read from `Annotated`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from .errors import ArgumentError
 from .values import Schema
 
-#: What a constraint of `annotated_types` or of pydantic is called in a schema.
+#: Names in JSON Schema of the constraints of `annotated_types` and pydantic.
 _CONSTRAINTS = {
     "ge": "minimum",
     "le": "maximum",
@@ -23,7 +23,7 @@ _CONSTRAINTS = {
 
 
 def described(note: Any, schema: Schema) -> Schema:
-    """What a note of `Annotated` says: a text, a `Doc`, a pydantic `Field`, a constraint of `annotated_types`."""
+    """Schema of one note of `Annotated`: a text, a `Doc`, a pydantic `Field` or a constraint of `annotated_types`."""
     if isinstance(note, str):
         return {"description": note}
     if isinstance(text := getattr(note, "documentation", None), str):
@@ -44,7 +44,7 @@ def _for_arrays(word: str, schema: Schema) -> str:
 
 
 def check(schema: Schema, value: Any, place: str) -> None:
-    """The constraints of `Annotated`, which may be on values that only the function's own type has."""
+    """Checks the constraints of `Annotated`. They may concern values that only the function's own type has."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         for word, holds, words in _RANGES:
             if word in schema and not holds(value, schema[word]):

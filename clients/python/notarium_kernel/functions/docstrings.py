@@ -1,4 +1,4 @@
-"""What a docstring says of a function and its parameters, in the styles of Google, NumPy and Sphinx."""
+"""Parses descriptions of a function and its parameters out of a docstring: styles of Google, NumPy and Sphinx."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _is_rule(lines: list[str], at: int) -> bool:
 
 
 def _block(lines: list[str], at: int, depth: int) -> int:
-    """Where the lines end that are blank or deeper than `depth`."""
+    """End of the lines that are blank or deeper than `depth`."""
     while at < len(lines) and (not lines[at].strip() or _indentation(lines[at]) > depth):
         at += 1
     return at

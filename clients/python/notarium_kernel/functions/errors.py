@@ -1,4 +1,4 @@
-"""What can be wrong with a function that is to be a tool, or with a call of one."""
+"""Errors in registering a function as a tool, and in calling one."""
 
 
 class FunctionError(TypeError):
@@ -6,7 +6,7 @@ class FunctionError(TypeError):
 
 
 class ArgumentError(ValueError):
-    """The arguments are not what the function takes, or it is not there; the function was not called."""
+    """The function does not exist, or does not take these arguments. It was not called."""
 
-    # Who calls for a model or a person shows the sentence without a traceback.
+    # Callers for a model or a person show the sentence without a traceback.
     is_refusal = True

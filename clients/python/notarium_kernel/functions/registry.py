@@ -24,7 +24,7 @@ __all__ = ["call_function", "registered", "tool"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _TARGET = "notarium.functions"
-#: From what asks nobody to what always asks a person.
+#: In rising order: calls of the first never wait for a person, calls of the last always do.
 RISKS = ("read", "edit", "sensitive", "destructive")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _MAX_DESCRIPTION = 4_000
@@ -45,11 +45,11 @@ class Registered:
     line: int | None
     cell: str | None
     _function: Callable[[], Callable[..., Any] | None]
-    #: The name that holds it in its module; nothing for one that stands inside another function or a class.
+    #: Name that holds it in its module. None for one inside another function or a class.
     _variable: str | None
 
     def function(self) -> Callable[..., Any] | None:
-        """`None`: it was deleted, or its name means something else by now."""
+        """The function. None: it was deleted, or its name means something else by now."""
         function = self._function()
         if function is None or self._variable is None:
             return function
@@ -58,14 +58,14 @@ class Registered:
         return None if held is None or is_other or not callable(held) else function
 
     def place(self) -> str:
-        """For people."""
+        """Place of the definition, in words for people."""
         line = "" if self.line is None else f" line {self.line}"
         if self.module != "__main__":
             return f"the module {self.module}{line}"
         return f"the cell {self.cell}{line}" if self.cell else f"the notebook{line}"
 
     def declared(self) -> dict[str, Any]:
-        """As the runtime agent is told of it."""
+        """Description for the runtime agent."""
         place = {"module": None if self.module == "__main__" else self.module, "line": self.line, "cell_id": self.cell}
         return {
             "name": self.name,
@@ -108,10 +108,10 @@ def tool(
     Its schema comes from the type hints, the descriptions from the docstring. The function itself stays as it is.
 
     Args:
-        risk: What a call can do at worst: `read` asks nobody, `edit` as the notebook's policy says, `sensitive` reaches outside the
-            notebook and asks, `destructive` always asks a person. Where nothing is said it counts as destructive.
-        name: By which it is called; its own where nothing is said.
-        description: In place of the docstring's.
+        risk: The worst that a call can do. `read` never asks a person, `edit` asks as the notebook's policy says, `sensitive` reaches
+            outside the notebook and asks, `destructive` always asks. The default is `destructive`.
+        name: Name for callers; the default is the function's own.
+        description: Replaces the docstring's.
         timeout: Seconds after which a call is ended.
     """
     if function is None:
@@ -160,7 +160,7 @@ def _register(function: Any, *, risk: str, name: str | None, description: str | 
 
 
 def _reference(function: Callable[..., Any]) -> Callable[[], Callable[..., Any] | None]:
-    """What a module holds lives and dies with it; what stands inside another function has nobody else to hold it."""
+    """Weak reference to a function that its module holds; strong one to a function inside another, which has no other holder."""
     if _variable(inspect.unwrap(function)) is None:
         return lambda: function
     return weakref.ref(function)
@@ -178,7 +178,7 @@ def _line(plain: Any) -> int | None:
 
 
 def _version(function: Callable[..., Any], risk: str, schema: str, description: str, timeout: float | None) -> str:
-    """Changes with the function's text and with what is told of it."""
+    """Hash of the function's text and of its description for callers."""
     plain = inspect.unwrap(function)
     try:
         text = inspect.getsource(plain)
@@ -190,7 +190,7 @@ def _version(function: Callable[..., Any], risk: str, schema: str, description: 
 
 
 def _refuse_clash(one: Registered) -> None:
-    """Of two modules with one name a caller would meet one by chance. What a cell defines anew is a new version."""
+    """Refuses a name that another module has registered, for callers would reach one by chance. A module may redefine its own."""
     other = _registered.get(one.name)
     if other is None or other.module == one.module or other.function() is None:
         return
@@ -204,7 +204,7 @@ def _refuse_clash(one: Registered) -> None:
 
 
 def _tell_soon() -> None:
-    """At the end of the run, all at once; from a thread that outlives its run, now."""
+    """Reports the functions at the end of the run; from a thread that outlives its run, immediately."""
     global _hooked
     shell = host.shell()
     if shell is None:
@@ -217,7 +217,7 @@ def _tell_soon() -> None:
 
 
 def tell() -> None:
-    """Says which functions there are, if that has changed."""
+    """Reports the functions to the runtime agent, if they have changed."""
     global _told
     for name in [name for name, one in _registered.items() if one.function() is None]:
         del _registered[name]
@@ -227,7 +227,7 @@ def tell() -> None:
 
 
 def registered() -> dict[str, Registered]:
-    """By name, those that can be called now."""
+    """Functions that can be called now, by name."""
     return {name: one for name, one in _registered.items() if one.function() is not None}
 
 

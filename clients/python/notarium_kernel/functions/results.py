@@ -1,4 +1,4 @@
-"""What a function returns, as JSON for a model; what is no JSON is shown in the run, and named."""
+"""Converts the result of a function to JSON for a model. A value that is no JSON is displayed in the run, and described."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sys
 import uuid
 from typing import Any
 
-#: Of a value that is no JSON.
+#: Characters of the text of a value that is no JSON.
 _MAX_TEXT = 2_000
 _MAX_DEPTH = 50
 #: Entries of an array that become a list; of a larger one its shape is told.
@@ -21,7 +21,7 @@ _MAX_ENTRIES = 10_000
 
 
 def to_json(value: Any, depth: int = 0) -> Any:
-    """A JSON value that says as much of it as JSON can."""
+    """Converts a value to JSON, as faithfully as JSON can."""
     if value is None or isinstance(value, bool | str | int):
         return value.value if isinstance(value, enum.Enum) else value
     if isinstance(value, float):
@@ -88,7 +88,7 @@ def _text(value: Any) -> str:
 
 
 def _show(value: Any) -> None:
-    """As an output of the run, for people and for previews."""
+    """Displays the value as an output of the run, for people and for previews."""
     display = sys.modules.get("IPython.display")
     if display is not None:
         display.display(value)

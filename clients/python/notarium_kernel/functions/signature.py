@@ -1,4 +1,4 @@
-"""A function as a tool: what it takes, as JSON Schema, and how it is called with what somebody sends."""
+"""A function as a tool: JSON Schema of its parameters, and conversion of arguments."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _PARAMETER = inspect.Parameter
 
 @dataclasses.dataclass
 class Signature:
-    """What a function takes."""
+    """Name, description and parameters of a function."""
 
     name: str
     description: str
     schema: Schema
     parameters: dict[str, tuple[inspect.Parameter, Shape]]
-    #: Of `**names`: what each of them is.
+    #: Shape of each value of `**names`.
     others: Shape | None
 
     def bind(self, arguments: Any) -> tuple[list[Any], dict[str, Any]]:
-        """Checks and converts; the function takes what comes out."""
+        """Checks and converts arguments to the positional and keyword arguments of the function."""
         if not isinstance(arguments, Mapping):
             raise ArgumentError(f"{self.name} takes its arguments as an object, by name")
         unknown = [name for name in arguments if name not in self.parameters]
@@ -57,7 +57,7 @@ class Signature:
 
 
 def signature_of(function: Callable[..., Any], name: str, description: str | None) -> Signature:
-    """Raises FunctionError, which names what cannot be expressed."""
+    """Reads the signature. Raises FunctionError, which names what JSON Schema cannot express."""
     told, parameters_told = docstrings.parse(inspect.getdoc(function) if description is None else description)
     if description is not None:
         _, parameters_told = docstrings.parse(inspect.getdoc(function))

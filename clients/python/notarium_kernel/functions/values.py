@@ -58,7 +58,7 @@ def typed(value: Any, kind: type | tuple[type, ...], words: str, place: str) -> 
 
 
 def json_kind(value: object) -> str:
-    """What a JSON value is, in words."""
+    """Kind of a JSON value, in words."""
     for kind, words in (
         (bool, "true or false"),
         (str, "a text"),
@@ -114,7 +114,7 @@ def text_of(kind: Any) -> Shape:
     return Shape(schema | ({"format": form} if form else {}), convert)
 
 
-# True is 1 for a dictionary, not for JSON: what may be sent, and what it means, as pairs.
+# Pairs of a JSON value and its Python value. A dictionary would take True for 1.
 _Choices = list[tuple[Any, object]]
 
 

@@ -16,7 +16,7 @@ from .errors import Cancelled, ConnectionFailed, MissingDriver, ParameterError, 
 from .results import Settings
 
 settings = cell.settings
-"""How results are kept in this kernel."""
+"""Limits of results, and the type of data frames, in this kernel."""
 
 __all__ = [
     "Cancelled",
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def query(sql: str, connection: str = "duckdb", *, write: bool = False, **variables: Any) -> Any:
-    """Runs SQL and returns the rows of its last statement: `query("SELECT {a} + 1 AS b", a=1)`. None: it gives no rows."""
+    """Runs SQL and returns the rows of its last statement: `query("SELECT {a} + 1 AS b", a=1)`. None if it gives no rows."""
     head = f"-- @{connection}{' write' if write else ''} > _result\n"
     namespace = dict(variables)
     try:
@@ -49,7 +49,7 @@ def query(sql: str, connection: str = "duckdb", *, write: bool = False, **variab
 
 
 def tables(connection: str = "duckdb") -> list[dict[str, Any]]:
-    """What there is: `{"schema", "table", "columns": [{"name", "type"}]}`, and no row of it."""
+    """Lists the tables: `{"schema", "table", "columns": [{"name", "type"}]}`. Reads no rows."""
     described = connections.kept.engine(connection, False).describe("", connections.DESCRIBE_SECONDS)
     return [
         {

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
-    # At run time they stand before this file in one namespace.
+    # At run time these files come before this one in the same namespace.
     from .catalog import of_postgresql
     from .rows import of_rows
     from .wire import receive, send, unpacked
@@ -33,7 +33,7 @@ _INSTALL = "the connection {name} needs {packages} in the Python of the runtime 
 
 
 class Refused(Exception):
-    """`kind` is what the kernel makes an error of."""
+    """Refusal of a request. `kind` selects the class of the error in the kernel."""
 
     def __init__(self, kind: str, message: str, code: str | None = None, line: int | None = None):
         super().__init__(message)
@@ -41,7 +41,7 @@ class Refused(Exception):
 
 
 class Secrets:
-    """What of the connection must be in no message."""
+    """Parts of the connection's URL that no message may contain."""
 
     def __init__(self, url: str):
         parts = urlsplit(url)
@@ -57,7 +57,7 @@ class Secrets:
         return text
 
     def scrub_place(self, text: str) -> str:
-        """A message about the connection itself names where it goes, which is the operator's to know."""
+        """Removes host and user too. A message about the connection itself names them; only the operator may know them."""
         for word in self.places:
             text = re.sub(rf"(?<![\w.]){re.escape(word)}(?![\w.])", "***", text)
         place = r'server (?:at|on socket) "[^"]*"(?: \([^)]*\))?(?:, port \d+)?'
@@ -104,7 +104,7 @@ class PostgreSql:
         return self.connection
 
     def prepare_types(self, psycopg: Any) -> None:
-        """What Python has no faithful type for comes as the database writes it."""
+        """Loads types that Python cannot represent faithfully as the database's text."""
         from psycopg.types.string import TextLoader
 
         for name in ("interval", "timetz", "json", "jsonb", "uuid"):
@@ -114,7 +114,7 @@ class PostgreSql:
         psycopg, pyarrow = self.drivers()
         connection = self.connect()
         try:
-            # Behind its first query the transaction cannot be made a writing one.
+            # After its first query the transaction cannot be made a writing one.
             connection.execute("BEGIN" if writes else "BEGIN READ ONLY; SELECT 1")
             self.run(connection, pyarrow, sql, values, tell)
             if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
@@ -125,7 +125,7 @@ class PostgreSql:
             self.end(psycopg, connection)
 
     def end(self, psycopg: Any, connection: Any) -> None:
-        """Whatever happened, the next statement begins afresh."""
+        """Ends the transaction in any case, so that the next statement begins a new one."""
         if connection.closed or connection.broken:
             return
         try:
@@ -137,7 +137,7 @@ class PostgreSql:
     def run(self, connection: Any, pyarrow: Any, sql: str, values: list[Any], tell: Any) -> None:
         cursor = connection.cursor()
         if not self.gives_rows(connection, sql, values):
-            # As one statement: the simple protocol would take several.
+            # `binary` keeps it one statement: the simple protocol would take several.
             cursor.execute(sql, values, binary=True)
             tell({"affected": cursor.rowcount if cursor.rowcount >= 0 else None})
             return
@@ -203,7 +203,7 @@ class PostgreSql:
         return Refused("statement", message, error.sqlstate, line)
 
     def describe(self, matching: str, seconds: float) -> dict[str, Any]:
-        """Tables and columns that this account may read, and no row. The statements are ours: nothing of a question is in them."""
+        """Lists the tables and columns that this account may read. Reads no rows; no text of a question enters the statements."""
         psycopg, _ = self.drivers()
         end = time.monotonic() + seconds
         connection = self.connect(min(seconds, CONNECT_SECONDS))
@@ -228,7 +228,7 @@ class PostgreSql:
 
 
 def _words(error: Any) -> str:
-    """The message, with the database's own hint; without the picture of the place, which is by the text with placeholders."""
+    """Message and hint of the database. Its excerpt of the statement is left out, for it shows placeholders."""
     parts = [error.diag.message_primary or str(error).split("\nLINE ")[0].strip()]
     if error.diag.message_detail:
         parts.append(error.diag.message_detail)
@@ -238,7 +238,7 @@ def _words(error: Any) -> str:
 
 
 def _arrow_type(pa: Any, column: Any, connection: Any) -> Any:
-    """By the database's type; None: by the values."""
+    """Arrow type for a type of the database. None: Arrow infers it from the values."""
     info = connection.adapters.types.get(column.type_code)
     name = info.name if info else ""
     if name == "numeric":
@@ -276,7 +276,7 @@ class Broker:
         self.asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self.current: int | None = None
         self.done = 0
-        # No cancel is on its way while the next statement begins, which it would meet.
+        # Held while a cancel is sent, so that it cannot meet the next statement.
         self.turn = threading.Lock()
 
     def run(self) -> None:
@@ -298,7 +298,7 @@ class Broker:
                 elif "cancel" in head:
                     threading.Thread(target=self.cancel_until_over, args=(head["cancel"],), daemon=True).start()
         except Exception:
-            # The kernel is gone: so goes what it asked for. A server does not notice while it computes.
+            # The kernel is gone: cancel its statement, for a server that computes does not notice.
             end = time.monotonic() + LAST_CANCEL_SECONDS
             while self.current is not None and time.monotonic() < end:
                 self.cancel()
@@ -306,7 +306,7 @@ class Broker:
             os._exit(0)
 
     def cancel_until_over(self, number: int) -> None:
-        """A server that is between two statements of a transaction, or not yet there, hears no cancel: it is told again."""
+        """Repeats the cancel until the statement ends: a server between two statements of a transaction ignores it."""
         while self.done < number:
             with self.turn:
                 if self.current == number:

@@ -15,10 +15,10 @@ MAX_BYTES = 256 << 10
 """Bytes of all names and types."""
 
 MAX_NAME_BYTES = 1 << 10
-"""Of one name. What is called longer is left out."""
+"""Longest name. Tables and columns with longer ones are left out."""
 
 MAX_TYPE_CHARACTERS = 200
-"""Of one type. A longer one, as of an enum or a struct, is cut."""
+"""Longest type. A longer one, as of an enum or a struct, is cut."""
 
 KINDS_OF_POSTGRESQL = {"r": "table", "p": "table", "v": "view", "m": "materialized_view", "f": "foreign_table"}
 
@@ -102,7 +102,7 @@ class Catalog:
         return True
 
     def told(self) -> dict[str, Any]:
-        """As the runtime agent is told."""
+        """Description for the runtime agent."""
         for key, table in self.tables.items():
             left_out = self.counts[key] - len(table["columns"])
             if left_out > 0:
@@ -153,7 +153,7 @@ def of_sqlite(connection: Any, matching: str) -> dict[str, Any]:
 def _tables_of_sqlite(connection: Any, schema: str) -> list[tuple[str, str]]:
     master = f"{_quoted(schema)}.{'sqlite_temp_master' if schema == 'temp' else 'sqlite_master'}"
     rows = connection.execute(f"SELECT name, type FROM {master} WHERE type IN ('table', 'view')").fetchall()
-    # What an index for full text keeps for itself. Before SQLite 3.37 nothing tells it apart.
+    # Shadow tables of an index for full text. SQLite marks them only since 3.37.
     try:
         listed = connection.execute(f"PRAGMA {_quoted(schema)}.table_list").fetchall()
     except Exception:
@@ -163,7 +163,7 @@ def _tables_of_sqlite(connection: Any, schema: str) -> list[tuple[str, str]]:
 
 
 def _columns_of_sqlite(connection: Any, schema: str, name: str) -> list[tuple[str, str, bool]]:
-    """None of a view whose tables are gone."""
+    """Columns of a table. A view whose tables are gone has none."""
     try:
         rows = connection.execute(f"PRAGMA {_quoted(schema)}.table_xinfo({_quoted(name)})").fetchall()
     except Exception:

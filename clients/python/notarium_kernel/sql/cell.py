@@ -17,10 +17,10 @@ from .results import Result, Settings, arrow
 from .tokens import parse
 
 CANCEL_SECONDS = 5.0
-"""How long a statement that was cancelled may take to end."""
+"""Longest wait for a cancelled statement to end."""
 
 SIGNAL_SECONDS = 0.1
-"""How long an interrupt may wait at most until it is seen."""
+"""Longest delay until an interrupt is noticed."""
 
 settings = Settings()
 
@@ -32,7 +32,7 @@ _TOO_LARGE = (
 
 
 def run(source: str, namespace: dict[str, Any], display: Callable[..., Any]) -> Any:
-    """Runs a cell and shows what it gives. Returns the last result that has rows, as the variable has it, or None.
+    """Runs a cell and shows its results. Returns the last result that has rows, as the variable has it, or None.
 
     `display(data, metadata, display_id, update)` shows a MIME bundle.
     """
@@ -46,7 +46,7 @@ def run(source: str, namespace: dict[str, Any], display: Callable[..., Any]) -> 
     def look_up(name: str) -> Any:
         return namespace[name]
 
-    # All of them before the first runs: what cannot be bound leaves nothing half done.
+    # Bind all statements before the first runs, so that a wrong parameter leaves nothing half done.
     bound = [bind(statement, dialect, look_up) for statement in statements]
     arrow()
     engine = connections.kept.engine(read.connection, read.writes)
@@ -90,7 +90,7 @@ def spoken(size: int) -> str:
 
 
 class _Run:
-    """One statement."""
+    """Run of one statement."""
 
     def __init__(self, engine: Any, bound: Bound, read: header.Header, display: Callable[..., Any]):
         self.engine, self.bound, self.read, self.display = engine, bound, read, display
@@ -121,7 +121,7 @@ class _Run:
         return self.found
 
     def next_said(self) -> Any:
-        """Looks up now and then: with some libraries (polars) a signal does not wake who waits."""
+        """Waits in short steps: with some libraries (polars) a signal does not wake a waiting thread."""
         while True:
             try:
                 return self.said.get(timeout=SIGNAL_SECONDS)
@@ -150,7 +150,7 @@ class _Run:
     # --- in the kernel's ---
 
     def show_page(self) -> None:
-        """The first rows, as soon as they are there; what comes of the rest is put in their place."""
+        """Shows the first rows as soon as they are read. The complete output replaces them later."""
         first = Result(self.found.columns, self.found.batches[:1], seconds=self.found.seconds)
         first.rows = sum(batch.num_rows for batch in first.batches)
         self.display_id = f"notarium-sql-{id(self):x}-{time.time_ns():x}"

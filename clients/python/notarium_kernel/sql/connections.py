@@ -1,4 +1,4 @@
-"""Which connections the kernel has: those that the operator named, files of the working folder, and DuckDB in memory."""
+"""Connections of the kernel: those that the operator named, files of the working folder, and DuckDB in memory."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ VARIABLE = "NOTARIUM_CONNECTIONS"
 """Set by the runtime agent: names and kinds, and where the brokers are. No URL, no credential."""
 
 FILES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
-"""By the ending, what a file of the working folder is: `-- @data/shop.sqlite`."""
+"""Kinds of databases by suffix of a file in the working folder: `-- @data/shop.sqlite`."""
 
 DESCRIBE_SECONDS = 10.0
-"""How long a database may take to tell its tables."""
+"""Time limit for listing the tables of a database."""
 
 _SQLITE_BEGINS = b"SQLite format 3\x00"
 
@@ -33,9 +33,9 @@ class Connection:
     kind: str
     """`postgresql`, `sqlite` or `duckdb`."""
     writes: bool = False
-    """Whether a cell that says `write` may."""
+    """True if a cell that says `write` may write."""
     path: str | None = None
-    """Of a file that the operator named."""
+    """Path, if the operator named a file."""
 
 
 def _told() -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _told() -> dict[str, Any]:
 
 
 def named() -> list[Connection]:
-    """Those that the operator named."""
+    """Connections that the operator named."""
     return [
         Connection(each["name"], each["kind"], each.get("writes", False), each.get("path"))
         for each in _told().get("connections", [])
@@ -55,7 +55,7 @@ def named() -> list[Connection]:
 
 
 def dialect(name: str) -> str:
-    """What a connection speaks."""
+    """SQL dialect of a connection."""
     return _find(name).kind
 
 
@@ -103,20 +103,20 @@ class Open:
         return self.opened[key]
 
     def close(self, name: str) -> None:
-        """Two ways into one file hinder each other."""
+        """Closes the connection. Two connections to one file block each other."""
         with self.changing:
             for key in [key for key in self.opened if key[0] == name]:
                 self.opened.pop(key).close()
 
     def describe(self, name: str, matching: str = "", seconds: float = DESCRIBE_SECONDS) -> dict[str, Any]:
-        """Which tables and columns there are, and no row (`catalog`); from any thread, also while a cell runs."""
+        """Lists tables and columns, and reads no rows (`catalog`). Any thread may call it, also while a cell runs."""
         connection = _find(name)
         if connection.kind == "postgresql":
             return self._described_apart(connection, matching, seconds)
         with self.changing:
             engine = self.opened.get((name, True)) or self.opened.get((name, False))
             if engine is None and connection.path is not None:
-                # Nobody opens the file for writing meanwhile: two ways into one hinder each other.
+                # The lock keeps the file from being opened for writing meanwhile: two connections to one file block each other.
                 return self._described_apart(connection, matching, seconds)
         if engine is not None:
             described: dict[str, Any] = engine.describe(matching, seconds)
@@ -126,7 +126,7 @@ class Open:
         return {"kind": "duckdb", "tables": []}
 
     def _described_apart(self, connection: Connection, matching: str, seconds: float) -> dict[str, Any]:
-        """By a way of its own, which is closed again: what a cell does there goes on."""
+        """Lists tables by a separate connection, so that a running cell is not disturbed."""
         engine = self._made(connection, False)
         try:
             described: dict[str, Any] = engine.describe(matching, seconds)

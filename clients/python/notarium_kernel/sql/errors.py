@@ -1,17 +1,17 @@
-"""What goes wrong in an SQL cell, in words that say what to do."""
+"""Errors of SQL cells. Their messages say what to do."""
 
 from __future__ import annotations
 
 
 class SqlError(Exception):
-    """An SQL cell that cannot be run, or failed. `notebook` people see the message alone: the frames below are ours."""
+    """An SQL cell cannot be run, or failed. Notebooks show only the message, without the frames of this package."""
 
     def __init__(self, message: str, *, line: int | None = None, code: str | None = None):
         super().__init__(message)
         self.line = line
-        """The line of the cell at which it went wrong, from 1."""
+        """Line of the error in the cell, from 1."""
         self.code = code
-        """The database's own code (SQLSTATE), where it has one."""
+        """Code of the database (SQLSTATE), if it has one."""
 
     def __str__(self) -> str:
         message = super().__str__()
@@ -26,7 +26,7 @@ class UnknownConnection(SqlError):
 
 
 class ParameterError(SqlError):
-    """A `{name}` that cannot be bound."""
+    """A `{name}` cannot be bound."""
 
 
 class ConnectionFailed(SqlError):
@@ -34,7 +34,7 @@ class ConnectionFailed(SqlError):
 
 
 class MissingDriver(SqlError):
-    """A package is missing, and which."""
+    """A package is missing; the message names it."""
 
 
 class TooLarge(SqlError):
@@ -42,4 +42,4 @@ class TooLarge(SqlError):
 
 
 class Cancelled(SqlError):
-    """The statement was cancelled, by somebody else than this cell's reader."""
+    """The statement was cancelled, but not by an interrupt of this cell."""

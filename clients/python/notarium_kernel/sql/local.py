@@ -1,4 +1,4 @@
-"""DuckDB and SQLite in the kernel itself: what they reach, the kernel's own code reaches, and no credential is needed."""
+"""DuckDB and SQLite in the kernel itself. They reach only what the kernel's code reaches, and need no credential."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .results import BATCH_ROWS, Column, Result
 from .rows import of_rows
 
 Take = Callable[[Any], bool]
-"""Takes a batch; False: no more is wanted."""
+"""Takes a batch. Returns False to end the reading."""
 
 
 NO_DUCKDB = "this cell runs in DuckDB, which the kernel's Python does not have: run `%pip install duckdb` in a cell, then this again"
 
 
 class DuckDb:
-    """A database in memory, or a file. `writes` of a file: it is opened for one statement, so that others can open it too."""
+    """DuckDB in memory, or in a file."""
 
     dialect = "duckdb"
 
@@ -40,7 +40,7 @@ class DuckDb:
             self.connection = duckdb.connect(str(path)) if path and writes else self._connected(path)
         except duckdb.Error as error:
             raise ConnectionFailed(f"{path} cannot be opened: {_short(error)}") from None
-        # Names of the kernel's variables are no tables: a table of Python is named in braces.
+        # Cells name data frames in braces: DuckDB must not take the kernel's variables for tables.
         for setting in ("python_enable_replacements", "python_scan_all_frames"):
             self.connection.execute(f"SET {setting} = false")
 
@@ -70,7 +70,7 @@ class DuckDb:
         self._select(bound, result, take) if is_select else self._other(bound, result, take)
 
     def _select(self, bound: Bound, result: Result, take: Take) -> None:
-        """By a relation, which gives its rows as they come: nothing else does without holding all of them."""
+        """Runs a SELECT as a relation. Only relations return rows as they are computed, without holding all of them."""
         relation = self.connection.sql(bound.text, params=bound.values or None)
         kinds = zip(relation.columns, relation.types, strict=True)
         result.columns = [Column(name, str(kind)) for name, kind in kinds]
@@ -84,7 +84,7 @@ class DuckDb:
             reader.close()
 
     def _other(self, bound: Bound, result: Result, take: Take) -> None:
-        """Runs once, whatever a relation would do."""
+        """Runs a statement that is no SELECT, exactly once: a relation might run it again."""
         self.connection.execute(bound.text, bound.values)
         described = self.connection.description or []
         if [each[0] for each in described] == ["Count"]:
@@ -103,12 +103,12 @@ class DuckDb:
         self.connection.close()
 
     def describe(self, matching: str, seconds: float) -> dict[str, Any]:
-        """Tables and columns, and no row; from any thread. While a statement runs, temporary tables are not among them."""
+        """Lists tables and columns, from any thread. Reads no rows. While a statement runs, temporary tables are left out."""
         if self.using.acquire(blocking=False):
             try:
                 return self._describe(self.connection, matching, seconds)
             except (self.duckdb.Error, RuntimeError):
-                # As in a transaction that failed.
+                # Such as in a failed transaction: try a connection beside it.
                 pass
             finally:
                 self.using.release()
@@ -126,7 +126,7 @@ class DuckDb:
 
 
 def _short(error: BaseException) -> str:
-    """The first paragraph: behind it DuckDB draws the place, by the text with placeholders."""
+    """First paragraph of the message. DuckDB's excerpt of the statement shows placeholders."""
     return str(error).split("\n\nLINE ")[0].strip()
 
 
@@ -136,7 +136,7 @@ def _line_in(message: str, bound: Bound) -> int:
 
 
 class Sqlite:
-    """A file. Without `writes` the system itself opens it for reading alone."""
+    """SQLite in a file. Without `writes` it is opened read-only."""
 
     dialect = "sqlite"
 
@@ -144,7 +144,7 @@ class Sqlite:
         self.path, self.writes, mode = path, writes, "rw" if writes else "ro"
         self.using = threading.Lock()
         try:
-            # Each statement runs in a thread of its own; never two at once.
+            # Each statement runs in another thread; never two at the same time.
             self.connection = sqlite3.connect(
                 f"file:{quote(str(path))}?mode={mode}", uri=True, check_same_thread=False, isolation_level=None
             )
@@ -187,8 +187,8 @@ class Sqlite:
         self.connection.close()
 
     def describe(self, matching: str, seconds: float) -> dict[str, Any]:
-        """Tables and columns, and no row; from any thread. While a statement runs, temporary tables are not among them."""
-        # Who only reads has no temporary tables, and may not look into an index for full text.
+        """Lists tables and columns, from any thread. Reads no rows. While a statement runs, temporary tables are left out."""
+        # A read-only connection has no temporary tables, and may not read an index for full text.
         if self.writes and self.using.acquire(blocking=False):
             try:
                 return self._describe(self.connection, matching, seconds)
@@ -237,7 +237,7 @@ _READING_PRAGMAS = {
 
 
 def _reads(action: int, first: str | None, second: str | None, *_: Any) -> int:
-    """What a connection for reading alone may do: the file cannot be written, and no other is opened beside it."""
+    """Authorizer of a read-only connection: it cannot write the file, nor attach another one."""
     is_allowed = (
         action in _READING
         or action == sqlite3.SQLITE_FUNCTION
@@ -256,7 +256,7 @@ def _advice(error: Exception) -> str:
 
 
 def _storable(value: Any) -> Any:
-    """SQLite has numbers, texts and bytes: dates and the like are the texts that its own functions read."""
+    """Converts a value for SQLite, which has numbers, texts and bytes. Dates become the texts that its functions read."""
     if value is None or isinstance(value, (bool, int, float, str, bytes)):
         return value
     return value.isoformat(" ") if hasattr(value, "hour") and hasattr(value, "year") else str(value)

@@ -1,4 +1,4 @@
-"""The way from the kernel: an SQL cell reaches it as `%%notarium_sql`, a line before its source."""
+"""Cell magic `%%notarium_sql`: the kernel receives SQL cells with this line before their source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import SqlError
 
 
 def run_magic(shell: Any, line: str, body: str) -> None:
-    """What the cell magic does. The kernel's traceback shows the message of an SqlError alone."""
+    """Runs an SQL cell and publishes its outputs. Of an SqlError the kernel shows only the message."""
     if line.strip():
         raise SqlError("%%notarium_sql takes nothing on its line: the connection stands in the first line of the SQL")
 

@@ -1,5 +1,7 @@
-"""What the runtime agent asks of this kernel's databases: which tables they have. Answered in a thread of its own, so also while
-a cell runs; only code that lets no other thread of Python run keeps it waiting."""
+"""Answers the runtime agent's questions about the tables of this kernel's databases.
+
+A separate thread answers, also while a cell runs. Only code that holds Python's global lock delays it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of one statement: what is kept of it, bounded, and in which shape it becomes a variable."""
+"""Result of one statement, within limits, and its conversion to the value of a variable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from .errors import MissingDriver, SqlError
 
 PAGE_ROWS = 1_000
-"""Rows that are shown at once."""
+"""Rows of the first page."""
 BATCH_ROWS = 16_384
 
 
@@ -26,14 +26,14 @@ def arrow() -> Any:
 
 @dataclass
 class Settings:
-    """How results are kept; `notarium.sql.settings` is the kernel's."""
+    """Limits of results, and the type of data frames; `notarium.sql.settings` is the kernel's."""
 
     frame: str | None = None
     """`pandas`, `polars` or `arrow`; None: the first of these that is installed."""
     max_bytes: int = 1 << 30
-    """Of a result that a variable gets. A larger one fails: a part of a table taken for the whole gives wrong sums."""
+    """Largest result for a variable. A larger one fails: sums over a part of a table would be wrong."""
     max_shown_bytes: int = 16 << 20
-    """Of a result that is only shown: what is more is not fetched, and a notice says so."""
+    """Largest result that is only shown. Further rows are not fetched, and a notice says so."""
 
     def chosen_frame(self) -> str:
         if self.frame in ("pandas", "polars", "arrow"):
@@ -51,25 +51,25 @@ def _is_installed(name: str) -> bool:
 class Column:
     name: str
     type: str | None = None
-    """In the database's words, where it tells."""
+    """Type name of the database, if it tells one."""
 
 
 @dataclass
 class Result:
-    """What a statement gave."""
+    """Rows, or the count of changed rows, of one statement."""
 
     columns: list[Column] | None = None
-    """None: it gives no rows."""
+    """None if the statement gives no rows."""
     batches: list[Any] = field(default_factory=list)
     rows: int = 0
-    """That were read."""
+    """Count of rows that were read."""
     size: int = 0
     affected: int | None = None
     seconds: float = 0.0
     is_cut: bool = False
-    """There are more rows, which nobody has read."""
+    """True if there are more rows, which were not read."""
     name: str = ""
-    """By which a page asks for more rows than were shown, while the variable that holds them lives."""
+    """Name by which a page requests further rows, while the variable that holds them lives."""
 
     def add(self, batch: Any) -> None:
         self.batches.append(batch)
@@ -77,7 +77,7 @@ class Result:
         self.size += batch.nbytes
 
     def table(self) -> Any:
-        """All rows that were read, with names that differ and types that hold every batch."""
+        """Table of all rows that were read, with unique column names and types that fit every batch."""
         pa = arrow()
         names = unique([column.name for column in self.columns or []])
         tables = [pa.Table.from_batches([batch]).rename_columns(names) for batch in self.batches]
@@ -85,7 +85,7 @@ class Result:
 
 
 def unique(names: list[str]) -> list[str]:
-    """`id`, `id` become `id`, `id_1`: what a table's columns are called in Python must differ."""
+    """Makes column names unique, as Python's tables need: `id`, `id` become `id`, `id_1`."""
     found: list[str] = []
     taken = set(names)
     for name in names:
@@ -99,7 +99,7 @@ def unique(names: list[str]) -> list[str]:
 
 
 def joined(tables: list[Any]) -> Any:
-    """Batches whose types differ: what no type holds is text."""
+    """Joins batches whose types may differ. Columns without a common type become text."""
     pa = arrow()
     try:
         return pa.concat_tables(tables, promote_options="permissive")
@@ -118,7 +118,7 @@ def _texts_where_needed(table: Any, tables: list[Any]) -> Any:
 
 
 def frame(table: Any, settings: Settings) -> Any:
-    """The value of the variable that a cell names."""
+    """Converts a table to the value of the variable that the cell names."""
     wanted = settings.chosen_frame()
     if wanted == "arrow":
         return table
@@ -134,7 +134,7 @@ def frame(table: Any, settings: Settings) -> Any:
 
 
 def _of_pandas(table: Any) -> Any:
-    """As pandas has them by itself, but that whole numbers and truth values stay what they are where some are missing."""
+    """Converts a table to pandas. Integers and booleans keep their type also if some are missing."""
     import pandas  # type: ignore[import-untyped]
 
     pa = arrow()

@@ -1,4 +1,4 @@
-"""A result as people, pages and models see it: the first rows with their types, how many there are, how long it took."""
+"""Output of a result: the first rows with their types, the count of rows, and the duration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TEXT_WIDTH = 40
 _HTML_ROWS = 100
 _MAX_CELL = 2_000
 _LARGEST_NUMBER = 2**53
-"""Above it a browser's numbers are no whole numbers any more: it is sent as text."""
+"""Largest integer that JavaScript's numbers hold exactly. Larger ones are sent as text."""
 
 
 def bundle(
@@ -78,7 +78,7 @@ def caption(result: Result, connection: str, notice: str | None = None, is_whole
 
 
 def plain(value: Any) -> Any:
-    """As JSON. What JSON would round or cannot hold is text."""
+    """Converts a value to JSON. Values that JSON would round or cannot hold become text."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -107,7 +107,7 @@ def words(value: Any) -> str:
 
 
 def _types(result: Result) -> list[str]:
-    """Frictionless names, by what was read."""
+    """Types of the columns, by the names of Frictionless."""
     pa = arrow()
     if not result.batches:
         return ["any"] * len(result.columns or [])
@@ -149,7 +149,7 @@ def _html(names: list[str], rows: list[tuple[Any, ...]], shape: str, said: str) 
 
 
 def _arrow_text(result: Result) -> str:
-    """All that was read, as Arrow's stream with Zstandard, in base64: who pages through the rest reads it."""
+    """All rows that were read, as Arrow's stream with Zstandard, in base64. The page reads it to show further rows."""
     pa = arrow()
     table = result.table()
     sink = pa.BufferOutputStream()

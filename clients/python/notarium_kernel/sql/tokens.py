@@ -1,8 +1,8 @@
 """SQL cut into statements and parameters, as far as the text itself tells.
 
 A `{name}` is a parameter where it stands in the code, and nothing where it stands in a text, a quoted name or a comment:
-what of these begins and ends where differs from database to database. Nothing here puts a value into a text, so that a
-mistake here can make a statement fail, and never make a value a part of it.
+their syntax differs from database to database. Nothing here puts a value into a text, so a mistake here can make a
+statement fail, but cannot make a value a part of it.
 """
 
 from __future__ import annotations
@@ -90,15 +90,15 @@ class Parameter:
 
     name: str
     place: str
-    """What can stand there: a `value`, a `relation`, a `name`; a `list` among others in the brackets of IN, the `only list` of
-    them, a `bare list` behind IN without brackets."""
+    """Kind of value that fits: a `value`, a `relation`, a `name`; a `list` among others in the brackets of IN, the `only list` of
+    them, a `bare list` after IN without brackets."""
     line: int
 
 
 @dataclass
 class Statement:
     line: int
-    """In the cell, of its first word."""
+    """Line of its first word in the cell."""
     parts: list[str | Parameter] = field(default_factory=list)
 
     @property
@@ -131,13 +131,13 @@ _CLAUSES = {
     ),
     *("QUALIFY", "RETURNING", "EXCEPT", "INTERSECT", "FETCH", "WHEN", "THEN", "ELSE"),
 }
-# In their brackets FROM stands before a value.
+# Functions in whose brackets FROM comes before a value.
 _TAKES_FROM = {"EXTRACT", "SUBSTRING", "TRIM", "OVERLAY"}
 
 
 @dataclass
 class _Level:
-    """What is open: the statement itself, or brackets in it."""
+    """Nesting level: the statement itself, or open brackets in it."""
 
     function: str = ""
     clause: str = ""
@@ -166,7 +166,7 @@ class _Parser:
         return self.found
 
     def take(self, listed: list[Token], at: int) -> int:
-        """Takes a token and what belongs to it; how many were taken."""
+        """Takes a token and what belongs to it. Returns the count of tokens taken."""
         token = listed[at]
         if token.kind in "{}":
             return self.brace(listed, at)

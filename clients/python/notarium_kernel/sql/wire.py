@@ -1,6 +1,6 @@
-"""What a kernel and the broker of a connection say to each other: frames of a JSON head and bytes, over a socket.
+"""Messages between a kernel and the broker of a connection: frames of a JSON head and bytes, over a socket.
 
-A value goes as JSON, or as `{"type": "text"}` where JSON has no such type. Rows come as Arrow's own stream, so that types survive.
+A value is sent as JSON, or as `{"type": "text"}` if JSON has no such type. Rows are sent as an Arrow stream, so that types survive.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Data frames as tables: what is recorded beside pandas' and polars' own HTML, and further rows while the kernel has the frame.
+"""Data frames as tables: the first rows as data in the output, and further rows while the kernel has the frame.
 
-The launcher of kernels calls `add` when a frame is displayed, and runtime agents ask `answer`. Nothing here keeps a large frame
+The launcher of kernels calls `add` when a frame is displayed, and runtime agents call `answer`. Nothing here keeps a large frame
 alive: see `registry`.
 """
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 MAX_COLUMNS = 2_000
-"""Of one table; the others are counted."""
+"""Most columns of a table. Further ones are only counted."""
 
 
 @dataclass(frozen=True)
 class Column:
     name: str
     type: str
-    """In the library's words."""
+    """Type name of the library."""
     kind: str
     """`integer`, `number`, `boolean`, `datetime`, `text`, or `any`."""
     missing: str
-    """What the library writes where there is no value; `NaN` goes without saying."""
+    """Text by which the library shows a missing value. The default is `NaN`."""
     is_index: bool = False
 
     def told(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a displayed frame has in its output beside the library's own HTML and text: its first rows as data, and its name here."""
+"""Data of a displayed frame, beside the library's HTML and text: its first rows, and its name in the registry."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ JSON = "application/vnd.notarium.table+json"
 MAX_ROWS = 200
 MAX_BYTES = 256 << 10
 MAX_VALUES = 20_000
-"""Of one output: of a wide frame fewer rows are recorded."""
+"""Most values of one output. Of a wide frame fewer rows are recorded."""
 MAX_ARROW_COLUMNS = 100
-"""Of more, JSON is smaller and faster."""
+"""Most columns in Arrow. With more, JSON is smaller and faster."""
 DIGEST_ROWS = 20
 DIGEST_COLUMNS = 200
 _LIBRARIES = ("pandas.", "polars.")
 
 
 def add(value: Any, data: dict[str, Any], formatter: Any = None) -> None:
-    """Adds the frame's data to a MIME bundle, if it is shown as its library shows it. What a user or another library has made of
-    its look stays what is shown. `formatter`: IPython's, whose formats users can replace."""
+    """Adds the frame's data to a MIME bundle, unless a user or another library has changed how it is shown.
+
+    `formatter`: IPython's, whose formats users can replace.
+    """
     if not has_own_look(value, data) or has_formats(value, formatter):
         return
     found = table(value)
@@ -40,7 +42,7 @@ def add(value: Any, data: dict[str, Any], formatter: Any = None) -> None:
 
 
 def has_own_look(value: Any, data: dict[str, Any]) -> bool:
-    """Whether the HTML (of a series of pandas: the text) is the library's."""
+    """True if the library itself made the HTML (of a series of pandas: the text)."""
     if is_frame(value) is None or "text/plain" not in data:
         return False
     methods = ["__repr__"] if "text/html" not in data else ["__repr__", "_repr_html_"]
@@ -53,7 +55,7 @@ def has_own_look(value: Any, data: dict[str, Any]) -> bool:
 
 
 def has_formats(value: Any, formatter: Any) -> bool:
-    """Whether somebody has registered a format of this type's."""
+    """True if a user or library has registered a format for this type."""
     if formatter is None:
         return False
     formats = [
@@ -71,7 +73,7 @@ def has_formats(value: Any, formatter: Any) -> bool:
 
 
 def recorded(found: Table, value: Any) -> tuple[str, Any, bool]:
-    """The MIME type, the content, and whether it holds all rows."""
+    """Returns the MIME type, the content, and whether it holds all rows."""
     head = told(found)
     count = min(found.rows, MAX_ROWS, max(1, MAX_VALUES // max(1, len(found.columns))))
     rows = first_rows(found, count)
@@ -112,12 +114,12 @@ def told(found: Table) -> dict[str, Any]:
 
 
 def first_rows(found: Table, count: int, characters: int = values.MAX_CHARACTERS) -> list[list[Any]]:
-    """Column by column."""
+    """First rows, by columns."""
     return [[values.plain(value, characters) for value in column] for column in found.read(None, 0, count)]
 
 
 def digest(found: Table) -> str:
-    """Of what tells whether a frame was changed since it was shown: its shape, its types, its first rows."""
+    """Hash of the frame's shape, types and first rows. It differs if the frame was changed since it was shown."""
     head = told(found)
     head.pop("version")
     few = found.read(None, 0, DIGEST_ROWS, DIGEST_COLUMNS)
@@ -126,7 +128,7 @@ def digest(found: Table) -> str:
 
 
 def packed(head: dict[str, Any], columns: list[Column], data: list[list[Any]]) -> tuple[str, Any]:
-    """As Arrow where there is pyarrow, else as JSON."""
+    """Packs rows as Arrow if pyarrow is installed, else as JSON."""
     pyarrow = _pyarrow() if len(columns) <= MAX_ARROW_COLUMNS and not is_masked() else None
     if pyarrow is None:
         return JSON, {**head, "data": data}
@@ -144,13 +146,15 @@ def packed(head: dict[str, Any], columns: list[Column], data: list[list[Any]]) -
 
 
 def is_masked() -> bool:
-    """Whether keys in outputs are masked before they are recorded: of a run that an assistant asked for, which can be asked for no
-    input. In Arrow's bytes they could not be found."""
+    """True if keys in outputs are masked before they are recorded: in runs that an assistant requested. Those allow no stdin.
+
+    The mask could not find keys in Arrow's bytes.
+    """
     ipython = sys.modules.get("IPython")
     kernel: Any = getattr(ipython.get_ipython() if ipython else None, "kernel", None)
     try:
         return bool(kernel.get_parent("shell")["content"]["allow_stdin"] is False)
-    except Exception:  # No kernel, or one that tells no such thing.
+    except Exception:  # No kernel, or one without this field.
         return False
 
 
@@ -166,7 +170,7 @@ _NOT_FINITE = {"NaN": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
 def arrow_array(pyarrow: Any, column: Column, data: list[Any]) -> Any:
-    """Numbers, truth values and texts as such; of several types all are texts, so that nothing is refused."""
+    """Arrow array of numbers, booleans or texts. Values of several types all become texts, so that Arrow refuses none."""
     if column.kind == "number":
         data = [_NOT_FINITE.get(value, value) if isinstance(value, str) else value for value in data]
     kinds = {type(value) for value in data} - {type(None)}

@@ -1,4 +1,4 @@
-"""What is a table, and what its columns are."""
+"""Tables: the interface that data frames of pandas and polars share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LIBRARIES = {"pandas": ("DataFrame", "Series"), "polars": ("DataFrame", "Series"
 
 
 class Table(Protocol):
-    """A frame by the places of its rows and columns. Positions are the library's own numbers of rows, in the order wanted."""
+    """Data frame or series, read by the positions of rows and columns. Row positions are the library's, in the requested order."""
 
     kind: str
     rows: int
@@ -19,24 +19,24 @@ class Table(Protocol):
     columns_left_out: int
 
     def read(self, positions: Any, first: int, count: int, columns: int = MAX_COLUMNS) -> list[list[Any]]:
-        """So many columns, each with Python's values, None where there is none. `positions` None: all rows in their order."""
+        """Reads values by columns, None for missing ones. `positions` None: all rows in their order."""
         ...
 
     def order(self, column: int, is_descending: bool) -> Any:
-        """Positions of all rows, sorted. Rows without a value come last, equal ones keep their order."""
+        """Positions of all rows, sorted. Rows without a value come last; equal ones keep their order."""
 
     def passing(self, column: int, operator: str, value: str) -> Any:
-        """A truth value for each row."""
+        """Mask of the rows that pass a filter."""
 
     def containing(self, column: int, text: str) -> Any:
-        """A truth value for each row: whether its text has `text`, in small letters or capitals."""
+        """Mask of the rows whose text contains `text`, in any case."""
 
     def both(self, first: Any, second: Any) -> Any: ...
 
     def either(self, first: Any, second: Any) -> Any: ...
 
     def kept(self, positions: Any, mask: Any) -> Any:
-        """Those positions (None: all) whose row passes."""
+        """Positions (None: all) that the mask keeps."""
 
     def length(self, positions: Any) -> int: ...
 
@@ -44,7 +44,7 @@ class Table(Protocol):
 
 
 def is_frame(value: Any) -> str | None:
-    """The library of a data frame or a series. Nothing is imported: who has made one has the library."""
+    """Library of a data frame or series, if it is one. Nothing is imported: a frame exists only if its library is loaded."""
     for library, names in LIBRARIES.items():
         module = sys.modules.get(library)
         kinds = tuple(kind for name in names if isinstance(kind := getattr(module, name, None), type))
@@ -54,7 +54,7 @@ def is_frame(value: Any) -> str | None:
 
 
 def table(value: Any, is_bare: bool = False) -> Table | None:
-    """`is_bare`: without its index."""
+    """Table of a data frame or series; None for other values. `is_bare`: without its index."""
     library = is_frame(value)
     if library == "pandas":
         from .of_pandas import PandasTable

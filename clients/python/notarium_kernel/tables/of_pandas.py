@@ -10,9 +10,9 @@ from .columns import MAX_COLUMNS, Column, could_be_in_number, number_of
 
 MAX_TOP = 5
 MAX_COUNTED = 2_000_000
-"""Rows above which different values are not counted: of texts it takes seconds."""
+"""Most rows of which unique values are counted: of texts it takes seconds."""
 MAX_COUNTED_NUMBERS = 100_000
-"""Most of them differ."""
+"""The same for numbers, of which most differ."""
 
 
 class PandasTable:

@@ -1,4 +1,4 @@
-"""What a runtime agent asks of a table while the kernel runs nothing: rows in an order and under filters, and what a column holds."""
+"""Answers the runtime agent's questions about a table while the kernel is idle: sorted and filtered rows, summaries of columns."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .registry import Entry, tables
 
 MIME = "application/vnd.notarium.result+json"
 MAX_SECONDS = 5
-"""The kernel runs nothing else meanwhile."""
+"""Time limit of an answer. The kernel runs nothing else meanwhile."""
 MAX_ROWS = 10_000
 MAX_BYTES = 512 << 10
-"""Of the rows of one answer."""
+"""Largest size of the rows of one answer."""
 MAX_CACHED_ROWS = 4_000_000
 
 
 class Refused(Exception):
-    """`kind` is what the runtime agent makes a refusal of."""
+    """The question cannot be answered. `kind` selects the runtime agent's refusal."""
 
     def __init__(self, kind: str, message: str):
         super().__init__(message)
@@ -32,11 +32,11 @@ class Refused(Exception):
 
 
 class TooSlow(BaseException):
-    """No `except Exception` in somebody's code can swallow it."""
+    """The time limit has passed. No `except Exception` in a user's code can swallow it."""
 
 
 class Answer:
-    """Goes out as one MIME type."""
+    """Answer that is displayed as one MIME type."""
 
     def __init__(self, content: dict[str, Any]):
         self.content = content
@@ -49,7 +49,7 @@ class Answer:
 
 
 def answer(text: str) -> Answer:
-    """The answer to a question, which is JSON: an order and filters, or `summarize`."""
+    """Answers a question in JSON: an order and filters, or `summarize`."""
     try:
         with _time_limit(MAX_SECONDS):
             return Answer({"ok": _answered(json.loads(text))})
@@ -76,7 +76,7 @@ def _answered(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _frame(asked: dict[str, Any]) -> tuple[str, Any, Entry]:
-    """Its name here, the frame, and how it was shown."""
+    """Returns the table's name in the registry, the frame, and its entry."""
     if asked.get("table"):
         found = tables.find(asked["table"])
         if found is None:
@@ -109,7 +109,7 @@ def _page(name: str, found: Table, asked: dict[str, Any], is_changed: bool) -> d
 
 
 def _rows(found: Table, positions: Any, first: int, count: int) -> tuple[list[list[Any]], bool]:
-    """Row by row, as many as fit."""
+    """Reads as many rows as fit in one answer."""
     rows: list[list[Any]] = []
     left, step = MAX_BYTES, max(1, 50_000 // max(1, len(found.columns)))
     while len(rows) < count:
@@ -127,7 +127,7 @@ def _rows(found: Table, positions: Any, first: int, count: int) -> tuple[list[li
 
 
 class _Cache:
-    """The positions that were asked for last, until a cell runs: paging sorts once."""
+    """Positions of the last question, until a cell runs: paging sorts once."""
 
     def __init__(self) -> None:
         self.key: Any = None
@@ -138,7 +138,7 @@ class _Cache:
         self.key = self.positions = None
 
     def listen(self) -> None:
-        """To the kernel's runs. Questions are silent, and count as none."""
+        """Forgets the positions when a cell runs. Questions are silent, and do not count as runs."""
         ipython = sys.modules.get("IPython")
         shell = ipython.get_ipython() if ipython else None
         if shell is not None and not self.is_listening:

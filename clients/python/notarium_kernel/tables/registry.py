@@ -1,7 +1,7 @@
-"""Which frame an output shows: by a name of its own, so that a later variable of the same name is never taken for it.
+"""Frames that outputs show, by unique names, so that a later variable of the same name is never taken for one.
 
-A frame is held by a weak reference alone: that it was shown keeps no memory. Of a small one, which may be gone with the
-statement that showed it (`display(frame.query(…))`), a copy is kept, within a few megabytes for all of them.
+A frame is held by a weak reference, so that showing it keeps no memory. A small one may be gone with the statement that
+showed it (`display(frame.query(…))`), so a copy is kept, within a few megabytes for all copies.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ MAX_TABLES = 500
 MAX_COPY_BYTES = 8 << 20
 MAX_COPIES_BYTES = 64 << 20
 MAX_DEEP_VALUES = 20_000
-"""Python objects of which each is asked for its size: of more no copy is made."""
+"""Most Python objects in a frame that is copied: the size of each must be found."""
 
 
 @dataclass
 class Entry:
     frame: Any
-    """A weak reference; None where the frame takes none."""
+    """Weak reference; None if the frame allows none."""
     copy: Any = None
     copy_bytes: int = 0
     digest: str = ""
-    """Of the first rows as they were shown."""
+    """Hash of the first rows as they were shown."""
     is_bare: bool = False
-    """It is shown without its index."""
+    """True if it is shown without its index."""
 
     def found(self) -> Any:
         live = self.frame() if self.frame is not None else None
@@ -41,7 +41,7 @@ class Registry:
         self.entries: OrderedDict[str, Entry] = OrderedDict()
 
     def add(self, frame: Any, digest: str = "") -> str:
-        """The name of this very frame as it is shown now."""
+        """Registers the frame as it is shown now, and returns its name."""
         name = new_name()
         self.put(name, frame, digest)
         return name
@@ -58,7 +58,7 @@ class Registry:
         self._bound_copies()
 
     def find(self, name: str) -> tuple[Any, Entry] | None:
-        """The frame, and how it was shown; None when it is gone."""
+        """The frame and its entry. None if the frame is gone."""
         entry = self.entries.get(name)
         frame = entry.found() if entry else None
         return None if entry is None or frame is None else (frame, entry)
@@ -80,7 +80,7 @@ def new_name() -> str:
 
 
 def _copied(frame: Any) -> tuple[Any, int]:
-    """A copy of a small frame. A part of a large one shares its memory, and a copy does not."""
+    """Copies a small frame. A part of a large frame shares its memory; a copy does not."""
     pandas = sys.modules.get("pandas")
     if pandas is None or type(frame) not in (pandas.DataFrame, pandas.Series):
         return None, 0
@@ -95,5 +95,5 @@ def _copied(frame: Any) -> tuple[Any, int]:
         used = frame.memory_usage(deep=True)
         size = int(used if frame.ndim == 1 else used.sum())
         return (frame.copy(), size) if size <= MAX_COPY_BYTES else (None, 0)
-    except Exception:  # A copy is a kindness: no display fails for it.
+    except Exception:  # The copy is optional: no display fails for it.
         return None, 0

@@ -1,4 +1,4 @@
-"""One value of a table as JSON that loses nothing which a reader could see."""
+"""Converts one value of a table to JSON, without a loss that a reader could see."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 MAX_CHARACTERS = 2_000
-"""Of one value."""
+"""Longest text of one value."""
 LARGEST_NUMBER = 2**53
-"""Above it a browser's numbers are no whole numbers any more: such a one is text."""
+"""Largest integer that JavaScript's numbers hold exactly. Larger ones become text."""
 
 _short = reprlib.Repr()
 _short.maxlist = _short.maxtuple = _short.maxset = _short.maxfrozenset = _short.maxdict = _short.maxdeque = 50
@@ -20,7 +20,7 @@ _short.maxlevel = 4
 
 
 def plain(value: Any, characters: int = MAX_CHARACTERS) -> Any:
-    """As JSON. What JSON would round or cannot hold is text."""
+    """Converts a value to JSON. Values that JSON would round or cannot hold become text."""
     kind = type(value)
     if value is None or kind is bool:
         return value
@@ -36,7 +36,7 @@ def plain(value: Any, characters: int = MAX_CHARACTERS) -> Any:
 
 
 def text(value: Any, characters: int = MAX_CHARACTERS) -> str:
-    """In words, whatever the value's own text does."""
+    """Text of a value. An error in its own `__str__` does not escape."""
     try:
         if isinstance(value, str):
             return str.__str__(value)
@@ -54,7 +54,7 @@ def text(value: Any, characters: int = MAX_CHARACTERS) -> str:
 
 def cut(value: str, characters: int = MAX_CHARACTERS) -> str:
     value = value if len(value) <= characters else value[:characters] + "…"
-    # Half a surrogate pair is no text that JSON can carry.
+    # JSON cannot carry half a surrogate pair.
     return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -26,7 +26,7 @@ found = []
 for path in glob.glob("/proc/*/environ") + glob.glob("/proc/*/cmdline") + glob.glob("/proc/*/mem"):
     try:
         if path.endswith("mem"):
-            # Of the kernel itself it holds what this cell says.
+            # The kernel's own memory holds the text of this cell.
             continue
         text = open(path, "rb").read().decode("utf-8", "replace")
         if word in text or quoted in text:
