@@ -38,7 +38,7 @@ def main() -> None:
     import os
 
     os.environ["NOTARIUM_CONNECTIONS"] = agent.told()
-    bare, duck = psycopg.connect(url, autocommit=True), connections.kept.engine("duckdb", False).connection
+    bare, duck = psycopg.connect(url, autocommit=True), connections.open_connections.engine("duckdb", False).connection
 
     def ours(head: str):
         return median_ms(lambda: cell.run(f"-- @{head}\nSELECT 1 AS a", {}, lambda *_: None))

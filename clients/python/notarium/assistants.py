@@ -225,11 +225,11 @@ class Turn:
 
     def stream(self) -> Stream[str]:
         """Streams text as the model writes it, until the turn ends. A model call may be retried, so only `text` is final."""
-        return _Words(self)
+        return _TextStream(self)
 
     def waiting(self) -> Stream[ToolCall]:
         """Streams each call that waits for a person once, until the turn ends. `confirm` or `deny` them."""
-        return _Waiting(self)
+        return _WaitingCalls(self)
 
     async def wait(self, timeout: float | None = None) -> "Turn":
         """Waits until the turn ends, at most `timeout` seconds (None: no limit). Calls wait up to a day for a person."""
@@ -263,7 +263,7 @@ class Turn:
         return self.text
 
 
-class _Words(Stream[str]):
+class _TextStream(Stream[str]):
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
 
@@ -273,7 +273,7 @@ class _Words(Stream[str]):
         return words
 
 
-class _Waiting(Stream[ToolCall]):
+class _WaitingCalls(Stream[ToolCall]):
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._given: set[str] = set()

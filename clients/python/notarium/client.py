@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from .config import Target, find_target
+from .config import ServerTarget, find_target
 from .connection import Connection
 from .document import Json
 from .errors import Conflict, NotFound
@@ -244,7 +244,7 @@ async def _connect(
     return await signed_in(target, connection, timeout)
 
 
-async def signed_in(target: Target, connection: Connection, timeout: float | None) -> Client:
+async def signed_in(target: ServerTarget, connection: Connection, timeout: float | None) -> Client:
     """Client over a connection, once the server has sent `welcome`."""
     rest = Rest(target, timeout)
     session = Session(target, connection, rest, timeout)

@@ -11,7 +11,7 @@ from .errors import ConfigurationError
 
 
 @dataclass(frozen=True)
-class Target:
+class ServerTarget:
     """A server and the token for it."""
 
     url: str
@@ -23,7 +23,7 @@ class Target:
         return "ws" + self.url.removeprefix("http") + "/api/socket"
 
 
-def find_target(url: str | None, token: str | None, token_file: str | os.PathLike[str] | None = None) -> Target:
+def find_target(url: str | None, token: str | None, token_file: str | os.PathLike[str] | None = None) -> ServerTarget:
     """Returns the server and token to use. Raises `ConfigurationError` if one is missing."""
     stored = _stored()
     found_url = url or os.environ.get("NOTARIUM_SERVER") or stored.get("server")
@@ -41,7 +41,7 @@ def find_target(url: str | None, token: str | None, token_file: str | os.PathLik
             f"no token for {found_url} is known: pass token=…, set NOTARIUM_TOKEN or NOTARIUM_TOKEN_FILE, or sign in with"
             f" `notarium login --server {found_url}`"
         )
-    return Target(found_url, found_token.strip())
+    return ServerTarget(found_url, found_token.strip())
 
 
 def _token_of_environment() -> str | None:

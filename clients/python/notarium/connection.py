@@ -40,7 +40,7 @@ class Wire(Protocol):
 Dial: TypeAlias = Callable[[], Awaitable[Wire]]
 
 
-class Pending:
+class PendingCommand:
     """Unanswered command. Its text is stored, because a retry with the same id must have the same bytes."""
 
     def __init__(self, command_id: str, notebook: str, text: str, answer: "asyncio.Future[Json]") -> None:
@@ -59,7 +59,7 @@ class Connection:
     def __init__(self, dial: Dial, token: str, client: str, *, rest: Callable[[int], float] = backoff) -> None:
         self.welcome: Json = {}
         self.replicas: dict[str, Replica] = {}
-        self.pending: dict[str, Pending] = {}
+        self.pending: dict[str, PendingCommand] = {}
         self.failure: Exception | None = None
         self.check_every = _CHECK_EVERY_SECONDS
         self._dial, self._token, self._client, self._rest = dial, token, client, rest
@@ -255,7 +255,7 @@ class Connection:
             raise LimitExceeded(message, code="limit_exceeded")
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         answer.add_done_callback(ignore_unseen)
-        self.pending[command["id"]] = Pending(command["id"], notebook, text, answer)
+        self.pending[command["id"]] = PendingCommand(command["id"], notebook, text, answer)
         self._unsent.append(command["id"])
         self._pump()
         return command["id"], answer

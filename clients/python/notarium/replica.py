@@ -12,7 +12,7 @@ from .digest import digest
 from .document import RULES, Document, Json, UnknownEvent
 from .errors import Disconnected, Forbidden, NotariumError, NotFound, Rejected, rejection
 from .text import Change
-from .unconfirmed import Unconfirmed, ignore_unseen, settle
+from .unconfirmed import UnconfirmedText, ignore_unseen, settle
 
 _CANNOT_MERGE = "the cell has changed too much since this was typed: it cannot be merged any more"
 
@@ -51,7 +51,7 @@ class Replica:
         self.kernel_status: dict[str, Json] = {}
         self.followers: set[Follower] = set()
         self.activity: set[Callable[[list[Json]], None]] = set()
-        self.unconfirmed: dict[str, Unconfirmed] = {}
+        self.unconfirmed: dict[str, UnconfirmedText] = {}
         # Count of snapshots that replaced the state; count of open `Notebook` objects; the error that ended the subscription.
         self.healed = 0
         self.holders = 0
@@ -104,7 +104,7 @@ class Replica:
         document = self._known()
         if cell_id not in document.state["cells"] and cell_id not in self.unconfirmed:
             raise NotFound(f"no cell {cell_id} is in this notebook", code="unknown_cell")
-        text = self.unconfirmed.get(cell_id) or Unconfirmed(document.state["cells"][cell_id]["source"])
+        text = self.unconfirmed.get(cell_id) or UnconfirmedText(document.state["cells"][cell_id]["source"])
         text.type(change)
         self.unconfirmed[cell_id] = text
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()

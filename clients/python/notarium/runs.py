@@ -143,7 +143,7 @@ class Run:
 
     def stream(self) -> Stream[Output]:
         """Streams the outputs until the run ends."""
-        return _Outputs(self)
+        return _OutputStream(self)
 
     async def cancel(self) -> "Run":
         """Cancels a queued run, or interrupts a running one."""
@@ -223,7 +223,7 @@ def _parts(raw: Json) -> tuple[str, ...]:
     return tuple(part["sha256"] for part in raw.get("blobs", ()))
 
 
-class _Outputs(Stream[Output]):
+class _OutputStream(Stream[Output]):
     """Stream of a run's outputs. Cleared outputs are not repeated."""
 
     def __init__(self, run: Run) -> None:

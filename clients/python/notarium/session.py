@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Generator
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
-from .config import Target
+from .config import ServerTarget
 from .connection import Connection
 from .document import Json
 from .errors import WaitTimeout
@@ -55,7 +55,7 @@ async def opened(opening: "Opening[C]") -> C:
 class Session:
     """Session: one server and one token."""
 
-    def __init__(self, target: Target, connection: Connection, rest: Rest, timeout: float | None) -> None:
+    def __init__(self, target: ServerTarget, connection: Connection, rest: Rest, timeout: float | None) -> None:
         self.target, self.connection, self.rest, self.timeout = target, connection, rest, timeout
 
     async def command(self, notebook: str, name: str, /, *, expected_version: int | None = None, **fields: Any) -> Json:

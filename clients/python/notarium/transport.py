@@ -8,7 +8,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from ._version import __version__
-from .config import Target
+from .config import ServerTarget
 from .connection import Wire
 from .document import Json
 from .errors import Disconnected, NotariumError, rejection
@@ -43,7 +43,7 @@ class WebSocket:
         await self._socket.close()
 
 
-async def dial(target: Target, timeout: float) -> Wire:
+async def dial(target: ServerTarget, timeout: float) -> Wire:
     """Opens the WebSocket of a server, within `timeout` seconds."""
     try:
         socket = await connect(
@@ -81,7 +81,7 @@ def _problem(body: bytes | bytearray | None) -> Json:
 class Rest:
     """REST client: returns JSON, raises exceptions for refusals."""
 
-    def __init__(self, target: Target, timeout: float | None) -> None:
+    def __init__(self, target: ServerTarget, timeout: float | None) -> None:
         headers = {"Authorization": f"Bearer {target.token}", "User-Agent": USER_AGENT}
         self._client = httpx.AsyncClient(base_url=target.url, headers=headers, timeout=timeout)
 

@@ -10,7 +10,7 @@ from typing import Any
 from .text import Change, apply_change, compose, map_change
 
 
-class Unconfirmed:
+class UnconfirmedText:
     """Local text of a cell, and its changes that the server has not confirmed."""
 
     def __init__(self, text: str) -> None:

@@ -34,7 +34,7 @@ class Progress(Generic[_Item]):
         self._total = _length(iterable) if total is None else total
         self._label = label or ""
         self._done: float = 0
-        self._shown: _Comm | _Text | None = None
+        self._shown: _CommBar | _TextBar | None = None
         self._lock = threading.RLock()
         self._due = 0.0
 
@@ -94,7 +94,7 @@ class Progress(Generic[_Item]):
                     self._due = Progress._opened_at + _INTERVAL_SECONDS
                     return
                 Progress._opened_at = clock
-                self._shown = _Comm.open(self._state()) or _Text(self._state())
+                self._shown = _CommBar.open(self._state()) or _TextBar(self._state())
             else:
                 self._shown.update(self._state())
 
@@ -165,14 +165,14 @@ def _length(iterable: Any) -> float | None:
         return (hint() or None) if hint else None
 
 
-class _Comm:
+class _CommBar:
     """Shows progress through the runtime agent."""
 
     def __init__(self, comm: Any) -> None:
         self._comm = comm
 
     @classmethod
-    def open(cls, state: dict[str, Any]) -> _Comm | None:
+    def open(cls, state: dict[str, Any]) -> _CommBar | None:
         comm = host.open_comm(_TARGET, {"state": state})
         return None if comm is None else cls(comm)
 
@@ -184,7 +184,7 @@ class _Comm:
         self._comm.close()
 
 
-class _Text:
+class _TextBar:
     """Shows progress as one line on standard error, which each update overwrites."""
 
     def __init__(self, state: dict[str, Any]) -> None:

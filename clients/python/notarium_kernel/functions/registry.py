@@ -32,7 +32,7 @@ _MAX_SCHEMA_BYTES = 16 << 10
 
 
 @dataclasses.dataclass
-class Registered:
+class RegisteredFunction:
     """A function that can be called."""
 
     name: str
@@ -83,7 +83,7 @@ def _leads_to(held: Any, function: Callable[..., Any]) -> bool:
     return held is function
 
 
-_registered: dict[str, Registered] = {}
+_registered: dict[str, RegisteredFunction] = {}
 _told: list[dict[str, Any]] = []
 _hooked: Any = None
 
@@ -141,7 +141,7 @@ def _register(function: Any, *, risk: str, name: str | None, description: str | 
             f"{name}: its parameters are described in more than {_MAX_SCHEMA_BYTES >> 10} KiB: simplify their types"
         )
     plain = inspect.unwrap(function)
-    one = Registered(
+    one = RegisteredFunction(
         name=name,
         risk=risk,
         version=_version(function, risk, schema, signature.description, timeout),
@@ -189,7 +189,7 @@ def _version(function: Callable[..., Any], risk: str, schema: str, description: 
     return hashlib.sha256(parts.encode()).hexdigest()[:16]
 
 
-def _refuse_clash(one: Registered) -> None:
+def _refuse_clash(one: RegisteredFunction) -> None:
     """Refuses a name that another module has registered, for callers would reach one by chance. A module may redefine its own."""
     other = _registered.get(one.name)
     if other is None or other.module == one.module or other.function() is None:
@@ -226,7 +226,7 @@ def tell() -> None:
         _told = declared
 
 
-def registered() -> dict[str, Registered]:
+def registered() -> dict[str, RegisteredFunction]:
     """Functions that can be called now, by name."""
     return {name: one for name, one in _registered.items() if one.function() is not None}
 

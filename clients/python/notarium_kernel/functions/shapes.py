@@ -16,7 +16,7 @@ from typing import Any
 from . import values as single
 from .constraints import check, described
 from .errors import ArgumentError
-from .values import Inexpressible, Schema, Shape
+from .values import InexpressibleType, Schema, Shape
 
 _ARRAYS: dict[object, Callable[[list[Any]], object]] = {
     list: list,
@@ -47,7 +47,7 @@ class Shapes:
         if kind is None or kind is type(None):
             return Shape({"type": "null"}, single.only_none)
         if isinstance(kind, str | typing.ForwardRef):
-            raise Inexpressible(f"{kind} is no type that is known here: define or import it in a cell before")
+            raise InexpressibleType(f"{kind} is no type that is known here: define or import it in a cell before")
         origin, parts = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:
             return self._annotated(parts[0], parts[1:])
@@ -119,7 +119,7 @@ class Shapes:
         key, value = parts if parts else (str, Any)
         keys, values = self.of(key), self.of(value)
         if keys.schema.get("type", "string") != "string":
-            raise Inexpressible(
+            raise InexpressibleType(
                 f"the keys of a JSON object are texts, not {single.named(key)}: take dict[str, …] or a list of pairs"
             )
         schema: Schema = {"type": "object", "additionalProperties": values.schema}
@@ -192,7 +192,7 @@ class Shapes:
             return self._named(kind, _typeddict_fields)
         if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
             return self._named(kind, _namedtuple_fields)
-        raise Inexpressible(single.why_not(kind))
+        raise InexpressibleType(single.why_not(kind))
 
     def _named(self, kind: type, fields_of: Callable[[type], Iterable[_Field]]) -> Shape:
         """An object with fields, which may hold others of its kind."""
@@ -210,8 +210,8 @@ class Shapes:
         for field in fields_of(kind):
             try:
                 inner = self.of(field.kind)
-            except Inexpressible as problem:
-                raise Inexpressible(f"{kind.__name__}.{field.name}: {problem}") from None
+            except InexpressibleType as problem:
+                raise InexpressibleType(f"{kind.__name__}.{field.name}: {problem}") from None
             fields[field.name] = (field, inner)
             schema["properties"][field.name] = with_default(inner.schema, field.default)
             if field.is_required:
@@ -234,7 +234,7 @@ class Shapes:
         schema = adapter.json_schema()
         for name, definition in schema.pop("$defs", {}).items():
             if self.definitions.setdefault(name, definition) != definition:
-                raise Inexpressible(f"two types are called {name}: rename one")
+                raise InexpressibleType(f"two types are called {name}: rename one")
 
         def convert(value: Any, place: str) -> object:
             try:
@@ -267,7 +267,7 @@ def hints(kind: Any) -> dict[str, Any]:
     try:
         return typing.get_type_hints(kind, include_extras=True)
     except NameError as problem:
-        raise Inexpressible(f"{single.named(kind)} has a type that is not known here ({problem})") from None
+        raise InexpressibleType(f"{single.named(kind)} has a type that is not known here ({problem})") from None
 
 
 def _dataclass_fields(kind: type) -> Iterable[_Field]:

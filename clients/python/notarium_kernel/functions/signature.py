@@ -12,7 +12,7 @@ from typing import Any
 from . import docstrings
 from .errors import ArgumentError, FunctionError
 from .shapes import Shapes, with_default
-from .values import Inexpressible, Schema, Shape
+from .values import InexpressibleType, Schema, Shape
 
 _PARAMETER = inspect.Parameter
 
@@ -114,7 +114,7 @@ def _shape(function: Callable[..., Any], name: str, parameter: inspect.Parameter
         raise FunctionError(f"{place} has no type: write {parameter.name}: str, or what it is.{own}")
     try:
         return shapes.of(_resolved(function, parameter.annotation))
-    except Inexpressible as problem:
+    except InexpressibleType as problem:
         raise FunctionError(f"{place}: {problem}") from None
 
 
@@ -133,8 +133,8 @@ def _resolved(function: Callable[..., Any], annotation: Any) -> Any:
     try:
         return typing.get_type_hints(holder, names, inner, include_extras=True)["it"]
     except NameError as problem:
-        raise Inexpressible(
+        raise InexpressibleType(
             f"its type {annotation!r} is not known here ({problem}): run the cell that defines it first"
         ) from None
     except Exception as problem:
-        raise Inexpressible(f"its type {annotation!r} cannot be read: {problem}") from None
+        raise InexpressibleType(f"its type {annotation!r} cannot be read: {problem}") from None

@@ -31,7 +31,7 @@ TEXTS: dict[object, tuple[Callable[[str], object], str | None]] = {
 }
 
 
-class Inexpressible(Exception):
+class InexpressibleType(Exception):
     """No JSON stands for this type; the text says why and what to take instead."""
 
 
@@ -150,14 +150,14 @@ def is_json_scalar(value: object) -> bool:
 def literal(values: tuple[Any, ...]) -> Shape:
     choices: _Choices = [(value.value if isinstance(value, enum.Enum) else value, value) for value in values]
     if wrong := [value for value, _ in choices if not is_json_scalar(value)]:
-        raise Inexpressible(f"{wrong[0]!r} of its Literal is no JSON value: take texts or numbers")
+        raise InexpressibleType(f"{wrong[0]!r} of its Literal is no JSON value: take texts or numbers")
     return _choices(choices)
 
 
 def enumeration(kind: type[enum.Enum]) -> Shape:
     members = list(kind)
     if not members:
-        raise Inexpressible(f"{named(kind)} has no members")
+        raise InexpressibleType(f"{named(kind)} has no members")
     by_value = all(is_json_scalar(member.value) for member in members)
     return _choices([(member.value if by_value else member.name, member) for member in members])
 

@@ -50,7 +50,7 @@ def query(sql: str, connection: str = "duckdb", *, write: bool = False, **variab
 
 def tables(connection: str = "duckdb") -> list[dict[str, Any]]:
     """Lists the tables: `{"schema", "table", "columns": [{"name", "type"}]}`. Reads no rows."""
-    described = connections.kept.engine(connection, False).describe("", connections.DESCRIBE_SECONDS)
+    described = connections.open_connections.engine(connection, False).describe("", connections.DESCRIBE_SECONDS)
     return [
         {
             "schema": table["schema"],

@@ -26,7 +26,7 @@ _FRAME_ADVICE = (
 
 
 @dataclass
-class Bound:
+class BoundStatement:
     """A statement with placeholders, and what stands for them."""
 
     line: int
@@ -36,9 +36,9 @@ class Bound:
     """Tables of Python by the name that they have in the text."""
 
 
-def bind(statement: Statement, dialect: str, look_up: Callable[[str], Any]) -> Bound:
+def bind(statement: Statement, dialect: str, look_up: Callable[[str], Any]) -> BoundStatement:
     """`look_up` gives a variable's value, or raises KeyError."""
-    bound = Bound(statement.line, "")
+    bound = BoundStatement(statement.line, "")
     texts = []
     for part in statement.parts:
         texts.append(part if isinstance(part, str) else _placed(part, dialect, look_up, bound))
@@ -46,7 +46,7 @@ def bind(statement: Statement, dialect: str, look_up: Callable[[str], Any]) -> B
     return bound
 
 
-def _placed(parameter: Parameter, dialect: str, look_up: Callable[[str], Any], bound: Bound) -> str:
+def _placed(parameter: Parameter, dialect: str, look_up: Callable[[str], Any], bound: BoundStatement) -> str:
     name = parameter.name
     try:
         value = look_up(name)
@@ -78,7 +78,7 @@ def _placed(parameter: Parameter, dialect: str, look_up: Callable[[str], Any], b
 
 
 def _placeholders(
-    parameter: Parameter, value: Any, dialect: str, bound: Bound, refuse: Callable[[str], ParameterError]
+    parameter: Parameter, value: Any, dialect: str, bound: BoundStatement, refuse: Callable[[str], ParameterError]
 ) -> str:
     def placeholder(value: Any) -> str:
         bound.values.append(value)

@@ -32,7 +32,7 @@ FIRST_ROWS = 1_000
 _INSTALL = "the connection {name} needs {packages} in the Python of the runtime agent's kernels ({python}): {python} -m pip install {packages}"
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """Refusal of a request. `kind` selects the class of the error in the kernel."""
 
     def __init__(self, kind: str, message: str, code: str | None = None, line: int | None = None):
@@ -74,7 +74,7 @@ class PostgreSql:
             import psycopg
             import pyarrow  # type: ignore[import-untyped]
         except ImportError:
-            raise Refused(
+            raise RequestRefused(
                 "driver", _INSTALL.format(name=self.name, packages='"psycopg[binary]" pyarrow', python=sys.executable)
             ) from None
         return psycopg, pyarrow
@@ -97,7 +97,7 @@ class PostgreSql:
         except psycopg.Error as error:
             print(self.secrets.scrub(f"{self.name}: {error}"), file=sys.stderr, flush=True)
             reason = self.secrets.scrub_place(str(error).strip())
-            raise Refused(
+            raise RequestRefused(
                 "connection", f"the connection {self.name} cannot be opened: {reason}", error.sqlstate
             ) from None
         self.prepare_types(psycopg)
@@ -183,16 +183,16 @@ class PostgreSql:
         tell({"columns": columns})
         return types
 
-    def refusal(self, psycopg: Any, error: Any, sql: str) -> Refused:
+    def refusal(self, psycopg: Any, error: Any, sql: str) -> RequestRefused:
         if isinstance(error, psycopg.errors.QueryCanceled):
-            return Refused(
+            return RequestRefused(
                 "cancelled",
                 "the statement was cancelled on the server: " + self.secrets.scrub(_words(error)),
                 error.sqlstate,
             )
         if self.connection.closed or self.connection.broken:
             reason = self.secrets.scrub_place(_words(error))
-            return Refused(
+            return RequestRefused(
                 "connection", f"the connection {self.name} ended while the statement ran: {reason}", error.sqlstate
             )
         position = error.diag.statement_position
@@ -200,7 +200,7 @@ class PostgreSql:
         message = self.secrets.scrub(_words(error))
         if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
             message += ": a cell that writes says so in its first line, as in `-- @connection write`"
-        return Refused("statement", message, error.sqlstate, line)
+        return RequestRefused("statement", message, error.sqlstate, line)
 
     def describe(self, matching: str, seconds: float) -> dict[str, Any]:
         """Lists the tables and columns that this account may read. Reads no rows; no text of a question enters the statements."""
@@ -331,10 +331,10 @@ class Broker:
                 return
             if head["writes"] and not self.database.writes:
                 message = f"the connection {self.database.name} is for reading alone: whoever runs the agent lets it write with --connection-writes"
-                raise Refused("statement", message)
+                raise RequestRefused("statement", message)
             values = [unpacked(value) for value in head["values"]]
             self.database.execute(head["sql"], values, head["writes"], tell)
-        except Refused as refused:
+        except RequestRefused as refused:
             tell({"error": refused.told})
         except (KeyboardInterrupt, BrokenPipeError):
             raise

@@ -11,7 +11,7 @@ from typing import Any
 from ..tables.display import JSON as TABLE
 from ..tables.registry import new_name, tables
 from . import connections, header, results, show
-from .binding import Bound, bind
+from .binding import BoundStatement, bind
 from .errors import ConnectionFailed, SqlError, TooLarge
 from .results import Result, Settings, arrow
 from .tokens import parse
@@ -49,15 +49,15 @@ def run(source: str, namespace: dict[str, Any], display: Callable[..., Any]) -> 
     # Bind all statements before the first runs, so that a wrong parameter leaves nothing half done.
     bound = [bind(statement, dialect, look_up) for statement in statements]
     arrow()
-    engine = connections.kept.engine(read.connection, read.writes)
+    engine = connections.open_connections.engine(read.connection, read.writes)
     kept = None
     for number, each in enumerate(bound, 1):
         try:
-            result = _Run(engine, each, read, display).result()
+            result = _StatementRun(engine, each, read, display).result()
         except SqlError as error:
             if isinstance(error, ConnectionFailed):
                 # The next cell connects again.
-                connections.kept.close(read.connection)
+                connections.open_connections.close(read.connection)
             raise _naming(error, number, len(bound)) from None
         if result.columns is not None:
             kept = result
@@ -89,10 +89,10 @@ def spoken(size: int) -> str:
     return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size} bytes"
 
 
-class _Run:
+class _StatementRun:
     """Run of one statement."""
 
-    def __init__(self, engine: Any, bound: Bound, read: header.Header, display: Callable[..., Any]):
+    def __init__(self, engine: Any, bound: BoundStatement, read: header.Header, display: Callable[..., Any]):
         self.engine, self.bound, self.read, self.display = engine, bound, read, display
         self.found = Result()
         self.limit = settings.max_bytes if read.variable else settings.max_shown_bytes
@@ -112,7 +112,7 @@ class _Run:
             self.engine.cancel()
             thread.join(CANCEL_SECONDS)
             if thread.is_alive():
-                connections.kept.close(self.read.connection)
+                connections.open_connections.close(self.read.connection)
             raise
         if said is not None:
             raise said

@@ -75,7 +75,7 @@ def _find(name: str) -> Connection:
     return Connection(name, kind, writes=True, path=name)
 
 
-class Open:
+class OpenConnections:
     """The connections that this kernel has opened. They stay open: temporary tables live from cell to cell."""
 
     def __init__(self) -> None:
@@ -152,4 +152,4 @@ class Open:
         return Sqlite(path, writes) if connection.kind == "sqlite" else DuckDb(path, writes)
 
 
-kept = Open()
+open_connections = OpenConnections()

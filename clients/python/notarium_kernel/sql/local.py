@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import quote
 
 from . import catalog
-from .binding import Bound
+from .binding import BoundStatement
 from .errors import Cancelled, ConnectionFailed, MissingDriver, SqlError
-from .results import BATCH_ROWS, Column, Result
+from .results import BATCH_ROWS, Result, ResultColumn
 from .rows import of_rows
 
 Take = Callable[[Any], bool]
@@ -47,11 +47,11 @@ class DuckDb:
     def _connected(self, path: Path | None) -> Any:
         return self.duckdb.connect(":memory:") if path is None else self.duckdb.connect(str(path), read_only=True)
 
-    def execute(self, bound: Bound, result: Result, take: Take) -> None:
+    def execute(self, bound: BoundStatement, result: Result, take: Take) -> None:
         with self.using:
             self._execute_bound(bound, result, take)
 
-    def _execute_bound(self, bound: Bound, result: Result, take: Take) -> None:
+    def _execute_bound(self, bound: BoundStatement, result: Result, take: Take) -> None:
         for name, table in bound.relations.items():
             self.connection.register(name, table)
         try:
@@ -64,16 +64,16 @@ class DuckDb:
             for name in bound.relations:
                 self.connection.unregister(name)
 
-    def _execute(self, bound: Bound, result: Result, take: Take) -> None:
+    def _execute(self, bound: BoundStatement, result: Result, take: Take) -> None:
         statements = self.connection.extract_statements(bound.text)
         is_select = [each.type for each in statements] == [self.duckdb.StatementType.SELECT]
         self._select(bound, result, take) if is_select else self._other(bound, result, take)
 
-    def _select(self, bound: Bound, result: Result, take: Take) -> None:
+    def _select(self, bound: BoundStatement, result: Result, take: Take) -> None:
         """Runs a SELECT as a relation. Only relations return rows as they are computed, without holding all of them."""
         relation = self.connection.sql(bound.text, params=bound.values or None)
         kinds = zip(relation.columns, relation.types, strict=True)
-        result.columns = [Column(name, str(kind)) for name, kind in kinds]
+        result.columns = [ResultColumn(name, str(kind)) for name, kind in kinds]
         open_reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
         reader = open_reader(BATCH_ROWS)
         try:
@@ -83,7 +83,7 @@ class DuckDb:
         finally:
             reader.close()
 
-    def _other(self, bound: Bound, result: Result, take: Take) -> None:
+    def _other(self, bound: BoundStatement, result: Result, take: Take) -> None:
         """Runs a statement that is no SELECT, exactly once: a relation might run it again."""
         self.connection.execute(bound.text, bound.values)
         described = self.connection.description or []
@@ -91,7 +91,7 @@ class DuckDb:
             counted = self.connection.fetchone()
             result.affected = counted[0] if counted else None
         elif described:
-            result.columns = [Column(each[0], str(each[1])) for each in described]
+            result.columns = [ResultColumn(each[0], str(each[1])) for each in described]
             while rows := self.connection.fetchmany(BATCH_ROWS):
                 if not take(of_rows([column.name for column in result.columns], rows)):
                     return
@@ -130,7 +130,7 @@ def _short(error: BaseException) -> str:
     return str(error).split("\n\nLINE ")[0].strip()
 
 
-def _line_in(message: str, bound: Bound) -> int:
+def _line_in(message: str, bound: BoundStatement) -> int:
     found = re.search(r"^LINE (\d+):", message, re.M)
     return bound.line + int(found[1]) - 1 if found else bound.line
 
@@ -154,11 +154,11 @@ class Sqlite:
         if not writes and runs_cells:
             self.connection.set_authorizer(_reads)
 
-    def execute(self, bound: Bound, result: Result, take: Take) -> None:
+    def execute(self, bound: BoundStatement, result: Result, take: Take) -> None:
         with self.using:
             self._execute(bound, result, take)
 
-    def _execute(self, bound: Bound, result: Result, take: Take) -> None:
+    def _execute(self, bound: BoundStatement, result: Result, take: Take) -> None:
         before = self.connection.total_changes
         cursor = self.connection.cursor()
         try:
@@ -167,7 +167,7 @@ class Sqlite:
                 if cursor.rowcount >= 0:
                     result.affected = self.connection.total_changes - before
                 return
-            result.columns = [Column(each[0]) for each in cursor.description]
+            result.columns = [ResultColumn(each[0]) for each in cursor.description]
             while rows := cursor.fetchmany(BATCH_ROWS):
                 if not take(of_rows([column.name for column in result.columns], rows)):
                     return

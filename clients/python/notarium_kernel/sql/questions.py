@@ -17,13 +17,15 @@ def serve(channel: Any) -> None:
         try:
             head, _ = wire.receive(channel)
             wire.send(channel, {"of": head["describe"], **_answer(head)})
-        except (wire.Closed, OSError):
+        except (wire.ConnectionClosed, OSError):
             return
 
 
 def _answer(head: dict[str, Any]) -> dict[str, Any]:
     try:
-        return {"described": connections.kept.describe(head["connection"], head["matching"], head["seconds"])}
+        return {
+            "described": connections.open_connections.describe(head["connection"], head["matching"], head["seconds"])
+        }
     except SqlError as error:
         return {"error": {"kind": _kind(error), "message": str(error)}}
     except Exception as error:

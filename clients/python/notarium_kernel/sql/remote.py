@@ -8,9 +8,9 @@ import threading
 from typing import Any
 
 from . import wire
-from .binding import Bound
+from .binding import BoundStatement
 from .errors import Cancelled, ConnectionFailed, MissingDriver, SqlError
-from .results import Column, Result, arrow
+from .results import Result, ResultColumn, arrow
 
 _GONE = (
     "the broker of the connection {name} is gone: run the cell again; if it stays away, look at the runtime agent's log"
@@ -37,27 +37,27 @@ class Remote:
                 f"the runtime agent offers the connection {name} no more ({error}): restart the kernel"
             ) from None
 
-    def execute(self, bound: Bound, result: Result, take: Any) -> None:
+    def execute(self, bound: BoundStatement, result: Result, take: Any) -> None:
         self.number += 1
         values = [wire.packed(value) for value in bound.values]
         try:
             self.send({"execute": self.number, "sql": bound.text, "values": values, "writes": self.writes})
             self.follow(bound, result, take)
-        except (wire.Closed, OSError):
+        except (wire.ConnectionClosed, OSError):
             raise ConnectionFailed(_GONE.format(name=self.name)) from None
 
     def send(self, head: dict[str, Any]) -> None:
         with self.sending:
             wire.send(self.socket, head)
 
-    def follow(self, bound: Bound, result: Result, take: Any) -> None:
+    def follow(self, bound: BoundStatement, result: Result, take: Any) -> None:
         pa, is_wanted = arrow(), True
         while True:
             head, body = wire.receive(self.socket)
             if head.get("of") != self.number:
                 continue
             if "columns" in head:
-                result.columns = [Column(name, kind) for name, kind in head["columns"]]
+                result.columns = [ResultColumn(name, kind) for name, kind in head["columns"]]
             elif "batch" in head:
                 for batch in pa.ipc.open_stream(body) if is_wanted else ():
                     is_wanted = is_wanted and take(batch)
@@ -91,10 +91,10 @@ class Remote:
                 if head.get("of") != self.number:
                     continue
                 if "error" in head:
-                    raise _error(head["error"], Bound(0, ""))
+                    raise _error(head["error"], BoundStatement(0, ""))
                 described: dict[str, Any] = head["described"]
                 return described
-        except (wire.Closed, OSError):
+        except (wire.ConnectionClosed, OSError):
             raise ConnectionFailed(_GONE.format(name=self.name)) from None
 
 
@@ -109,7 +109,7 @@ def _connect(channel: socket.socket, address: str) -> None:
         os.close(folder)
 
 
-def _error(error: dict[str, Any], bound: Bound) -> SqlError:
+def _error(error: dict[str, Any], bound: BoundStatement) -> SqlError:
     line = error.get("line")
     kinds = {"connection": ConnectionFailed, "driver": MissingDriver, "cancelled": Cancelled}
     kind = kinds.get(error["kind"], SqlError)

@@ -48,7 +48,7 @@ def _is_installed(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Column:
+class ResultColumn:
     name: str
     type: str | None = None
     """Type name of the database, if it tells one."""
@@ -58,7 +58,7 @@ class Column:
 class Result:
     """Rows, or the count of changed rows, of one statement."""
 
-    columns: list[Column] | None = None
+    columns: list[ResultColumn] | None = None
     """None if the statement gives no rows."""
     batches: list[Any] = field(default_factory=list)
     rows: int = 0

@@ -10,7 +10,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from .results import PAGE_ROWS, Column, Result, arrow, unique
+from .results import PAGE_ROWS, Result, ResultColumn, arrow, unique
 
 RESOURCE = "application/vnd.dataresource+json"
 ARROW = "application/vnd.apache.arrow.stream"
@@ -158,5 +158,5 @@ def _arrow_text(result: Result) -> str:
     return base64.b64encode(sink.getvalue()).decode()
 
 
-def column_words(columns: list[Column]) -> str:
+def column_words(columns: list[ResultColumn]) -> str:
     return ", ".join(f"{column.name} {column.type}" if column.type else column.name for column in columns)

@@ -19,7 +19,7 @@ MAX_HEAD = 64 << 20
 MAX_BODY = 256 << 20
 
 
-class Closed(Exception):
+class ConnectionClosed(Exception):
     """The other side is gone."""
 
 
@@ -33,7 +33,7 @@ def send(socket: Any, head: dict[str, Any], body: bytes | memoryview = b"") -> N
 def receive(socket: Any) -> tuple[dict[str, Any], bytes]:
     head_size, body_size = _SIZES.unpack(_exactly(socket, _SIZES.size))
     if head_size > MAX_HEAD or body_size > MAX_BODY:
-        raise Closed
+        raise ConnectionClosed
     head = json.loads(_exactly(socket, head_size))
     return head, _exactly(socket, body_size)
 
@@ -44,7 +44,7 @@ def _exactly(socket: Any, size: int) -> bytes:
     while at < size:
         got = socket.recv_into(view[at:])
         if not got:
-            raise Closed
+            raise ConnectionClosed
         at += got
     return bytes(found)
 

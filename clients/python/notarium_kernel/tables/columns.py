@@ -10,7 +10,7 @@ MAX_COLUMNS = 2_000
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     name: str
     type: str
     """Type name of the library."""

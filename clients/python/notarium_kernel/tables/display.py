@@ -9,8 +9,8 @@ import sys
 from typing import Any
 
 from . import values
-from .columns import Column
-from .frames import Table, is_frame, table
+from .columns import TableColumn
+from .frames import FrameTable, is_frame, table
 from .registry import tables
 
 ARROW = "application/vnd.notarium.table+arrow"
@@ -72,7 +72,7 @@ def has_formats(value: Any, formatter: Any) -> bool:
     return False
 
 
-def recorded(found: Table, value: Any) -> tuple[str, Any, bool]:
+def recorded(found: FrameTable, value: Any) -> tuple[str, Any, bool]:
     """Returns the MIME type, the content, and whether it holds all rows."""
     head = told(found)
     count = min(found.rows, MAX_ROWS, max(1, MAX_VALUES // max(1, len(found.columns))))
@@ -101,7 +101,7 @@ def _shorter(value: Any, characters: int | None) -> Any:
     return values.cut(value, characters) if characters and isinstance(value, str) else value
 
 
-def told(found: Table) -> dict[str, Any]:
+def told(found: FrameTable) -> dict[str, Any]:
     head: dict[str, Any] = {
         "version": 1,
         "kind": found.kind,
@@ -113,12 +113,12 @@ def told(found: Table) -> dict[str, Any]:
     return head
 
 
-def first_rows(found: Table, count: int, characters: int = values.MAX_CHARACTERS) -> list[list[Any]]:
+def first_rows(found: FrameTable, count: int, characters: int = values.MAX_CHARACTERS) -> list[list[Any]]:
     """First rows, by columns."""
     return [[values.plain(value, characters) for value in column] for column in found.read(None, 0, count)]
 
 
-def digest(found: Table) -> str:
+def digest(found: FrameTable) -> str:
     """Hash of the frame's shape, types and first rows. It differs if the frame was changed since it was shown."""
     head = told(found)
     head.pop("version")
@@ -127,7 +127,7 @@ def digest(found: Table) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def packed(head: dict[str, Any], columns: list[Column], data: list[list[Any]]) -> tuple[str, Any]:
+def packed(head: dict[str, Any], columns: list[TableColumn], data: list[list[Any]]) -> tuple[str, Any]:
     """Packs rows as Arrow if pyarrow is installed, else as JSON."""
     pyarrow = _pyarrow() if len(columns) <= MAX_ARROW_COLUMNS and not is_masked() else None
     if pyarrow is None:
@@ -169,7 +169,7 @@ def _pyarrow() -> Any:
 _NOT_FINITE = {"NaN": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
-def arrow_array(pyarrow: Any, column: Column, data: list[Any]) -> Any:
+def arrow_array(pyarrow: Any, column: TableColumn, data: list[Any]) -> Any:
     """Arrow array of numbers, booleans or texts. Values of several types all become texts, so that Arrow refuses none."""
     if column.kind == "number":
         data = [_NOT_FINITE.get(value, value) if isinstance(value, str) else value for value in data]

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from typing import Any, Protocol
 
-from .columns import MAX_COLUMNS, Column
+from .columns import MAX_COLUMNS, TableColumn
 
 LIBRARIES = {"pandas": ("DataFrame", "Series"), "polars": ("DataFrame", "Series")}
 
 
-class Table(Protocol):
+class FrameTable(Protocol):
     """Data frame or series, read by the positions of rows and columns. Row positions are the library's, in the requested order."""
 
     kind: str
     rows: int
-    columns: list[Column]
+    columns: list[TableColumn]
     columns_left_out: int
 
     def read(self, positions: Any, first: int, count: int, columns: int = MAX_COLUMNS) -> list[list[Any]]:
@@ -53,7 +53,7 @@ def is_frame(value: Any) -> str | None:
     return None
 
 
-def table(value: Any, is_bare: bool = False) -> Table | None:
+def table(value: Any, is_bare: bool = False) -> FrameTable | None:
     """Table of a data frame or series; None for other values. `is_bare`: without its index."""
     library = is_frame(value)
     if library == "pandas":

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from . import values
-from .columns import MAX_COLUMNS, Column, could_be_in_number, number_of
+from .columns import MAX_COLUMNS, TableColumn, could_be_in_number, number_of
 
 MAX_TOP = 5
 MAX_COUNTED = 2_000_000
@@ -34,7 +34,7 @@ class PandasTable:
         self.columns_left_out = 0 if is_series else max(0, value.shape[1] - MAX_COLUMNS)
         self.columns = [*self._index_columns(), *map(self._column, labels, types)]
 
-    def _index_columns(self) -> list[Column]:
+    def _index_columns(self) -> list[TableColumn]:
         if not self.index_levels:
             return []
         names = list(self.index.names)
@@ -43,12 +43,12 @@ class PandasTable:
             self._column("" if name is None else name, dtype, True) for name, dtype in zip(names, types, strict=True)
         ]
 
-    def _column(self, label: Any, dtype: Any, is_index: bool = False) -> Column:
+    def _column(self, label: Any, dtype: Any, is_index: bool = False) -> TableColumn:
         name = " / ".join(map(values.text, label)) if isinstance(label, tuple) else values.text(label)
         words = self.known.get(dtype)
         if words is None:
             words = self.known[dtype] = values.cut(str(dtype), 100), self._kind(dtype), _missing(dtype)
-        return Column(values.cut(name, 200), *words, is_index)
+        return TableColumn(values.cut(name, 200), *words, is_index)
 
     def _kind(self, dtype: Any) -> str:
         types = self.pandas.api.types

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from . import values
-from .columns import MAX_COLUMNS, Column, could_be_in_number, number_of
+from .columns import MAX_COLUMNS, TableColumn, could_be_in_number, number_of
 from .of_pandas import MAX_COUNTED, MAX_COUNTED_NUMBERS, MAX_TOP
 
 
@@ -20,7 +20,7 @@ class PolarsTable:
         self.columns_left_out = max(0, self.value.width - MAX_COLUMNS)
         schema = list(self.value.schema.items())[:MAX_COLUMNS]
         self.columns = [
-            Column(values.cut(name, 200), values.cut(str(dtype), 100), self._kind(dtype), "null")
+            TableColumn(values.cut(name, 200), values.cut(str(dtype), 100), self._kind(dtype), "null")
             for name, dtype in schema
         ]
 

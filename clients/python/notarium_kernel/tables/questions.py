@@ -11,8 +11,8 @@ from typing import Any
 
 from . import values
 from .display import digest, told
-from .frames import Table, is_frame, table
-from .registry import Entry, tables
+from .frames import FrameTable, is_frame, table
+from .registry import ShownFrame, tables
 
 MIME = "application/vnd.notarium.result+json"
 MAX_SECONDS = 5
@@ -23,7 +23,7 @@ MAX_BYTES = 512 << 10
 MAX_CACHED_ROWS = 4_000_000
 
 
-class Refused(Exception):
+class QuestionRefused(Exception):
     """The question cannot be answered. `kind` selects the runtime agent's refusal."""
 
     def __init__(self, kind: str, message: str):
@@ -35,7 +35,7 @@ class TooSlow(BaseException):
     """The time limit has passed. No `except Exception` in a user's code can swallow it."""
 
 
-class Answer:
+class TableAnswer:
     """Answer that is displayed as one MIME type."""
 
     def __init__(self, content: dict[str, Any]):
@@ -48,26 +48,26 @@ class Answer:
         return {MIME: self.content}
 
 
-def answer(text: str) -> Answer:
+def answer(text: str) -> TableAnswer:
     """Answers a question in JSON: an order and filters, or `summarize`."""
     try:
         with _time_limit(MAX_SECONDS):
-            return Answer({"ok": _answered(json.loads(text))})
-    except Refused as refused:
-        return Answer({"refused": {"kind": refused.kind, "message": str(refused)}})
+            return TableAnswer({"ok": _answered(json.loads(text))})
+    except QuestionRefused as refused:
+        return TableAnswer({"refused": {"kind": refused.kind, "message": str(refused)}})
     except (TooSlow, KeyboardInterrupt):
         message = f"This takes the kernel longer than {MAX_SECONDS} s. Filter one column instead, or do it in a cell."
-        return Answer({"refused": {"kind": "slow", "message": message}})
+        return TableAnswer({"refused": {"kind": "slow", "message": message}})
     except Exception as error:
         message = f"The table can't be read: {type(error).__name__}: {values.cut(str(error), 200)}"
-        return Answer({"refused": {"kind": "failed", "message": message}})
+        return TableAnswer({"refused": {"kind": "failed", "message": message}})
 
 
 def _answered(asked: dict[str, Any]) -> dict[str, Any]:
     name, frame, entry = _frame(asked)
     found = table(frame, entry.is_bare)
     if found is None:
-        raise Refused("gone", "The kernel no longer has this table.")
+        raise QuestionRefused("gone", "The kernel no longer has this table.")
     if "summarize" in asked:
         column = _column(found, asked["summarize"])
         held = found.columns[column]
@@ -75,30 +75,30 @@ def _answered(asked: dict[str, Any]) -> dict[str, Any]:
     return _page(name, found, asked, is_changed=bool(entry.digest) and entry.digest != digest(found))
 
 
-def _frame(asked: dict[str, Any]) -> tuple[str, Any, Entry]:
+def _frame(asked: dict[str, Any]) -> tuple[str, Any, ShownFrame]:
     """Returns the table's name in the registry, the frame, and its entry."""
     if asked.get("table"):
         found = tables.find(asked["table"])
         if found is None:
-            raise Refused("gone", "The kernel no longer has this table.")
+            raise QuestionRefused("gone", "The kernel no longer has this table.")
         return asked["table"], *found
     from IPython import get_ipython
 
     variable = asked.get("variable", "")
     frame = get_ipython().user_ns.get(variable)
     if is_frame(frame) is None:
-        raise Refused("gone", f"The kernel has no table named {variable}.")
+        raise QuestionRefused("gone", f"The kernel has no table named {variable}.")
     name = tables.add(frame)
     return name, frame, tables.entries[name]
 
 
-def _column(found: Table, column: int) -> int:
+def _column(found: FrameTable, column: int) -> int:
     if not 0 <= column < len(found.columns):
-        raise Refused("invalid", f"The table has {len(found.columns)} columns, and no column {column}.")
+        raise QuestionRefused("invalid", f"The table has {len(found.columns)} columns, and no column {column}.")
     return column
 
 
-def _page(name: str, found: Table, asked: dict[str, Any], is_changed: bool) -> dict[str, Any]:
+def _page(name: str, found: FrameTable, asked: dict[str, Any], is_changed: bool) -> dict[str, Any]:
     positions = _positions(name, found, asked)
     matching, first = found.length(positions), max(0, asked.get("first", 0))
     count = max(0, min(asked.get("count", 100), MAX_ROWS, matching - first))
@@ -108,7 +108,7 @@ def _page(name: str, found: Table, asked: dict[str, Any], is_changed: bool) -> d
     return {**page, "is_cut": is_cut, "is_changed": is_changed}
 
 
-def _rows(found: Table, positions: Any, first: int, count: int) -> tuple[list[list[Any]], bool]:
+def _rows(found: FrameTable, positions: Any, first: int, count: int) -> tuple[list[list[Any]], bool]:
     """Reads as many rows as fit in one answer."""
     rows: list[list[Any]] = []
     left, step = MAX_BYTES, max(1, 50_000 // max(1, len(found.columns)))
@@ -149,7 +149,7 @@ class _Cache:
 _cache = _Cache()
 
 
-def _positions(name: str, found: Table, asked: dict[str, Any]) -> Any:
+def _positions(name: str, found: FrameTable, asked: dict[str, Any]) -> Any:
     key = (name, found.rows, json.dumps([asked.get("sort"), asked.get("filters"), asked.get("search")]))
     if _cache.key == key:
         return _cache.positions
@@ -161,7 +161,7 @@ def _positions(name: str, found: Table, asked: dict[str, Any]) -> Any:
     return positions
 
 
-def _sorted_and_filtered(found: Table, asked: dict[str, Any]) -> Any:
+def _sorted_and_filtered(found: FrameTable, asked: dict[str, Any]) -> Any:
     positions, sort = None, asked.get("sort")
     if sort:
         positions = found.order(_column(found, sort["column"]), bool(sort.get("is_descending")))

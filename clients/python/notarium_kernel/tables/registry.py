@@ -21,7 +21,7 @@ MAX_DEEP_VALUES = 20_000
 
 
 @dataclass
-class Entry:
+class ShownFrame:
     frame: Any
     """Weak reference; None if the frame allows none."""
     copy: Any = None
@@ -36,9 +36,9 @@ class Entry:
         return self.copy if live is None else live
 
 
-class Registry:
+class FrameRegistry:
     def __init__(self) -> None:
-        self.entries: OrderedDict[str, Entry] = OrderedDict()
+        self.entries: OrderedDict[str, ShownFrame] = OrderedDict()
 
     def add(self, frame: Any, digest: str = "") -> str:
         """Registers the frame as it is shown now, and returns its name."""
@@ -52,12 +52,12 @@ class Registry:
         except TypeError:
             reference = None
         copy, size = _copied(frame)
-        self.entries[name] = Entry(reference, copy, size, digest, is_bare)
+        self.entries[name] = ShownFrame(reference, copy, size, digest, is_bare)
         while len(self.entries) > MAX_TABLES:
             self.entries.popitem(last=False)
         self._bound_copies()
 
-    def find(self, name: str) -> tuple[Any, Entry] | None:
+    def find(self, name: str) -> tuple[Any, ShownFrame] | None:
         """The frame and its entry. None if the frame is gone."""
         entry = self.entries.get(name)
         frame = entry.found() if entry else None
@@ -72,7 +72,7 @@ class Registry:
             entry.copy, entry.copy_bytes = None, 0
 
 
-tables = Registry()
+tables = FrameRegistry()
 
 
 def new_name() -> str:

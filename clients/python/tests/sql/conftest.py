@@ -187,7 +187,7 @@ def run(tmp_path, monkeypatch):
     folder = tmp_path / "work"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(connections, "kept", connections.Open())
+    monkeypatch.setattr(connections, "open_connections", connections.OpenConnections())
 
     def run(source: str, **names) -> Shown:
         shown = Shown()
@@ -197,5 +197,5 @@ def run(tmp_path, monkeypatch):
 
     run.names = {}
     yield run
-    for engine in connections.kept.opened.values():
+    for engine in connections.open_connections.opened.values():
         engine.close()

@@ -158,7 +158,7 @@ def test_parquet_and_csv_of_the_working_folder_are_read(run):
 def test_an_interrupt_ends_the_statement(run, connection):
     endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
     begun = threading.Event()
-    execute = cell._Run.work
+    execute = cell._StatementRun.work
 
     def work(self):
         begun.set()
@@ -173,7 +173,7 @@ def test_an_interrupt_ends_the_statement(run, connection):
     threading.Thread(target=interrupt).start()
     started = time.monotonic()
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(cell._Run, "work", work)
+        patch.setattr(cell._StatementRun, "work", work)
         run(f"-- @{connection}\n{endless}")
     assert time.monotonic() - started < 5
     assert run(f"-- @{connection}\nSELECT 1 AS a").resource["data"] == [{"a": 1}]

@@ -108,16 +108,16 @@ def test_a_cell_that_does_not_say_write_cannot(agent, run, connection):
 
 def test_several_statements_in_one_text_never_pass_the_broker(agent, run):
     """The broker's protocol accepts only one statement at a time, whatever the kernel sends."""
-    from notarium_kernel.sql.binding import Bound
+    from notarium_kernel.sql.binding import BoundStatement
     from notarium_kernel.sql.results import Result
 
-    engine = connections.kept.engine("warehouse", False)
+    engine = connections.open_connections.engine("warehouse", False)
     for text in ("SELECT 1; COMMIT; CREATE TABLE own (a int)", "COMMIT; BEGIN; CREATE TABLE own (a int)"):
         with pytest.raises(SqlError, match="multiple commands"):
-            engine.execute(Bound(1, text), Result(), lambda batch: True)
+            engine.execute(BoundStatement(1, text), Result(), lambda batch: True)
     engine.writes = True
     with pytest.raises(SqlError, match="for reading alone"):
-        engine.execute(Bound(1, "CREATE TABLE own (a int)"), Result(), lambda batch: True)
+        engine.execute(BoundStatement(1, "CREATE TABLE own (a int)"), Result(), lambda batch: True)
 
 
 def test_a_cell_that_writes_says_so_and_may(agent, run):
@@ -281,7 +281,7 @@ def test_nothing_in_the_kernel_holds_the_url(agent, run):
     with pytest.raises(SqlError) as caught:
         run("-- @warehouse\nSELECT {word}::int", word="x" + PASSWORD)
     assert PASSWORD not in str(caught.value) and "x***" in str(caught.value)
-    engine = connections.kept.engine("warehouse", False)
+    engine = connections.open_connections.engine("warehouse", False)
     assert PASSWORD not in os.environ["NOTARIUM_CONNECTIONS"] + repr(vars(engine))
     broker = agent.brokers[0].pid
     with open(f"/proc/{broker}/cmdline", "rb") as line, open(f"/proc/{broker}/environ", "rb") as environment:

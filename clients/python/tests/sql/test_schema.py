@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 from notarium import sql
 from notarium_kernel.sql import catalog, connections, questions, wire
-from notarium_kernel.sql.binding import Bound
+from notarium_kernel.sql.binding import BoundStatement
 from notarium_kernel.sql.errors import Cancelled, ConnectionFailed, MissingDriver, SqlError, UnknownConnection
 from notarium_kernel.sql.results import Result
 
@@ -29,7 +29,7 @@ def shown(described: dict) -> list[str]:
 
 
 def describe(name: str = "duckdb", matching: str = "", seconds: float = 30) -> dict:
-    return connections.kept.describe(name, matching, seconds)
+    return connections.open_connections.describe(name, matching, seconds)
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def running(engine, statement: str):
 
     def work():
         try:
-            engine.execute(Bound(1, statement), Result(), lambda batch: True)
+            engine.execute(BoundStatement(1, statement), Result(), lambda batch: True)
         except SqlError as error:
             ended.append(error)
 
@@ -114,7 +114,7 @@ def test_a_change_of_the_schema_is_seen_at_once(run):
 
 def test_duckdb_answers_while_a_cell_runs_in_it(run):
     run("CREATE TABLE t (a INT); CREATE TEMP TABLE own (b INT)")
-    engine = connections.kept.engine("duckdb", False)
+    engine = connections.open_connections.engine("duckdb", False)
     with running(engine, "SELECT sum(a.range * b.range % 7) FROM range(10000000) a, range(10000000) b"):
         assert shown(describe()) == ["main.t table: a INTEGER?"]
     assert shown(describe()) == ["main.t table: a INTEGER?", "main.own table: b INTEGER?"]
@@ -131,9 +131,9 @@ def test_a_transaction_that_failed_hides_nothing(run):
 def test_a_file_of_duckdb_is_not_kept_open(run):
     run("-- @data.duckdb write\nCREATE TABLE t (a INT)")
     assert shown(describe("data.duckdb")) == ["main.t table: a INTEGER?"]
-    connections.kept.close("data.duckdb")
+    connections.open_connections.close("data.duckdb")
     assert shown(describe("data.duckdb")) == ["main.t table: a INTEGER?"]
-    assert connections.kept.opened == {}
+    assert connections.open_connections.opened == {}
     run("-- @data.duckdb write\nCREATE TABLE u (a INT)")
 
 
@@ -185,12 +185,12 @@ def test_sqlite_tells_tables_views_and_types(run, shop):
     ]
     assert described["kind"] == "sqlite" and SECRET_ROW not in json.dumps(described)
     assert [table["name"] for table in describe("shop", "ORD")["tables"]] == ["orders"]
-    assert connections.kept.opened == {}, "what is asked keeps no file open"
+    assert connections.open_connections.opened == {}, "what is asked keeps no file open"
 
 
 def test_sqlite_answers_while_a_cell_runs_in_it(run, shop):
     run("-- @shop write\nCREATE TEMP TABLE own (b INT); ATTACH ':memory:' AS beside; CREATE TABLE beside.t (c INT)")
-    engine = connections.kept.engine("shop", True)
+    engine = connections.open_connections.engine("shop", True)
     assert "temp.own table: b INT?" in shown(describe("shop")) and "beside.t! table: c INT?" in shown(describe("shop"))
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     with running(engine, endless):
@@ -305,7 +305,7 @@ def test_postgresql_counts_what_it_leaves_out(agent, run, schemas):
 
 def test_postgresql_answers_while_a_cell_runs_there(agent, run, schemas):
     run("-- @desk write\nCREATE TABLE sold (a int)")
-    engine = connections.kept.engine("warehouse", False)
+    engine = connections.open_connections.engine("warehouse", False)
     thread = threading.Thread(target=lambda: pytest.raises(Cancelled, sleep, engine))
     thread.start()
     try:
@@ -317,12 +317,12 @@ def test_postgresql_answers_while_a_cell_runs_there(agent, run, schemas):
 
 
 def sleep(engine):
-    engine.execute(Bound(1, "SELECT pg_sleep(60)"), Result(), lambda batch: True)
+    engine.execute(BoundStatement(1, "SELECT pg_sleep(60)"), Result(), lambda batch: True)
 
 
 def test_a_database_that_is_locked_keeps_nobody_longer_than_asked(agent, run, schemas, postgresql):
     """The catalog itself is locked."""
-    engine = connections.kept.engine("warehouse", False)
+    engine = connections.open_connections.engine("warehouse", False)
     engine.describe("", 30)
     with owner(postgresql) as connection:
         connection.execute("BEGIN; LOCK pg_catalog.pg_class IN ACCESS EXCLUSIVE MODE")
