@@ -1,5 +1,9 @@
 //! The runtime agent: dials out, offers its kernelspecs, claims launches, and runs each session in a task (`host.rs`).
 
+mod process_name;
+mod roster;
+mod session_file;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::path::PathBuf;
@@ -13,19 +17,19 @@ use notarium_wire::{
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::blobs::BlobUploader;
-pub use crate::error::AgentError;
-use crate::host::{self, HostEnd, HostHandle, HostOptions};
+pub use crate::AgentError;
 use crate::kernel::LaunchOptions;
-use crate::kernelspecs::{Discovery, Kernelspec, discover};
-use crate::ledger::{Ledger, Orphans};
-use crate::leftovers::remove_abandoned;
-use crate::reporter::Reporter;
-use crate::roster::{Act, Roster};
+use crate::kernel::kernelspecs::{Discovery, Kernelspec, discover};
+use crate::session::host::{self, HostEnd, HostHandle, HostOptions};
+use crate::session::reporter::Reporter;
+use crate::session::reports::blobs::BlobUploader;
 use crate::session::{Input, KernelSessionLimits};
-use crate::transfers::Transfers;
+use crate::temporary_files::remove_abandoned;
+use crate::working_folder::transfers::Transfers;
 use crate::working_folder::{Places, WorkingFolder};
 use notarium_client::{CommandError, CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
+use roster::{Act, Roster};
+use session_file::{Ledger, Orphans};
 
 /// Deadline of a stopping agent: its kernels must have ended and their reports be acked by then.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
@@ -425,7 +429,7 @@ async fn report_fault(sender: CommandSender, notebook: NotebookId, kernel_sessio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::FAULT;
+    use crate::session::host::FAULT;
 
     #[tokio::test]
     async fn a_fault_in_the_host_of_a_kernel_ends_that_alone_and_is_reported() {

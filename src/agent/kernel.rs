@@ -11,11 +11,14 @@ mod channels;
 mod comms;
 mod driver;
 mod executions;
+pub mod kernelspecs;
 mod launch;
 mod memory;
 mod messages;
 mod process;
+mod python_package;
 mod questions;
+pub(crate) mod usage;
 
 use notarium_core::{Because, KernelCause, RawObject};
 use std::path::PathBuf;
@@ -28,9 +31,9 @@ use tokio::sync::mpsc;
 
 use crate::connections::Connections;
 use crate::connections::schemas::Schemas;
-use crate::kernelspecs::InterruptMode;
 use crate::outputs::KernelOutput;
 use crate::sandbox::Sandbox;
+use kernelspecs::InterruptMode;
 
 pub use comms::{CommKind, CommRequest, CommTarget, KernelComm};
 pub use launch::LaunchError;

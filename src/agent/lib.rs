@@ -12,23 +12,26 @@
 //! This crate must never know how the server stores or shows a run.
 
 pub mod agent;
-pub mod blobs;
 pub mod connections;
-mod error;
-mod host;
 pub mod kernel;
-pub mod kernelspecs;
-mod ledger;
-mod leftovers;
 pub mod outputs;
-mod process_name;
-mod python_package;
-mod reporter;
-pub mod roster;
 pub mod sandbox;
 pub mod session;
-mod transfers;
-mod usage;
+mod temporary_files;
 mod working_folder;
 
+pub use kernel::kernelspecs;
 pub use notarium_client as connection;
+
+/// Error that ended an agent. A requested stop is none.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    #[error(transparent)]
+    Connection(#[from] notarium_client::ConnectError),
+    #[error("this token is not an agent's: make one with `notarium agent-token new`")]
+    NotAnAgent,
+    #[error("no Jupyter kernel is installed: `pip install ipykernel`, or name an environment with --kernel-path")]
+    NoKernelspecs,
+    #[error("no HTTP client: {0}")]
+    Http(#[from] reqwest::Error),
+}

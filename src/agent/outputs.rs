@@ -5,7 +5,7 @@
 //! before it was sent. Outputs keep their order. The emitted stream pieces, put together, render like the kernel's
 //! text. Must never wait, read a clock or know where the outputs go.
 
-mod shape;
+mod output_object;
 mod stream_text;
 mod tally;
 
@@ -16,9 +16,9 @@ use bytes::Bytes;
 use notarium_core::mask::{mask_continued, mask_output};
 use serde_json::value::RawValue;
 
-use shape::without_arrow;
-pub use shape::{LargePart, OutputObject, stream_object};
-pub(crate) use shape::{raw, raw_json};
+use output_object::without_arrow;
+pub use output_object::{LargePart, OutputObject, stream_object};
+pub(crate) use output_object::{raw, raw_json};
 use stream_text::StreamText;
 use tally::Tally;
 

@@ -9,7 +9,7 @@
 //! cannot meet them exits, and no kernel starts.
 
 pub mod launcher;
-mod places;
+mod paths;
 #[cfg(target_os = "linux")]
 mod system;
 #[cfg(not(target_os = "linux"))]
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
 use launcher::Promise;
-pub use places::{LOCAL_PACKAGES, named_places, private_sockets, secret_places, startup_files};
+pub use paths::{LOCAL_PACKAGES, named_places, private_sockets, secret_places, startup_files};
 
 /// The program's hidden command that restricts itself and becomes a kernel.
 pub const LAUNCHER_COMMAND: &str = "kernel-launcher";

@@ -9,11 +9,13 @@
 
 mod comms;
 mod functions;
+pub(crate) mod host;
 mod io;
-mod kernel_events;
-mod report;
+pub(crate) mod reporter;
 mod reporting;
+pub(crate) mod reports;
 mod run;
+mod runs;
 #[cfg(test)]
 mod tests;
 
@@ -24,8 +26,7 @@ use notarium_core::{Because, ExecutionId, KernelCause, KernelPhase, KernelSessio
 use crate::outputs::OutputCollector;
 use comms::Comms;
 pub use io::{Assigned, Input, KernelSessionLimits, Output, View};
-pub(crate) use report::notice;
-pub use report::{PendingCommand, Report, ToStore, blobs_of, overflow_output};
+pub use reports::{PendingCommand, Report, ToStore, blobs_of, overflow_output};
 use run::Run;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@
 //! when all of it is on the disk, or never. Moving, deleting and restoring never replace a file.
 
 mod beneath;
+mod changes;
 mod incoming;
 mod moving;
 mod places;
@@ -15,7 +16,7 @@ mod places;
 mod tests;
 #[cfg(test)]
 mod tests_of_changes;
-mod trash;
+pub(crate) mod transfers;
 mod tree;
 
 use std::ffi::{CStr, OsStr};
@@ -84,7 +85,7 @@ impl From<Refused> for FileAnswer {
 pub(crate) struct WorkingFolder {
     path: PathBuf,
     places: Places,
-    keeps: trash::Keeps,
+    keeps: changes::Keeps,
 }
 
 /// An open file or folder below the working folder.
@@ -97,8 +98,8 @@ struct Found {
 impl WorkingFolder {
     pub fn new(path: &Path, places: Places) -> Self {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let places = places.hiding(path.join(trash::TRASH));
-        Self { path, places, keeps: trash::Keeps::default() }
+        let places = places.hiding(path.join(changes::TRASH));
+        Self { path, places, keeps: changes::Keeps::default() }
     }
 
     /// Lists a page of a folder, sorted by name.

@@ -10,13 +10,13 @@ use tokio::sync::mpsc;
 use super::channels::{Channels, Incoming, MAX_WAITING_REQUESTS};
 use super::comms::{CommRequest, OutputWidgets};
 use super::executions::Executions;
+use super::kernelspecs::InterruptMode;
 use super::messages::Message;
 use super::process::{Exit, ProcessGroup, exited};
 use super::questions::{Question, Questions};
 use super::{EndCause, ExecuteRequest, KernelEvent, LossReason};
 use crate::connections::brokers::Brokers;
-use crate::kernelspecs::InterruptMode;
-use crate::leftovers::TemporaryFolder;
+use crate::temporary_files::TemporaryFolder;
 
 /// Silence on the sockets of a dead kernel after which everything that it sent counts as read.
 const EXIT_SILENCE: Duration = Duration::from_millis(100);

@@ -22,20 +22,20 @@ use super::channels::{Channels, MAX_WAITING_REQUESTS};
 use super::comms::{MAX_WAITING_COMMS, OutputWidgets};
 use super::driver::{Driver, State};
 use super::executions::Executions;
+use super::kernelspecs::Kernelspec;
 use super::process::{ExitStatus, KernelProcess, exited};
+use super::python_package;
 use super::questions::{MAX_WAITING_QUESTIONS, Questions};
 use super::{Kernel, KernelEvent, LaunchOptions, TransportChoice};
 use crate::connections::schemas::Schemas;
 use crate::connections::{TOLD_TO_KERNELS, brokers};
-use crate::kernelspecs::Kernelspec;
-use crate::leftovers::TemporaryFolder;
-use crate::python_package;
+use crate::temporary_files::TemporaryFolder;
 
 /// Longest path of a Unix socket on Linux; macOS has 103.
 const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 /// Most starts of a kernel whose port was taken by another process.
 const MAX_ATTEMPTS: usize = 3;
-const LAUNCHER: &str = include_str!("../launcher.py");
+const LAUNCHER: &str = include_str!("launcher.py");
 /// Variables that lead to the person's desktop; absent in a sandbox.
 const DESKTOP_ENVIRONMENT: &[&str] = &["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"];
 

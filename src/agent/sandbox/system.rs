@@ -1,10 +1,10 @@
 //! Restrictions on Linux: user, mount and network namespaces, then Landlock.
 
 mod capabilities;
-mod landlock;
 mod mounts;
 mod network;
 pub mod processes;
+mod rights;
 
 use std::fs::File;
 use std::io::Write;
@@ -31,9 +31,9 @@ pub fn restrict(plan: &Plan) -> Result<Standing, String> {
     } else if plan.network != KernelNetwork::All {
         return Err(format!("the system allows no network namespace, which --kernel-network {} needs", plan.network));
     } else {
-        super::places::make_own_folders();
+        super::paths::make_own_folders();
     }
-    let abi = landlock::restrict(&plan)?;
+    let abi = rights::restrict(&plan)?;
     if abi > 0 {
         by.insert(0, format!("landlock {abi}"));
     }
@@ -45,7 +45,7 @@ pub fn restrict(plan: &Plan) -> Result<Standing, String> {
         by.push("no capabilities".to_owned());
     }
     // Landlock does not restrict connecting to sockets that have a path.
-    let has_socket = !plan.namespaces && plan.hidden.iter().any(|path| landlock::has_socket(path));
+    let has_socket = !plan.namespaces && plan.hidden.iter().any(|path| rights::has_socket(path));
     Ok(standing(&plan, abi, has_socket, by))
 }
 
@@ -56,7 +56,7 @@ fn standing(plan: &Plan, abi: i32, has_socket: bool, by: Vec<String>) -> Standin
         (true, false) => Kind::Namespaces,
         (false, _) => Kind::Landlock,
     };
-    let has_scopes = abi >= landlock::SCOPES_ABI;
+    let has_scopes = abi >= rights::SCOPES_ABI;
     let file_system = plan.namespaces || !has_socket;
     let processes = plan.own_processes || has_scopes;
     let sockets = plan.network != KernelNetwork::All || has_scopes;

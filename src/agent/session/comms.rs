@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::report::{PendingCommand, notice};
+use super::reports::{PendingCommand, notice};
 use super::{KernelSessionMachine, Output, Phase};
 use crate::kernel::{CommKind, CommTarget, KernelComm};
 

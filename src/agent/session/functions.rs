@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::KernelSessionMachine;
-use super::report::{PendingCommand, notice};
+use super::reports::{PendingCommand, notice};
 
 /// Largest registration message; the core's own limits are lower.
 const MAX_REGISTRATION_BYTES: usize = 2 << 20;

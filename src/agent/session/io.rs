@@ -10,7 +10,7 @@ use notarium_core::{
 
 use notarium_wire::{CommChange, OpenComm, SendCommMessage};
 
-use super::report::Report;
+use super::reports::Report;
 use crate::kernel::KernelEvent;
 use crate::outputs::OutputLimits;
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use notarium_core::{Command, ExecutionId, ExecutionReport, RejectionCode};
 
-use super::report::{PendingCommand, Report, ToStore, as_display, displayed, notice};
+use super::reports::{PendingCommand, Report, ToStore, as_display, displayed, notice};
 use super::{KernelSessionMachine, Output};
 use crate::outputs::Emit;
 

@@ -2,7 +2,7 @@
 
 use notarium_core::{Command, ExecutionId, ExecutionOutcome, ExecutionReport, Millis, Version};
 
-use super::report::{PendingCommand, ToStore};
+use super::reports::{PendingCommand, ToStore};
 use crate::outputs::{OutputCollector, OutputLimits};
 
 /// Result of an execution, as the kernel reported it.

@@ -3,9 +3,9 @@ use std::time::{Duration, SystemTime};
 
 use notarium_wire::FileRefusal as R;
 
+use super::changes::{Keeps, TRASH};
 use super::moving::rename_reserved;
 use super::tests::Scene;
-use super::trash::{Keeps, TRASH};
 use super::*;
 
 impl Scene {

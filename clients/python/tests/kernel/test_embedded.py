@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 CLIENT = Path(__file__).parents[2]
-AGENT = Path(__file__).parents[4] / "src" / "agent"
+AGENT = Path(__file__).parents[4] / "src" / "agent" / "kernel"
 
 
 def test_what_agents_embed_is_all_of_it_and_needs_nothing_else(tmp_path):

@@ -18,7 +18,7 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 from notarium_kernel.tables import display, questions, registry, values
 
-LAUNCHER = Path(__file__).parents[4] / "src" / "agent" / "launcher.py"
+LAUNCHER = Path(__file__).parents[4] / "src" / "agent" / "kernel" / "launcher.py"
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,8 @@
 //! Reports for the log, with the bytes of their blobs, which are stored before the report is sent.
 
+pub(crate) mod blobs;
+pub(crate) mod delivery;
+
 use std::collections::BTreeMap;
 
 use bytes::Bytes;

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use notarium_core::{Command, ExecutionId, ExecutionReport, Output, RejectionCode};
 
-use crate::session::notice;
+use super::notice;
 
 /// Most runs whose numbers are remembered. A session remembers fewer.
 const MAX_RUNS: usize = 64;
@@ -15,11 +15,11 @@ const MAX_RUNS: usize = 64;
 const MAX_NOTES: usize = 4;
 
 /// Commands of one batch: all or nothing.
-pub(super) type Group = Vec<Command>;
+pub(crate) type Group = Vec<Command>;
 
 /// The server's refusal of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     pub code: RejectionCode,
     pub message: String,
     pub expected_seq: Option<u64>,
@@ -39,7 +39,7 @@ struct Run {
 
 /// Progress of a session's runs in the log.
 #[derive(Debug, Default)]
-pub(super) struct Delivery {
+pub(crate) struct Delivery {
     /// Runs in the order in which they began.
     runs: VecDeque<Run>,
 }
@@ -189,7 +189,7 @@ fn is_our_notice(output: &Output) -> bool {
 }
 
 /// The notice for missing output in a run.
-pub(super) fn missing(why: &str) -> ExecutionReport {
+pub(crate) fn missing(why: &str) -> ExecutionReport {
     notice(&format!("\n{MISSING}{why}]\n"))
 }
 

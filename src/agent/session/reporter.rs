@@ -1,8 +1,6 @@
 //! Sends the reports of one session, in order. Their large parts are uploaded first, several at a time. The reports follow one by
 //! one, each when the previous one is in the log.
 
-mod delivery;
-
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -12,9 +10,9 @@ use notarium_core::{Command, ExecutionReport, NotebookId, RejectionCode};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::blobs::{BlobUploader, Spilled};
-use crate::session::{Input, PendingCommand, Report, ToStore, blobs_of, overflow_output};
-use delivery::{Delivery, Group, Refusal, missing};
+use super::reports::blobs::{BlobUploader, Spilled};
+use super::reports::delivery::{Delivery, Group, Refusal, missing};
+use super::{Input, PendingCommand, Report, ToStore, blobs_of, overflow_output};
 use notarium_client::{CommandError, CommandSender};
 
 /// Most reports whose parts are uploaded concurrently.

@@ -16,8 +16,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use crate::error::AgentError;
-use crate::working_folder::{Incoming, Refused, WorkingFolder};
+use super::{Incoming, Refused, WorkingFolder};
+use crate::AgentError;
 use notarium_client::{CommandSender, http_address, install_tls_provider};
 
 /// Most concurrent requests.

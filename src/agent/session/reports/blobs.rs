@@ -7,8 +7,8 @@ use bytes::Bytes;
 use notarium_core::NotebookId;
 use sha2::{Digest, Sha256};
 
-use crate::error::AgentError;
-use crate::leftovers::TemporaryFile;
+use crate::AgentError;
+use crate::temporary_files::TemporaryFile;
 use notarium_client::{http_address, install_tls_provider};
 
 /// Timeout of one upload.

@@ -16,12 +16,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::blobs::Spill;
+use super::reporter::{Job, Reporter};
+use super::reports::blobs::Spill;
+use super::{Input, KernelSessionLimits, KernelSessionMachine, Output, Report, ToStore};
+use crate::kernel::kernelspecs::Kernelspec;
+use crate::kernel::usage::Meter;
 use crate::kernel::{CommRequest, ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions, Question};
-use crate::kernelspecs::Kernelspec;
-use crate::reporter::{Job, Reporter};
-use crate::session::{Input, KernelSessionLimits, KernelSessionMachine, Output, Report, ToStore};
-use crate::usage::Meter;
 
 /// Events that the driver may queue ahead. Few, because each may be megabytes (a flood is flushed five times a second). Later
 /// events wait in the driver and count against its limit.

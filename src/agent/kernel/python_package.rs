@@ -4,7 +4,7 @@ use std::path::Path;
 
 macro_rules! files {
     ($($name:literal)*) => {
-        &[("notarium/__init__.py", include_str!("embedded.py")), $(($name, include_str!(concat!("../../clients/python/", $name)))),*]
+        &[("notarium/__init__.py", include_str!("embedded.py")), $(($name, include_str!(concat!("../../../clients/python/", $name)))),*]
     };
 }
 

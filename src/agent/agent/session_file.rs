@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use notarium_core::{AgentId, KernelSessionId, NotebookId};
 use serde::{Deserialize, Serialize};
 
-use crate::process_name::ProcessName;
+use super::process_name::ProcessName;
 
 /// Largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
