@@ -23,13 +23,13 @@ use crate::kernel::kernelspecs::{Discovery, Kernelspec, discover};
 use crate::session::host::{self, HostEnd, HostHandle, HostOptions};
 use crate::session::reporter::Reporter;
 use crate::session::reports::blobs::BlobUploader;
-use crate::session::{Input, KernelSessionLimits};
+use crate::session::{KernelSessionLimits, SessionInput};
 use crate::temporary_files::remove_abandoned;
 use crate::working_folder::transfers::Transfers;
-use crate::working_folder::{Places, WorkingFolder};
+use crate::working_folder::{ReachablePaths, WorkingFolder};
 use notarium_client::{CommandError, CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
-use roster::{Act, Roster};
-use session_file::{Ledger, Orphans};
+use roster::{Roster, RosterAction};
+use session_file::{OrphanedSessions, SessionFile};
 
 /// Deadline of a stopping agent: its kernels must have ended and their reports be acked by then.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
@@ -108,7 +108,7 @@ struct Agent {
     uploader: BlobUploader,
     roster: Roster,
     /// Present once the server has named this agent's id.
-    ledger: Option<Ledger>,
+    ledger: Option<SessionFile>,
     hosts: BTreeMap<KernelSessionId, HostHandle>,
     /// Notebooks for which the server asks for kernel usage.
     measured: BTreeSet<NotebookId>,
@@ -142,7 +142,7 @@ impl Agent {
         let leftovers = options.launch.runtime_dir.clone();
         tokio::task::spawn_blocking(move || remove_abandoned(&leftovers));
         let uploader = BlobUploader::new(&options.connect.server, &options.connect.token)?;
-        let folder = WorkingFolder::new(&options.launch.working_dir, Places::of(&options.launch));
+        let folder = WorkingFolder::new(&options.launch.working_dir, ReachablePaths::of(&options.launch));
         let transfers = Transfers::new(folder, &options.connect.server, &options.connect.token)?;
         let connection = Connection::start(options.connect.clone());
         let sender = connection.sender();
@@ -171,7 +171,7 @@ impl Agent {
         match event {
             ConnectionEvent::Connected(welcome) => self.connected(welcome, notify)?,
             ConnectionEvent::Disconnected { cause, .. } => {
-                self.notify_hosts(|| Input::Online(false));
+                self.notify_hosts(|| SessionInput::Online(false));
                 self.check_patience(&cause)?;
                 notify(AgentNotice::Disconnected { cause: cause.to_string() });
             }
@@ -196,7 +196,7 @@ impl Agent {
     fn connected(&mut self, welcome: WelcomeMessage, notify: &mut impl FnMut(AgentNotice)) -> Result<(), AgentError> {
         let Actor::Agent { id } = welcome.actor else { return Err(AgentError::NotAnAgent) };
         self.displaced_since = None;
-        self.notify_hosts(|| Input::Online(true));
+        self.notify_hosts(|| SessionInput::Online(true));
         self.open_ledger(&id);
         self.roster.connected(id);
         notify(AgentNotice::Connected { server: welcome.server });
@@ -212,7 +212,7 @@ impl Agent {
 
     fn open_ledger(&mut self, agent: &AgentId) {
         let Some(folder) = self.options.state_dir.as_ref().filter(|_| self.ledger.is_none()) else { return };
-        let ledger = Ledger::new(folder, agent.clone());
+        let ledger = SessionFile::new(folder, agent.clone());
         for orphans in ledger.orphans() {
             self.settling.spawn(report_ends(self.sender.clone(), orphans));
         }
@@ -242,7 +242,7 @@ impl Agent {
             ServerMessage::InputValue { notebook, execution_id, value } => {
                 let session = self.roster.session_of(&execution_id, self.connection.replica(&notebook));
                 if let Some(session) = session {
-                    self.to_host(&session, Input::Answer { execution_id, value });
+                    self.to_host(&session, SessionInput::Answer { execution_id, value });
                 }
             }
             ServerMessage::KernelQuestion(question) => self.question(question),
@@ -250,10 +250,10 @@ impl Agent {
                 self.moving.spawn(self.transfers.clone().serve(id, request, self.sender.clone()));
             }
             ServerMessage::CommsWanted { kernel_session, asker, .. } => {
-                self.to_host(&kernel_session, Input::CommsWanted { asker });
+                self.to_host(&kernel_session, SessionInput::CommsWanted { asker });
             }
             ServerMessage::SendComm(message) => {
-                self.to_host(&message.kernel_session.clone(), Input::SendComm(message));
+                self.to_host(&message.kernel_session.clone(), SessionInput::SendComm(message));
             }
             ServerMessage::MeasureKernels { notebook, wanted } => self.measure(&notebook, wanted),
             ServerMessage::Resync { notebook, .. } => self.roster.resync(&notebook),
@@ -265,7 +265,7 @@ impl Agent {
         }
     }
 
-    fn to_host(&self, session: &KernelSessionId, input: Input) {
+    fn to_host(&self, session: &KernelSessionId, input: SessionInput) {
         if let Some(host) = self.hosts.get(session) {
             host.send(input);
         }
@@ -318,20 +318,24 @@ impl Agent {
 
     // --- acts ---
 
-    fn act_all(&mut self, acts: Vec<Act>) {
+    fn act_all(&mut self, acts: Vec<RosterAction>) {
         for act in acts {
             self.act(act);
         }
     }
 
-    fn act(&mut self, act: Act) {
+    fn act(&mut self, act: RosterAction) {
         match act {
-            Act::Subscribe(notebook) => self.connection.subscribe(&notebook),
-            Act::Unsubscribe(notebook) => self.connection.unsubscribe(&notebook),
-            Act::Claim { command_id, notebook, kernel_session } => self.claim(command_id, notebook, kernel_session),
-            Act::Start { notebook, kernel_session, kernelspec } => self.start(notebook, kernel_session, &kernelspec),
-            Act::Notify { kernel_session, input } => self.to_host(&kernel_session, input),
-            Act::Reconcile { notebook, alive } => {
+            RosterAction::Subscribe(notebook) => self.connection.subscribe(&notebook),
+            RosterAction::Unsubscribe(notebook) => self.connection.unsubscribe(&notebook),
+            RosterAction::Claim { command_id, notebook, kernel_session } => {
+                self.claim(command_id, notebook, kernel_session)
+            }
+            RosterAction::Start { notebook, kernel_session, kernelspec } => {
+                self.start(notebook, kernel_session, &kernelspec)
+            }
+            RosterAction::Notify { kernel_session, input } => self.to_host(&kernel_session, input),
+            RosterAction::Reconcile { notebook, alive } => {
                 if let Ok(message) = CommandSender::message(&notebook, &Command::ReconcileKernels { alive }) {
                     drop(self.sender.submit(message));
                 }
@@ -377,7 +381,7 @@ impl Agent {
         }
     }
 
-    fn notify_hosts(&self, input: impl Fn() -> Input) {
+    fn notify_hosts(&self, input: impl Fn() -> SessionInput) {
         for host in self.hosts.values() {
             host.send(input());
         }
@@ -385,7 +389,7 @@ impl Agent {
 
     /// Shuts the kernels down and waits until their ends are reported.
     async fn stop(mut self) {
-        self.notify_hosts(|| Input::Stop(KernelCause::AgentStopped.into()));
+        self.notify_hosts(|| SessionInput::Stop(KernelCause::AgentStopped.into()));
         let all_over = async {
             while !self.hosts.is_empty() {
                 tokio::select! {
@@ -404,7 +408,7 @@ impl Agent {
 }
 
 /// Reports as lost the kernels of a killed process: they ended with it, and unreported output of their runs is lost.
-async fn report_ends(sender: CommandSender, orphans: Orphans) {
+async fn report_ends(sender: CommandSender, orphans: OrphanedSessions) {
     let (cause, detail) = (KernelCause::AgentLost, Some(ORPHANED.to_owned()));
     for (kernel_session, notebook) in &orphans.sessions {
         let ended =
@@ -451,7 +455,7 @@ mod tests {
             agent.start("n".parse().unwrap(), session.parse().unwrap(), "fake");
             agent.roster.hold(session.parse().unwrap(), "n".parse().unwrap());
         }
-        agent.hosts[&FAULT.parse().unwrap()].send(Input::Tick);
+        agent.hosts[&FAULT.parse().unwrap()].send(SessionInput::Tick);
         let end = agent.running.join_next().await.unwrap().unwrap();
         assert_eq!(end, HostEnd { kernel_session: FAULT.parse().unwrap(), is_fault: true });
         agent.over(&end);

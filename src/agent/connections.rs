@@ -18,7 +18,7 @@ const MAX_NAME_CHARACTERS: usize = 40;
 
 /// Location of a database.
 #[derive(Clone, PartialEq, Eq)]
-enum Place {
+enum DatabaseAddress {
     /// A server, reached through a broker.
     Url(String),
     /// A file. The kernel opens it, if its sandbox permits.
@@ -31,7 +31,7 @@ pub struct Connection {
     pub name: String,
     /// Name of the database's kind, as kernels and people see it.
     kind: &'static str,
-    place: Place,
+    place: DatabaseAddress,
     /// True if a cell that declares it may write.
     pub writes: bool,
 }
@@ -58,7 +58,7 @@ impl Connection {
 
     /// True if the connection may have a credential, and so needs a broker.
     pub fn is_brokered(&self) -> bool {
-        matches!(self.place, Place::Url(_))
+        matches!(self.place, DatabaseAddress::Url(_))
     }
 
     pub fn offered(&self) -> OfferedConnection {
@@ -83,11 +83,13 @@ pub fn check_name(name: &str) -> Result<(), String> {
     }
 }
 
-fn place_of(url: &str) -> Option<(&'static str, Place)> {
+fn place_of(url: &str) -> Option<(&'static str, DatabaseAddress)> {
     let (scheme, rest) = url.split_once(':')?;
-    let file = || Place::File(PathBuf::from(rest.strip_prefix("//").unwrap_or(rest)));
+    let file = || DatabaseAddress::File(PathBuf::from(rest.strip_prefix("//").unwrap_or(rest)));
     match scheme {
-        "postgresql" | "postgres" if rest.starts_with("//") => Some(("postgresql", Place::Url(url.to_owned()))),
+        "postgresql" | "postgres" if rest.starts_with("//") => {
+            Some(("postgresql", DatabaseAddress::Url(url.to_owned())))
+        }
         "sqlite" if !rest.is_empty() => Some(("sqlite", file())),
         "duckdb" if !rest.is_empty() => Some(("duckdb", file())),
         _ => None,
@@ -121,7 +123,7 @@ impl Connections {
         let told = |connection: &Connection| {
             let Connection { name, kind, writes, .. } = connection;
             let mut told = json!({"name": name, "kind": kind, "writes": writes});
-            if let Place::File(path) = &connection.place {
+            if let DatabaseAddress::File(path) = &connection.place {
                 told["path"] = json!(std::path::absolute(path).unwrap_or_else(|_| path.clone()));
             }
             told

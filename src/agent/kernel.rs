@@ -225,7 +225,7 @@ pub struct Kernel {
     has_own_processes: bool,
     process: process::KernelProcess,
     requests: mpsc::Sender<ExecuteRequest>,
-    urgent: mpsc::Sender<driver::Urgent>,
+    urgent: mpsc::Sender<driver::UrgentRequest>,
     questions: mpsc::Sender<Question>,
     comms: mpsc::Sender<CommRequest>,
     /// Present for kernels that run SQL cells.
@@ -244,12 +244,12 @@ impl Kernel {
         if self.interrupt_mode == InterruptMode::Signal && !self.process.group.interrupt() {
             return Err(KernelGone);
         }
-        self.urgent.try_send(driver::Urgent::Interrupt).map_err(|_| KernelGone)
+        self.urgent.try_send(driver::UrgentRequest::Interrupt).map_err(|_| KernelGone)
     }
 
     /// Answers the last [`KernelEvent::InputRequest`]. An answer without an open request is ignored.
     pub fn answer_input(&self, value: impl Into<String>) -> Result<(), KernelGone> {
-        self.urgent.try_send(driver::Urgent::AnswerInput(value.into())).map_err(|_| KernelGone)
+        self.urgent.try_send(driver::UrgentRequest::AnswerInput(value.into())).map_err(|_| KernelGone)
     }
 
     /// Sends a message on a comm. If the queue is full, the message is dropped, as a kernel that does not read would lose it.
@@ -276,7 +276,7 @@ impl Kernel {
     /// event; it may come after this returns.
     pub async fn shutdown(self, timeout: Duration) {
         // If the driver's queue is closed or full, the signals still end the process.
-        let _ = self.urgent.try_send(driver::Urgent::Stop);
+        let _ = self.urgent.try_send(driver::UrgentRequest::Stop);
         self.process.stop(timeout).await;
     }
 

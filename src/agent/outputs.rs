@@ -20,7 +20,7 @@ use output_object::without_arrow;
 pub use output_object::{LargePart, OutputObject, stream_object};
 pub(crate) use output_object::{raw, raw_json};
 use stream_text::StreamText;
-use tally::Tally;
+use tally::OutputTally;
 
 /// One change of a run's outputs by the kernel.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ pub enum KernelOutput {
 
 /// A change to record.
 #[derive(Debug, Clone)]
-pub enum Emit {
+pub enum OutputChange {
     /// Append an output. Text of the same stream that follows directly continues it.
     Append { object: OutputObject, display_id: Option<String> },
     /// Replace the content of the outputs with this `display_id`; `object` is `{"data", "metadata"}`.
@@ -86,7 +86,7 @@ impl Default for OutputLimits {
 const MAX_TAIL_BYTES: usize = 512;
 
 #[derive(Debug)]
-enum Queued {
+enum QueuedOutput {
     Stream { name: String, text: String },
     Object { output: Box<RawValue>, display_id: Option<String> },
     Update { display_id: String, content: Box<RawValue> },
@@ -99,7 +99,7 @@ enum Queued {
 #[derive(Debug)]
 pub struct OutputCollector {
     limits: OutputLimits,
-    queue: VecDeque<Queued>,
+    queue: VecDeque<QueuedOutput>,
     queued_bytes: usize,
     /// The stream of the current piece; its text is not in `queue` yet.
     stream_name: String,
@@ -107,7 +107,7 @@ pub struct OutputCollector {
     clear_with_next_output: bool,
     clear_queued: bool,
     emitted_at_ms: Option<u64>,
-    tally: Tally,
+    tally: OutputTally,
     /// Set if keys are masked: the last piece of each stream, in which a key may have begun.
     masked: Option<BTreeMap<String, String>>,
 }
@@ -124,7 +124,7 @@ impl OutputCollector {
             clear_with_next_output: false,
             clear_queued: false,
             emitted_at_ms: None,
-            tally: Tally::default(),
+            tally: OutputTally::default(),
             masked: None,
         }
     }
@@ -136,13 +136,13 @@ impl OutputCollector {
     }
 
     /// Takes an output that came at `now_ms` (any monotonic clock) and returns the changes that are due.
-    pub fn handle(&mut self, now_ms: u64, output: KernelOutput) -> Vec<Emit> {
+    pub fn handle(&mut self, now_ms: u64, output: KernelOutput) -> Vec<OutputChange> {
         if self.clear_with_next_output && matches!(output, KernelOutput::Stream { .. } | KernelOutput::Object { .. }) {
             self.clear();
         }
         match output {
             KernelOutput::Stream { name, text } => self.write_stream(&name, &text),
-            KernelOutput::Object { output, display_id } => self.enqueue(Queued::Object { output, display_id }),
+            KernelOutput::Object { output, display_id } => self.enqueue(QueuedOutput::Object { output, display_id }),
             KernelOutput::Update { display_id, content } => self.update(display_id, content),
             KernelOutput::Clear { wait: true } => self.clear_with_next_output = true,
             KernelOutput::Clear { wait: false } => self.clear(),
@@ -157,12 +157,12 @@ impl OutputCollector {
     }
 
     /// Returns the queued changes if they are due.
-    pub fn tick(&mut self, now_ms: u64) -> Vec<Emit> {
+    pub fn tick(&mut self, now_ms: u64) -> Vec<OutputChange> {
         if self.deadline().is_some_and(|deadline| now_ms >= deadline) { self.flush(now_ms) } else { Vec::new() }
     }
 
     /// Returns all queued changes and, if outputs were dropped, the notice of how much.
-    pub fn finish(&mut self, now_ms: u64) -> Vec<Emit> {
+    pub fn finish(&mut self, now_ms: u64) -> Vec<OutputChange> {
         let mut emits = self.flush(now_ms);
         emits.extend(self.tally.dropped_notice().map(notice));
         emits
@@ -198,7 +198,7 @@ impl OutputCollector {
         let text = self.stream.take();
         if !text.is_empty() {
             self.queued_bytes += text.len();
-            self.queue.push_back(Queued::Stream { name: self.stream_name.clone(), text });
+            self.queue.push_back(QueuedOutput::Stream { name: self.stream_name.clone(), text });
         }
     }
 
@@ -209,7 +209,7 @@ impl OutputCollector {
         self.stream_name.clear();
     }
 
-    fn enqueue(&mut self, queued: Queued) {
+    fn enqueue(&mut self, queued: QueuedOutput) {
         self.end_stream();
         self.queued_bytes += queued.bytes();
         self.queue.push_back(queued);
@@ -217,28 +217,28 @@ impl OutputCollector {
 
     /// Replaces earlier updates of the same id; the new one goes behind everything displayed since.
     fn update(&mut self, display_id: String, content: Box<RawValue>) {
-        self.queue.retain(|queued| !matches!(queued, Queued::Update { display_id: id, .. } if *id == display_id));
+        self.queue.retain(|queued| !matches!(queued, QueuedOutput::Update { display_id: id, .. } if *id == display_id));
         self.queue_piece();
-        self.queue.push_back(Queued::Update { display_id, content });
-        self.queued_bytes = self.queue.iter().map(Queued::bytes).sum();
+        self.queue.push_back(QueuedOutput::Update { display_id, content });
+        self.queued_bytes = self.queue.iter().map(QueuedOutput::bytes).sum();
     }
 
     /// Removes queued outputs. Updates stay: they may be meant for outputs of other runs.
     fn clear(&mut self) {
         self.clear_with_next_output = false;
         self.clear_queued = true;
-        self.queue.retain(|queued| matches!(queued, Queued::Update { .. }));
-        self.queued_bytes = self.queue.iter().map(Queued::bytes).sum();
+        self.queue.retain(|queued| matches!(queued, QueuedOutput::Update { .. }));
+        self.queued_bytes = self.queue.iter().map(QueuedOutput::bytes).sum();
         self.stream = StreamText::default();
         self.stream_name.clear();
     }
 
-    fn flush(&mut self, now_ms: u64) -> Vec<Emit> {
+    fn flush(&mut self, now_ms: u64) -> Vec<OutputChange> {
         self.queue_piece();
         let mut emits = Vec::new();
         // A full log takes no new outputs after a clear, so the old ones stay, and the notice too.
         if std::mem::take(&mut self.clear_queued) && !self.tally.limit_reached {
-            emits.push(Emit::Clear);
+            emits.push(OutputChange::Clear);
         }
         while let Some(queued) = self.queue.pop_front() {
             self.record(queued, &mut emits);
@@ -250,22 +250,27 @@ impl OutputCollector {
         emits
     }
 
-    fn record(&mut self, queued: Queued, emits: &mut Vec<Emit>) {
+    fn record(&mut self, queued: QueuedOutput, emits: &mut Vec<OutputChange>) {
         match queued {
-            Queued::Stream { name, text } => {
+            QueuedOutput::Stream { name, text } => {
                 let text = self.mask_stream(&name, text);
                 self.record_stream(&name, &text, emits);
             }
-            Queued::Object { output, display_id } => {
-                self.record_object(output, emits, |object| Emit::Append { object, display_id });
+            QueuedOutput::Object { output, display_id } => {
+                self.record_object(output, emits, |object| OutputChange::Append { object, display_id });
             }
-            Queued::Update { display_id, content } => {
-                self.record_object(content, emits, |object| Emit::Update { display_id, object });
+            QueuedOutput::Update { display_id, content } => {
+                self.record_object(content, emits, |object| OutputChange::Update { display_id, object });
             }
         }
     }
 
-    fn record_object(&mut self, output: Box<RawValue>, emits: &mut Vec<Emit>, emit: impl FnOnce(OutputObject) -> Emit) {
+    fn record_object(
+        &mut self,
+        output: Box<RawValue>,
+        emits: &mut Vec<OutputChange>,
+        emit: impl FnOnce(OutputObject) -> OutputChange,
+    ) {
         let output = self.mask(output);
         let is_error = is_error(&output);
         let (object, whole) = OutputObject::split(output, self.limits.large_part_bytes);
@@ -298,27 +303,27 @@ impl OutputCollector {
         text
     }
 
-    fn record_stream(&mut self, name: &str, text: &str, emits: &mut Vec<Emit>) {
+    fn record_stream(&mut self, name: &str, text: &str, emits: &mut Vec<OutputChange>) {
         let (kept, rest) = text.split_at(self.tally.admit_text(&self.limits, text));
         if !kept.is_empty() {
             let (object, _) = OutputObject::split(stream_object(name, kept), self.limits.large_part_bytes);
-            emits.push(Emit::Append { object, display_id: None });
+            emits.push(OutputChange::Append { object, display_id: None });
         }
         if !rest.is_empty() {
             self.spill(Bytes::copy_from_slice(rest.as_bytes()), emits);
         }
     }
 
-    fn spill(&mut self, mut bytes: Bytes, emits: &mut Vec<Emit>) {
+    fn spill(&mut self, mut bytes: Bytes, emits: &mut Vec<OutputChange>) {
         emits.extend(self.tally.limit_notice(&self.limits).map(notice));
         bytes.truncate(self.tally.admit_overflow(&self.limits, &bytes));
         if !bytes.is_empty() {
-            emits.push(Emit::Overflow(bytes));
+            emits.push(OutputChange::Overflow(bytes));
         }
     }
 }
 
-impl Queued {
+impl QueuedOutput {
     fn bytes(&self) -> usize {
         match self {
             Self::Stream { text, .. } => text.len(),
@@ -328,8 +333,8 @@ impl Queued {
     }
 }
 
-fn notice(text: String) -> Emit {
-    Emit::Append {
+fn notice(text: String) -> OutputChange {
+    OutputChange::Append {
         object: OutputObject { output: stream_object("stderr", &text), large_parts: Vec::new() },
         display_id: None,
     }

@@ -27,7 +27,7 @@ use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
-use launcher::Promise;
+use launcher::LauncherPromise;
 pub use paths::{LOCAL_PACKAGES, named_places, private_sockets, secret_places, startup_files};
 
 /// The program's hidden command that restricts itself and becomes a kernel.
@@ -186,7 +186,7 @@ impl Sandbox {
     pub(crate) fn plan_of(&self, own: &Path) -> Vec<u8> {
         let shown = self.plan.shown.iter().cloned().chain([own.to_owned()]).collect();
         let plan = Plan { shown, ..self.plan.clone() };
-        serde_json::to_vec(&Promise { plan, standing: Some(self.standing.clone()) }).unwrap_or_default()
+        serde_json::to_vec(&LauncherPromise { plan, standing: Some(self.standing.clone()) }).unwrap_or_default()
     }
 
     /// Command line that starts the kernel through the launcher.
@@ -202,7 +202,7 @@ async fn try_out(launcher: &Path, plan: &Plan) -> Result<Standing, String> {
     command.arg(LAUNCHER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn().map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
-        let promise = Promise { plan: plan.clone(), standing: None };
+        let promise = LauncherPromise { plan: plan.clone(), standing: None };
         // If the launcher has exited already, its standard error has the reason.
         let _ = stdin.write_all(&serde_json::to_vec(&promise).unwrap_or_default()).await;
     }

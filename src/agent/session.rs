@@ -1,7 +1,7 @@
 //! One kernel session of the log, as a pure state machine. The log's state and the kernel's events come in;
 //! orders to the kernel and reports for the log come out. No I/O, no clock.
 //!
-//! It is level-triggered: [`View`] is the log's *current* state, so that nothing depends on having seen each event.
+//! It is level-triggered: [`SessionView`] is the log's *current* state, so that nothing depends on having seen each event.
 //!
 //! **Invariants.** Reports go out in the order in which they are made, the end of a run after all of its outputs. After a
 //! stale fence nothing more is written, and the kernel is killed. Memory for unanswered reports is bounded;
@@ -25,9 +25,9 @@ use notarium_core::{Because, ExecutionId, KernelCause, KernelPhase, KernelSessio
 
 use crate::outputs::OutputCollector;
 use comms::Comms;
-pub use io::{Assigned, Input, KernelSessionLimits, Output, View};
+pub use io::{AssignedRun, KernelSessionLimits, SessionInput, SessionOutput, SessionView};
 pub use reports::{PendingCommand, Report, ToStore, blobs_of, overflow_output};
-use run::Run;
+use run::SessionRun;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -48,7 +48,7 @@ pub struct KernelSessionMachine {
     id: KernelSessionId,
     limits: KernelSessionLimits,
     phase: Phase,
-    runs: BTreeMap<ExecutionId, Run>,
+    runs: BTreeMap<ExecutionId, SessionRun>,
     /// The execution that began last: output without an owner is attributed to it.
     latest: Option<ExecutionId>,
     run_count: u64,
@@ -64,11 +64,11 @@ pub struct KernelSessionMachine {
     comms: Comms,
     /// Start of the time without work.
     idle_since: u64,
-    out: Vec<Output>,
+    out: Vec<SessionOutput>,
 }
 
 impl KernelSessionMachine {
-    /// A session that this agent has claimed at `now_ms` (any monotonic clock). [`Input::View`] starts it.
+    /// A session that this agent has claimed at `now_ms` (any monotonic clock). [`SessionInput::View`] starts it.
     pub fn new(id: KernelSessionId, limits: KernelSessionLimits, now_ms: u64) -> Self {
         Self {
             id,
@@ -92,7 +92,7 @@ impl KernelSessionMachine {
     }
 
     /// Takes an input and returns the resulting outputs, in order.
-    pub fn handle(&mut self, now_ms: u64, input: Input) -> Vec<Output> {
+    pub fn handle(&mut self, now_ms: u64, input: SessionInput) -> Vec<SessionOutput> {
         if self.phase != Phase::Over {
             self.dispatch(now_ms, input);
             self.flush_if_due(now_ms);
@@ -102,10 +102,10 @@ impl KernelSessionMachine {
         std::mem::take(&mut self.out)
     }
 
-    /// Time of the next [`Input::Tick`].
+    /// Time of the next [`SessionInput::Tick`].
     pub fn deadline(&self) -> Option<u64> {
         let linger = self.pending_since.map(|since| since + self.limits.linger_ms);
-        let runs = self.runs.values().filter_map(Run::deadline);
+        let runs = self.runs.values().filter_map(SessionRun::deadline);
         let idle = self.idle_deadline();
         linger.into_iter().chain(runs).chain(idle).chain(self.comms_deadline()).min()
     }
@@ -115,19 +115,19 @@ impl KernelSessionMachine {
         !self.online || self.unanswered_bytes + self.pending_bytes < self.limits.max_unanswered_bytes
     }
 
-    fn dispatch(&mut self, now_ms: u64, input: Input) {
+    fn dispatch(&mut self, now_ms: u64, input: SessionInput) {
         match input {
-            Input::View(view) => self.view(now_ms, view),
-            Input::Interrupt { execution_id } => self.interrupt(execution_id.as_ref()),
-            Input::Answer { execution_id, value } => self.answer_input(&execution_id, value),
-            Input::Kernel(event) => self.kernel(now_ms, event),
-            Input::LaunchFailed(why) => self.launch_failed(why),
-            Input::Answered { report, refusal } => self.answered(now_ms, report, refusal),
-            Input::Online(online) => self.now_online(online),
-            Input::CommsWanted { asker } => self.comms_wanted(asker),
-            Input::SendComm(message) => self.send_comm(now_ms, message),
-            Input::Stop(why) => self.stop(Some(why)),
-            Input::Tick => self.tick(now_ms),
+            SessionInput::View(view) => self.view(now_ms, view),
+            SessionInput::Interrupt { execution_id } => self.interrupt(execution_id.as_ref()),
+            SessionInput::Answer { execution_id, value } => self.answer_input(&execution_id, value),
+            SessionInput::Kernel(event) => self.kernel(now_ms, event),
+            SessionInput::LaunchFailed(why) => self.launch_failed(why),
+            SessionInput::Answered { report, refusal } => self.answered(now_ms, report, refusal),
+            SessionInput::Online(online) => self.now_online(online),
+            SessionInput::CommsWanted { asker } => self.comms_wanted(asker),
+            SessionInput::SendComm(message) => self.send_comm(now_ms, message),
+            SessionInput::Stop(why) => self.stop(Some(why)),
+            SessionInput::Tick => self.tick(now_ms),
         }
     }
 
@@ -141,7 +141,7 @@ impl KernelSessionMachine {
 
     // --- the log ---
 
-    fn view(&mut self, now_ms: u64, view: View) {
+    fn view(&mut self, now_ms: u64, view: SessionView) {
         match (view.phase, self.phase) {
             (None, phase) if phase != Phase::Ended => self.abandon(),
             (Some(KernelPhase::Ending), Phase::New) => {
@@ -150,7 +150,7 @@ impl KernelSessionMachine {
             (Some(KernelPhase::Ending), Phase::Launching | Phase::Running) => self.stop(None),
             (Some(KernelPhase::Claimed), Phase::New) => {
                 self.phase = Phase::Launching;
-                self.out.push(Output::Launch);
+                self.out.push(SessionOutput::Launch);
             }
             _ => {}
         }
@@ -159,20 +159,21 @@ impl KernelSessionMachine {
         }
     }
 
-    fn execute(&mut self, now_ms: u64, assigned: Assigned) {
-        let Assigned { execution_id, fence, source, cell_id, timeout_ms, cancel_requested, is_assistants } = assigned;
+    fn execute(&mut self, now_ms: u64, assigned: AssignedRun) {
+        let AssignedRun { execution_id, fence, source, cell_id, timeout_ms, cancel_requested, is_assistants } =
+            assigned;
         if self.runs.contains_key(&execution_id) {
             return;
         }
         self.run_count += 1;
-        let mut run = Run::new(self.run_count, fence, timeout_ms, self.limits.outputs);
+        let mut run = SessionRun::new(self.run_count, fence, timeout_ms, self.limits.outputs);
         run.interrupt_wanted = cancel_requested;
         if is_assistants {
             run.collector = OutputCollector::new(self.limits.outputs).masking_keys();
         }
         self.runs.insert(execution_id.clone(), run);
         self.idle_since = now_ms;
-        self.out.push(Output::Execute { execution_id, source, cell_id, may_ask: !is_assistants });
+        self.out.push(SessionOutput::Execute { execution_id, source, cell_id, may_ask: !is_assistants });
     }
 
     fn interrupt(&mut self, execution_id: Option<&ExecutionId>) {
@@ -185,14 +186,14 @@ impl KernelSessionMachine {
         }
         let concerns = |id: &ExecutionId| self.runs.get(id).is_some_and(|run| !run.is_finished());
         if self.phase == Phase::Running && execution_id.is_none_or(concerns) {
-            self.out.push(Output::Interrupt);
+            self.out.push(SessionOutput::Interrupt);
         }
     }
 
     fn answer_input(&mut self, execution_id: &ExecutionId, value: String) {
         let Some(run) = self.runs.get_mut(execution_id) else { return };
         if std::mem::take(&mut run.waits_for_input) {
-            self.out.push(Output::AnswerInput(value));
+            self.out.push(SessionOutput::AnswerInput(value));
         }
     }
 
@@ -202,9 +203,9 @@ impl KernelSessionMachine {
         self.pending.clear();
         self.pending_bytes = 0;
         self.pending_since = None;
-        self.out.push(Output::Kill);
+        self.out.push(SessionOutput::Kill);
         self.phase = Phase::Over;
-        self.out.push(Output::Over);
+        self.out.push(SessionOutput::Over);
     }
 
     fn stop(&mut self, own_cause: Option<Because<KernelCause>>) {
@@ -217,7 +218,7 @@ impl KernelSessionMachine {
             Phase::Launching | Phase::Running => {
                 self.phase = Phase::Stopping;
                 let in_a_hurry = self.own_cause.as_ref().is_some_and(|why| why.cause == KernelCause::AgentStopped);
-                self.out.push(Output::Stop { in_a_hurry });
+                self.out.push(SessionOutput::Stop { in_a_hurry });
             }
             Phase::Stopping | Phase::Ended | Phase::Over => {}
         }
@@ -233,7 +234,7 @@ impl KernelSessionMachine {
             let timed_out = run.time_out(now_ms);
             self.emit(now_ms, &id, emits);
             if timed_out {
-                self.out.push(Output::Interrupt);
+                self.out.push(SessionOutput::Interrupt);
             }
         }
         if let Some(limit) =
@@ -245,14 +246,14 @@ impl KernelSessionMachine {
     }
 
     fn idle_deadline(&self) -> Option<u64> {
-        let is_idle = self.phase == Phase::Running && self.runs.values().all(Run::is_finished);
+        let is_idle = self.phase == Phase::Running && self.runs.values().all(SessionRun::is_finished);
         self.limits.idle_timeout_ms.filter(|_| is_idle).map(|timeout| self.idle_since + timeout)
     }
 
     fn close_if_done(&mut self) {
         if self.phase == Phase::Ended && self.unanswered == 0 && self.pending.is_empty() {
             self.phase = Phase::Over;
-            self.out.push(Output::Over);
+            self.out.push(SessionOutput::Over);
         }
     }
 }

@@ -29,8 +29,8 @@ use notarium_wire::{FileAnswer, FileEntry, FileKind, FileRefusal, FolderPage, MA
 use rustix::fs::{Dir, FileType, Mode, OFlags, Stat, fstat, mkdirat};
 use rustix::io::Errno;
 
-pub(crate) use incoming::Incoming;
-pub(crate) use places::Places;
+pub(crate) use incoming::IncomingFile;
+pub(crate) use places::ReachablePaths;
 
 /// Most names of one folder that are read.
 const MAX_SCANNED: usize = 100_000;
@@ -44,12 +44,12 @@ const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
 
 /// Refusal of a request, with a sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refused {
+pub(crate) struct RequestRefusal {
     pub code: FileRefusal,
     pub message: String,
 }
 
-impl Refused {
+impl RequestRefusal {
     pub fn new(code: FileRefusal, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
@@ -74,8 +74,8 @@ impl Refused {
     }
 }
 
-impl From<Refused> for FileAnswer {
-    fn from(Refused { code, message }: Refused) -> Self {
+impl From<RequestRefusal> for FileAnswer {
+    fn from(RequestRefusal { code, message }: RequestRefusal) -> Self {
         code.because(message)
     }
 }
@@ -84,32 +84,32 @@ impl From<Refused> for FileAnswer {
 #[derive(Debug)]
 pub(crate) struct WorkingFolder {
     path: PathBuf,
-    places: Places,
-    keeps: changes::Keeps,
+    places: ReachablePaths,
+    keeps: changes::TrashLimits,
 }
 
 /// An open file or folder below the working folder.
-struct Found {
+struct OpenedEntry {
     descriptor: OwnedFd,
     real: PathBuf,
     stat: Stat,
 }
 
 impl WorkingFolder {
-    pub fn new(path: &Path, places: Places) -> Self {
+    pub fn new(path: &Path, places: ReachablePaths) -> Self {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let places = places.hiding(path.join(changes::TRASH));
-        Self { path, places, keeps: changes::Keeps::default() }
+        Self { path, places, keeps: changes::TrashLimits::default() }
     }
 
     /// Lists a page of a folder, sorted by name.
-    pub fn list(&self, path: &str, after: Option<&str>, limit: u32, all: bool) -> Result<FolderPage, Refused> {
+    pub fn list(&self, path: &str, after: Option<&str>, limit: u32, all: bool) -> Result<FolderPage, RequestRefusal> {
         let parts = parts(path)?;
         let path = parts.join("/");
         let root = self.root()?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK;
         let folder = self.find(root.as_fd(), &path, flags)?;
-        let (mut names, is_cut) = self.names(&folder, all).map_err(|error| Refused::system(&path, error))?;
+        let (mut names, is_cut) = self.names(&folder, all).map_err(|error| RequestRefusal::system(&path, error))?;
         names.sort_unstable();
         names.retain(|name| after.is_none_or(|after| name.as_slice() > after.as_bytes()));
         let limit = limit.clamp(1, MAX_LISTED_FILES) as usize;
@@ -122,7 +122,7 @@ impl WorkingFolder {
     }
 
     /// Describes a file or folder.
-    pub fn look(&self, path: &str) -> Result<FileEntry, Refused> {
+    pub fn look(&self, path: &str) -> Result<FileEntry, RequestRefusal> {
         let parts = parts(path)?;
         let path = parts.join("/");
         let found = self.find(self.root()?.as_fd(), &path, LOOK)?;
@@ -130,7 +130,7 @@ impl WorkingFolder {
     }
 
     /// Opens a file for reading, and describes it.
-    pub fn open(&self, path: &str) -> Result<(File, FileEntry), Refused> {
+    pub fn open(&self, path: &str) -> Result<(File, FileEntry), RequestRefusal> {
         let parts = parts(path)?;
         let path = parts.join("/");
         // Opening a pipe must not block; it is refused afterwards.
@@ -140,14 +140,14 @@ impl WorkingFolder {
         Ok((File::from(found.descriptor), entry))
     }
 
-    /// Begins an incoming file: makes its folders. The file is invisible until [`Incoming::commit`].
-    pub fn create(&self, path: &str, overwrite: bool, size_bytes: Option<u64>) -> Result<Incoming, Refused> {
+    /// Begins an incoming file: makes its folders. The file is invisible until [`IncomingFile::commit`].
+    pub fn create(&self, path: &str, overwrite: bool, size_bytes: Option<u64>) -> Result<IncomingFile, RequestRefusal> {
         let parts = parts(path)?;
         let Some((name, folders)) = parts.split_last() else {
-            return Err(Refused::new(FileRefusal::InvalidPath, "the path names no file: give it a name"));
+            return Err(RequestRefusal::new(FileRefusal::InvalidPath, "the path names no file: give it a name"));
         };
         if path.ends_with('/') {
-            return Err(Refused::new(
+            return Err(RequestRefusal::new(
                 FileRefusal::InvalidPath,
                 format!("'{path}' names a folder: add the file's name"),
             ));
@@ -161,18 +161,18 @@ impl WorkingFolder {
         let folder = self.make_folders(root.as_fd(), folders)?;
         self.places.check_writable(&folder.real.join(name), &path)?;
         incoming::check_room(&folder.descriptor, &path, size_bytes)?;
-        Incoming::begin(folder.descriptor, name, path, overwrite)
+        IncomingFile::begin(folder.descriptor, name, path, overwrite)
     }
 
     /// Opens the folder by its path; refuses `/` and a missing folder.
-    fn root(&self) -> Result<OwnedFd, Refused> {
+    fn root(&self) -> Result<OwnedFd, RequestRefusal> {
         if self.path.parent().is_none() {
             let message =
                 "the kernels' working folder is / itself: start the runtime agent in a folder of the notebooks' own";
-            return Err(Refused::new(FileRefusal::OutOfReach, message));
+            return Err(RequestRefusal::new(FileRefusal::OutOfReach, message));
         }
         let gone = |_| {
-            Refused::new(
+            RequestRefusal::new(
                 FileRefusal::NotFound,
                 "the kernels' working folder is gone: restart the runtime agent in another",
             )
@@ -182,17 +182,17 @@ impl WorkingFolder {
         if beneath::real_path(root.as_fd()).map_err(gone)? == self.path { Ok(root) } else { Err(gone(Errno::NOENT)) }
     }
 
-    fn find(&self, root: BorrowedFd<'_>, path: &str, flags: OFlags) -> Result<Found, Refused> {
-        let system = |error| Refused::system(path, error);
+    fn find(&self, root: BorrowedFd<'_>, path: &str, flags: OFlags) -> Result<OpenedEntry, RequestRefusal> {
+        let system = |error| RequestRefusal::system(path, error);
         let descriptor = beneath::open(root, path, flags).map_err(system)?;
         let real = beneath::real_path(descriptor.as_fd()).map_err(system)?;
         self.places.check_readable(&self.path, &real, path)?;
         let stat = fstat(&descriptor).map_err(system)?;
-        Ok(Found { descriptor, real, stat })
+        Ok(OpenedEntry { descriptor, real, stat })
     }
 
     /// Names in a folder without hidden paths; true if there are more than the limit.
-    fn names(&self, folder: &Found, all: bool) -> Result<(Vec<Vec<u8>>, bool), Errno> {
+    fn names(&self, folder: &OpenedEntry, all: bool) -> Result<(Vec<Vec<u8>>, bool), Errno> {
         let hidden = self.places.hidden_in(&folder.real);
         let is_shown = |name: &CStr| {
             let bytes = name.to_bytes();
@@ -225,7 +225,7 @@ impl WorkingFolder {
     }
 
     /// Opens each of these folders in turn, and makes missing ones.
-    fn make_folders(&self, root: BorrowedFd<'_>, parts: &[&str]) -> Result<Found, Refused> {
+    fn make_folders(&self, root: BorrowedFd<'_>, parts: &[&str]) -> Result<OpenedEntry, RequestRefusal> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK;
         let mut folder = self.find(root, "", flags)?;
         for depth in 1..=parts.len() {
@@ -235,7 +235,7 @@ impl WorkingFolder {
                     self.places.check_writable(&folder.real.join(name), &path)?;
                     match mkdirat(&folder.descriptor, name, Mode::from_raw_mode(0o777)) {
                         Ok(()) | Err(Errno::EXIST) => self.find(root, &path, flags)?,
-                        Err(error) => return Err(Refused::system(&path, error)),
+                        Err(error) => return Err(RequestRefusal::system(&path, error)),
                     }
                 }
                 found => found?,
@@ -246,8 +246,8 @@ impl WorkingFolder {
 }
 
 /// Splits a path into names, relative to the working folder.
-fn parts(path: &str) -> Result<Vec<&str>, Refused> {
-    let invalid = |words: &str| Err(Refused::new(FileRefusal::InvalidPath, words));
+fn parts(path: &str) -> Result<Vec<&str>, RequestRefusal> {
+    let invalid = |words: &str| Err(RequestRefusal::new(FileRefusal::InvalidPath, words));
     if path.len() > MAX_FILE_PATH_BYTES {
         return invalid("the path is too long: name something nearer");
     }
@@ -262,7 +262,7 @@ fn parts(path: &str) -> Result<Vec<&str>, Refused> {
 }
 
 /// Checks a new name: it can be shown, typed and copied everywhere. Existing names are not checked.
-fn check_new_name(name: &str) -> Result<(), Refused> {
+fn check_new_name(name: &str) -> Result<(), RequestRefusal> {
     let words = match name {
         _ if name.len() > MAX_NAME_BYTES => format!("a name has at most {MAX_NAME_BYTES} bytes: choose a shorter one"),
         _ if name.chars().any(char::is_control) => {
@@ -273,7 +273,7 @@ fn check_new_name(name: &str) -> Result<(), Refused> {
         }
         _ => return Ok(()),
     };
-    Err(Refused::new(FileRefusal::InvalidPath, words))
+    Err(RequestRefusal::new(FileRefusal::InvalidPath, words))
 }
 
 /// Control characters of Unicode that make a name look like another. Right-to-left scripts need none of them.
@@ -281,13 +281,13 @@ fn turns_text(char: char) -> bool {
     matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-fn check_regular(path: &str, stat: &Stat) -> Result<(), Refused> {
+fn check_regular(path: &str, stat: &Stat) -> Result<(), RequestRefusal> {
     let words = match kind_of(stat) {
         FileKind::File => return Ok(()),
         FileKind::Folder => "this is a folder: name a file in it",
         FileKind::Other => "this is no file but a device or a pipe",
     };
-    Err(Refused::new(FileRefusal::WrongKind, format!("'{path}': {words}")))
+    Err(RequestRefusal::new(FileRefusal::WrongKind, format!("'{path}': {words}")))
 }
 
 fn kind_of(stat: &Stat) -> FileKind {

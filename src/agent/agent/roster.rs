@@ -12,11 +12,11 @@ use notarium_core::{
     Recorded, Version,
 };
 
-use crate::session::{Input, View};
+use crate::session::{SessionInput, SessionView};
 
 /// An action for the agent.
 #[derive(Debug)]
-pub enum Act {
+pub enum RosterAction {
     Subscribe(NotebookId),
     Unsubscribe(NotebookId),
     /// Send `ClaimKernelLaunch` under this id.
@@ -33,7 +33,7 @@ pub enum Act {
     },
     Notify {
         kernel_session: KernelSessionId,
-        input: Input,
+        input: SessionInput,
     },
     /// Send `ReconcileKernels`.
     Reconcile {
@@ -43,7 +43,7 @@ pub enum Act {
 }
 
 #[derive(Debug)]
-struct Claim {
+struct LaunchClaim {
     command_id: CommandId,
     notebook: NotebookId,
     kernelspec: String,
@@ -59,7 +59,7 @@ pub struct Roster {
     agent: Option<AgentId>,
     /// Sessions that run here, or have unsent reports.
     held: BTreeMap<KernelSessionId, NotebookId>,
-    claims: BTreeMap<KernelSessionId, Claim>,
+    claims: BTreeMap<KernelSessionId, LaunchClaim>,
     /// Restarted sessions, each with its successor.
     successors: BTreeMap<KernelSessionId, KernelSessionId>,
     subscribed: BTreeSet<NotebookId>,
@@ -84,7 +84,7 @@ impl Roster {
     }
 
     /// Takes the first state of a notebook after a subscription.
-    pub fn followed(&mut self, state: &Document) -> Vec<Act> {
+    pub fn followed(&mut self, state: &Document) -> Vec<RosterAction> {
         let mut acts = self.updated(state, &[]);
         if self.unreconciled.remove(&state.notebook_id) {
             acts.push(self.reconcile(&state.notebook_id));
@@ -105,16 +105,16 @@ impl Roster {
         kernel_session: KernelSessionId,
         kernelspec: String,
         command_id: CommandId,
-    ) -> Vec<Act> {
+    ) -> Vec<RosterAction> {
         if self.held.contains_key(&kernel_session) || self.claims.contains_key(&kernel_session) {
             return Vec::new();
         }
         let mut acts = Vec::new();
         if self.subscribed.insert(notebook.clone()) {
             self.unreconciled.insert(notebook.clone());
-            acts.push(Act::Subscribe(notebook.clone()));
+            acts.push(RosterAction::Subscribe(notebook.clone()));
         }
-        let claim = Claim {
+        let claim = LaunchClaim {
             command_id: command_id.clone(),
             notebook: notebook.clone(),
             kernelspec,
@@ -122,13 +122,13 @@ impl Roster {
             may_have_missed: false,
         };
         self.claims.insert(kernel_session.clone(), claim);
-        acts.push(Act::Claim { command_id, notebook, kernel_session });
+        acts.push(RosterAction::Claim { command_id, notebook, kernel_session });
         acts
     }
 
     /// Takes new state of a notebook, with its new events or from a snapshot.
-    pub fn updated(&mut self, state: &Document, events: &[Recorded]) -> Vec<Act> {
-        let mut acts: Vec<Act> = events.iter().filter_map(|recorded| self.event(recorded, state)).collect();
+    pub fn updated(&mut self, state: &Document, events: &[Recorded]) -> Vec<RosterAction> {
+        let mut acts: Vec<RosterAction> = events.iter().filter_map(|recorded| self.event(recorded, state)).collect();
         acts.extend(self.settle_claims(state));
         self.adopt_successors(state);
         let here = self.held.iter().filter(|(_, notebook)| **notebook == state.notebook_id);
@@ -136,10 +136,10 @@ impl Roster {
         acts
     }
 
-    fn event(&mut self, recorded: &Recorded, state: &Document) -> Option<Act> {
+    fn event(&mut self, recorded: &Recorded, state: &Document) -> Option<RosterAction> {
         match &recorded.event {
             Event::KernelLaunchClaimed(event) => {
-                let is_ours = |claim: &Claim| claim.command_id == recorded.envelope.command_id;
+                let is_ours = |claim: &LaunchClaim| claim.command_id == recorded.envelope.command_id;
                 if self.claims.get(&event.kernel_session).is_some_and(is_ours) {
                     return self.won(&event.kernel_session);
                 }
@@ -151,18 +151,18 @@ impl Roster {
                 None
             }
             Event::KernelInterruptRequested(event) if self.held.contains_key(&event.kernel_session) => {
-                Some(notify(&event.kernel_session, Input::Interrupt { execution_id: None }))
+                Some(notify(&event.kernel_session, SessionInput::Interrupt { execution_id: None }))
             }
             Event::ExecutionCancelRequested(event) => {
                 let session = self.session_of(&event.execution_id, Some(state))?;
-                Some(notify(&session, Input::Interrupt { execution_id: Some(event.execution_id.clone()) }))
+                Some(notify(&session, SessionInput::Interrupt { execution_id: Some(event.execution_id.clone()) }))
             }
             _ => None,
         }
     }
 
-    fn view(&self, state: &Document, kernel_session: &KernelSessionId) -> Act {
-        notify(kernel_session, Input::View(View::of(state, kernel_session, &self.hidden)))
+    fn view(&self, state: &Document, kernel_session: &KernelSessionId) -> RosterAction {
+        notify(kernel_session, SessionInput::View(SessionView::of(state, kernel_session, &self.hidden)))
     }
 
     fn is_claimed_by_us(&self, kernel: &KernelSession) -> bool {
@@ -193,7 +193,7 @@ impl Roster {
         kernel_session: &KernelSessionId,
         version: Version,
         state: Option<&Document>,
-    ) -> Vec<Act> {
+    ) -> Vec<RosterAction> {
         if let Some(claim) = self.claims.get_mut(kernel_session) {
             claim.acked_at = Some(version);
         }
@@ -207,9 +207,9 @@ impl Roster {
 
     /// Settles claims with an ack but without an event: another agent of our identity was first, unless the event fell
     /// into a gap. Then the state decides.
-    fn settle_claims(&mut self, state: &Document) -> Vec<Act> {
-        let is_known = |claim: &Claim| claim.acked_at.is_some_and(|version| version <= state.version);
-        let is_here = |claim: &Claim| claim.notebook == state.notebook_id && is_known(claim);
+    fn settle_claims(&mut self, state: &Document) -> Vec<RosterAction> {
+        let is_known = |claim: &LaunchClaim| claim.acked_at.is_some_and(|version| version <= state.version);
+        let is_here = |claim: &LaunchClaim| claim.notebook == state.notebook_id && is_known(claim);
         let is_ours = |id| state.kernels.get(id).is_some_and(|kernel| self.is_claimed_by_us(kernel));
         let here = self.claims.iter().filter(|(_, claim)| is_here(claim));
         let settled: Vec<(KernelSessionId, bool)> =
@@ -218,25 +218,25 @@ impl Roster {
         settled.into_iter().filter_map(settle).collect()
     }
 
-    pub fn claim_refused(&mut self, kernel_session: &KernelSessionId) -> Option<Act> {
+    pub fn claim_refused(&mut self, kernel_session: &KernelSessionId) -> Option<RosterAction> {
         let claim = self.claims.remove(kernel_session)?;
         self.leave(&claim.notebook)
     }
 
-    fn won(&mut self, kernel_session: &KernelSessionId) -> Option<Act> {
-        let Claim { notebook, kernelspec, .. } = self.claims.remove(kernel_session)?;
+    fn won(&mut self, kernel_session: &KernelSessionId) -> Option<RosterAction> {
+        let LaunchClaim { notebook, kernelspec, .. } = self.claims.remove(kernel_session)?;
         self.held.insert(kernel_session.clone(), notebook.clone());
-        Some(Act::Start { notebook, kernel_session: kernel_session.clone(), kernelspec })
+        Some(RosterAction::Start { notebook, kernel_session: kernel_session.clone(), kernelspec })
     }
 
     /// Ends a session that has sent all reports. Its successor starts now, because the old kernel has ended.
-    pub fn over(&mut self, kernel_session: &KernelSessionId, state: Option<&Document>) -> Vec<Act> {
+    pub fn over(&mut self, kernel_session: &KernelSessionId, state: Option<&Document>) -> Vec<RosterAction> {
         let Some(notebook) = self.held.remove(kernel_session) else { return Vec::new() };
         let next = self.successors.remove(kernel_session);
         let next = next.and_then(|next| Some((state?.kernels.get(&next)?.kernelspec.clone(), next)));
         let Some((kernelspec, next)) = next else { return self.leave(&notebook).into_iter().collect() };
         self.held.insert(next.clone(), notebook.clone());
-        let mut acts = vec![Act::Start { notebook, kernel_session: next.clone(), kernelspec }];
+        let mut acts = vec![RosterAction::Start { notebook, kernel_session: next.clone(), kernelspec }];
         acts.extend(state.map(|state| self.view(state, &next)));
         acts
     }
@@ -264,23 +264,23 @@ impl Roster {
         self.unreconciled.remove(notebook);
     }
 
-    fn reconcile(&self, notebook: &NotebookId) -> Act {
+    fn reconcile(&self, notebook: &NotebookId) -> RosterAction {
         let held = self.held.iter().filter(|(_, at)| *at == notebook).map(|(id, _)| id);
         let claimed = self.claims.iter().filter(|(_, claim)| claim.notebook == *notebook).map(|(id, _)| id);
         let next = self.successors.iter().filter(|(old, _)| self.held.get(*old) == Some(notebook)).map(|(_, id)| id);
         let alive = held.chain(claimed).chain(next).cloned().collect();
-        Act::Reconcile { notebook: notebook.clone(), alive }
+        RosterAction::Reconcile { notebook: notebook.clone(), alive }
     }
 
-    fn leave(&mut self, notebook: &NotebookId) -> Option<Act> {
+    fn leave(&mut self, notebook: &NotebookId) -> Option<RosterAction> {
         let is_used = self.held.values().any(|at| at == notebook)
             || self.claims.values().any(|claim| claim.notebook == *notebook);
-        (!is_used && self.subscribed.remove(notebook)).then(|| Act::Unsubscribe(notebook.clone()))
+        (!is_used && self.subscribed.remove(notebook)).then(|| RosterAction::Unsubscribe(notebook.clone()))
     }
 }
 
-fn notify(kernel_session: &KernelSessionId, input: Input) -> Act {
-    Act::Notify { kernel_session: kernel_session.clone(), input }
+fn notify(kernel_session: &KernelSessionId, input: SessionInput) -> RosterAction {
+    RosterAction::Notify { kernel_session: kernel_session.clone(), input }
 }
 
 #[cfg(test)]
@@ -333,15 +333,15 @@ mod tests {
         let mut roster = Roster::default();
         roster.connected("a".parse().unwrap());
         let acts = roster.work("n".parse().unwrap(), "k".parse().unwrap(), "python3".into(), "c1".parse().unwrap());
-        assert!(matches!(acts.as_slice(), [Act::Subscribe(_), Act::Claim { .. }]));
+        assert!(matches!(acts.as_slice(), [RosterAction::Subscribe(_), RosterAction::Claim { .. }]));
         assert!(
             roster.work("n".parse().unwrap(), "k".parse().unwrap(), "python3".into(), "c2".parse().unwrap()).is_empty()
         );
         roster
     }
 
-    fn starts(acts: &[Act]) -> bool {
-        acts.iter().any(|act| matches!(act, Act::Start { .. }))
+    fn starts(acts: &[RosterAction]) -> bool {
+        acts.iter().any(|act| matches!(act, RosterAction::Start { .. }))
     }
 
     #[test]
@@ -384,15 +384,15 @@ mod tests {
     #[test]
     fn a_refused_claim_leaves_the_notebook() {
         let acts = claiming().claim_refused(&"k".parse().unwrap());
-        assert!(matches!(acts.as_slice(), [Act::Unsubscribe(_)]));
+        assert!(matches!(acts.as_slice(), [RosterAction::Unsubscribe(_)]));
     }
 
     #[test]
     fn after_a_reconnect_what_is_held_or_claimed_is_alive() {
         let mut roster = claiming();
-        let said = |acts: Vec<Act>| -> Vec<usize> {
-            let alive = |act: &Act| match act {
-                Act::Reconcile { alive, .. } => Some(alive.len()),
+        let said = |acts: Vec<RosterAction>| -> Vec<usize> {
+            let alive = |act: &RosterAction| match act {
+                RosterAction::Reconcile { alive, .. } => Some(alive.len()),
                 _ => None,
             };
             acts.iter().filter_map(alive).collect()
@@ -424,6 +424,9 @@ mod tests {
         roster.connected("a".parse().unwrap());
         let acts = roster.followed(&state(&events));
         let both: Vec<KernelSessionId> = vec!["k".parse().unwrap(), "k2".parse().unwrap()];
-        assert!(acts.iter().any(|act| matches!(act, Act::Reconcile { alive, .. } if *alive == both)), "{acts:?}");
+        assert!(
+            acts.iter().any(|act| matches!(act, RosterAction::Reconcile { alive, .. } if *alive == both)),
+            "{acts:?}"
+        );
     }
 }

@@ -15,7 +15,7 @@ use super::process_name::ProcessName;
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Content {
+struct SessionFileContent {
     agent: AgentId,
     #[serde(flatten)]
     process: ProcessName,
@@ -24,23 +24,23 @@ struct Content {
 
 /// See the module's documentation. The file is removed with the last session.
 #[derive(Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct SessionFile {
     path: PathBuf,
-    content: Content,
+    content: SessionFileContent,
 }
 
 /// Sessions that a dead process held.
 #[derive(Debug)]
-pub(crate) struct Orphans {
+pub(crate) struct OrphanedSessions {
     path: PathBuf,
     pub sessions: BTreeMap<KernelSessionId, NotebookId>,
 }
 
-impl Ledger {
+impl SessionFile {
     pub fn new(folder: &Path, agent: AgentId) -> Self {
         let process = ProcessName::own();
         let path = folder.join(format!("agent-{agent}-{}.json", process.process));
-        Self { path, content: Content { agent, process, sessions: BTreeMap::new() } }
+        Self { path, content: SessionFileContent { agent, process, sessions: BTreeMap::new() } }
     }
 
     pub fn add(&mut self, session: KernelSessionId, notebook: NotebookId) {
@@ -67,7 +67,7 @@ impl Ledger {
     }
 
     /// Sessions that earlier processes of this agent left in the folder.
-    pub fn orphans(&self) -> Vec<Orphans> {
+    pub fn orphans(&self) -> Vec<OrphanedSessions> {
         let Some(entries) = self.path.parent().and_then(|folder| std::fs::read_dir(folder).ok()) else {
             return Vec::new();
         };
@@ -79,18 +79,18 @@ impl Ledger {
     }
 }
 
-impl Orphans {
+impl OrphanedSessions {
     /// Removes the file: the ends are reported.
     pub fn forget(self) {
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-fn read_orphans(path: PathBuf, own_process: i32) -> Option<Orphans> {
+fn read_orphans(path: PathBuf, own_process: i32) -> Option<OrphanedSessions> {
     path.metadata().ok().filter(|metadata| metadata.len() <= MAX_FILE_BYTES)?;
-    let content: Content = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+    let content: SessionFileContent = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
     (content.process.process == own_process || !content.process.is_alive())
-        .then_some(Orphans { path, sessions: content.sessions })
+        .then_some(OrphanedSessions { path, sessions: content.sessions })
 }
 
 fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
@@ -106,10 +106,10 @@ fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    fn ledger(folder: &Path, agent: &str, process: &ProcessName) -> Ledger {
+    fn ledger(folder: &Path, agent: &str, process: &ProcessName) -> SessionFile {
         let agent: AgentId = agent.parse().unwrap();
         let path = folder.join(format!("agent-{agent}-{}.json", process.process));
-        Ledger { path, content: Content { agent, process: process.clone(), sessions: BTreeMap::new() } }
+        SessionFile { path, content: SessionFileContent { agent, process: process.clone(), sessions: BTreeMap::new() } }
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
             let session = format!("k{}", process.process).parse().unwrap();
             ledger(folder.path(), agent, process).add(session, "n".parse().unwrap());
         }
-        let mine = Ledger::new(folder.path(), "a".parse().unwrap());
+        let mine = SessionFile::new(folder.path(), "a".parse().unwrap());
         let mut found = mine.orphans();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].sessions.keys().next().unwrap().as_str(), format!("k{}", dead.process));
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn the_last_session_takes_the_file_with_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut ledger = Ledger::new(folder.path(), "a".parse().unwrap());
+        let mut ledger = SessionFile::new(folder.path(), "a".parse().unwrap());
         ledger.add("k".parse().unwrap(), "n".parse().unwrap());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         ledger.remove(&"k".parse().unwrap());

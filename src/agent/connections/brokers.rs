@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{Connection, Connections, MAX_NAME_CHARACTERS, Place};
+use super::{Connection, Connections, DatabaseAddress, MAX_NAME_CHARACTERS};
 
 /// Most brokers of one kernel: its code can request any number.
 const MAX_BROKERS: usize = 16;
@@ -139,7 +139,7 @@ async fn read_name(stream: &mut UnixStream) -> Option<String> {
 
 /// Runs a broker until the other end of `stream` is closed, or the future is dropped.
 pub(super) async fn run(stream: UnixStream, connection: &Connection, python: PathBuf) -> std::io::Result<()> {
-    let Place::Url(url) = &connection.place else { return Ok(()) };
+    let DatabaseAddress::Url(url) = &connection.place else { return Ok(()) };
     let stream = stream.into_std()?;
     stream.set_nonblocking(false)?;
     let mut command = Command::new(python);

@@ -35,21 +35,21 @@ pub(crate) struct Schemas {
     /// Python of the brokers.
     python: PathBuf,
     /// The socket on which the kernel takes questions.
-    kernel: tokio::sync::Mutex<Line>,
-    kept: Mutex<Kept>,
+    kernel: tokio::sync::Mutex<KernelLine>,
+    kept: Mutex<SchemaCache>,
     places: Semaphore,
 }
 
 /// The socket to the kernel. The kernel connects to us: a path in its folder could be replaced by its code.
 #[derive(Debug)]
-struct Line {
+struct KernelLine {
     coming: mpsc::Receiver<UnixStream>,
     open: Option<UnixStream>,
     number: u64,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct SchemaCache {
     /// Count of invalidations of the cache.
     generation: u64,
     answers: BTreeMap<(String, String), (Instant, ConnectionSchema)>,
@@ -72,7 +72,7 @@ struct Failure {
 impl Schemas {
     /// `coming`: sockets over which the kernel takes questions; the newest replaces the others.
     pub fn new(connections: Arc<Connections>, python: PathBuf, coming: mpsc::Receiver<UnixStream>) -> Self {
-        let line = Line { coming, open: None, number: 0 };
+        let line = KernelLine { coming, open: None, number: 0 };
         Self {
             connections,
             python,
@@ -150,12 +150,12 @@ impl Schemas {
         Ok(reply)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, SchemaCache> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl SchemaCache {
     /// The cached answer, or the current generation for a new one.
     fn find(&self, key: &(String, String)) -> Result<ConnectionSchema, u64> {
         let fresh = self.answers.get(key).filter(|(since, _)| since.elapsed() < KEPT_FOR);

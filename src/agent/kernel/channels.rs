@@ -29,15 +29,15 @@ const SUBSCRIPTION_RETRY: Duration = Duration::from_millis(200);
 const SUBSCRIPTION_ATTEMPTS: usize = 25;
 
 /// A received message, or the error of an unreadable one (wrong signature, missing parts).
-pub(super) type Incoming = Result<RawMessage, RuntimeError>;
+pub(super) type IncomingMessage = Result<RawMessage, RuntimeError>;
 
 /// The channels to one kernel process.
 #[derive(Debug)]
 pub(super) struct Channels {
-    pub shell: mpsc::Receiver<Incoming>,
-    pub stdin: mpsc::Receiver<Incoming>,
+    pub shell: mpsc::Receiver<IncomingMessage>,
+    pub stdin: mpsc::Receiver<IncomingMessage>,
     /// Messages in order of arrival.
-    pub iopub: mpsc::UnboundedReceiver<Waiting>,
+    pub iopub: mpsc::UnboundedReceiver<WaitingMessage>,
     pub shell_out: mpsc::Sender<JupyterMessage>,
     pub stdin_out: mpsc::Sender<JupyterMessage>,
     pub control_out: mpsc::Sender<JupyterMessage>,
@@ -46,7 +46,7 @@ pub(super) struct Channels {
 }
 
 /// An iopub message; its bytes count against a limit until the permit is dropped.
-type Waiting = (Incoming, Option<OwnedSemaphorePermit>);
+type WaitingMessage = (IncomingMessage, Option<OwnedSemaphorePermit>);
 
 impl Channels {
     /// Connects when the kernel has bound its sockets; waits for that without a timeout.
@@ -147,7 +147,7 @@ async fn is_bound(info: &ConnectionInfo, port: u16) -> bool {
 fn open(
     tasks: &mut JoinSet<()>,
     connection: Connection<DealerSocket>,
-) -> (mpsc::Sender<JupyterMessage>, mpsc::Receiver<Incoming>) {
+) -> (mpsc::Sender<JupyterMessage>, mpsc::Receiver<IncomingMessage>) {
     let (mut writer, mut reader) = connection.split();
     let (out, mut waiting) = mpsc::channel(MAX_WAITING_REQUESTS * 2);
     let (sender, incoming) = mpsc::channel(64);
@@ -170,7 +170,11 @@ fn open(
 }
 
 /// Only reads iopub and queues. Above `max_waiting_bytes` it stops reading: back-pressure for the kernel's output.
-async fn drain(mut iopub: Connection<SubSocket>, sender: mpsc::UnboundedSender<Waiting>, max_waiting_bytes: usize) {
+async fn drain(
+    mut iopub: Connection<SubSocket>,
+    sender: mpsc::UnboundedSender<WaitingMessage>,
+    max_waiting_bytes: usize,
+) {
     let limit = u32::try_from(max_waiting_bytes).unwrap_or(u32::MAX).max(1);
     let room = Arc::new(Semaphore::new(limit as usize));
     loop {
@@ -186,13 +190,13 @@ async fn drain(mut iopub: Connection<SubSocket>, sender: mpsc::UnboundedSender<W
 const MESSAGE_OVERHEAD_BYTES: usize = 1 << 10;
 
 /// Bytes that a message counts, at most `limit`: a larger message waits until it is alone.
-fn weight(incoming: &Incoming, limit: u32) -> u32 {
+fn weight(incoming: &IncomingMessage, limit: u32) -> u32 {
     let bytes: usize = incoming.iter().flat_map(|raw| &raw.jparts).map(bytes::Bytes::len).sum();
     u32::try_from(bytes + MESSAGE_OVERHEAD_BYTES).unwrap_or(u32::MAX).min(limit)
 }
 
 /// The next message. Socket errors mean that the kernel has ended; its process reports that more precisely.
-async fn receive<S: SocketRecv>(connection: &mut Connection<S>) -> Incoming {
+async fn receive<S: SocketRecv>(connection: &mut Connection<S>) -> IncomingMessage {
     loop {
         match connection.socket.recv().await {
             Ok(multipart) => return RawMessage::from_multipart(multipart, &connection.mac),

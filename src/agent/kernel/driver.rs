@@ -7,12 +7,12 @@ use futures_util::future::OptionFuture;
 use jupyter_protocol::{InputReply, InterruptRequest, JupyterMessage, ShutdownRequest};
 use tokio::sync::mpsc;
 
-use super::channels::{Channels, Incoming, MAX_WAITING_REQUESTS};
+use super::channels::{Channels, IncomingMessage, MAX_WAITING_REQUESTS};
 use super::comms::{CommRequest, OutputWidgets};
 use super::executions::Executions;
 use super::kernelspecs::InterruptMode;
 use super::messages::Message;
-use super::process::{Exit, ProcessGroup, exited};
+use super::process::{ProcessExit, ProcessGroup, exited};
 use super::questions::{Question, Questions};
 use super::{EndCause, ExecuteRequest, KernelEvent, LossReason};
 use crate::connections::brokers::Brokers;
@@ -23,7 +23,7 @@ const EXIT_SILENCE: Duration = Duration::from_millis(100);
 
 /// Requests that do not queue behind executions.
 #[derive(Debug)]
-pub(super) enum Urgent {
+pub(super) enum UrgentRequest {
     /// The kernel is interrupted; the signal, if that is its way, was sent before.
     Interrupt,
     AnswerInput(String),
@@ -38,14 +38,14 @@ pub(super) struct Driver {
     /// Events that wait for the event channel. While it is not empty, iopub is not read.
     pub outbox: VecDeque<KernelEvent>,
     pub requests: mpsc::Receiver<ExecuteRequest>,
-    pub urgent: mpsc::Receiver<Urgent>,
+    pub urgent: mpsc::Receiver<UrgentRequest>,
     pub asks: mpsc::Receiver<Question>,
     pub questions: Questions,
     pub said: mpsc::Receiver<CommRequest>,
     pub output_widgets: OutputWidgets,
     pub group: ProcessGroup,
     pub interrupt_mode: InterruptMode,
-    pub state: State,
+    pub state: DriverState,
     /// Dropped with the session.
     pub _brokers: Option<Brokers>,
     /// Holds the sockets; removed with the session.
@@ -54,11 +54,11 @@ pub(super) struct Driver {
 
 /// Progress of a session towards its end.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct DriverState {
     /// A shutdown was requested.
     is_asked: bool,
     /// Exit of the process, and the time until which its sockets must be silent before the session ends.
-    exited: Option<(Exit, Instant)>,
+    exited: Option<(ProcessExit, Instant)>,
     ended: bool,
 }
 
@@ -132,7 +132,7 @@ impl Driver {
         }
     }
 
-    fn end(&mut self, exit: Exit) {
+    fn end(&mut self, exit: ProcessExit) {
         let cause = match self.state.is_asked {
             true => EndCause::Shutdown,
             false => EndCause::Died { status: exit.status, output_tail: exit.output_tail.clone() },
@@ -151,9 +151,9 @@ impl Driver {
         self.state.ended = true;
     }
 
-    fn urgent(&mut self, urgent: Urgent) {
+    fn urgent(&mut self, urgent: UrgentRequest) {
         match urgent {
-            Urgent::Interrupt => {
+            UrgentRequest::Interrupt => {
                 // Takes executions that were queued before the interrupt, so that it applies to them.
                 while let Ok(request) = self.requests.try_recv() {
                     self.request(Some(request));
@@ -163,8 +163,8 @@ impl Driver {
                     self.interrupt();
                 }
             }
-            Urgent::AnswerInput(value) => self.answer_input(value),
-            Urgent::Stop => {
+            UrgentRequest::AnswerInput(value) => self.answer_input(value),
+            UrgentRequest::Stop => {
                 self.state.is_asked = true;
                 send(&self.channels.control_out, JupyterMessage::new(ShutdownRequest { restart: false }, None));
             }
@@ -210,7 +210,7 @@ impl Driver {
         send(&self.channels.shell_out, message);
     }
 
-    fn shell(&mut self, incoming: Incoming) {
+    fn shell(&mut self, incoming: IncomingMessage) {
         self.heard_after_exit();
         match read(incoming) {
             Some(message) if self.questions.is_of_question(&message) => self.questions.shell(&message),
@@ -219,13 +219,13 @@ impl Driver {
         }
     }
 
-    fn stdin(&mut self, incoming: Incoming) {
+    fn stdin(&mut self, incoming: IncomingMessage) {
         if let Some(message) = read(incoming) {
             self.outbox.extend(self.executions.stdin(message));
         }
     }
 
-    fn iopub(&mut self, incoming: Incoming) {
+    fn iopub(&mut self, incoming: IncomingMessage) {
         self.heard_after_exit();
         match read(incoming) {
             Some(message) if self.questions.is_of_question(&message) => {}
@@ -258,7 +258,7 @@ impl Driver {
     }
 }
 
-fn read(incoming: Incoming) -> Option<Message> {
+fn read(incoming: IncomingMessage) -> Option<Message> {
     let message = incoming
         .map_err(|error| error.to_string())
         .and_then(|raw| Message::read(&raw).map_err(|error| error.to_string()));

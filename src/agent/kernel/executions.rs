@@ -17,7 +17,7 @@ const EARLY_INTERRUPT_DELAY: Duration = Duration::from_millis(50);
 pub(super) struct Executions {
     idle_timeout: Duration,
     /// Sorted by the order of their requests: most messages belong to the first.
-    unfinished: VecDeque<Unfinished>,
+    unfinished: VecDeque<UnfinishedExecution>,
     /// `msg_id`s of finished executions, oldest first.
     remembered: VecDeque<(String, ExecutionId)>,
     input_request: Option<MessageHeader>,
@@ -34,7 +34,7 @@ struct EarlyInterrupt {
 }
 
 #[derive(Debug)]
-struct Unfinished {
+struct UnfinishedExecution {
     /// The request's `msg_id`.
     msg_id: String,
     execution_id: ExecutionId,
@@ -57,7 +57,7 @@ impl Executions {
 
     /// Notes that an execution was sent to the kernel as `msg_id`.
     pub fn requested(&mut self, msg_id: String, execution_id: ExecutionId) {
-        let unfinished = Unfinished { msg_id, execution_id, started: false, idle_at: None, reply: None };
+        let unfinished = UnfinishedExecution { msg_id, execution_id, started: false, idle_at: None, reply: None };
         self.unfinished.push_back(unfinished);
     }
 
@@ -145,7 +145,7 @@ impl Executions {
 
     /// Deadline of an execution that has only its reply or only its `idle`. Output may come before `idle`, so
     /// only silence counts; a reply should come before `idle`, so its deadline counts from `idle`.
-    fn end_deadline(&self, unfinished: &Unfinished) -> Option<Instant> {
+    fn end_deadline(&self, unfinished: &UnfinishedExecution) -> Option<Instant> {
         let since = match (&unfinished.reply, unfinished.idle_at) {
             (Some((at, _)), None) => self.heard_at.map_or(*at, |heard| heard.max(*at)),
             (None, Some(at)) => at,
@@ -157,7 +157,7 @@ impl Executions {
     /// Ends the executions that have waited too long for their reply or `idle`.
     pub fn expire(&mut self, now: Instant) -> Vec<KernelEvent> {
         let mut events = Vec::new();
-        let is_due = |of: &Self, at: &Unfinished| of.end_deadline(at).is_some_and(|deadline| deadline <= now);
+        let is_due = |of: &Self, at: &UnfinishedExecution| of.end_deadline(at).is_some_and(|deadline| deadline <= now);
         while let Some(index) = self.unfinished.iter().position(|unfinished| is_due(self, unfinished)) {
             events.extend(self.finish_without(now, index));
         }
@@ -197,7 +197,7 @@ impl Executions {
 
     fn finish_if_complete(&mut self, index: usize) -> Option<KernelEvent> {
         self.unfinished.get(index).filter(|it| it.idle_at.is_some() && it.reply.is_some())?;
-        let Unfinished { msg_id, execution_id, reply, .. } = self.unfinished.remove(index)?;
+        let UnfinishedExecution { msg_id, execution_id, reply, .. } = self.unfinished.remove(index)?;
         let (_, reply) = reply?;
         self.remembered.push_back((msg_id, execution_id.clone()));
         if self.remembered.len() > MAX_REMEMBERED {

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 
 use super::channels::{Channels, MAX_WAITING_REQUESTS};
 use super::comms::{MAX_WAITING_COMMS, OutputWidgets};
-use super::driver::{Driver, State};
+use super::driver::{Driver, DriverState};
 use super::executions::Executions;
 use super::kernelspecs::Kernelspec;
 use super::process::{ExitStatus, KernelProcess, exited};
@@ -191,7 +191,7 @@ async fn start(
         output_widgets: OutputWidgets::default(),
         group: process.group.clone(),
         interrupt_mode,
-        state: State::default(),
+        state: DriverState::default(),
         _brokers: brokers,
         _folder: folder,
     };

@@ -49,7 +49,7 @@ struct Expression {
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct RefusedExpression {
     kind: String,
     message: String,
 }
@@ -57,7 +57,7 @@ struct Refused {
 pub(super) fn answer(kind: &QuestionKind, reply: Reply) -> KernelAnswer {
     let Some(Expression { data, ename, evalue }) = reply.user_expressions.notarium else { return unreadable() };
     let result = &data[RESULT_MIME];
-    if let Ok(Refused { kind, message }) = Refused::deserialize(&result["refused"]) {
+    if let Ok(RefusedExpression { kind, message }) = RefusedExpression::deserialize(&result["refused"]) {
         return code_of(&kind).because(message);
     }
     let read = match kind {

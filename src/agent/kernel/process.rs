@@ -41,20 +41,20 @@ impl std::fmt::Display for ExitStatus {
 
 /// The exit of a process, and the end of its standard output and error.
 #[derive(Debug, Clone)]
-pub(super) struct Exit {
+pub(super) struct ProcessExit {
     pub status: ExitStatus,
     pub output_tail: String,
 }
 
 /// Receives the exit of a process.
-pub(super) type ExitReceiver = watch::Receiver<Option<Exit>>;
+pub(super) type ExitReceiver = watch::Receiver<Option<ProcessExit>>;
 
 /// Waits for the exit.
-pub(super) async fn exited(receiver: &mut ExitReceiver) -> Exit {
+pub(super) async fn exited(receiver: &mut ExitReceiver) -> ProcessExit {
     match receiver.wait_for(Option::is_some).await.map(|exit| exit.clone()) {
         Ok(Some(exit)) => exit,
         // The runtime is shutting down: the reaper and the process have ended.
-        _ => Exit { status: ExitStatus::Signal(9), output_tail: String::new() },
+        _ => ProcessExit { status: ExitStatus::Signal(9), output_tail: String::new() },
     }
 }
 
@@ -134,7 +134,7 @@ async fn reap(
     group: Pid,
     readers: [JoinHandle<()>; 2],
     tail: Tail,
-    sender: watch::Sender<Option<Exit>>,
+    sender: watch::Sender<Option<ProcessExit>>,
 ) {
     // Kept open, because `wait` would close it.
     let _launchers = child.stdin.take();
@@ -145,7 +145,7 @@ async fn reap(
     // Kills the other processes of the kernel's group. An empty group is no error.
     let _ = kill_process_group(group, Signal::KILL);
     let _ = tokio::time::timeout(TAIL_TIMEOUT, futures_util::future::join_all(readers)).await;
-    sender.send_replace(Some(Exit { status, output_tail: tail.text() }));
+    sender.send_replace(Some(ProcessExit { status, output_tail: tail.text() }));
 }
 
 #[derive(Debug, Clone, Default)]

@@ -53,14 +53,14 @@ impl Question {
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     waiting: VecDeque<Question>,
-    asked: Option<Asked>,
+    asked: Option<SentQuestion>,
     /// `msg_id`s of the requests, oldest first.
     remembered: VecDeque<String>,
 }
 
 /// The question that the kernel has and has not answered.
 #[derive(Debug)]
-struct Asked {
+struct SentQuestion {
     msg_id: String,
     deadline: Instant,
     /// Absent: cancelled.
@@ -100,7 +100,7 @@ impl Questions {
         let message = request(&question, cursor_pos);
         self.remember(&message.header.msg_id);
         let (msg_id, deadline) = (message.header.msg_id.clone(), question.deadline);
-        self.asked = Some(Asked { msg_id, deadline, question: Some(question) });
+        self.asked = Some(SentQuestion { msg_id, deadline, question: Some(question) });
         Some(message)
     }
 
@@ -118,7 +118,7 @@ impl Questions {
 
     /// Handles a message of a question on shell.
     pub fn shell(&mut self, message: &Message) {
-        let is_answer = |asked: &mut Asked| message.parent_id.as_ref() == Some(&asked.msg_id);
+        let is_answer = |asked: &mut SentQuestion| message.parent_id.as_ref() == Some(&asked.msg_id);
         if let Some(question) = self.asked.take_if(is_answer).and_then(|asked| asked.question) {
             let answer = answer(&question, message);
             question.reply(answer);

@@ -4,7 +4,7 @@ use super::{OutputLimits, OutputObject};
 
 /// Output of a run so far, in bytes and lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct OutputTally {
     pub log_bytes: u64,
     pub log_lines: u64,
     pub large_bytes: u64,
@@ -16,7 +16,7 @@ pub struct Tally {
     dropped_reported: u64,
 }
 
-impl Tally {
+impl OutputTally {
     /// Bytes of `text` that go in the log: all, or up to the limit.
     pub(super) fn admit_text(&mut self, limits: &OutputLimits, text: &str) -> usize {
         if self.limit_reached {

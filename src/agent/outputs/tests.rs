@@ -30,16 +30,16 @@ fn update(display_id: &str, text: &str) -> KernelOutput {
 }
 
 /// Formats emits: `out:text`, `err:text`, `[shown]`, `id=shown`, `clear`, `overflow:text`.
-fn brief(emits: Vec<Emit>) -> Vec<String> {
+fn brief(emits: Vec<OutputChange>) -> Vec<String> {
     emits.into_iter().map(brief_one).collect()
 }
 
-fn brief_one(emit: Emit) -> String {
+fn brief_one(emit: OutputChange) -> String {
     match emit {
-        Emit::Clear => "clear".into(),
-        Emit::Overflow(bytes) => format!("overflow:{}", String::from_utf8_lossy(&bytes)),
-        Emit::Update { display_id, object } => format!("{display_id}={}", shown(object)),
-        Emit::Append { object, .. } => shown(object),
+        OutputChange::Clear => "clear".into(),
+        OutputChange::Overflow(bytes) => format!("overflow:{}", String::from_utf8_lossy(&bytes)),
+        OutputChange::Update { display_id, object } => format!("{display_id}={}", shown(object)),
+        OutputChange::Append { object, .. } => shown(object),
     }
 }
 
@@ -153,7 +153,7 @@ fn the_last_update_wins_and_follows_what_was_displayed() {
 #[test]
 fn display_id_is_given_beside_the_output() {
     let emits = collector().handle(0, display("0", Some("x")));
-    assert!(matches!(&emits[..], [Emit::Append { display_id: Some(id), .. }] if id == "x"));
+    assert!(matches!(&emits[..], [OutputChange::Append { display_id: Some(id), .. }] if id == "x"));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn an_error_is_recorded_even_when_the_log_is_full() {
 fn large_displays_count_as_blobs_not_as_log() {
     let mut collector = limited(1000, 100, 0);
     let emits = collector.handle(0, display(&"x".repeat(50 << 20), None));
-    let [Emit::Append { object, .. }] = &emits[..] else { panic!("{} emits", emits.len()) };
+    let [OutputChange::Append { object, .. }] = &emits[..] else { panic!("{} emits", emits.len()) };
     assert_eq!(object.large_parts[0].bytes.len(), 50 << 20);
     assert!(object.output.get().len() < 100);
     assert!(!collector.tally.limit_reached);
@@ -348,7 +348,7 @@ fn keys_are_masked_before_anything_is_kept_and_one_that_is_cut_does_not_slip_thr
     assert!(!all.contains(key) && all.matches(mask).count() == 2, "{all}");
     let large = format!("{}\n{key}\n", "x".repeat(10_000));
     let mut emits = masking().handle(0, stdout(&large));
-    let Some(Emit::Append { object, .. }) = emits.pop() else { panic!("{emits:?}") };
+    let Some(OutputChange::Append { object, .. }) = emits.pop() else { panic!("{emits:?}") };
     assert_eq!(object.large_parts.len(), 1);
     assert!(!String::from_utf8_lossy(&object.large_parts[0].bytes).contains(key));
     for cut in 1..key.len() {
@@ -372,7 +372,7 @@ fn no_rows_are_kept_in_a_form_in_which_keys_cannot_be_masked() {
         }
     };
     let text = |mut collector: OutputCollector| match collector.handle(0, output()).remove(0) {
-        Emit::Append { object, .. } => object.output.get().to_owned(),
+        OutputChange::Append { object, .. } => object.output.get().to_owned(),
         other => panic!("{other:?}"),
     };
     assert!(text(collector()).contains("table+arrow"));

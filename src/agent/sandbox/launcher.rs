@@ -14,15 +14,15 @@ use super::{LAUNCHER_COMMAND, Plan, Standing};
 
 /// A plan, and the restrictions required before the kernel starts. Without them the launcher prints what it measured and starts nothing.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Promise {
+pub(super) struct LauncherPromise {
     pub plan: Plan,
     pub standing: Option<Standing>,
 }
 
 /// A launcher's input: a plan, and the command to start, if any.
 #[derive(Debug)]
-pub(super) struct Order {
-    pub promise: Promise,
+pub(super) struct LauncherOrder {
+    pub promise: LauncherPromise,
     pub command: Vec<OsString>,
 }
 
@@ -46,7 +46,7 @@ pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> 
     Some(done.unwrap_or_else(failed))
 }
 
-fn order(mut arguments: impl Iterator<Item = OsString>) -> Result<Order, String> {
+fn order(mut arguments: impl Iterator<Item = OsString>) -> Result<LauncherOrder, String> {
     let unreadable = |error: std::io::Error| format!("the kernel's plan cannot be read: {error}");
     let path = arguments.next();
     let mut text = Vec::new();
@@ -60,10 +60,10 @@ fn order(mut arguments: impl Iterator<Item = OsString>) -> Result<Order, String>
     if path.is_some() && command.is_empty() {
         return Err("no command for the kernel".to_owned());
     }
-    Ok(Order { promise, command })
+    Ok(LauncherOrder { promise, command })
 }
 
-fn launch(order: &Order) -> Result<ExitCode, String> {
+fn launch(order: &LauncherOrder) -> Result<ExitCode, String> {
     use std::os::unix::process::CommandExt;
     if order.promise.plan.own_processes {
         return processes::launch(order);
@@ -78,7 +78,7 @@ pub(super) fn spawn_error(program: &OsStr, error: &std::io::Error) -> String {
 }
 
 /// Restricts this process as promised; without a promise prints the result.
-pub(super) fn fulfil(promise: &Promise) -> Result<(), String> {
+pub(super) fn fulfil(promise: &LauncherPromise) -> Result<(), String> {
     let found = system::restrict(&promise.plan)?;
     match &promise.standing {
         None => println!("{}", serde_json::to_string(&found).map_err(|error| error.to_string())?),

@@ -10,11 +10,11 @@ pub mod processes {
     use std::ffi::OsString;
     use std::process::ExitCode;
 
-    use super::super::launcher::{Order, fulfil};
+    use super::super::launcher::{LauncherOrder, fulfil};
 
     pub const INIT_COMMAND: &str = "kernel-init";
 
-    pub fn launch(order: &Order) -> Result<ExitCode, String> {
+    pub fn launch(order: &LauncherOrder) -> Result<ExitCode, String> {
         fulfil(&order.promise).map(|()| ExitCode::SUCCESS)
     }
 

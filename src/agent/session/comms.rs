@@ -14,7 +14,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::reports::{PendingCommand, notice};
-use super::{KernelSessionMachine, Output, Phase};
+use super::{KernelSessionMachine, Phase, SessionOutput};
 use crate::kernel::{CommKind, CommTarget, KernelComm};
 
 /// Time for which changes are collected into one message, in milliseconds.
@@ -28,7 +28,7 @@ type Attributes = BTreeMap<String, Box<RawValue>>;
 /// The widgets of one kernel.
 #[derive(Debug, Default)]
 pub(super) struct Comms {
-    open: BTreeMap<String, Open>,
+    open: BTreeMap<String, CommState>,
     /// Count of all comms opened so far: gives their order.
     opened: u64,
     /// True while a client follows.
@@ -42,7 +42,7 @@ pub(super) struct Comms {
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct CommState {
     number: u64,
     target: CommTarget,
     /// The run of progress; absent for widgets.
@@ -54,13 +54,13 @@ struct Open {
 /// Data of a widget's message: its state, or a custom message.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Said {
+struct WidgetData {
     method: String,
     state: Attributes,
     buffer_paths: Vec<Vec<Value>>,
 }
 
-impl Open {
+impl CommState {
     fn size_bytes(&self) -> usize {
         let state: usize = self.state.iter().map(|(name, value)| name.len() + value.get().len()).sum();
         state + self.buffers.iter().map(|buffer| buffer.base64.len()).sum::<usize>()
@@ -101,11 +101,11 @@ impl Comms {
             return Err(format!("a message of a widget has {bytes} bytes, of at most {MAX_COMM_BYTES}"));
         }
         let encoded: Vec<String> = buffers.iter().map(|buffer| STANDARD.encode(buffer)).collect();
-        let said: Said = serde_json::from_str(data.get()).unwrap_or_default();
+        let said: WidgetData = serde_json::from_str(data.get()).unwrap_or_default();
         match kind {
             CommKind::Opened => {
                 let execution_id = execution_id.and_then(|id| ExecutionId::new(&id).ok());
-                let open = Open { number: self.opened, target, execution_id, ..Open::default() };
+                let open = CommState { number: self.opened, target, execution_id, ..CommState::default() };
                 self.opened(comm_id, open, said, encoded)
             }
             _ => self.said(CommMessage { comm_id, data, buffers: encoded, parent }, said),
@@ -121,16 +121,22 @@ impl Comms {
 
     /// Closes progress that a finished run left open.
     fn close_progress(&mut self, run: &ExecutionId) {
-        let is_its = |open: &Open| open.target == CommTarget::Progress && open.execution_id.as_ref() == Some(run);
+        let is_its = |open: &CommState| open.target == CommTarget::Progress && open.execution_id.as_ref() == Some(run);
         let ended: Vec<String> = self.open.iter().filter(|(_, open)| is_its(open)).map(|(id, _)| id.clone()).collect();
         ended.into_iter().for_each(|comm_id| self.close(comm_id));
     }
 
-    fn widgets(&self) -> impl Iterator<Item = (&String, &Open)> {
+    fn widgets(&self) -> impl Iterator<Item = (&String, &CommState)> {
         self.open.iter().filter(|(_, open)| open.target == CommTarget::Widget)
     }
 
-    fn opened(&mut self, comm_id: String, mut open: Open, said: Said, encoded: Vec<String>) -> Result<(), String> {
+    fn opened(
+        &mut self,
+        comm_id: String,
+        mut open: CommState,
+        said: WidgetData,
+        encoded: Vec<String>,
+    ) -> Result<(), String> {
         let buffers = placed(&said.buffer_paths, &encoded);
         open.merge(said.state, buffers);
         if self.open.len() >= MAX_OPEN || self.size_bytes() + open.size_bytes() > MAX_COMM_BYTES {
@@ -145,7 +151,7 @@ impl Comms {
         Ok(())
     }
 
-    fn said(&mut self, mut message: CommMessage, said: Said) -> Result<(), String> {
+    fn said(&mut self, mut message: CommMessage, said: WidgetData) -> Result<(), String> {
         let others = self.size_bytes();
         let Some(open) = self.open.get_mut(&message.comm_id) else { return Ok(()) };
         if said.method == "custom" {
@@ -180,7 +186,7 @@ impl Comms {
     }
 
     fn size_bytes(&self) -> usize {
-        self.open.values().map(Open::size_bytes).sum()
+        self.open.values().map(CommState::size_bytes).sum()
     }
 
     /// All open comms, in the order in which they were opened.
@@ -217,7 +223,7 @@ struct SavedBuffer<'a> {
 }
 
 impl<'a> SavedWidget<'a> {
-    fn of(open: &'a Open) -> Self {
+    fn of(open: &'a CommState) -> Self {
         let attribute = |name: &str| open.state.get(name).map(|value| &**value);
         let buffers =
             open.buffers.iter().map(|it| SavedBuffer { path: &it.path, encoding: "base64", data: &it.base64 });
@@ -231,7 +237,7 @@ impl<'a> SavedWidget<'a> {
     }
 }
 
-fn shown(comm_id: &str, open: &Open) -> OpenComm {
+fn shown(comm_id: &str, open: &CommState) -> OpenComm {
     let target = (open.target == CommTarget::Progress).then(|| PROGRESS_TARGET.to_owned());
     let (state, buffers, execution_id) = (raw_object(&open.state), open.buffers.clone(), open.execution_id.clone());
     OpenComm {
@@ -310,7 +316,7 @@ impl KernelSessionMachine {
         match asker {
             Some(asker) => {
                 self.flush_comms();
-                self.out.push(Output::Comms { asker, comms: self.comms.all() });
+                self.out.push(SessionOutput::Comms { asker, comms: self.comms.all() });
             }
             None => self.comms.changes.clear(),
         }
@@ -318,10 +324,10 @@ impl KernelSessionMachine {
 
     /// Passes a message to an open widget; other comms of the kernel get none.
     pub(super) fn send_comm(&mut self, now_ms: u64, message: SendCommMessage) {
-        let is_widget = |open: &Open| open.target == CommTarget::Widget;
+        let is_widget = |open: &CommState| open.target == CommTarget::Widget;
         if self.phase == Phase::Running && self.comms.open.get(&message.message.comm_id).is_some_and(is_widget) {
             self.idle_since = now_ms;
-            self.out.push(Output::SendComm(message));
+            self.out.push(SessionOutput::SendComm(message));
         }
     }
 
@@ -338,7 +344,7 @@ impl KernelSessionMachine {
     fn flush_comms(&mut self) {
         self.comms.since = None;
         if !self.comms.changes.is_empty() {
-            self.out.push(Output::Comm(std::mem::take(&mut self.comms.changes)));
+            self.out.push(SessionOutput::Comm(std::mem::take(&mut self.comms.changes)));
         }
     }
 

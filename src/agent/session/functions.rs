@@ -13,24 +13,24 @@ const MAX_REGISTRATION_BYTES: usize = 2 << 20;
 
 #[derive(Deserialize)]
 struct Registration {
-    functions: Vec<Declared>,
+    functions: Vec<DeclaredFunction>,
 }
 
 /// A function as the kernel's module describes it. A missing risk counts as the highest.
 #[derive(Deserialize)]
-struct Declared {
+struct DeclaredFunction {
     name: String,
     version: Option<String>,
     description: Option<String>,
     schema: RawObject,
     risk: Option<Box<RawValue>>,
-    place: Option<Place>,
+    place: Option<DefinitionPlace>,
 }
 
 /// Location of the definition, for people. Unreadable fields are left out.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Place {
+struct DefinitionPlace {
     cell_id: Option<String>,
     module: Option<String>,
     line: Option<u64>,
@@ -61,20 +61,20 @@ fn read(data: &RawValue) -> Result<(Vec<UserFunction>, Vec<FunctionPlace>), Stri
         return Err(format!("they are described in more than {} MiB", MAX_REGISTRATION_BYTES >> 20));
     }
     let registration: Registration = serde_json::from_str(data.get()).map_err(|error| error.to_string())?;
-    let places = registration.functions.iter().filter_map(Declared::place).collect();
+    let places = registration.functions.iter().filter_map(DeclaredFunction::place).collect();
     Ok((registration.functions.into_iter().map(UserFunction::from).collect(), places))
 }
 
-impl Declared {
+impl DeclaredFunction {
     fn place(&self) -> Option<FunctionPlace> {
-        let Place { cell_id, module, line } = self.place.as_ref()?;
+        let DefinitionPlace { cell_id, module, line } = self.place.as_ref()?;
         let cell_id = cell_id.as_deref().and_then(|id| CellId::new(id).ok());
         Some(FunctionPlace { name: self.name.clone(), cell_id, module: module.clone(), line: *line })
     }
 }
 
-impl From<Declared> for UserFunction {
-    fn from(declared: Declared) -> Self {
+impl From<DeclaredFunction> for UserFunction {
+    fn from(declared: DeclaredFunction) -> Self {
         let risk =
             declared.risk.and_then(|risk| serde_json::from_str(risk.get()).ok()).unwrap_or(Risk::Destructive).into();
         Self {

@@ -16,9 +16,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::reporter::{Job, Reporter};
-use super::reports::blobs::Spill;
-use super::{Input, KernelSessionLimits, KernelSessionMachine, Output, Report, ToStore};
+use super::reporter::{ReportJob, Reporter};
+use super::reports::blobs::OverflowFile;
+use super::{KernelSessionLimits, KernelSessionMachine, Report, SessionInput, SessionOutput, ToStore};
 use crate::kernel::kernelspecs::Kernelspec;
 use crate::kernel::usage::Meter;
 use crate::kernel::{CommRequest, ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions, Question};
@@ -53,7 +53,7 @@ pub(crate) struct HostEnd {
 /// A handle to a host's task.
 #[derive(Debug)]
 pub(crate) struct HostHandle {
-    inputs: mpsc::UnboundedSender<Input>,
+    inputs: mpsc::UnboundedSender<SessionInput>,
     /// Unbounded: the server limits the open questions.
     questions: mpsc::UnboundedSender<KernelQuestionMessage>,
     measured: watch::Sender<bool>,
@@ -69,18 +69,18 @@ impl HostHandle {
         let _ = self.questions.send(question);
     }
 
-    pub fn send(&self, input: Input) {
+    pub fn send(&self, input: SessionInput) {
         let _ = self.inputs.send(input);
     }
 }
 
-enum Launched {
+enum HostedKernel {
     No,
     Starting(JoinHandle<Result<Kernel, LaunchError>>),
     Yes(Kernel),
 }
 
-impl Launched {
+impl HostedKernel {
     /// A launch that fails.
     fn fails(why: &str) -> Self {
         let failed = LaunchError::Connect(why.to_owned());
@@ -91,13 +91,13 @@ impl Launched {
 struct Host {
     options: HostOptions,
     session: KernelSessionMachine,
-    inputs: mpsc::UnboundedReceiver<Input>,
+    inputs: mpsc::UnboundedReceiver<SessionInput>,
     questions: mpsc::UnboundedReceiver<KernelQuestionMessage>,
-    jobs: mpsc::UnboundedSender<Job>,
-    launched: Launched,
+    jobs: mpsc::UnboundedSender<ReportJob>,
+    launched: HostedKernel,
     events: Option<mpsc::Receiver<KernelEvent>>,
     /// Absent value: writing to the disk failed, and the run's overflow is dropped.
-    spills: BTreeMap<ExecutionId, Option<Spill>>,
+    spills: BTreeMap<ExecutionId, Option<OverflowFile>>,
     meter: Meter,
     clock: Instant,
     stop_reporter: CancellationToken,
@@ -118,7 +118,7 @@ pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> Hos
         inputs,
         questions,
         jobs,
-        launched: Launched::No,
+        launched: HostedKernel::No,
         events: None,
         spills: BTreeMap::new(),
         meter: Meter::new(wanted),
@@ -156,22 +156,22 @@ impl Host {
 
     /// The next input of the session; other work is done here. Control goes before output, so that an interrupt never
     /// waits behind a flood.
-    async fn next(&mut self) -> Option<Input> {
+    async fn next(&mut self) -> Option<SessionInput> {
         let deadline = self.session.deadline();
         let due = deadline.map(|deadline| (self.clock + Duration::from_millis(deadline)).into());
-        let is_up = !matches!(self.launched, Launched::Starting(_));
+        let is_up = !matches!(self.launched, HostedKernel::Starting(_));
         tokio::select! {
             biased;
             input = self.inputs.recv() => {
-                return Some(input.unwrap_or_else(|| Input::Stop(KernelCause::AgentStopped.into())));
+                return Some(input.unwrap_or_else(|| SessionInput::Stop(KernelCause::AgentStopped.into())));
             }
             result = launch_result(&mut self.launched) => return Some(self.launch_ended(result)),
-            Some(()) = OptionFuture::from(due.map(tokio::time::sleep_until)) => return Some(Input::Tick),
+            Some(()) = OptionFuture::from(due.map(tokio::time::sleep_until)) => return Some(SessionInput::Tick),
             Some(question) = self.questions.recv() => self.ask(question),
-            () = self.meter.due(), if matches!(self.launched, Launched::Yes(_)) => self.measure(),
+            () = self.meter.due(), if matches!(self.launched, HostedKernel::Yes(_)) => self.measure(),
             event = next_event(&mut self.events), if is_up && self.session.takes_output() => {
                 self.heard(&event);
-                return Some(Input::Kernel(event));
+                return Some(SessionInput::Kernel(event));
             }
         }
         None
@@ -179,71 +179,71 @@ impl Host {
 
     /// Invalidates cached schemas when a run has finished.
     fn heard(&self, event: &KernelEvent) {
-        if let (KernelEvent::Finished { .. }, Launched::Yes(kernel)) = (event, &self.launched)
+        if let (KernelEvent::Finished { .. }, HostedKernel::Yes(kernel)) = (event, &self.launched)
             && let Some(schemas) = kernel.schemas()
         {
             schemas.forget();
         }
     }
 
-    fn launch_ended(&mut self, result: Result<Kernel, LaunchError>) -> Input {
+    fn launch_ended(&mut self, result: Result<Kernel, LaunchError>) -> SessionInput {
         match result {
             Ok(kernel) => {
-                self.launched = Launched::Yes(kernel);
-                Input::Tick
+                self.launched = HostedKernel::Yes(kernel);
+                SessionInput::Tick
             }
             Err(error) => {
-                self.launched = Launched::No;
-                Input::LaunchFailed(error.because())
+                self.launched = HostedKernel::No;
+                SessionInput::LaunchFailed(error.because())
             }
         }
     }
 
-    async fn act(&mut self, output: Output) {
+    async fn act(&mut self, output: SessionOutput) {
         match output {
-            Output::Launch => self.launch(),
-            Output::Execute { execution_id, source, cell_id, may_ask } => {
+            SessionOutput::Launch => self.launch(),
+            SessionOutput::Execute { execution_id, source, cell_id, may_ask } => {
                 let request = ExecuteRequest::new(execution_id.as_str(), &*source);
                 let (store_history, cell_id) = (cell_id.is_some(), cell_id.map(|id| id.to_string()));
                 self.execute(ExecuteRequest { store_history, cell_id, allow_stdin: may_ask, ..request }).await;
             }
-            Output::Interrupt => self.with_kernel(|kernel| kernel.interrupt().is_ok()),
-            Output::AnswerInput(value) => self.with_kernel(|kernel| kernel.answer_input(value).is_ok()),
-            Output::Stop { in_a_hurry } => self.stop(in_a_hurry),
-            Output::Kill => self.kill(),
-            Output::Report(report) => self.report(report),
-            Output::Spill { execution_id, bytes } => self.spill(execution_id, &bytes),
-            Output::Busy(busy) => self.ephemeral(|notebook, kernel_session| ClientMessage::KernelStatus {
+            SessionOutput::Interrupt => self.with_kernel(|kernel| kernel.interrupt().is_ok()),
+            SessionOutput::AnswerInput(value) => self.with_kernel(|kernel| kernel.answer_input(value).is_ok()),
+            SessionOutput::Stop { in_a_hurry } => self.stop(in_a_hurry),
+            SessionOutput::Kill => self.kill(),
+            SessionOutput::Report(report) => self.report(report),
+            SessionOutput::Spill { execution_id, bytes } => self.spill(execution_id, &bytes),
+            SessionOutput::Busy(busy) => self.ephemeral(|notebook, kernel_session| ClientMessage::KernelStatus {
                 notebook,
                 kernel_session,
                 busy,
             }),
-            Output::Comms { asker, comms } => self.ephemeral(|notebook, kernel_session| ClientMessage::Comms {
+            SessionOutput::Comms { asker, comms } => self.ephemeral(|notebook, kernel_session| ClientMessage::Comms {
                 notebook,
                 kernel_session,
                 asker,
                 comms,
             }),
-            Output::Comm(changes) => {
+            SessionOutput::Comm(changes) => {
                 self.ephemeral(|notebook, kernel_session| ClientMessage::Comm { notebook, kernel_session, changes })
             }
-            Output::SendComm(message) => self.send_comm(message),
-            Output::Over => self.is_over = true,
+            SessionOutput::SendComm(message) => self.send_comm(message),
+            SessionOutput::Over => self.is_over = true,
         }
     }
 
     fn launch(&mut self) {
         let Some(kernelspec) = self.options.kernelspec.clone() else {
-            return self.launched = Launched::fails("this agent has no such kernelspec any more");
+            return self.launched = HostedKernel::fails("this agent has no such kernelspec any more");
         };
         let (sender, events) = mpsc::channel(MAX_WAITING_EVENTS);
         self.events = Some(events);
         self.launched =
-            Launched::Starting(tokio::spawn(Kernel::launch(kernelspec, self.options.launch.clone(), sender)));
+            HostedKernel::Starting(tokio::spawn(Kernel::launch(kernelspec, self.options.launch.clone(), sender)));
     }
 
     async fn execute(&mut self, request: ExecuteRequest) {
-        let Launched::Yes(kernel) = &self.launched else { return };
+        let HostedKernel::Yes(kernel) = &self.launched else { return };
         // If the kernel has ended, the event `Ended` reports it; this execution's session handles that.
         let _ = kernel.execute(request).await;
     }
@@ -254,10 +254,10 @@ impl Host {
         let KernelQuestionMessage { id, asker, code, cursor, kind, timeout_ms, .. } = message;
         let within = Duration::from_millis(timeout_ms).min(MAX_QUESTION_TIME);
         match (&self.launched, kind) {
-            (Launched::Yes(kernel), QuestionKind::Describe { connection, matching }) => {
+            (HostedKernel::Yes(kernel), QuestionKind::Describe { connection, matching }) => {
                 describe(kernel, connection, matching, within, answer);
             }
-            (Launched::Yes(kernel), kind) if kind.runs_python() && kernel.schemas().is_none() => {
+            (HostedKernel::Yes(kernel), kind) if kind.runs_python() && kernel.schemas().is_none() => {
                 drop(
                     answer.send(
                         QuestionRefusal::KernelFailed
@@ -265,7 +265,7 @@ impl Host {
                     ),
                 );
             }
-            (Launched::Yes(kernel), kind) => {
+            (HostedKernel::Yes(kernel), kind) => {
                 kernel.ask(Question { asker, code, cursor, kind, deadline: Instant::now() + within, answer });
             }
             _ => drop(answer),
@@ -278,7 +278,7 @@ impl Host {
     }
 
     fn with_kernel(&self, act: impl FnOnce(&Kernel) -> bool) {
-        let Launched::Yes(kernel) = &self.launched else { return };
+        let HostedKernel::Yes(kernel) = &self.launched else { return };
         if !act(kernel) {
             tracing::debug!(kernel_session = %self.options.kernel_session, "the kernel is gone");
         }
@@ -286,23 +286,23 @@ impl Host {
 
     /// Stops the kernel; its end comes as an event. A kernel that is still launching is killed, and its launch fails.
     fn stop(&mut self, in_a_hurry: bool) {
-        match std::mem::replace(&mut self.launched, Launched::No) {
-            Launched::Yes(kernel) => {
+        match std::mem::replace(&mut self.launched, HostedKernel::No) {
+            HostedKernel::Yes(kernel) => {
                 let usual = self.options.launch.shutdown_timeout;
                 let timeout = if in_a_hurry { usual.min(HURRIED_SHUTDOWN) } else { usual };
                 tokio::spawn(kernel.shutdown(timeout));
             }
-            Launched::Starting(launching) => {
+            HostedKernel::Starting(launching) => {
                 launching.abort();
                 self.events = None;
-                self.launched = Launched::fails("stopped while it was started");
+                self.launched = HostedKernel::fails("stopped while it was started");
             }
-            Launched::No => {}
+            HostedKernel::No => {}
         }
     }
 
     fn kill(&mut self) {
-        if let Launched::Starting(launching) = std::mem::replace(&mut self.launched, Launched::No) {
+        if let HostedKernel::Starting(launching) = std::mem::replace(&mut self.launched, HostedKernel::No) {
             launching.abort();
         }
         self.events = None;
@@ -313,14 +313,14 @@ impl Host {
             (Command::ReportExecution { execution_id, .. }, ToStore::Overflow) => Some(execution_id),
             _ => None,
         });
-        let overflow = told.and_then(|id| self.spills.remove(id)).flatten().map(Spill::finish);
-        let _ = self.jobs.send(Job { report, overflow });
+        let overflow = told.and_then(|id| self.spills.remove(id)).flatten().map(OverflowFile::finish);
+        let _ = self.jobs.send(ReportJob { report, overflow });
     }
 
     fn spill(&mut self, execution_id: ExecutionId, bytes: &[u8]) {
         let folder = &self.options.launch.runtime_dir;
         let kept = self.spills.entry(execution_id).or_insert_with(|| {
-            Spill::create(folder)
+            OverflowFile::create(folder)
                 .inspect_err(|error| tracing::error!(%error, "output beyond the limit cannot be kept"))
                 .ok()
         });
@@ -333,13 +333,13 @@ impl Host {
     }
 
     fn measure(&mut self) {
-        let Launched::Yes(kernel) = &self.launched else { return };
+        let HostedKernel::Yes(kernel) = &self.launched else { return };
         let Some(usage) = self.meter.measure(kernel.process_id(), kernel.launchers()) else { return };
         self.ephemeral(|notebook, kernel_session| ClientMessage::KernelUse { notebook, kernel_session, usage });
     }
 
     fn send_comm(&self, SendCommMessage { sender, id, message, .. }: SendCommMessage) {
-        let Launched::Yes(kernel) = &self.launched else { return };
+        let HostedKernel::Yes(kernel) = &self.launched else { return };
         let decoded = message.buffers.iter().map(|buffer| STANDARD.decode(buffer).map(bytes::Bytes::from));
         let Ok(buffers) = decoded.collect::<Result<Vec<_>, _>>() else {
             return tracing::warn!("the buffers of a widget's message are not base64");
@@ -376,9 +376,9 @@ pub(crate) fn no_kernel() -> KernelAnswer {
     QuestionRefusal::NoKernel.because("the kernel is not running: run a cell, and ask again")
 }
 
-async fn launch_result(launched: &mut Launched) -> Result<Kernel, LaunchError> {
+async fn launch_result(launched: &mut HostedKernel) -> Result<Kernel, LaunchError> {
     match launched {
-        Launched::Starting(launching) => match launching.await {
+        HostedKernel::Starting(launching) => match launching.await {
             Ok(result) => result,
             Err(error) => Err(LaunchError::Connect(error.to_string())),
         },

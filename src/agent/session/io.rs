@@ -46,16 +46,16 @@ impl Default for KernelSessionLimits {
 
 /// The log's current state of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
+pub struct SessionView {
     /// Absent: the session is over, or never existed.
     pub phase: Option<KernelPhase>,
     /// The execution that the session has won and not ended.
-    pub assigned: Option<Assigned>,
+    pub assigned: Option<AssignedRun>,
 }
 
 /// An execution that the session is to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assigned {
+pub struct AssignedRun {
     pub execution_id: ExecutionId,
     pub fence: Version,
     pub source: Arc<str>,
@@ -67,12 +67,12 @@ pub struct Assigned {
     pub is_assistants: bool,
 }
 
-impl View {
+impl SessionView {
     /// Reads the session from a notebook's state. `hidden`: paths that tools refuse.
     pub fn of(notebook: &Document, session: &KernelSessionId, hidden: &[PathBuf]) -> Self {
         let assigned = notebook.executions.iter().find_map(|(id, execution)| {
             let fence = execution.fence.filter(|_| !execution.status.is_finished())?;
-            (execution.kernel_session.as_ref() == Some(session)).then(|| Assigned {
+            (execution.kernel_session.as_ref() == Some(session)).then(|| AssignedRun {
                 execution_id: id.clone(),
                 fence,
                 source: notarium_wire::kernel_tools::text_to_run(notebook, &execution.subject, hidden).into(),
@@ -88,8 +88,8 @@ impl View {
 
 /// Input of a session.
 #[derive(Debug)]
-pub enum Input {
-    View(View),
+pub enum SessionInput {
+    View(SessionView),
     /// Interrupt the running code; with an id only that execution.
     Interrupt {
         execution_id: Option<ExecutionId>,
@@ -122,7 +122,7 @@ pub enum Input {
 
 /// Order of a session to its host.
 #[derive(Debug)]
-pub enum Output {
+pub enum SessionOutput {
     Launch,
     Execute {
         execution_id: ExecutionId,

@@ -10,9 +10,9 @@ use notarium_core::{Command, ExecutionReport, NotebookId, RejectionCode};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::reports::blobs::{BlobUploader, Spilled};
-use super::reports::delivery::{Delivery, Group, Refusal, missing};
-use super::{Input, PendingCommand, Report, ToStore, blobs_of, overflow_output};
+use super::reports::blobs::{BlobUploader, FinishedOverflow};
+use super::reports::delivery::{Delivery, Group, ReportRefusal, missing};
+use super::{PendingCommand, Report, SessionInput, ToStore, blobs_of, overflow_output};
 use notarium_client::{CommandError, CommandSender};
 
 /// Most reports whose parts are uploaded concurrently.
@@ -21,9 +21,9 @@ const MAX_UPLOADS: usize = 8;
 const UNAVAILABLE_PAUSE: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
 
 /// A report, and the overflow of its run if the report names it.
-pub(crate) struct Job {
+pub(crate) struct ReportJob {
     pub report: Report,
-    pub overflow: Option<Spilled>,
+    pub overflow: Option<FinishedOverflow>,
 }
 
 /// Connections and notebook of one session's reports.
@@ -36,13 +36,17 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     /// Starts to send jobs; answers go to `inputs`. Ends when `stop` is cancelled or `jobs` is dropped.
-    pub fn start(self, inputs: mpsc::UnboundedSender<Input>, stop: CancellationToken) -> mpsc::UnboundedSender<Job> {
+    pub fn start(
+        self,
+        inputs: mpsc::UnboundedSender<SessionInput>,
+        stop: CancellationToken,
+    ) -> mpsc::UnboundedSender<ReportJob> {
         let (jobs, receiver) = mpsc::unbounded_channel();
         tokio::spawn(stop.run_until_cancelled_owned(self.run(receiver, inputs)));
         jobs
     }
 
-    async fn run(self, jobs: mpsc::UnboundedReceiver<Job>, inputs: mpsc::UnboundedSender<Input>) {
+    async fn run(self, jobs: mpsc::UnboundedReceiver<ReportJob>, inputs: mpsc::UnboundedSender<SessionInput>) {
         let jobs = futures_util::stream::unfold(jobs, async |mut jobs| Some((jobs.recv().await?, jobs)));
         let mut prepared = std::pin::pin!(jobs.map(|job| self.prepare(job)).buffered(MAX_UPLOADS));
         let (ready, mut waiting) = mpsc::channel(1);
@@ -57,7 +61,10 @@ impl Reporter {
             let mut delivery = Delivery::default();
             while let Some((report, group)) = waiting.recv().await {
                 let refusal = self.deliver(&mut delivery, group).await.err();
-                if inputs.send(Input::Answered { report, refusal: refusal.map(|it| (it.code, it.message)) }).is_err() {
+                if inputs
+                    .send(SessionInput::Answered { report, refusal: refusal.map(|it| (it.code, it.message)) })
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -66,7 +73,7 @@ impl Reporter {
     }
 
     /// Sends until the group is in the log, or is replaced by a notice there. The error goes to the session.
-    async fn deliver(&self, delivery: &mut Delivery, group: Group) -> Result<(), Refusal> {
+    async fn deliver(&self, delivery: &mut Delivery, group: Group) -> Result<(), ReportRefusal> {
         let mut waiting = VecDeque::from([group]);
         while let Some(group) = waiting.pop_front() {
             let group = delivery.numbered(group);
@@ -84,7 +91,7 @@ impl Reporter {
     }
 
     /// Sends the same command under the same id until the server accepts or refuses it.
-    async fn send(&self, group: &[Command]) -> Result<(), Refusal> {
+    async fn send(&self, group: &[Command]) -> Result<(), ReportRefusal> {
         let command = match group {
             [command] => command.clone(),
             commands => Command::Batch { commands: commands.to_vec() },
@@ -106,7 +113,7 @@ impl Reporter {
     }
 
     /// Uploads the parts of a report. A notice replaces a part that cannot be stored.
-    async fn prepare(&self, Job { report, overflow }: Job) -> (Report, Group) {
+    async fn prepare(&self, ReportJob { report, overflow }: ReportJob) -> (Report, Group) {
         let mut group = Group::new();
         for PendingCommand { command, to_store, .. } in &report.commands {
             let mut command = command.clone();
@@ -129,7 +136,7 @@ impl Reporter {
         Ok(())
     }
 
-    async fn store_overflow(&self, command: &mut Command, overflow: Option<&Spilled>) -> Result<(), String> {
+    async fn store_overflow(&self, command: &mut Command, overflow: Option<&FinishedOverflow>) -> Result<(), String> {
         let spilled = overflow.ok_or("the agent's disk could not take what was beyond the limit")?;
         self.uploader.put_file(&self.notebook, spilled).await?;
         if let Command::ReportExecution { report: ExecutionReport::Output { outputs }, .. } = command {
@@ -140,10 +147,10 @@ impl Reporter {
 }
 
 /// Turns an error into a refusal. A finally failed connection counts as an ended session.
-fn refusal(error: CommandError) -> Refusal {
+fn refusal(error: CommandError) -> ReportRefusal {
     let expected_seq = match &error {
         CommandError::Rejected(reject) => reject.expected_seq,
         CommandError::Connection(_) => None,
     };
-    Refusal { code: error.code().unwrap_or(RejectionCode::Forbidden), message: error.to_string(), expected_seq }
+    ReportRefusal { code: error.code().unwrap_or(RejectionCode::Forbidden), message: error.to_string(), expected_seq }
 }

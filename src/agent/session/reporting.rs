@@ -4,30 +4,32 @@ use bytes::Bytes;
 use notarium_core::{Command, ExecutionId, ExecutionReport, RejectionCode};
 
 use super::reports::{PendingCommand, Report, ToStore, as_display, displayed, notice};
-use super::{KernelSessionMachine, Output};
-use crate::outputs::Emit;
+use super::{KernelSessionMachine, SessionOutput};
+use crate::outputs::OutputChange;
 
 impl KernelSessionMachine {
     /// Turns the collector's changes into reports; consecutive outputs go in one.
-    pub(super) fn emit(&mut self, now_ms: u64, id: &ExecutionId, emits: Vec<Emit>) {
+    pub(super) fn emit(&mut self, now_ms: u64, id: &ExecutionId, emits: Vec<OutputChange>) {
         let mut shown = (Vec::new(), Vec::new());
         for emit in emits {
             match emit {
-                Emit::Append { object, display_id } => shown.0.push(displayed(object, display_id, &mut shown.1)),
-                Emit::Overflow(bytes) => {
+                OutputChange::Append { object, display_id } => {
+                    shown.0.push(displayed(object, display_id, &mut shown.1))
+                }
+                OutputChange::Overflow(bytes) => {
                     if let Some(run) = self.runs.get_mut(id) {
                         run.has_spilled = true;
                     }
-                    self.out.push(Output::Spill { execution_id: id.clone(), bytes });
+                    self.out.push(SessionOutput::Spill { execution_id: id.clone(), bytes });
                 }
-                Emit::Update { display_id, mut object } => {
+                OutputChange::Update { display_id, mut object } => {
                     self.push_outputs(now_ms, id, &mut shown);
                     object.output = as_display(&object.output);
                     let mut parts = Vec::new();
                     let output = displayed(object, Some(display_id.clone()), &mut parts);
                     self.push_output(now_ms, id, ExecutionReport::UpdateDisplay { display_id, output }, parts);
                 }
-                Emit::Clear => {
+                OutputChange::Clear => {
                     self.push_outputs(now_ms, id, &mut shown);
                     self.push_report(now_ms, id, ExecutionReport::Clear { wait: false });
                 }
@@ -121,7 +123,7 @@ impl KernelSessionMachine {
         let busy = self.runs.values().any(|run| run.is_started() && !run.is_finished());
         if busy != self.busy_shown {
             self.busy_shown = busy;
-            self.out.push(Output::Busy(busy));
+            self.out.push(SessionOutput::Busy(busy));
         }
     }
 
@@ -137,7 +139,7 @@ impl KernelSessionMachine {
             Report { commands: std::mem::take(&mut self.pending), bytes: std::mem::take(&mut self.pending_bytes) };
         self.unanswered_bytes += report.bytes;
         self.unanswered += 1;
-        self.out.push(Output::Report(report));
+        self.out.push(SessionOutput::Report(report));
     }
 
     /// Takes the answer to a report: it is in the log, or was refused.

@@ -7,18 +7,18 @@ use crate::outputs::{OutputCollector, OutputLimits};
 
 /// Result of an execution, as the kernel reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct RunEnd {
     pub outcome: ExecutionOutcome,
     pub execution_count: Option<u64>,
 }
 
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct SessionRun {
     /// Number of the run in its session.
     pub number: u64,
     pub fence: Version,
     pub collector: OutputCollector,
-    pub end: Option<End>,
+    pub end: Option<RunEnd>,
     /// True: interrupt when the kernel has begun the run.
     pub interrupt_wanted: bool,
     /// The run, or its kernel, was interrupted.
@@ -37,7 +37,7 @@ pub(super) struct Run {
 /// Most notices that one run keeps; further ones would repeat the same.
 const MAX_NOTICES: usize = 4;
 
-impl Run {
+impl SessionRun {
     pub fn new(number: u64, fence: Version, timeout_ms: Option<Millis>, limits: OutputLimits) -> Self {
         Self {
             number,

@@ -3,8 +3,8 @@
 use notarium_core::{Because, Command, ExecutionId, ExecutionOutcome, ExecutionReport, KernelCause, RawObject};
 use serde_json::value::RawValue;
 
-use super::run::End;
-use super::{KernelSessionMachine, Output, Phase};
+use super::run::RunEnd;
+use super::{KernelSessionMachine, Phase, SessionOutput};
 use crate::kernel::{EndCause, FinishStatus, KernelEvent, LossReason};
 use crate::outputs::KernelOutput;
 
@@ -67,7 +67,7 @@ impl KernelSessionMachine {
         let id = id.clone();
         self.push_report(now_ms, &id, ExecutionReport::Started {});
         if wants_interrupt {
-            self.out.push(Output::Interrupt);
+            self.out.push(SessionOutput::Interrupt);
         }
     }
 
@@ -114,7 +114,7 @@ impl KernelSessionMachine {
             run.note("the kernel did not run it, because one before it failed");
         }
         let outcome = if status == FinishStatus::Ok { ExecutionOutcome::Ok } else { run.failure() };
-        run.end = Some(End { outcome, execution_count });
+        run.end = Some(RunEnd { outcome, execution_count });
         self.close_progress(now_ms, id);
         self.complete(now_ms, id);
         self.forget_old_runs();
@@ -138,7 +138,7 @@ impl KernelSessionMachine {
         let Some(end) = run.end else { return };
         let notice = run.notice();
         self.push_overflow(now_ms, id);
-        let End { outcome, execution_count } = end;
+        let RunEnd { outcome, execution_count } = end;
         let completed = ExecutionReport::Completed { outcome, execution_count, notice };
         self.push_report(now_ms, id, completed);
     }

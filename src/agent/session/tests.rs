@@ -10,8 +10,8 @@ fn id(text: &str) -> ExecutionId {
     text.parse().unwrap()
 }
 
-fn view(phase: KernelPhase, assigned: Option<&str>) -> Input {
-    let assigned = assigned.map(|execution| Assigned {
+fn view(phase: KernelPhase, assigned: Option<&str>) -> SessionInput {
+    let assigned = assigned.map(|execution| AssignedRun {
         execution_id: id(execution),
         fence: 7,
         source: "1+1".into(),
@@ -20,48 +20,48 @@ fn view(phase: KernelPhase, assigned: Option<&str>) -> Input {
         cancel_requested: false,
         is_assistants: false,
     });
-    Input::View(View { phase: Some(phase), assigned })
+    SessionInput::View(SessionView { phase: Some(phase), assigned })
 }
 
-fn ready() -> Input {
-    Input::Kernel(KernelEvent::Ready { language_info: None, sandbox: RawObject::default() })
+fn ready() -> SessionInput {
+    SessionInput::Kernel(KernelEvent::Ready { language_info: None, sandbox: RawObject::default() })
 }
 
-fn started(execution: &str) -> Input {
-    Input::Kernel(KernelEvent::Started { execution_id: execution.into() })
+fn started(execution: &str) -> SessionInput {
+    SessionInput::Kernel(KernelEvent::Started { execution_id: execution.into() })
 }
 
-fn text(execution: &str, text: &str) -> Input {
+fn text(execution: &str, text: &str) -> SessionInput {
     let output = KernelOutput::Stream { name: "stdout".into(), text: text.into() };
-    Input::Kernel(KernelEvent::Output { execution_id: Some(execution.into()), output })
+    SessionInput::Kernel(KernelEvent::Output { execution_id: Some(execution.into()), output })
 }
 
-fn finished(execution: &str, status: FinishStatus) -> Input {
+fn finished(execution: &str, status: FinishStatus) -> SessionInput {
     let (execution_id, execution_count) = (execution.into(), Some(1));
-    Input::Kernel(KernelEvent::Finished { execution_id, status, execution_count })
+    SessionInput::Kernel(KernelEvent::Finished { execution_id, status, execution_count })
 }
 
-fn died() -> Input {
+fn died() -> SessionInput {
     let cause = EndCause::Died { status: ExitStatus::Signal(9), output_tail: String::new() };
-    Input::Kernel(KernelEvent::Ended { cause, unfinished: vec![] })
+    SessionInput::Kernel(KernelEvent::Ended { cause, unfinished: vec![] })
 }
 
 /// Short forms of the outputs: `execute e`, `report started, output …`.
-fn said(outputs: &[Output]) -> Vec<String> {
+fn said(outputs: &[SessionOutput]) -> Vec<String> {
     outputs.iter().map(say).collect()
 }
 
-fn say(output: &Output) -> String {
+fn say(output: &SessionOutput) -> String {
     match output {
-        Output::Execute { execution_id, .. } => format!("execute {execution_id}"),
-        Output::Report(report) => {
+        SessionOutput::Execute { execution_id, .. } => format!("execute {execution_id}"),
+        SessionOutput::Report(report) => {
             let commands: Vec<String> = report.commands.iter().map(say_command).collect();
             format!("report {}", commands.join(", "))
         }
-        Output::Spill { bytes, .. } => format!("spill {}", bytes.len()),
-        Output::AnswerInput(value) => format!("answer {value}"),
-        Output::Busy(busy) => format!("busy {busy}"),
-        Output::Stop { .. } => "stop".into(),
+        SessionOutput::Spill { bytes, .. } => format!("spill {}", bytes.len()),
+        SessionOutput::AnswerInput(value) => format!("answer {value}"),
+        SessionOutput::Busy(busy) => format!("busy {busy}"),
+        SessionOutput::Stop { .. } => "stop".into(),
         other => format!("{other:?}").to_lowercase(),
     }
 }
@@ -122,11 +122,11 @@ impl Tested {
         tested
     }
 
-    fn give(&mut self, input: Input) -> Vec<String> {
+    fn give(&mut self, input: SessionInput) -> Vec<String> {
         let outputs = self.session.handle(self.now, input);
         let said = said(&outputs);
         self.reports.extend(outputs.into_iter().filter_map(|output| match output {
-            Output::Report(report) => Some(report),
+            SessionOutput::Report(report) => Some(report),
             _ => None,
         }));
         said
@@ -134,13 +134,16 @@ impl Tested {
 
     fn later(&mut self, milliseconds: u64) -> Vec<String> {
         self.now += milliseconds;
-        self.give(Input::Tick)
+        self.give(SessionInput::Tick)
     }
 
     fn answer_all(&mut self, refusal: Option<RejectionCode>) -> Vec<String> {
         let reports = std::mem::take(&mut self.reports);
         let refusal = refusal.map(|code| (code, "because".to_owned()));
-        reports.into_iter().flat_map(|report| self.give(Input::Answered { report, refusal: refusal.clone() })).collect()
+        reports
+            .into_iter()
+            .flat_map(|report| self.give(SessionInput::Answered { report, refusal: refusal.clone() }))
+            .collect()
     }
 }
 
@@ -180,16 +183,16 @@ fn a_long_run_shows_its_start_and_outputs_meanwhile() {
 fn an_interrupt_before_the_kernel_has_begun_is_sent_again_when_it_begins() {
     let mut tested = Tested::running(|_| ());
     tested.give(view(KernelPhase::Started, Some("e")));
-    assert_eq!(tested.give(Input::Interrupt { execution_id: Some(id("e")) }), ["interrupt"]);
+    assert_eq!(tested.give(SessionInput::Interrupt { execution_id: Some(id("e")) }), ["interrupt"]);
     assert_eq!(tested.give(started("e")), ["interrupt"]);
-    assert_eq!(tested.give(Input::Interrupt { execution_id: Some(id("other")) }), Vec::<String>::new());
-    assert_eq!(tested.give(Input::Interrupt { execution_id: None }), ["interrupt"]);
+    assert_eq!(tested.give(SessionInput::Interrupt { execution_id: Some(id("other")) }), Vec::<String>::new());
+    assert_eq!(tested.give(SessionInput::Interrupt { execution_id: None }), ["interrupt"]);
 }
 
 #[test]
 fn a_timeout_interrupts_and_says_so() {
     let mut tested = Tested::running(|_| ());
-    let assigned = Assigned {
+    let assigned = AssignedRun {
         execution_id: id("e"),
         fence: 7,
         source: "while True: pass".into(),
@@ -198,7 +201,7 @@ fn a_timeout_interrupts_and_says_so() {
         cancel_requested: false,
         is_assistants: false,
     };
-    tested.give(Input::View(View { phase: Some(KernelPhase::Started), assigned: Some(assigned) }));
+    tested.give(SessionInput::View(SessionView { phase: Some(KernelPhase::Started), assigned: Some(assigned) }));
     tested.give(started("e"));
     tested.later(10);
     assert_eq!(tested.session.deadline(), Some(2000));
@@ -217,9 +220,9 @@ fn a_question_goes_out_behind_what_was_written_before() {
     tested.give(text("e", "b"));
     let execution_id = Some("e".to_owned());
     let question = KernelEvent::InputRequest { execution_id, prompt: "name?".into(), password: false };
-    assert_eq!(tested.give(Input::Kernel(question)), ["report started, output, output, input"]);
-    assert_eq!(tested.give(Input::Answer { execution_id: id("e"), value: "x".into() }), ["answer x"]);
-    assert!(tested.give(Input::Answer { execution_id: id("e"), value: "y".into() }).is_empty(), "answered once");
+    assert_eq!(tested.give(SessionInput::Kernel(question)), ["report started, output, output, input"]);
+    assert_eq!(tested.give(SessionInput::Answer { execution_id: id("e"), value: "x".into() }), ["answer x"]);
+    assert!(tested.give(SessionInput::Answer { execution_id: id("e"), value: "y".into() }).is_empty(), "answered once");
 }
 
 #[test]
@@ -252,7 +255,7 @@ fn a_stale_fence_stops_the_writing_and_kills_the_kernel() {
 #[test]
 fn a_session_that_the_log_does_not_know_is_killed() {
     let mut tested = Tested::running(|_| ());
-    assert_eq!(tested.give(Input::View(View { phase: None, assigned: None })), ["kill", "over"]);
+    assert_eq!(tested.give(SessionInput::View(SessionView { phase: None, assigned: None })), ["kill", "over"]);
 }
 
 #[test]
@@ -261,7 +264,7 @@ fn without_a_connection_the_middle_is_dropped_with_a_notice_and_the_end_is_kept(
         limits.max_buffered_bytes = 3000;
         limits.outputs.coalesce_ms = 0;
     });
-    tested.give(Input::Online(false));
+    tested.give(SessionInput::Online(false));
     tested.give(view(KernelPhase::Started, Some("e")));
     tested.give(started("e"));
     for _ in 0..10 {
@@ -293,7 +296,7 @@ fn a_kernel_that_answers_an_interrupt_with_abort_was_interrupted() {
     let mut tested = Tested::running(|_| ());
     tested.give(view(KernelPhase::Started, Some("e")));
     tested.give(started("e"));
-    tested.give(Input::Interrupt { execution_id: None });
+    tested.give(SessionInput::Interrupt { execution_id: None });
     let end = tested.give(finished("e", FinishStatus::Aborted));
     assert_eq!(end.last().unwrap(), "report started, completed interrupted");
     tested.give(view(KernelPhase::Started, Some("f")));
@@ -331,7 +334,7 @@ fn an_idle_kernel_is_shut_down_and_a_busy_one_is_not() {
     assert!(!tested.later(100_000).contains(&"stop".to_owned()));
     tested.give(finished("e", FinishStatus::Ok));
     assert_eq!(tested.later(60_000), ["stop"]);
-    let ended = Input::Kernel(KernelEvent::Ended { cause: EndCause::Shutdown, unfinished: vec![] });
+    let ended = SessionInput::Kernel(KernelEvent::Ended { cause: EndCause::Shutdown, unfinished: vec![] });
     assert_eq!(tested.give(ended), ["report kernel ended: shut down after 60 s without work"]);
 }
 
@@ -339,7 +342,7 @@ fn an_idle_kernel_is_shut_down_and_a_busy_one_is_not() {
 fn a_failed_launch_is_reported_with_its_cause() {
     let mut tested = Tested::new(|_| ());
     tested.give(view(KernelPhase::Claimed, None));
-    let failed = tested.give(Input::LaunchFailed(Because::new(KernelCause::Died, "no module named ipykernel")));
+    let failed = tested.give(SessionInput::LaunchFailed(Because::new(KernelCause::Died, "no module named ipykernel")));
     assert_eq!(failed, ["report launch failed: no module named ipykernel"]);
     assert_eq!(tested.answer_all(None), ["over"]);
 }
@@ -349,7 +352,7 @@ fn a_shutdown_while_launching_stops_the_launch() {
     let mut tested = Tested::new(|_| ());
     tested.give(view(KernelPhase::Claimed, None));
     assert_eq!(tested.give(view(KernelPhase::Ending, None)), ["stop"]);
-    let failed = tested.give(Input::LaunchFailed(KernelCause::CannotStart.into()));
+    let failed = tested.give(SessionInput::LaunchFailed(KernelCause::CannotStart.into()));
     assert_eq!(failed, ["report kernel ended: shut down while it was started"]);
 }
 
@@ -357,7 +360,7 @@ fn a_shutdown_while_launching_stops_the_launch() {
 fn functions_are_registered_alone_and_a_refusal_stands_in_the_run() {
     let functions = |data: &str| {
         let data = crate::outputs::raw_json(data.to_owned());
-        Input::Kernel(KernelEvent::Functions { execution_id: Some("e".into()), data })
+        SessionInput::Kernel(KernelEvent::Functions { execution_id: Some("e".into()), data })
     };
     let sound = r#"{"functions":[{"name":"f","schema":{"type":"object"}}]}"#;
     let mut tested = Tested::running(|_| ());

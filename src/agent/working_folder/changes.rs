@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
 use super::moving::{keep, refusal, rename_free};
-use super::{Refused, WorkingFolder, kind_of, parts, tree};
+use super::{RequestRefusal, WorkingFolder, kind_of, parts, tree};
 
 /// Name of the folder.
 pub(super) const TRASH: &str = ".notarium-trash";
@@ -33,34 +33,34 @@ const MAKING: Duration = Duration::from_secs(600);
 
 /// Limits of age and size. The newest entry stays, whatever its size.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Keeps {
+pub(super) struct TrashLimits {
     pub days: u32,
     pub bytes: u64,
     pub entries: usize,
 }
 
-impl Default for Keeps {
+impl Default for TrashLimits {
     fn default() -> Self {
         Self { days: KEPT_DAYS, bytes: MAX_BYTES, entries: MAX_ENTRIES }
     }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct About {
+struct TrashRecord {
     path: String,
     size_bytes: u64,
 }
 
 impl WorkingFolder {
     /// Moves a file, a folder or a link to the trash.
-    pub fn remove(&self, path: &str) -> Result<TrashedFile, Refused> {
+    pub fn remove(&self, path: &str) -> Result<TrashedFile, RequestRefusal> {
         let root = self.root()?;
         let source = self.movable(root.as_fd(), path)?;
         let size_bytes = tree::size_bytes(source.folder.as_fd(), &source.name);
-        let system = |error| Refused::system(&source.path, error);
+        let system = |error| RequestRefusal::system(&source.path, error);
         let trash = made(root.as_fd())?;
         let id = Ulid::generate();
-        let about = About { path: source.path.clone(), size_bytes };
+        let about = TrashRecord { path: source.path.clone(), size_bytes };
         let entry = begun(&trash, id, &about).map_err(system)?;
         let from = (source.folder.as_fd(), source.name.as_str());
         rename_free(from, (entry.as_fd(), CONTENT)).map_err(|error| {
@@ -68,7 +68,7 @@ impl WorkingFolder {
             match error {
                 Errno::XDEV => {
                     let message = format!("'{path}' lies on another disk than the trash: delete it by code");
-                    Refused::new(FileRefusal::SystemRefused, message)
+                    RequestRefusal::new(FileRefusal::SystemRefused, message)
                 }
                 error => system(error),
             }
@@ -85,7 +85,7 @@ impl WorkingFolder {
     }
 
     /// Lists the entries that can be restored.
-    pub fn trash(&self, limit: u32) -> Result<TrashPage, Refused> {
+    pub fn trash(&self, limit: u32) -> Result<TrashPage, RequestRefusal> {
         let root = self.root()?;
         let Some(trash) = opened(root.as_fd())? else { return Ok(self.page(Vec::new(), limit)) };
         self.bound(&trash);
@@ -100,9 +100,9 @@ impl WorkingFolder {
     }
 
     /// Restores an entry to its old path, or to `to`.
-    pub fn restore(&self, id: &str, to: Option<&str>) -> Result<MovedFile, Refused> {
+    pub fn restore(&self, id: &str, to: Option<&str>) -> Result<MovedFile, RequestRefusal> {
         let root = self.root()?;
-        let gone = || Refused::new(FileRefusal::NotFound, "it is not in the trash any more: look at the list");
+        let gone = || RequestRefusal::new(FileRefusal::NotFound, "it is not in the trash any more: look at the list");
         let id = parsed(id).ok_or_else(gone)?;
         let trash = opened(root.as_fd())?.ok_or_else(gone)?;
         let (entry, about, kind) = read(&trash, id).ok_or_else(gone)?;
@@ -117,9 +117,9 @@ impl WorkingFolder {
     }
 
     /// Deletes one entry permanently, or all.
-    pub fn empty_trash(&self, id: Option<&str>, limit: u32) -> Result<TrashPage, Refused> {
+    pub fn empty_trash(&self, id: Option<&str>, limit: u32) -> Result<TrashPage, RequestRefusal> {
         let root = self.root()?;
-        let gone = || Refused::new(FileRefusal::NotFound, "it is not in the trash any more: look at the list");
+        let gone = || RequestRefusal::new(FileRefusal::NotFound, "it is not in the trash any more: look at the list");
         let Some(trash) = opened(root.as_fd())? else {
             return if id.is_some() { Err(gone()) } else { self.trash(limit) };
         };
@@ -128,7 +128,7 @@ impl WorkingFolder {
             None => ids(&trash),
         };
         for id in ids {
-            self.delete(&trash, id).map_err(|error| Refused::system(&id.to_string(), error))?;
+            self.delete(&trash, id).map_err(|error| RequestRefusal::system(&id.to_string(), error))?;
         }
         self.trash(limit)
     }
@@ -179,34 +179,34 @@ impl WorkingFolder {
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-fn opened(root: BorrowedFd<'_>) -> Result<Option<OwnedFd>, Refused> {
+fn opened(root: BorrowedFd<'_>) -> Result<Option<OwnedFd>, RequestRefusal> {
     match openat(root, TRASH, FOLDER, Mode::empty()) {
         Ok(trash) => Ok(Some(trash)),
         Err(Errno::NOENT) => Ok(None),
         Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => {
             let message =
                 format!("'{TRASH}' should be the folder of the trash and is something else: rename it by code");
-            Err(Refused::new(FileRefusal::SystemRefused, message))
+            Err(RequestRefusal::new(FileRefusal::SystemRefused, message))
         }
-        Err(error) => Err(Refused::system(TRASH, error)),
+        Err(error) => Err(RequestRefusal::system(TRASH, error)),
     }
 }
 
-fn made(root: BorrowedFd<'_>) -> Result<OwnedFd, Refused> {
+fn made(root: BorrowedFd<'_>) -> Result<OwnedFd, RequestRefusal> {
     if let Some(trash) = opened(root)? {
         return Ok(trash);
     }
     match mkdirat(root, TRASH, Mode::from_raw_mode(0o700)) {
         Ok(()) | Err(Errno::EXIST) => {}
-        Err(error) => return Err(Refused::system(TRASH, error)),
+        Err(error) => return Err(RequestRefusal::system(TRASH, error)),
     }
-    let trash = opened(root)?.ok_or_else(|| Refused::system(TRASH, Errno::NOENT))?;
+    let trash = opened(root)?.ok_or_else(|| RequestRefusal::system(TRASH, Errno::NOENT))?;
     // Keeps the trash out of commits.
     let _ = write(&trash, ".gitignore", b"*\n");
     Ok(trash)
 }
 
-fn begun(trash: &OwnedFd, id: Ulid, about: &About) -> SystemResult<OwnedFd> {
+fn begun(trash: &OwnedFd, id: Ulid, about: &TrashRecord) -> SystemResult<OwnedFd> {
     let name = id.to_string();
     mkdirat(trash, &name, Mode::from_raw_mode(0o700))?;
     let entry = openat(trash, &name, FOLDER, Mode::empty())?;
@@ -242,21 +242,21 @@ fn parsed(id: &str) -> Option<Ulid> {
 
 fn entries(trash: &OwnedFd) -> Vec<TrashedFile> {
     let entry = |id: Ulid| {
-        let (_, About { path, size_bytes }, kind) = read(trash, id)?;
+        let (_, TrashRecord { path, size_bytes }, kind) = read(trash, id)?;
         Some(TrashedFile { id: id.to_string(), path, kind, size_bytes, removed_at: id.timestamp_ms() })
     };
     ids(trash).into_iter().filter_map(entry).collect()
 }
 
 /// Reads a complete entry with a valid path.
-fn read(trash: &OwnedFd, id: Ulid) -> Option<(OwnedFd, About, FileKind)> {
+fn read(trash: &OwnedFd, id: Ulid) -> Option<(OwnedFd, TrashRecord, FileKind)> {
     let entry = openat(trash, id.to_string(), FOLDER, Mode::empty()).ok()?;
     let stat = statat(&entry, CONTENT, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = std::fs::File::from(openat(&entry, ABOUT, flags, Mode::empty()).ok()?);
     let mut text = Vec::new();
     file.take(MAX_ABOUT_BYTES).read_to_end(&mut text).ok()?;
-    let about: About = serde_json::from_slice(&text).ok()?;
+    let about: TrashRecord = serde_json::from_slice(&text).ok()?;
     let is_path = parts(&about.path).is_ok_and(|parts| !parts.is_empty());
     is_path.then(|| (entry, about, kind_of(&stat)))
 }

@@ -9,7 +9,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::Refused;
+use super::RequestRefusal;
 
 /// Name prefix of incomplete files, on systems without unnamed files.
 const PREFIX: &str = ".notarium-upload-";
@@ -18,7 +18,7 @@ const PERMISSIONS: RawMode = 0o777;
 
 /// An incoming file. Dropped before it is complete, it leaves nothing.
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct IncomingFile {
     /// Open for writing.
     pub file: File,
     folder: OwnedFd,
@@ -29,10 +29,10 @@ pub(crate) struct Incoming {
     temporary: Option<String>,
 }
 
-impl Incoming {
-    pub fn begin(folder: OwnedFd, name: &str, path: String, overwrite: bool) -> Result<Self, Refused> {
+impl IncomingFile {
+    pub fn begin(folder: OwnedFd, name: &str, path: String, overwrite: bool) -> Result<Self, RequestRefusal> {
         check_free(&folder, name, &path, overwrite)?;
-        let (file, temporary) = unnamed(&folder).map_err(|error| Refused::system(&path, error))?;
+        let (file, temporary) = unnamed(&folder).map_err(|error| RequestRefusal::system(&path, error))?;
         Ok(Self { file: File::from(file), folder, name: name.to_owned(), path, overwrite, temporary })
     }
 
@@ -42,12 +42,12 @@ impl Incoming {
     }
 
     /// Gives the file its name, atomically. Returns true if it has replaced another.
-    pub fn commit(mut self) -> Result<bool, Refused> {
+    pub fn commit(mut self) -> Result<bool, RequestRefusal> {
         let replaces = check_free(&self.folder, &self.name, &self.path, self.overwrite)?;
         let path = self.path.clone();
         self.put(replaces).map_err(|error| match error {
             Errno::EXIST => exists(&path),
-            error => Refused::system(&path, error),
+            error => RequestRefusal::system(&path, error),
         })?;
         Ok(replaces.is_some())
     }
@@ -98,7 +98,7 @@ impl Incoming {
     }
 }
 
-impl Drop for Incoming {
+impl Drop for IncomingFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
             // The file may have its final name already.
@@ -108,7 +108,7 @@ impl Drop for Incoming {
 }
 
 /// Refuses a file for which the disk has no room.
-pub(super) fn check_room(folder: &OwnedFd, path: &str, size_bytes: Option<u64>) -> Result<(), Refused> {
+pub(super) fn check_room(folder: &OwnedFd, path: &str, size_bytes: Option<u64>) -> Result<(), RequestRefusal> {
     let Ok(disk) = fstatvfs(folder) else { return Ok(()) };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     // Some file systems report no size.
@@ -116,18 +116,18 @@ pub(super) fn check_room(folder: &OwnedFd, path: &str, size_bytes: Option<u64>) 
         Some(bytes) if disk.f_blocks > 0 && bytes > free => {
             let message =
                 format!("'{path}' has {bytes} bytes, and the disk there has room for {free}: make room, and try again");
-            Err(Refused::new(FileRefusal::DiskFull, message))
+            Err(RequestRefusal::new(FileRefusal::DiskFull, message))
         }
         _ => Ok(()),
     }
 }
 
 /// Refuses a name that is taken, unless a file may be replaced. Returns that file's permissions.
-fn check_free(folder: &OwnedFd, name: &str, path: &str, overwrite: bool) -> Result<Option<Mode>, Refused> {
+fn check_free(folder: &OwnedFd, name: &str, path: &str, overwrite: bool) -> Result<Option<Mode>, RequestRefusal> {
     let found = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) => found,
         Err(Errno::NOENT) => return Ok(None),
-        Err(error) => return Err(Refused::system(path, error)),
+        Err(error) => return Err(RequestRefusal::system(path, error)),
     };
     let words = match FileType::from_raw_mode(found.st_mode) {
         FileType::RegularFile if overwrite => return Ok(Some(Mode::from_raw_mode(found.st_mode & PERMISSIONS))),
@@ -136,11 +136,14 @@ fn check_free(folder: &OwnedFd, name: &str, path: &str, overwrite: bool) -> Resu
         FileType::Symlink => "is a link: name the file that it leads to",
         _ => "is a device or a pipe: choose another name",
     };
-    Err(Refused::new(FileRefusal::WrongKind, format!("'{path}' {words}")))
+    Err(RequestRefusal::new(FileRefusal::WrongKind, format!("'{path}' {words}")))
 }
 
-pub(super) fn exists(path: &str) -> Refused {
-    Refused::new(FileRefusal::FileExists, format!("'{path}' exists: ask for it to be replaced, or choose another name"))
+pub(super) fn exists(path: &str) -> RequestRefusal {
+    RequestRefusal::new(
+        FileRefusal::FileExists,
+        format!("'{path}' exists: ask for it to be replaced, or choose another name"),
+    )
 }
 
 /// Creates a file without a name, which disappears with its process; otherwise one with a telling name.

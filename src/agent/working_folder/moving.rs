@@ -9,10 +9,10 @@ use rustix::fs::{
 use rustix::io::{Errno, Result as SystemResult};
 
 use super::incoming::exists;
-use super::{Found, Refused, WorkingFolder, check_new_name, kind_of, parts};
+use super::{OpenedEntry, RequestRefusal, WorkingFolder, check_new_name, kind_of, parts};
 
 /// An entry of a folder; for a link, the link itself and not its target.
-pub(super) struct Named {
+pub(super) struct FolderEntry {
     pub folder: OwnedFd,
     pub name: String,
     /// The path as requested.
@@ -21,7 +21,7 @@ pub(super) struct Named {
 }
 
 /// A free name in an open folder.
-pub(super) struct Free {
+pub(super) struct FreeName {
     pub folder: OwnedFd,
     pub name: String,
     pub path: String,
@@ -29,7 +29,7 @@ pub(super) struct Free {
 
 impl WorkingFolder {
     /// Renames or moves a file, a folder or a link.
-    pub fn relocate(&self, from: &str, to: &str) -> Result<MovedFile, Refused> {
+    pub fn relocate(&self, from: &str, to: &str) -> Result<MovedFile, RequestRefusal> {
         let root = self.root()?;
         let source = self.movable(root.as_fd(), from)?;
         check_not_inside(&source, to)?;
@@ -41,67 +41,73 @@ impl WorkingFolder {
     }
 
     /// Finds an entry that may be moved or deleted.
-    pub(super) fn movable(&self, root: BorrowedFd<'_>, path: &str) -> Result<Named, Refused> {
+    pub(super) fn movable(&self, root: BorrowedFd<'_>, path: &str) -> Result<FolderEntry, RequestRefusal> {
         let parts = parts(path)?;
         let Some((name, folders)) = parts.split_last() else {
             let message = "the kernels' working folder itself stays: name something in it";
-            return Err(Refused::new(FileRefusal::InvalidPath, message));
+            return Err(RequestRefusal::new(FileRefusal::InvalidPath, message));
         };
         let path = parts.join("/");
-        let Found { descriptor: folder, real, .. } = self.find(root, &folders.join("/"), FOLDER)?;
+        let OpenedEntry { descriptor: folder, real, .. } = self.find(root, &folders.join("/"), FOLDER)?;
         self.places.check_movable(&real.join(name), &path)?;
-        let stat = statat(&folder, *name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| Refused::system(&path, error))?;
+        let stat =
+            statat(&folder, *name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| RequestRefusal::system(&path, error))?;
         if self.places.is_hidden(&stat) {
-            return Err(Refused::new(FileRefusal::OutOfReach, format!("'{path}' is hidden from kernels")));
+            return Err(RequestRefusal::new(FileRefusal::OutOfReach, format!("'{path}' is hidden from kernels")));
         }
-        Ok(Named { folder, name: (*name).to_owned(), path, stat })
+        Ok(FolderEntry { folder, name: (*name).to_owned(), path, stat })
     }
 
     /// Finds the target of a move, and makes its folders.
-    pub(super) fn target(&self, root: BorrowedFd<'_>, path: &str, checks_all: bool) -> Result<Free, Refused> {
+    pub(super) fn target(
+        &self,
+        root: BorrowedFd<'_>,
+        path: &str,
+        checks_all: bool,
+    ) -> Result<FreeName, RequestRefusal> {
         let parts = parts(path)?;
         let Some((name, folders)) = parts.split_last().filter(|_| !path.ends_with('/')) else {
             let message = format!("'{path}' names a folder: add the new name");
-            return Err(Refused::new(FileRefusal::InvalidPath, message));
+            return Err(RequestRefusal::new(FileRefusal::InvalidPath, message));
         };
         check_new_name(name)?;
         if checks_all {
             folders.iter().try_for_each(|folder| check_new_name(folder))?;
         }
         let path = parts.join("/");
-        let Found { descriptor: folder, real, .. } = self.make_folders(root, folders)?;
+        let OpenedEntry { descriptor: folder, real, .. } = self.make_folders(root, folders)?;
         self.places.check_movable(&real.join(name), &path)?;
-        Ok(Free { folder, name: (*name).to_owned(), path })
+        Ok(FreeName { folder, name: (*name).to_owned(), path })
     }
 }
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NONBLOCK);
 
-fn folder_of(path: &str) -> Result<String, Refused> {
+fn folder_of(path: &str) -> Result<String, RequestRefusal> {
     let parts = parts(path)?;
     Ok(parts.split_last().map(|(_, folders)| folders.join("/")).unwrap_or_default())
 }
 
-fn check_not_inside(source: &Named, to: &str) -> Result<(), Refused> {
+fn check_not_inside(source: &FolderEntry, to: &str) -> Result<(), RequestRefusal> {
     let to = parts(to)?.join("/");
     let inside = to.strip_prefix(&source.path).is_some_and(|rest| rest.starts_with('/'));
     if inside && kind_of(&source.stat) == FileKind::Folder { Err(inside_itself(&source.path)) } else { Ok(()) }
 }
 
-fn inside_itself(path: &str) -> Refused {
-    Refused::new(FileRefusal::InvalidPath, format!("'{path}' cannot go into itself: choose another folder"))
+fn inside_itself(path: &str) -> RequestRefusal {
+    RequestRefusal::new(FileRefusal::InvalidPath, format!("'{path}' cannot go into itself: choose another folder"))
 }
 
 /// Turns a system error of a move into a refusal.
-pub(super) fn refusal(from: &str, to: &str, error: Errno) -> Refused {
+pub(super) fn refusal(from: &str, to: &str, error: Errno) -> RequestRefusal {
     match error {
         Errno::EXIST | Errno::NOTEMPTY => exists(to),
         Errno::INVAL => inside_itself(from),
         Errno::XDEV => {
             let message = format!("'{from}' lies on another disk than '{to}': move it by code");
-            Refused::new(FileRefusal::SystemRefused, message)
+            RequestRefusal::new(FileRefusal::SystemRefused, message)
         }
-        error => Refused::system(from, error),
+        error => RequestRefusal::system(from, error),
     }
 }
 

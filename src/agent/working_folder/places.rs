@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use notarium_wire::FileRefusal;
 use rustix::fs::Stat;
 
-use super::Refused;
+use super::RequestRefusal;
 use crate::kernel::LaunchOptions;
 
 /// Reach of kernels. For each path, its nearest ancestor in these lists decides.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct ReachablePaths {
     hidden: Vec<PathBuf>,
     read_only: Vec<PathBuf>,
     shown: Vec<PathBuf>,
@@ -28,7 +28,7 @@ enum Reach {
     Hidden,
 }
 
-impl Places {
+impl ReachablePaths {
     pub fn new(hidden: &[PathBuf], read_only: &[PathBuf], shown: &[PathBuf]) -> Self {
         let identities = hidden.iter().filter_map(identity).collect();
         Self { hidden: hidden.to_vec(), read_only: read_only.to_vec(), shown: shown.to_vec(), identities }
@@ -47,7 +47,7 @@ impl Places {
     }
 
     /// Refuses hidden paths. `real` is the resolved path, `path` the requested one.
-    pub fn check_readable(&self, root: &Path, real: &Path, path: &str) -> Result<(), Refused> {
+    pub fn check_readable(&self, root: &Path, real: &Path, path: &str) -> Result<(), RequestRefusal> {
         let below = real.ancestors().take_while(|above| above.starts_with(root));
         let is_moved = || below.filter_map(identity).any(|it| self.identities.contains(&it));
         if self.reach(real) != Reach::Hidden && real.starts_with(root) && (self.identities.is_empty() || !is_moved()) {
@@ -57,7 +57,7 @@ impl Places {
     }
 
     /// Refuses paths that a kernel could not write either, because programs outside run them later.
-    pub fn check_writable(&self, real: &Path, path: &str) -> Result<(), Refused> {
+    pub fn check_writable(&self, real: &Path, path: &str) -> Result<(), RequestRefusal> {
         match self.reach(real) {
             Reach::Shown => Ok(()),
             Reach::ReadOnly => {
@@ -68,7 +68,7 @@ impl Places {
     }
 
     /// Refuses paths that kernels cannot write, and folders that contain one.
-    pub fn check_movable(&self, real: &Path, path: &str) -> Result<(), Refused> {
+    pub fn check_movable(&self, real: &Path, path: &str) -> Result<(), RequestRefusal> {
         self.check_writable(real, path)?;
         let mut places = self.hidden.iter().chain(&self.read_only);
         if places.any(|place| place.starts_with(real)) {
@@ -97,8 +97,8 @@ impl Places {
     }
 }
 
-fn refused(path: &str, why: &str) -> Refused {
-    Refused::new(FileRefusal::OutOfReach, format!("'{path}' is out of reach: {why}. Name something else"))
+fn refused(path: &str, why: &str) -> RequestRefusal {
+    RequestRefusal::new(FileRefusal::OutOfReach, format!("'{path}' is out of reach: {why}. Name something else"))
 }
 
 fn identity(path: impl AsRef<Path>) -> Option<(u64, u64)> {

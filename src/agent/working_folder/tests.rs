@@ -23,7 +23,7 @@ impl Scene {
             std::fs::write(base.join(name), text).unwrap();
         }
         std::fs::write(work.join(".bashrc"), "old").unwrap();
-        let places = Places::new(&[work.join("keys")], &[work.join(".bashrc")], std::slice::from_ref(&work));
+        let places = ReachablePaths::new(&[work.join("keys")], &[work.join(".bashrc")], std::slice::from_ref(&work));
         Self { working: WorkingFolder::new(&work, places), folder }
     }
 
@@ -207,11 +207,11 @@ fn a_file_for_which_there_is_no_room_is_refused_before_it_comes() {
     let refused = scene.working.create("huge", false, Some(u64::MAX)).unwrap_err();
     assert_eq!(refused.code, R::DiskFull);
     assert!(refused.message.contains("make room"), "{}", refused.message);
-    assert_eq!(Refused::system("x", Errno::NOSPC).code, R::DiskFull);
+    assert_eq!(RequestRefusal::system("x", Errno::NOSPC).code, R::DiskFull);
 }
 
 #[test]
 fn a_working_folder_that_is_the_whole_machine_is_nobody_s() {
-    let working = WorkingFolder::new(Path::new("/"), Places::default());
+    let working = WorkingFolder::new(Path::new("/"), ReachablePaths::default());
     assert_eq!(working.look("etc/passwd").unwrap_err().code, R::OutOfReach);
 }

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 
 use notarium_wire::FileRefusal as R;
 
-use super::changes::{Keeps, TRASH};
+use super::changes::{TRASH, TrashLimits};
 use super::moving::rename_reserved;
 use super::tests::Scene;
 use super::*;
@@ -104,7 +104,7 @@ fn a_folder_around_a_hidden_place_stays_where_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let work = folder.path().canonicalize().unwrap();
     std::fs::create_dir_all(work.join("config/keys")).unwrap();
-    let working = WorkingFolder::new(&work, Places::new(&[work.join("config/keys")], &[], &[]));
+    let working = WorkingFolder::new(&work, ReachablePaths::new(&[work.join("config/keys")], &[], &[]));
     assert_eq!(working.relocate("config", "other").unwrap_err().code, R::OutOfReach);
     assert_eq!(working.remove("config").unwrap_err().code, R::OutOfReach);
     // Code may rename a hidden path meanwhile: it is still recognised.
@@ -140,7 +140,7 @@ fn what_is_removed_comes_back_whole_also_to_another_process() {
     let page = scene.working.trash(100).unwrap();
     assert_eq!((page.count, page.size_bytes, page.kept_days), (2, 9, 30));
     // The same folder after a restart of the agent.
-    let again = WorkingFolder::new(&scene.path(""), Places::default());
+    let again = WorkingFolder::new(&scene.path(""), ReachablePaths::default());
     assert_eq!(again.trash(1).unwrap().files.len(), 1);
     assert_eq!(again.restore(&folder, None).unwrap().path, "data");
     assert_eq!(again.restore(&file, None).unwrap().path, "a.txt");
@@ -222,7 +222,7 @@ fn what_code_put_into_the_trash_is_not_believed() {
 #[test]
 fn the_trash_keeps_so_much_for_so_long_and_the_last_entry_always() {
     let mut scene = Scene::new();
-    scene.working.keeps = Keeps { days: 30, bytes: 12, entries: 3 };
+    scene.working.keeps = TrashLimits { days: 30, bytes: 12, entries: 3 };
     for name in ["one", "two", "six"] {
         std::fs::write(scene.path(name), "sixsix").unwrap();
         let id: ulid::Ulid = scene.removed(name).unwrap().parse().unwrap();

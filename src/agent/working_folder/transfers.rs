@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::{Incoming, Refused, WorkingFolder};
+use super::{IncomingFile, RequestRefusal, WorkingFolder};
 use crate::AgentError;
 use notarium_client::{CommandSender, http_address, install_tls_provider};
 
@@ -87,8 +87,8 @@ impl Transfers {
     /// Runs file work on a blocking thread: slow disks must not block the agent's kernels.
     async fn beside<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&WorkingFolder) -> Result<T, Refused> + Send + 'static,
-    ) -> Result<T, Refused> {
+        ask: impl FnOnce(&WorkingFolder) -> Result<T, RequestRefusal> + Send + 'static,
+    ) -> Result<T, RequestRefusal> {
         let folder = self.folder.clone();
         spawn_blocking(move || ask(&folder)).await.unwrap_or_else(|error| Err(broken(&error)))
     }
@@ -97,7 +97,7 @@ impl Transfers {
 
     async fn send(&self, file: File, entry: &FileEntry, transfer: &str) {
         let size_bytes = entry.size_bytes.unwrap_or_default();
-        let pieces = match Outgoing::new(file, size_bytes) {
+        let pieces = match OutgoingFile::new(file, size_bytes) {
             Ok(outgoing) => outgoing.pieces(),
             Err(error) => return tracing::warn!(%error, "a file cannot be read"),
         };
@@ -115,7 +115,12 @@ impl Transfers {
 
     // --- in ---
 
-    async fn receive(&self, incoming: Incoming, transfer: &str, max_bytes: u64) -> Result<WrittenFile, Refused> {
+    async fn receive(
+        &self,
+        incoming: IncomingFile,
+        transfer: &str,
+        max_bytes: u64,
+    ) -> Result<WrittenFile, RequestRefusal> {
         let path = incoming.path().to_owned();
         let file = incoming.file.try_clone().map_err(|error| system(&path, &error))?;
         let (size_bytes, sha256) = self.fetch(file, &path, transfer, max_bytes).await?;
@@ -123,9 +128,15 @@ impl Transfers {
         Ok(WrittenFile { path, size_bytes, sha256, replaced })
     }
 
-    async fn fetch(&self, file: File, path: &str, transfer: &str, max_bytes: u64) -> Result<(u64, String), Refused> {
+    async fn fetch(
+        &self,
+        file: File,
+        path: &str,
+        transfer: &str,
+        max_bytes: u64,
+    ) -> Result<(u64, String), RequestRefusal> {
         let broken_off =
-            || Refused::new(FileRefusal::BrokenOff, "the upload broke off: nothing was stored, send it again");
+            || RequestRefusal::new(FileRefusal::BrokenOff, "the upload broke off: nothing was stored, send it again");
         let request = self.client.get(self.address(transfer)).bearer_auth(&self.token).send();
         let response = tokio::time::timeout(STALLED_AFTER, request).await.map_err(|_| broken_off())?;
         let mut response = response.and_then(reqwest::Response::error_for_status).map_err(|_| broken_off())?;
@@ -138,7 +149,7 @@ impl Transfers {
             if size_bytes > max_bytes {
                 let message =
                     format!("'{path}' has more than {max_bytes} bytes, which is what the server lets through");
-                return Err(Refused::new(FileRefusal::TooLarge, message));
+                return Err(RequestRefusal::new(FileRefusal::TooLarge, message));
             }
             digest.update(&bytes);
             file.write_all(&bytes).await.map_err(|error| system(path, &error))?;
@@ -149,38 +160,41 @@ impl Transfers {
 }
 
 /// Carries out requests that change only names.
-fn changed(folder: &WorkingFolder, request: FileRequest) -> Result<FileAnswer, Refused> {
+fn changed(folder: &WorkingFolder, request: FileRequest) -> Result<FileAnswer, RequestRefusal> {
     match request {
         FileRequest::Move { from, to } => folder.relocate(&from, &to).map(FileAnswer::Moved),
         FileRequest::Remove { path } => folder.remove(&path).map(FileAnswer::Trashed),
         FileRequest::Trash { limit } => folder.trash(limit.min(MAX_LISTED_FILES)).map(FileAnswer::Trash),
         FileRequest::Restore { id, to } => folder.restore(&id, to.as_deref()).map(FileAnswer::Moved),
         FileRequest::EmptyTrash { id } => folder.empty_trash(id.as_deref(), MAX_LISTED_FILES).map(FileAnswer::Trash),
-        _ => Err(Refused::new(FileRefusal::SystemRefused, "the runtime agent does not know this: update it")),
+        _ => Err(RequestRefusal::new(FileRefusal::SystemRefused, "the runtime agent does not know this: update it")),
     }
 }
 
-fn broken(error: &tokio::task::JoinError) -> Refused {
-    Refused::new(FileRefusal::SystemRefused, format!("the runtime agent made a mistake ({error}): please report it"))
+fn broken(error: &tokio::task::JoinError) -> RequestRefusal {
+    RequestRefusal::new(
+        FileRefusal::SystemRefused,
+        format!("the runtime agent made a mistake ({error}): please report it"),
+    )
 }
 
-fn system(path: &str, error: &io::Error) -> Refused {
-    Refused::system(path, rustix::io::Errno::from_io_error(error).unwrap_or(rustix::io::Errno::IO))
+fn system(path: &str, error: &io::Error) -> RequestRefusal {
+    RequestRefusal::system(path, rustix::io::Errno::from_io_error(error).unwrap_or(rustix::io::Errno::IO))
 }
 
 /// An outgoing file. Its length is fixed when it is opened; the transfer ends with an error if the sent content never existed as such.
-struct Outgoing {
+struct OutgoingFile {
     file: tokio::fs::File,
     size_bytes: u64,
     left: u64,
     digest: Sha256,
-    before: Change,
+    before: FileStamp,
 }
 
 /// Values that change with a file: size and modification time.
-type Change = (u64, Option<std::time::SystemTime>);
+type FileStamp = (u64, Option<std::time::SystemTime>);
 
-impl Outgoing {
+impl OutgoingFile {
     fn new(file: File, size_bytes: u64) -> io::Result<Self> {
         let before = change(&file.metadata()?);
         let (left, digest) = (size_bytes, Sha256::new());
@@ -220,7 +234,7 @@ impl Outgoing {
     }
 }
 
-fn change(metadata: &std::fs::Metadata) -> Change {
+fn change(metadata: &std::fs::Metadata) -> FileStamp {
     (metadata.len(), metadata.modified().ok())
 }
 
@@ -256,7 +270,7 @@ mod tests {
         std::fs::write(&path, content).unwrap();
         // Older than any later change, even on disks with a coarse clock.
         File::options().write(true).open(&path).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
-        let outgoing = Outgoing::new(File::open(&path).unwrap(), content.len() as u64).unwrap();
+        let outgoing = OutgoingFile::new(File::open(&path).unwrap(), content.len() as u64).unwrap();
         let mut pieces = std::pin::pin!(outgoing.pieces());
         let mut all = pieces.next().await.transpose()?.unwrap_or_default().to_vec();
         change(&path);

@@ -20,7 +20,7 @@ pub(super) fn size_bytes(folder: BorrowedFd<'_>, name: &str) -> u64 {
     if kind_of(&stat) != FileKind::Folder {
         return length(&stat);
     }
-    let mut count = Count::default();
+    let mut count = TreeCount::default();
     if let Ok(inner) = open(folder, name) {
         // Unreadable folders are not counted.
         let _ = count.add(&inner, MAX_DEPTH);
@@ -33,12 +33,12 @@ fn length(stat: &Stat) -> u64 {
 }
 
 #[derive(Default)]
-struct Count {
+struct TreeCount {
     names: u32,
     bytes: u64,
 }
 
-impl Count {
+impl TreeCount {
     fn add(&mut self, folder: &OwnedFd, depth: u32) -> Result<()> {
         for entry in Dir::read_from(folder)? {
             let entry = entry?;

@@ -27,7 +27,7 @@ pub fn cover(plan: &Plan) -> Result<(), String> {
     if plan.own_processes {
         own_processes()?;
     }
-    let shown: Vec<Shown> = plan.shown.iter().filter_map(|path| Shown::open(path)).collect();
+    let shown: Vec<ShownPath> = plan.shown.iter().filter_map(|path| ShownPath::open(path)).collect();
     let inside = |place: &Path| shown.iter().filter(move |shown| shown.path.starts_with(place)).collect::<Vec<_>>();
     for path in &plan.read_only {
         protect(path, &inside(path))
@@ -55,12 +55,12 @@ fn cannot(path: &Path, error: nix::Error) -> String {
 }
 
 /// A path that stays reachable: opened before it is covered.
-struct Shown {
+struct ShownPath {
     path: PathBuf,
     file: File,
 }
 
-impl Shown {
+impl ShownPath {
     fn open(path: &Path) -> Option<Self> {
         let file = File::options().read(true).custom_flags(OFlag::O_PATH.bits()).open(path).ok()?;
         Some(Self { path: path.to_owned(), file })
@@ -75,9 +75,9 @@ fn behind(file: &File) -> PathBuf {
 const EMPTY_FOLDER: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV);
 
 /// Covers a folder with an empty one, in which only `inside` is bound.
-fn cover_folder(path: &Path, inside: &[&Shown]) -> nix::Result<()> {
+fn cover_folder(path: &Path, inside: &[&ShownPath]) -> nix::Result<()> {
     mount(Some("none"), path, Some("tmpfs"), EMPTY_FOLDER, Some("size=64k,mode=755"))?;
-    for Shown { path, file } in inside {
+    for ShownPath { path, file } in inside {
         let made = if behind(file).is_dir() { std::fs::create_dir_all(path) } else { make_file(path) };
         made.map_err(|error| nix::Error::from_raw(error.raw_os_error().unwrap_or_default()))?;
         bind(&behind(file), path, MsFlags::MS_REC)?;
@@ -105,12 +105,12 @@ fn cover_files(folder: Option<&&PathBuf>, files: &[&PathBuf]) -> Result<(), Stri
 }
 
 /// Makes a path read-only with all mounts below, except `inside`.
-fn protect(path: &Path, inside: &[&Shown]) -> nix::Result<()> {
+fn protect(path: &Path, inside: &[&ShownPath]) -> nix::Result<()> {
     bind(path, path, MsFlags::MS_REC)?;
     for mounted in mounts_below(path) {
         make_read_only(&mounted)?;
     }
-    inside.iter().try_for_each(|Shown { path, file }| bind(&behind(file), path, MsFlags::MS_REC))
+    inside.iter().try_for_each(|ShownPath { path, file }| bind(&behind(file), path, MsFlags::MS_REC))
 }
 
 /// Mount points below a path: the fifth field of each line. Paths with blanks, which the table writes as octal numbers, are skipped.

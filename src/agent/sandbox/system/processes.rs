@@ -20,7 +20,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{SigSet, Signal, raise};
 use rustix::process::{DumpableBehavior, WaitOptions, WaitStatus};
 
-use super::super::launcher::{Order, fulfil, spawn_error};
+use super::super::launcher::{LauncherOrder, fulfil, spawn_error};
 use super::{capabilities, close_inherited, enter_namespaces};
 
 /// The program's hidden command for the first process of a kernel's namespace.
@@ -32,7 +32,7 @@ const EXITED: u8 = b'e';
 const KILLED: u8 = b's';
 
 /// The launcher: waits outside for the process inside.
-pub fn launch(order: &Order) -> Result<ExitCode, String> {
+pub fn launch(order: &LauncherOrder) -> Result<ExitCode, String> {
     let failed = |error: std::io::Error| format!("the kernel's own processes do not start: {error}");
     close_inherited();
     // Blocked from the beginning: an interrupt is for the kernel.
@@ -55,13 +55,13 @@ pub fn launch(order: &Order) -> Result<ExitCode, String> {
     Ok(end_as(end))
 }
 
-enum End {
+enum KernelEnd {
     Code(u8),
     Signal(i32),
 }
 
 /// Waits until the first process inside has ended; kills it when the agent has ended.
-fn wait(mut init: Child, mut inside: UnixStream, is_check: bool) -> std::io::Result<End> {
+fn wait(mut init: Child, mut inside: UnixStream, is_check: bool) -> std::io::Result<KernelEnd> {
     let agent = std::io::stdin();
     loop {
         let mut waited = vec![PollFd::new(inside.as_fd(), PollFlags::POLLIN)];
@@ -82,24 +82,24 @@ fn wait(mut init: Child, mut inside: UnixStream, is_check: bool) -> std::io::Res
     inside.read_to_end(&mut told)?;
     let ended = init.wait()?;
     Ok(match *told.as_slice() {
-        [EXITED, code] => End::Code(code),
-        [KILLED, signal] => End::Signal(signal.into()),
+        [EXITED, code] => KernelEnd::Code(code),
+        [KILLED, signal] => KernelEnd::Signal(signal.into()),
         _ => own_end(ended),
     })
 }
 
-fn own_end(init: ExitStatus) -> End {
+fn own_end(init: ExitStatus) -> KernelEnd {
     match init.signal() {
-        Some(signal) => End::Signal(signal),
-        None => End::Code(init.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+        Some(signal) => KernelEnd::Signal(signal),
+        None => KernelEnd::Code(init.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
     }
 }
 
 /// Ends the launcher as the kernel ended, for the agent to see.
-fn end_as(end: End) -> ExitCode {
+fn end_as(end: KernelEnd) -> ExitCode {
     let signal = match end {
-        End::Code(code) => return code.into(),
-        End::Signal(signal) => signal,
+        KernelEnd::Code(code) => return code.into(),
+        KernelEnd::Signal(signal) => signal,
     };
     // A core dump of the kernel is useful, one of the launcher is not.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);

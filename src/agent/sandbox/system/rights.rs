@@ -29,7 +29,7 @@ fn enforce(plan: &Plan) -> Result<i32, RulesetError> {
         // Mounts cover the hidden paths.
         true => ruleset.add_rules(path_beneath_rules(["/"], all))?,
         false => {
-            let granted = Granted::of(plan);
+            let granted = GrantedPaths::of(plan);
             let reading = AccessFs::from_read(NEWEST);
             let ruleset = ruleset.add_rules(path_beneath_rules(&granted.whole, all))?;
             let ruleset = ruleset.add_rules(path_beneath_rules(&granted.read_only, reading))?;
@@ -44,14 +44,14 @@ fn enforce(plan: &Plan) -> Result<i32, RulesetError> {
 
 /// Paths that are granted without mounts: the siblings of hidden paths, one by one.
 #[derive(Default)]
-struct Granted {
+struct GrantedPaths {
     whole: Vec<PathBuf>,
     read_only: Vec<PathBuf>,
     /// Folders on the way to a hidden path. Their entries can be listed; new entries are not granted.
     listed: Vec<PathBuf>,
 }
 
-impl Granted {
+impl GrantedPaths {
     fn of(plan: &Plan) -> Self {
         let mut granted = Self::default();
         granted.grant(Path::new("/"), plan);

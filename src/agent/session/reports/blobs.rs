@@ -26,7 +26,7 @@ pub struct BlobUploader {
 }
 
 /// Content of an upload: bytes, or a file that is too large for memory.
-enum Content<'a> {
+enum UploadContent<'a> {
     Bytes(&'a Bytes),
     File(&'a Path),
 }
@@ -42,12 +42,12 @@ impl BlobUploader {
     /// Stores bytes and returns their SHA-256. Retries until the server accepts or refuses them.
     pub async fn put(&self, notebook: &NotebookId, bytes: &Bytes) -> Result<String, String> {
         let sha256 = hex::encode(Sha256::digest(bytes));
-        self.upload(notebook, &sha256, bytes.len() as u64, Content::Bytes(bytes)).await.map(|()| sha256)
+        self.upload(notebook, &sha256, bytes.len() as u64, UploadContent::Bytes(bytes)).await.map(|()| sha256)
     }
 
     /// Stores a file whose SHA-256 and length are known.
-    pub async fn put_file(&self, notebook: &NotebookId, spilled: &Spilled) -> Result<(), String> {
-        self.upload(notebook, &spilled.sha256, spilled.size_bytes, Content::File(&spilled.file.path)).await
+    pub async fn put_file(&self, notebook: &NotebookId, spilled: &FinishedOverflow) -> Result<(), String> {
+        self.upload(notebook, &spilled.sha256, spilled.size_bytes, UploadContent::File(&spilled.file.path)).await
     }
 
     /// Retries until the server answers. The error is the reason of a refusal.
@@ -56,7 +56,7 @@ impl BlobUploader {
         notebook: &NotebookId,
         sha256: &str,
         bytes: u64,
-        content: Content<'_>,
+        content: UploadContent<'_>,
     ) -> Result<(), String> {
         let address = format!("{}/api/notebooks/{notebook}/blobs/{sha256}", self.base);
         let [mut pause, longest] = RETRY;
@@ -78,11 +78,11 @@ impl BlobUploader {
         &self,
         address: &str,
         bytes: u64,
-        content: &Content<'_>,
+        content: &UploadContent<'_>,
     ) -> Result<reqwest::StatusCode, Box<dyn std::error::Error + Send + Sync>> {
         let body = match content {
-            Content::Bytes(bytes) => reqwest::Body::from((*bytes).clone()),
-            Content::File(path) => {
+            UploadContent::Bytes(bytes) => reqwest::Body::from((*bytes).clone()),
+            UploadContent::File(path) => {
                 reqwest::Body::wrap_stream(tokio_util::io::ReaderStream::new(tokio::fs::File::open(path).await?))
             }
         };
@@ -99,21 +99,21 @@ fn is_refusal(status: reqwest::StatusCode) -> bool {
 
 /// A file for the output of a run beyond its limit.
 #[derive(Debug)]
-pub struct Spill {
+pub struct OverflowFile {
     file: TemporaryFile,
     digest: Sha256,
     size_bytes: u64,
 }
 
-/// A complete [`Spill`].
+/// A complete [`OverflowFile`].
 #[derive(Debug)]
-pub struct Spilled {
+pub struct FinishedOverflow {
     file: TemporaryFile,
     pub sha256: String,
     pub size_bytes: u64,
 }
 
-impl Spill {
+impl OverflowFile {
     /// A new file in `folder` that only this user can read.
     pub fn create(folder: &Path) -> std::io::Result<Self> {
         Ok(Self { file: TemporaryFile::create(folder)?, digest: Sha256::new(), size_bytes: 0 })
@@ -127,8 +127,8 @@ impl Spill {
         Ok(())
     }
 
-    pub fn finish(self) -> Spilled {
-        Spilled { file: self.file, sha256: hex::encode(self.digest.finalize()), size_bytes: self.size_bytes }
+    pub fn finish(self) -> FinishedOverflow {
+        FinishedOverflow { file: self.file, sha256: hex::encode(self.digest.finalize()), size_bytes: self.size_bytes }
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_spill_knows_its_digest_and_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let mut spill = Spill::create(folder.path()).unwrap();
+        let mut spill = OverflowFile::create(folder.path()).unwrap();
         spill.write(b"ab").unwrap();
         spill.write(b"c").unwrap();
         let spilled = spill.finish();

@@ -19,14 +19,14 @@ pub(crate) type Group = Vec<Command>;
 
 /// The server's refusal of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct ReportRefusal {
     pub code: RejectionCode,
     pub message: String,
     pub expected_seq: Option<u64>,
 }
 
 #[derive(Debug)]
-struct Run {
+struct RunDelivery {
     id: ExecutionId,
     last_seq: u64,
     /// Notices of reports that were given up, for the end of the run.
@@ -41,7 +41,7 @@ struct Run {
 #[derive(Debug, Default)]
 pub(crate) struct Delivery {
     /// Runs in the order in which they began.
-    runs: VecDeque<Run>,
+    runs: VecDeque<RunDelivery>,
 }
 
 impl Delivery {
@@ -78,7 +78,7 @@ impl Delivery {
     }
 
     /// The groups to send in place of a refused one, in this order. The error goes to the session.
-    pub fn refused(&mut self, mut group: Group, refusal: Refusal) -> Result<Vec<Group>, Refusal> {
+    pub fn refused(&mut self, mut group: Group, refusal: ReportRefusal) -> Result<Vec<Group>, ReportRefusal> {
         use RejectionCode as C;
         match refusal.code {
             C::StaleFence | C::Forbidden | C::UnknownNotebook => return Err(refusal),
@@ -104,7 +104,7 @@ impl Delivery {
     }
 
     /// Continues after a server that was restored from a backup: its log ends before reports it had acked. A notice precedes the rest.
-    fn close_gap(&mut self, group: &[Command], refusal: &Refusal) -> Option<Vec<Group>> {
+    fn close_gap(&mut self, group: &[Command], refusal: &ReportRefusal) -> Option<Vec<Group>> {
         let expected = refusal.expected_seq?;
         let (execution_id, fence) = group.iter().find_map(|command| match command {
             Command::ReportExecution { execution_id, fence, seq, .. } if *seq > expected => {
@@ -123,9 +123,14 @@ impl Delivery {
     }
 
     /// The report that replaces a report that was refused alone.
-    fn instead(&mut self, id: &ExecutionId, report: ExecutionReport, refusal: Refusal) -> Option<ExecutionReport> {
+    fn instead(
+        &mut self,
+        id: &ExecutionId,
+        report: ExecutionReport,
+        refusal: ReportRefusal,
+    ) -> Option<ExecutionReport> {
         use ExecutionReport as R;
-        let Refusal { code, message, .. } = refusal;
+        let ReportRefusal { code, message, .. } = refusal;
         tracing::warn!(execution = %id, message, "the server refused a report");
         if code == RejectionCode::UnknownExecution {
             return None;
@@ -148,19 +153,25 @@ impl Delivery {
         }
     }
 
-    fn run(&mut self, id: &ExecutionId) -> &mut Run {
+    fn run(&mut self, id: &ExecutionId) -> &mut RunDelivery {
         let at = self.runs.iter().rposition(|run| run.id == *id).unwrap_or_else(|| {
             if self.runs.len() == MAX_RUNS {
                 self.runs.pop_front();
             }
-            self.runs.push_back(Run { id: id.clone(), last_seq: 0, notes: Vec::new(), is_full: false, gap_at: None });
+            self.runs.push_back(RunDelivery {
+                id: id.clone(),
+                last_seq: 0,
+                notes: Vec::new(),
+                is_full: false,
+                gap_at: None,
+            });
             self.runs.len() - 1
         });
         &mut self.runs[at]
     }
 }
 
-impl Run {
+impl RunDelivery {
     fn note(&mut self, note: String) {
         if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
             self.notes.push(note);
@@ -250,7 +261,7 @@ mod tests {
                     delivery.accepted(&group);
                 }
                 Err((code, expected_seq)) => {
-                    let refusal = Refusal { code, message: "because".to_owned(), expected_seq };
+                    let refusal = ReportRefusal { code, message: "because".to_owned(), expected_seq };
                     let again = delivery.refused(group, refusal).expect("it goes on");
                     again.into_iter().rev().for_each(|group| waiting.push_front(group));
                 }
@@ -321,9 +332,10 @@ mod tests {
 
     #[test]
     fn the_session_hears_of_what_ends_it_and_of_functions() {
-        let stale = Refusal { code: RejectionCode::StaleFence, message: String::new(), expected_seq: None };
+        let stale = ReportRefusal { code: RejectionCode::StaleFence, message: String::new(), expected_seq: None };
         assert_eq!(Delivery::default().refused(vec![started(), text("a")], stale.clone()), Err(stale));
-        let unknown = Refusal { code: RejectionCode::UnknownExecution, message: String::new(), expected_seq: None };
+        let unknown =
+            ReportRefusal { code: RejectionCode::UnknownExecution, message: String::new(), expected_seq: None };
         assert_eq!(Delivery::default().refused(vec![text("a")], unknown), Ok(vec![]));
     }
 }
