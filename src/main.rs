@@ -10,7 +10,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     // Before any thread: a process that becomes a kernel enters separate namespaces.
-    if let Some(code) = notarium_agent::sandbox::launcher::enter(std::env::args_os()) {
+    if let Some(code) = notarium_agent::sandbox::enter(std::env::args_os()) {
         return code;
     }
     if let Err(failure) = cli::command_line::without_secrets() {

@@ -1,6 +1,5 @@
 //! The runtime agent: dials out, offers its kernelspecs, claims launches, and runs each session in a task (`host.rs`).
 
-mod process_name;
 mod roster;
 mod session_file;
 
@@ -21,8 +20,8 @@ pub use crate::AgentError;
 use crate::kernel::LaunchOptions;
 use crate::kernel::kernelspecs::{Discovery, Kernelspec, discover};
 use crate::session::host::{self, HostEnd, HostHandle, HostOptions};
-use crate::session::reporter::Reporter;
 use crate::session::reports::blobs::BlobUploader;
+use crate::session::reports::delivery::Reporter;
 use crate::session::{KernelSessionLimits, SessionInput};
 use crate::temporary_files::remove_abandoned;
 use crate::working_folder::transfers::Transfers;

@@ -13,12 +13,10 @@ mod driver;
 mod executions;
 pub mod kernelspecs;
 mod launch;
-mod memory;
 mod messages;
-mod process;
+pub(crate) mod process;
 mod python_package;
 mod questions;
-pub(crate) mod usage;
 
 use notarium_core::{Because, KernelCause, RawObject};
 use std::path::PathBuf;

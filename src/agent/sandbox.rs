@@ -1,33 +1,33 @@
 //! Sandbox: keeps the code of kernels from the rest of their machine, first of all from Notarium's own files.
 //!
 //! The agent starts each kernel through the program's own hidden command [`LAUNCHER_COMMAND`], which restricts itself and
-//! then becomes the kernel, so that no code of the kernel runs outside. On Linux it uses namespaces (empty read-only
+//! then becomes the kernel, so that no code of the kernel runs outside. The command runs before any thread is started, because a
+//! process with threads cannot enter a user namespace. On Linux it uses namespaces (empty read-only
 //! mounts cover the hidden paths) and Landlock (no process changes mounts, or inspects or signals processes outside).
 //! Without namespaces, Landlock alone grants everything except the hidden paths and new entries beside them.
 //!
 //! **Invariants.** The agent reports the restrictions that the launcher measured on itself with the same plan. A launcher that
 //! cannot meet them exits, and no kernel starts.
 
-pub mod launcher;
 mod paths;
 #[cfg(target_os = "linux")]
 mod system;
-#[cfg(not(target_os = "linux"))]
-#[path = "sandbox/no_system.rs"]
-mod system;
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitCode, Stdio};
 use std::str::FromStr;
 
 use notarium_core::{RawJson, RawObject};
 use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
+use system::processes;
 use tokio::process::Command;
 
-use launcher::LauncherPromise;
 pub use paths::{LOCAL_PACKAGES, named_places, private_sockets, secret_places, startup_files};
 
 /// The program's hidden command that restricts itself and becomes a kernel.
@@ -210,5 +210,110 @@ async fn try_out(launcher: &Path, plan: &Plan) -> Result<Standing, String> {
     match output.status.success() {
         true => serde_json::from_slice(&output.stdout).map_err(|error| format!("the launcher's answer: {error}")),
         false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+    }
+}
+
+/// A plan, and the restrictions required before the kernel starts. Without them the launcher prints what it measured and starts nothing.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct LauncherPromise {
+    pub plan: Plan,
+    pub standing: Option<Standing>,
+}
+
+/// A launcher's input: a plan, and the command to start, if any.
+#[derive(Debug)]
+pub(super) struct LauncherOrder {
+    pub promise: LauncherPromise,
+    pub command: Vec<OsString>,
+}
+
+/// Carries out the hidden command; `None` for any other command.
+///
+/// `PROGRAM kernel-launcher PLAN COMMAND…` becomes the command, or with a separate PID namespace waits for it. Without
+/// arguments it reads the plan from standard input, and writes the resulting restrictions to standard output.
+pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
+    let command = arguments.nth(1)?;
+    let done = if command == LAUNCHER_COMMAND {
+        order(arguments).and_then(|order| launch(&order))
+    } else if command == processes::INIT_COMMAND {
+        processes::init(arguments)
+    } else {
+        return None;
+    };
+    let failed = |reason| {
+        eprintln!("{reason}");
+        ExitCode::FAILURE
+    };
+    Some(done.unwrap_or_else(failed))
+}
+
+fn order(mut arguments: impl Iterator<Item = OsString>) -> Result<LauncherOrder, String> {
+    let unreadable = |error: std::io::Error| format!("the kernel's plan cannot be read: {error}");
+    let path = arguments.next();
+    let mut text = Vec::new();
+    let read = match &path {
+        Some(path) => File::open(path).and_then(|mut file| file.read_to_end(&mut text)),
+        None => std::io::stdin().read_to_end(&mut text),
+    };
+    read.map_err(unreadable)?;
+    let promise = serde_json::from_slice(&text).map_err(|error| unreadable(error.into()))?;
+    let command: Vec<OsString> = arguments.collect();
+    if path.is_some() && command.is_empty() {
+        return Err("no command for the kernel".to_owned());
+    }
+    Ok(LauncherOrder { promise, command })
+}
+
+fn launch(order: &LauncherOrder) -> Result<ExitCode, String> {
+    use std::os::unix::process::CommandExt;
+    if order.promise.plan.own_processes {
+        return processes::launch(order);
+    }
+    fulfil(&order.promise)?;
+    let Some((program, arguments)) = order.command.split_first() else { return Ok(ExitCode::SUCCESS) };
+    Err(spawn_error(program, &std::process::Command::new(program).args(arguments).exec()))
+}
+
+pub(super) fn spawn_error(program: &OsStr, error: &std::io::Error) -> String {
+    format!("{} cannot be started: {error}", program.to_string_lossy())
+}
+
+/// Restricts this process as promised; without a promise prints the result.
+pub(super) fn fulfil(promise: &LauncherPromise) -> Result<(), String> {
+    let found = system::restrict(&promise.plan)?;
+    match &promise.standing {
+        None => println!("{}", serde_json::to_string(&found).map_err(|error| error.to_string())?),
+        Some(standing) if *standing == found => {}
+        Some(standing) => {
+            return Err(format!("the sandbox is not as it was promised: {found:?} instead of {standing:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Stand-in for systems without a sandbox: refuses every request.
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use super::{Plan, Standing};
+
+    pub fn restrict(_: &Plan) -> Result<Standing, String> {
+        Err("this system has no sandbox for kernels: Linux has".to_owned())
+    }
+
+    pub mod processes {
+        use std::ffi::OsString;
+        use std::process::ExitCode;
+
+        use super::super::{LauncherOrder, fulfil};
+
+        pub const INIT_COMMAND: &str = "kernel-init";
+
+        pub fn launch(order: &LauncherOrder) -> Result<ExitCode, String> {
+            fulfil(&order.promise).map(|()| ExitCode::SUCCESS)
+        }
+
+        pub fn init(_: impl Iterator<Item = OsString>) -> Result<ExitCode, String> {
+            super::restrict(&super::Plan::default()).map(|_| ExitCode::SUCCESS)
+        }
     }
 }

@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, mpsc};
 
-use super::brokers;
+use super::run_broker;
 use super::{Connection, Connections};
 
 /// Lifetime of a cached answer: a run of the kernel, or another program, may change the database.
@@ -126,7 +126,7 @@ impl Schemas {
     async fn ask_broker(&self, connection: &Connection, question: Value) -> std::io::Result<Reply> {
         let (mut ours, theirs) = UnixStream::pair()?;
         // The broker ends when `ours` is dropped with the question.
-        let broker = brokers::run(theirs, connection, self.python.clone());
+        let broker = run_broker(theirs, connection, self.python.clone());
         tokio::select! {
             reply = exchange(&mut ours, 1, question) => reply,
             ended = broker => Err(ended.err().unwrap_or_else(|| std::io::ErrorKind::BrokenPipe.into())),

@@ -15,7 +15,7 @@ use super::messages::Message;
 use super::process::{ProcessExit, ProcessGroup, exited};
 use super::questions::{Question, Questions};
 use super::{EndCause, ExecuteRequest, KernelEvent, LossReason};
-use crate::connections::brokers::Brokers;
+use crate::connections::Brokers;
 use crate::temporary_files::TemporaryFolder;
 
 /// Silence on the sockets of a dead kernel after which everything that it sent counts as read.

@@ -1,17 +1,16 @@
 //! Launches a kernel process and waits until it answers.
 
-use notarium_core::{Because, KernelCause};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
 use std::sync::Arc;
 
 use jupyter_protocol::ConnectionInfo;
 use jupyter_protocol::connection_info::Transport;
 use jupyter_zmq_client::peek_ports_with_listeners;
+use notarium_core::{Because, KernelCause};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
@@ -23,12 +22,12 @@ use super::comms::{MAX_WAITING_COMMS, OutputWidgets};
 use super::driver::{Driver, DriverState};
 use super::executions::Executions;
 use super::kernelspecs::Kernelspec;
-use super::process::{ExitStatus, KernelProcess, exited};
 use super::python_package;
+use super::process::{ExitStatus, KernelProcess, exited};
 use super::questions::{MAX_WAITING_QUESTIONS, Questions};
 use super::{Kernel, KernelEvent, LaunchOptions, TransportChoice};
 use crate::connections::schemas::Schemas;
-use crate::connections::{TOLD_TO_KERNELS, brokers};
+use crate::connections::{self, BrokerListener, TOLD_TO_KERNELS};
 use crate::temporary_files::TemporaryFolder;
 
 /// Longest path of a Unix socket on Linux; macOS has 103.
@@ -294,7 +293,7 @@ fn spawn(
     options: &LaunchOptions,
     folder: &TemporaryFolder,
     info: &ConnectionInfo,
-) -> Result<(KernelProcess, Option<brokers::Listening>), LaunchError> {
+) -> Result<(KernelProcess, Option<BrokerListener>), LaunchError> {
     if !options.working_dir.is_dir() {
         return Err(LaunchError::MissingWorkingDir(options.working_dir.clone()));
     }
@@ -313,7 +312,7 @@ fn spawn(
     let mut databases = None;
     if kernelspec.is_ipykernel() {
         let python = arguments.first().map(PathBuf::from).unwrap_or_default();
-        match brokers::listen(options.connections.clone(), folder.path.join("sql"), python) {
+        match connections::listen(options.connections.clone(), folder.path.join("sql"), python) {
             Ok(listening) => {
                 environment.push((TOLD_TO_KERNELS.into(), listening.told.clone().into()));
                 databases = Some(listening);

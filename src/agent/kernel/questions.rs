@@ -3,20 +3,27 @@
 //! A kernel answers on the channel on which it takes runs, one after the other. So a question is sent only while the kernel runs
 //! nothing and has no other question. It delays only a run that comes while it is being answered. A question that is
 //! cancelled in time never reaches the kernel.
+//!
+//! Python answers some questions in the kernel: variables, table rows, formatted cells. Each is an expression whose value comes
+//! with the reply to a silent execution, so that it is neither an output nor in the history.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Instant;
 
 use jupyter_protocol::{CompleteRequest, ExecuteRequest, InspectRequest, JupyterMessage};
+use notarium_core::kernel_tools::RESULT_MIME;
 use notarium_wire::{
-    Completion, CompletionMatch, Inspection, KernelAnswer, QuestionKind, QuestionRefusal, characters_before,
-    utf16_after,
+    Completion, CompletionMatch, Inspection, KernelAnswer, QuestionKind, QuestionRefusal, ReadTable, SummarizeColumn,
+    TableName, characters_before, kernel_tools, utf16_after,
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::memory;
 use super::messages::Message;
 
 /// Most queued questions for one kernel.
@@ -163,7 +170,7 @@ fn request(question: &Question, cursor_pos: usize) -> JupyterMessage {
                 code: String::new(),
                 silent: true,
                 store_history: false,
-                user_expressions: Some(HashMap::from([(memory::NAME.to_owned(), memory::expression(&question.kind))])),
+                user_expressions: Some(HashMap::from([(EXPRESSION_NAME.to_owned(), expression(&question.kind))])),
                 allow_stdin: false,
                 stop_on_error: false,
             },
@@ -212,9 +219,7 @@ fn answer(question: &Question, message: &Message) -> KernelAnswer {
         (QuestionKind::Inspect { .. }, "inspect_reply") => {
             message.content().ok().map(|reply| KernelAnswer::Inspected(inspection(reply)))
         }
-        (kind, "execute_reply") if kind.runs_python() => {
-            message.content().ok().map(|reply| memory::answer(kind, reply))
-        }
+        (kind, "execute_reply") if kind.runs_python() => message.content().ok().map(|reply| python_answer(kind, reply)),
         _ => None,
     };
     read.unwrap_or_else(|| QuestionRefusal::KernelFailed.because("the kernel cannot answer this: go on without"))
@@ -251,130 +256,88 @@ fn inspection(reply: InspectReply) -> Inspection {
     Inspection { found: reply.found, data: texts.collect(), is_cut: false }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
+/// The expression's name in the request.
+pub(super) const EXPRESSION_NAME: &str = "notarium";
 
-    use serde_json::json;
-
-    use super::super::messages::MessageHeader;
-    use super::*;
-
-    const PATIENCE: Duration = Duration::from_secs(3);
-
-    fn question(asker: &str, now: Instant) -> (Question, oneshot::Receiver<KernelAnswer>) {
-        let (answer, answered) = oneshot::channel();
-        let (asker, code, kind) = (asker.to_owned(), "é😀.x".to_owned(), QuestionKind::Complete {});
-        (Question { asker, code, cursor: 5, kind, deadline: now + PATIENCE, answer }, answered)
-    }
-
-    fn reply(msg_type: &str, parent: &str, content: &Value) -> Message {
-        let header = MessageHeader { msg_type: msg_type.to_owned(), json: "{}".to_owned() };
-        Message { header, parent_id: Some(parent.to_owned()), content: content.to_string(), buffers: Vec::new() }
-    }
-
-    fn code(answered: &mut oneshot::Receiver<KernelAnswer>) -> QuestionRefusal {
-        match answered.try_recv() {
-            Ok(KernelAnswer::Refused { code, .. }) => code,
-            other => panic!("{other:?}"),
+/// The Python expression whose value is the answer.
+pub(super) fn expression(kind: &QuestionKind) -> String {
+    let (TableName { table, variable }, mut asked) = match kind {
+        QuestionKind::ReadTable(ReadTable { of, first, count, sort, filters, search }) => {
+            (of, json!({"first": first, "count": count, "sort": sort, "filters": filters, "search": search}))
         }
-    }
+        QuestionKind::Format(cells) => return kernel_tools::format_expression(cells),
+        QuestionKind::SummarizeColumn(SummarizeColumn { of, column }) => (of, json!({"summarize": column})),
+        _ => return kernel_tools::variables_expression(),
+    };
+    asked["table"] = json!(table);
+    asked["variable"] = json!(variable);
+    kernel_tools::table_expression(&asked)
+}
 
-    #[test]
-    fn a_question_waits_while_the_kernel_runs_something_and_is_answered_in_the_code_s_units() {
-        let mut questions = Questions::default();
-        let (one, mut answered) = question("a", Instant::now());
-        questions.ask(one);
-        assert!(questions.next(true).is_none());
-        let sent = questions.next(false).unwrap();
-        let types = json!([{"text": "xa", "type": "function", "signature": "()"}, {"text": "other", "type": "class"}]);
-        let content = json!({
-            "status": "ok", "matches": ["xa", "xb"], "cursor_start": 3, "cursor_end": 4,
-            "metadata": {"_jupyter_types_experimental": types},
-        });
-        let answer = reply("complete_reply", &sent.header.msg_id, &content);
-        assert!(questions.is_of_question(&answer));
-        questions.shell(&answer);
-        let Ok(KernelAnswer::Completed(completion)) = answered.try_recv() else { panic!() };
-        assert_eq!((completion.from, completion.to), (4, 5));
-        let [first, second] = &*completion.matches else { panic!("{completion:?}") };
-        assert_eq!((first.match_type.as_deref(), first.signature.as_deref()), (Some("function"), Some("()")));
-        assert_eq!((second.text.as_str(), &second.match_type), ("xb", &None));
-    }
+/// The content of an `execute_reply`, as far as it is used here.
+#[derive(Deserialize)]
+pub(super) struct PythonReply {
+    #[serde(default)]
+    user_expressions: Expressions,
+}
 
-    #[test]
-    fn the_next_question_of_one_asker_cancels_the_former_and_those_of_others_stay() {
-        let (mut questions, now) = (Questions::default(), Instant::now());
-        let (asked, mut asked_answer) = question("a", now);
-        questions.ask(asked);
-        let sent = questions.next(false).unwrap();
-        let (other, mut other_answer) = question("b", now);
-        questions.ask(other);
-        let (waiting, mut waiting_answer) = question("a", now);
-        questions.ask(waiting);
-        assert_eq!(code(&mut asked_answer), QuestionRefusal::Cancelled);
-        let (last, mut last_answer) = question("a", now);
-        questions.ask(last);
-        assert_eq!(code(&mut waiting_answer), QuestionRefusal::Cancelled);
-        assert!(questions.next(false).is_none(), "the kernel has a question still");
-        let none = json!({"status": "ok", "matches": [], "cursor_start": 0, "cursor_end": 0, "metadata": {}});
-        questions.shell(&reply("complete_reply", &sent.header.msg_id, &none));
-        for answer in [&mut other_answer, &mut last_answer] {
-            let sent = questions.next(false).unwrap();
-            questions.shell(&reply("complete_reply", &sent.header.msg_id, &none));
-            assert!(matches!(answer.try_recv(), Ok(KernelAnswer::Completed(_))));
-        }
-    }
+#[derive(Default, Deserialize)]
+struct Expressions {
+    notarium: Option<Expression>,
+}
 
-    #[test]
-    fn who_waits_too_long_is_told_why() {
-        let (mut questions, now) = (Questions::default(), Instant::now());
-        let (slow, mut slow_answer) = question("a", now);
-        let (waiting, mut waiting_answer) = question("b", now + Duration::from_secs(1));
-        questions.ask(slow);
-        questions.next(false).unwrap();
-        questions.ask(waiting);
-        assert_eq!(questions.deadline(), Some(now + PATIENCE));
-        questions.expire(now + PATIENCE);
-        assert_eq!(code(&mut slow_answer), QuestionRefusal::Timeout);
-        assert!(waiting_answer.try_recv().is_err());
-        questions.expire(now + PATIENCE * 2);
-        assert_eq!(code(&mut waiting_answer), QuestionRefusal::KernelBusy);
-        assert_eq!(questions.deadline(), None);
-    }
+#[derive(Deserialize)]
+struct Expression {
+    #[serde(default)]
+    data: Value,
+    /// Set for an expression that failed.
+    #[serde(default)]
+    ename: String,
+    #[serde(default)]
+    evalue: String,
+}
 
-    #[test]
-    fn what_no_kernel_should_say_is_a_failure() {
-        let (mut questions, now) = (Questions::default(), Instant::now());
-        for (msg_type, content) in [
-            ("complete_reply", json!({"status": "error", "ename": "E"})),
-            ("complete_reply", json!({"matches": 7})),
-            ("inspect_reply", json!({"found": true})),
-        ] {
-            let (one, mut answered) = question("a", now);
-            questions.ask(one);
-            let sent = questions.next(false).unwrap();
-            questions.shell(&reply(msg_type, &sent.header.msg_id, &content));
-            assert_eq!(code(&mut answered), QuestionRefusal::KernelFailed, "{content}");
-        }
-        let (mut wrong, mut answered) = question("a", now);
-        wrong.cursor = 2;
-        questions.ask(wrong);
-        assert!(questions.next(false).is_none());
-        assert_eq!(code(&mut answered), QuestionRefusal::InvalidValue);
-    }
+#[derive(Deserialize)]
+struct RefusedExpression {
+    kind: String,
+    message: String,
+}
 
-    #[test]
-    fn a_kernel_has_a_bounded_number_of_questions() {
-        let (mut questions, now) = (Questions::default(), Instant::now());
-        let mut answers: Vec<_> = (0..=MAX_WAITING_QUESTIONS)
-            .map(|number| {
-                let (one, answered) = question(&number.to_string(), now);
-                questions.ask(one);
-                answered
-            })
-            .collect();
-        assert_eq!(code(answers.last_mut().unwrap()), QuestionRefusal::KernelBusy);
-        assert!(answers[0].try_recv().is_err());
+pub(super) fn python_answer(kind: &QuestionKind, reply: PythonReply) -> KernelAnswer {
+    let Some(Expression { data, ename, evalue }) = reply.user_expressions.notarium else { return unreadable() };
+    let result = &data[RESULT_MIME];
+    if let Ok(RefusedExpression { kind, message }) = RefusedExpression::deserialize(&result["refused"]) {
+        return code_of(&kind).because(message);
     }
+    let read = match kind {
+        QuestionKind::ReadTable(_) => read(&result["ok"]).map(KernelAnswer::TableRead),
+        QuestionKind::SummarizeColumn(_) => read(&result["ok"]).map(KernelAnswer::ColumnSummarized),
+        QuestionKind::Format(_) => read(&result["ok"]).map(KernelAnswer::Formatted),
+        _ => read(&result["ok"]).map(KernelAnswer::Variables),
+    };
+    match read {
+        Some(answer) => answer,
+        None if ename == "KeyboardInterrupt" => QuestionRefusal::Cancelled.because("It was interrupted. Ask again."),
+        None if ename.is_empty() => unreadable(),
+        None => QuestionRefusal::KernelFailed.because(format!(
+            "The kernel can't answer: {ename}: {evalue}. Its Python may have an older package notarium: upgrade or remove it."
+        )),
+    }
+}
+
+fn read<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    T::deserialize(value).ok()
+}
+
+fn code_of(kind: &str) -> QuestionRefusal {
+    match kind {
+        "gone" => QuestionRefusal::UnknownTable,
+        "invalid" => QuestionRefusal::InvalidValue,
+        "slow" => QuestionRefusal::Timeout,
+        _ => QuestionRefusal::KernelFailed,
+    }
+}
+
+fn unreadable() -> KernelAnswer {
+    QuestionRefusal::KernelFailed.because("The kernel's answer can't be read. Restart the kernel and ask again.")
 }

@@ -1,17 +1,17 @@
 //! Restrictions on Linux: user, mount and network namespaces, then Landlock.
 
-mod capabilities;
 mod mounts;
-mod network;
 pub mod processes;
 mod rights;
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Error, IoSlice, Write};
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use nix::sched::{CloneFlags, unshare};
+use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendmsg, socket};
 
 use super::{KernelNetwork, Kind, Plan, Standing};
 
@@ -41,7 +41,7 @@ pub fn restrict(plan: &Plan) -> Result<Standing, String> {
         if abi == 0 {
             return Err("the system allows neither user namespaces nor Landlock".to_owned());
         }
-        capabilities::drop_all().map_err(|error| format!("capabilities cannot be dropped: {error}"))?;
+        rights::drop_all().map_err(|error| format!("capabilities cannot be dropped: {error}"))?;
         by.push("no capabilities".to_owned());
     }
     // Landlock does not restrict connecting to sockets that have a path.
@@ -127,9 +127,9 @@ fn enter_namespaces(plan: &Plan) -> Result<(), String> {
 fn keep_to(plan: &Plan) -> Result<(), String> {
     mounts::cover(plan)?;
     if plan.network == KernelNetwork::Loopback {
-        network::raise_loopback().map_err(|error| format!("the kernel's own loopback does not start: {error}"))?;
+        raise_loopback().map_err(|error| format!("the kernel's own loopback does not start: {error}"))?;
     }
-    capabilities::drop_dangerous().map_err(|error| format!("capabilities cannot be dropped: {error}"))
+    rights::drop_dangerous().map_err(|error| format!("capabilities cannot be dropped: {error}"))
 }
 
 /// Maps only this user and group, each to the same id.
@@ -160,6 +160,44 @@ impl Mapper {
         let is_mapped = self.0.wait().is_ok_and(|status| status.success());
         told && is_mapped
     }
+}
+
+/// `RTM_NEWLINK`, with the flags for an acknowledged request.
+const NEW_LINK: u16 = 16;
+const REQUEST_AND_ACKNOWLEDGE: u16 = 5;
+/// Index of the loopback in each namespace.
+const LOOPBACK_INDEX: i32 = 1;
+const UP: u32 = 1;
+/// Offset of the error's number in an answer, after the header.
+const ERROR_OFFSET: usize = 16;
+
+pub fn raise_loopback() -> std::io::Result<()> {
+    let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
+    let message = request();
+    let kernel = NetlinkAddr::new(0, 0);
+    sendmsg(socket.as_raw_fd(), &[IoSlice::new(&message)], &[], MsgFlags::empty(), Some(&kernel))?;
+    let mut answer = [0; 512];
+    let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+    let error = answer[..length].get(ERROR_OFFSET..ERROR_OFFSET + 4).and_then(|bytes| bytes.try_into().ok());
+    match error.map(i32::from_ne_bytes) {
+        Some(0) => Ok(()),
+        Some(number) => Err(Error::from_raw_os_error(-number)),
+        None => Err(Error::other("no answer")),
+    }
+}
+
+/// The request: `struct nlmsghdr` and `struct ifinfomsg`.
+fn request() -> Vec<u8> {
+    let mut message = Vec::with_capacity(32);
+    message.extend(32_u32.to_ne_bytes());
+    message.extend(NEW_LINK.to_ne_bytes());
+    message.extend(REQUEST_AND_ACKNOWLEDGE.to_ne_bytes());
+    message.extend([0; 8]);
+    message.extend([0; 4]);
+    message.extend(LOOPBACK_INDEX.to_ne_bytes());
+    message.extend(UP.to_ne_bytes());
+    message.extend(UP.to_ne_bytes());
+    message
 }
 
 #[cfg(test)]

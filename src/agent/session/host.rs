@@ -16,11 +16,11 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::reporter::{ReportJob, Reporter};
 use super::reports::blobs::OverflowFile;
+use super::reports::delivery::{ReportJob, Reporter};
 use super::{KernelSessionLimits, KernelSessionMachine, Report, SessionInput, SessionOutput, ToStore};
 use crate::kernel::kernelspecs::Kernelspec;
-use crate::kernel::usage::Meter;
+use crate::kernel::process::Meter;
 use crate::kernel::{CommRequest, ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions, Question};
 
 /// Events that the driver may queue ahead. Few, because each may be megabytes (a flood is flushed five times a second). Later

@@ -1,12 +1,141 @@
-//! Turns events of the kernel into reports for the log.
+//! The runs of a session: their state, the kernel's events that change it, and the functions that they register as tools.
+//!
+//! A refused registration is shown in the run that caused it. An invalid message fails only its own registration.
 
-use notarium_core::{Because, Command, ExecutionId, ExecutionOutcome, ExecutionReport, KernelCause, RawObject};
+use notarium_core::{
+    Because, CellId, Command, ExecutionId, ExecutionOutcome, ExecutionReport, FunctionPlace, KernelCause, Millis,
+    RawObject, Risk, UserFunction, Version,
+};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::run::RunEnd;
+use super::reports::{PendingCommand, ToStore, notice};
 use super::{KernelSessionMachine, Phase, SessionOutput};
 use crate::kernel::{EndCause, FinishStatus, KernelEvent, LossReason};
-use crate::outputs::KernelOutput;
+use crate::outputs::{KernelOutput, OutputCollector, OutputLimits};
+
+/// Result of an execution, as the kernel reported it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RunEnd {
+    pub outcome: ExecutionOutcome,
+    pub execution_count: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(super) struct SessionRun {
+    /// Number of the run in its session.
+    pub number: u64,
+    pub fence: Version,
+    pub collector: OutputCollector,
+    pub end: Option<RunEnd>,
+    /// True: interrupt when the kernel has begun the run.
+    pub interrupt_wanted: bool,
+    /// The run, or its kernel, was interrupted.
+    pub is_interrupted: bool,
+    pub waits_for_input: bool,
+    /// The overflow file has output that is not reported.
+    pub has_spilled: bool,
+    /// Bytes of dropped output that are not reported.
+    pub dropped_bytes: usize,
+    timeout_ms: Option<Millis>,
+    started_ms: Option<u64>,
+    timed_out: bool,
+    notices: Vec<String>,
+}
+
+/// Most notices that one run keeps; further ones would repeat the same.
+const MAX_NOTICES: usize = 4;
+
+impl SessionRun {
+    pub fn new(number: u64, fence: Version, timeout_ms: Option<Millis>, limits: OutputLimits) -> Self {
+        Self {
+            number,
+            fence,
+            collector: OutputCollector::new(limits),
+            end: None,
+            interrupt_wanted: false,
+            is_interrupted: false,
+            waits_for_input: false,
+            has_spilled: false,
+            dropped_bytes: 0,
+            timeout_ms,
+            started_ms: None,
+            timed_out: false,
+            notices: Vec::new(),
+        }
+    }
+
+    /// A report of the run, which is numbered when it is sent.
+    pub fn report(&self, id: &ExecutionId, report: ExecutionReport, to_store: ToStore) -> PendingCommand {
+        let command = Command::ReportExecution { execution_id: id.clone(), fence: self.fence, seq: 0, report };
+        PendingCommand { to_store, ..PendingCommand::plain(command) }
+    }
+
+    pub fn start(&mut self, now_ms: u64) {
+        self.started_ms.get_or_insert(now_ms);
+    }
+
+    pub fn is_started(&self) -> bool {
+        self.started_ms.is_some()
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// Time of the next flush of outputs, or of the timeout.
+    pub fn deadline(&self) -> Option<u64> {
+        self.collector.deadline().into_iter().chain(self.timeout_deadline()).min()
+    }
+
+    fn timeout_deadline(&self) -> Option<u64> {
+        let is_running = self.end.is_none() && !self.timed_out;
+        Some(self.started_ms.filter(|_| is_running)?.saturating_add(self.timeout_ms?))
+    }
+
+    /// Returns true once, when the timeout of the request has passed.
+    pub fn time_out(&mut self, now_ms: u64) -> bool {
+        let is_over = self.timeout_deadline().is_some_and(|deadline| now_ms >= deadline);
+        if is_over {
+            self.timed_out = true;
+            self.note(&format!(
+                "interrupted after {}, as its request said",
+                spoken(self.timeout_ms.unwrap_or_default())
+            ));
+        }
+        is_over
+    }
+
+    /// Outcome if the kernel reports a failure.
+    pub fn failure(&self) -> ExecutionOutcome {
+        match (self.timed_out, self.is_interrupted) {
+            (true, _) => ExecutionOutcome::TimedOut,
+            (false, true) => ExecutionOutcome::Interrupted,
+            (false, false) => ExecutionOutcome::Error,
+        }
+    }
+
+    /// Adds a notice for people about the end of the run.
+    pub fn note(&mut self, notice: &str) {
+        if self.notices.len() < MAX_NOTICES && !self.notices.iter().any(|known| known == notice) {
+            self.notices.push(notice.to_owned());
+        }
+    }
+
+    pub fn notice(&self) -> Option<String> {
+        (!self.notices.is_empty()).then(|| self.notices.join("; "))
+    }
+}
+
+/// A duration in words.
+pub(super) fn spoken(milliseconds: u64) -> String {
+    match milliseconds {
+        0..1000 => format!("{milliseconds} ms"),
+        1000..120_000 => format!("{} s", milliseconds / 1000),
+        120_000..7_200_000 => format!("{} minutes", milliseconds / 60_000),
+        _ => format!("{} hours", milliseconds / 3_600_000),
+    }
+}
 
 /// Longest prompt of an input request; the rest is cut.
 const MAX_PROMPT_CHARACTERS: usize = 4_000;
@@ -179,4 +308,115 @@ impl KernelSessionMachine {
 /// The driver passes our ids on as text.
 fn id_of(text: &str) -> Option<ExecutionId> {
     ExecutionId::new(text).ok()
+}
+
+/// Largest registration message; the core's own limits are lower.
+const MAX_REGISTRATION_BYTES: usize = 2 << 20;
+
+#[derive(Deserialize)]
+struct Registration {
+    functions: Vec<DeclaredFunction>,
+}
+
+/// A function as the kernel's module describes it. A missing risk counts as the highest.
+#[derive(Deserialize)]
+struct DeclaredFunction {
+    name: String,
+    version: Option<String>,
+    description: Option<String>,
+    schema: RawObject,
+    risk: Option<Box<RawValue>>,
+    place: Option<DefinitionPlace>,
+}
+
+/// Location of the definition, for people. Unreadable fields are left out.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct DefinitionPlace {
+    cell_id: Option<String>,
+    module: Option<String>,
+    line: Option<u64>,
+}
+
+impl KernelSessionMachine {
+    pub(super) fn functions(&mut self, now_ms: u64, id: Option<&String>, data: &RawValue) {
+        let known = id.and_then(|id| ExecutionId::new(id).ok()).filter(|id| self.runs.contains_key(id));
+        let Some(id) = known.or_else(|| self.latest.clone()) else { return };
+        let Some(fence) = self.runs.get(&id).map(|run| run.fence) else { return };
+        match read(data) {
+            Ok((functions, places)) => {
+                let command = Command::RegisterFunctions { kernel_session: self.id.clone(), fence, functions, places };
+                self.push_alone(PendingCommand { registered_by: Some(id), ..PendingCommand::plain(command) });
+            }
+            Err(problem) => self.say_not_registered(now_ms, &id, &problem),
+        }
+    }
+
+    pub(super) fn say_not_registered(&mut self, now_ms: u64, id: &ExecutionId, problem: &str) {
+        let text = format!("\n[notarium: the functions were not registered: {problem}]\n");
+        self.push_report(now_ms, id, notice(&text));
+    }
+}
+
+fn read(data: &RawValue) -> Result<(Vec<UserFunction>, Vec<FunctionPlace>), String> {
+    if data.get().len() > MAX_REGISTRATION_BYTES {
+        return Err(format!("they are described in more than {} MiB", MAX_REGISTRATION_BYTES >> 20));
+    }
+    let registration: Registration = serde_json::from_str(data.get()).map_err(|error| error.to_string())?;
+    let places = registration.functions.iter().filter_map(DeclaredFunction::place).collect();
+    Ok((registration.functions.into_iter().map(UserFunction::from).collect(), places))
+}
+
+impl DeclaredFunction {
+    fn place(&self) -> Option<FunctionPlace> {
+        let DefinitionPlace { cell_id, module, line } = self.place.as_ref()?;
+        let cell_id = cell_id.as_deref().and_then(|id| CellId::new(id).ok());
+        Some(FunctionPlace { name: self.name.clone(), cell_id, module: module.clone(), line: *line })
+    }
+}
+
+impl From<DeclaredFunction> for UserFunction {
+    fn from(declared: DeclaredFunction) -> Self {
+        let risk =
+            declared.risk.and_then(|risk| serde_json::from_str(risk.get()).ok()).unwrap_or(Risk::Destructive).into();
+        Self {
+            name: declared.name,
+            version: declared.version.unwrap_or_default(),
+            description: declared.description.unwrap_or_default(),
+            schema: declared.schema,
+            risk,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outputs::raw_json;
+
+    #[test]
+    fn a_risk_that_is_not_known_is_the_worst() {
+        let risk = |text: &str| {
+            let sent = format!(r#"{{"functions":[{{"name":"f","schema":{{}},"extra":1{text}}}]}}"#);
+            read(&raw_json(sent)).map(|(functions, _)| functions[0].risk.clone())
+        };
+        assert_eq!(risk(r#","risk":"read""#), Ok(Risk::Read.into()));
+        for text in ["", r#","risk":"harmless""#, r#","risk":7"#, r#","risk":null"#] {
+            assert_eq!(risk(text), Ok(Risk::Destructive.into()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_registration_is_told() {
+        for sent in [
+            "null",
+            "[]",
+            "{}",
+            r#"{"functions":{}}"#,
+            r#"{"functions":[{"name":"f"}]}"#,
+            r#"{"functions":[{"name":"f","schema":[]}]}"#,
+        ] {
+            assert!(read(&raw_json(sent.to_owned())).is_err(), "{sent}");
+        }
+    }
 }

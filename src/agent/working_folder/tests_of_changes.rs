@@ -3,8 +3,8 @@ use std::time::{Duration, SystemTime};
 
 use notarium_wire::FileRefusal as R;
 
+use super::changes::rename_reserved;
 use super::changes::{TRASH, TrashLimits};
-use super::moving::rename_reserved;
 use super::tests::Scene;
 use super::*;
 

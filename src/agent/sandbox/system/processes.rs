@@ -20,8 +20,8 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{SigSet, Signal, raise};
 use rustix::process::{DumpableBehavior, WaitOptions, WaitStatus};
 
-use super::super::launcher::{LauncherOrder, fulfil, spawn_error};
-use super::{capabilities, close_inherited, enter_namespaces};
+use super::super::{LauncherOrder, fulfil, spawn_error};
+use super::{close_inherited, enter_namespaces, rights};
 
 /// The program's hidden command for the first process of a kernel's namespace.
 pub const INIT_COMMAND: &str = "kernel-init";
@@ -38,14 +38,14 @@ pub fn launch(order: &LauncherOrder) -> Result<ExitCode, String> {
     // Blocked from the beginning: an interrupt is for the kernel.
     SigSet::all().thread_block().map_err(|error| failed(error.into()))?;
     enter_namespaces(&order.promise.plan)?;
-    capabilities::hand_on().map_err(|error| failed(error.into()))?;
+    rights::hand_on().map_err(|error| failed(error.into()))?;
     let (mut inside, theirs) = UnixStream::pair().map_err(failed)?;
     let mut init = Command::new(PROGRAM);
     init.arg(INIT_COMMAND).args(&order.command).stdin(OwnedFd::from(theirs));
     let child = init.spawn().map_err(failed)?;
     // `init` holds the other end as well.
     drop(init);
-    capabilities::drop_all().map_err(|error| failed(error.into()))?;
+    rights::drop_all().map_err(|error| failed(error.into()))?;
     let mut line = serde_json::to_vec(&order.promise).map_err(|error| failed(error.into()))?;
     line.push(b'\n');
     // If the process has ended already, its standard error has the reason.
