@@ -365,7 +365,7 @@ pub struct OutputTally {
 
 impl OutputTally {
     /// Bytes of `text` that go in the log: all, or up to the limit.
-    pub(super) fn admit_text(&mut self, limits: &OutputLimits, text: &str) -> usize {
+    fn admit_text(&mut self, limits: &OutputLimits, text: &str) -> usize {
         if self.limit_reached {
             return 0;
         }
@@ -380,7 +380,7 @@ impl OutputTally {
     }
 
     /// True if `object` goes in the log. An error always does: it explains why the run failed.
-    pub(super) fn admit_object(&mut self, limits: &OutputLimits, object: &OutputObject, is_error: bool) -> bool {
+    fn admit_object(&mut self, limits: &OutputLimits, object: &OutputObject, is_error: bool) -> bool {
         let fits_log = !self.limit_reached
             && self.log_lines < limits.max_log_lines
             && self.log_bytes.saturating_add(object.inline_bytes()) <= limits.max_log_bytes;
@@ -396,7 +396,7 @@ impl OutputTally {
     }
 
     /// Bytes that go in the overflow. After the first dropped byte everything is dropped: the overflow has no gaps.
-    pub(super) fn admit_overflow(&mut self, limits: &OutputLimits, bytes: &[u8]) -> usize {
+    fn admit_overflow(&mut self, limits: &OutputLimits, bytes: &[u8]) -> usize {
         let room =
             if self.dropped_bytes > 0 { 0 } else { limits.max_overflow_bytes.saturating_sub(self.overflow_bytes) };
         let admitted = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
@@ -406,7 +406,7 @@ impl OutputTally {
     }
 
     /// The notice that the log of this run is full, once.
-    pub(super) fn limit_notice(&mut self, limits: &OutputLimits) -> Option<String> {
+    fn limit_notice(&mut self, limits: &OutputLimits) -> Option<String> {
         let first = self.overflow_bytes == 0 && self.dropped_bytes == 0;
         first.then(|| {
             format!(
@@ -422,7 +422,7 @@ impl OutputTally {
     }
 
     /// The notice of output that was dropped since the last notice.
-    pub(super) fn dropped_notice(&mut self) -> Option<String> {
+    fn dropped_notice(&mut self) -> Option<String> {
         let dropped = self.dropped_bytes - std::mem::replace(&mut self.dropped_reported, self.dropped_bytes);
         (dropped > 0).then(|| {
             format!(

@@ -215,14 +215,14 @@ async fn try_out(launcher: &Path, plan: &Plan) -> Result<Standing, String> {
 
 /// A plan, and the restrictions required before the kernel starts. Without them the launcher prints what it measured and starts nothing.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct LauncherPromise {
+struct LauncherPromise {
     pub plan: Plan,
     pub standing: Option<Standing>,
 }
 
 /// A launcher's input: a plan, and the command to start, if any.
 #[derive(Debug)]
-pub(super) struct LauncherOrder {
+struct LauncherOrder {
     pub promise: LauncherPromise,
     pub command: Vec<OsString>,
 }
@@ -274,12 +274,12 @@ fn launch(order: &LauncherOrder) -> Result<ExitCode, String> {
     Err(spawn_error(program, &std::process::Command::new(program).args(arguments).exec()))
 }
 
-pub(super) fn spawn_error(program: &OsStr, error: &std::io::Error) -> String {
+fn spawn_error(program: &OsStr, error: &std::io::Error) -> String {
     format!("{} cannot be started: {error}", program.to_string_lossy())
 }
 
 /// Restricts this process as promised; without a promise prints the result.
-pub(super) fn fulfil(promise: &LauncherPromise) -> Result<(), String> {
+fn fulfil(promise: &LauncherPromise) -> Result<(), String> {
     let found = system::restrict(&promise.plan)?;
     match &promise.standing {
         None => println!("{}", serde_json::to_string(&found).map_err(|error| error.to_string())?),

@@ -50,7 +50,7 @@ pub(super) struct ProcessExit {
 }
 
 /// Receives the exit of a process.
-pub(super) type ExitReceiver = watch::Receiver<Option<ProcessExit>>;
+type ExitReceiver = watch::Receiver<Option<ProcessExit>>;
 
 /// Waits for the exit.
 pub(super) async fn exited(receiver: &mut ExitReceiver) -> ProcessExit {

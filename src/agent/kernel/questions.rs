@@ -257,7 +257,7 @@ fn inspection(reply: InspectReply) -> Inspection {
 }
 
 /// The expression's name in the request.
-pub(super) const EXPRESSION_NAME: &str = "notarium";
+const EXPRESSION_NAME: &str = "notarium";
 
 /// The Python expression whose value is the answer.
 pub(super) fn expression(kind: &QuestionKind) -> String {

@@ -243,7 +243,7 @@ pub(super) fn displayed(object: OutputObject, display_id: Option<String>, parts:
 }
 
 /// An update has only data and metadata; this adds the type of a display.
-pub(super) fn as_display(update: &RawValue) -> Box<RawValue> {
+fn as_display(update: &RawValue) -> Box<RawValue> {
     let mut fields: BTreeMap<String, Box<RawValue>> = serde_json::from_str(update.get()).unwrap_or_default();
     fields.insert("output_type".to_owned(), raw("display_data"));
     raw(&fields)

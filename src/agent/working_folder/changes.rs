@@ -21,7 +21,7 @@ use super::transfers::exists;
 use super::{OpenedEntry, RequestRefusal, WorkingFolder, beneath, check_new_name, kind_of, parts};
 
 /// An entry of a folder; for a link, the link itself and not its target.
-pub(super) struct FolderEntry {
+struct FolderEntry {
     pub folder: OwnedFd,
     pub name: String,
     /// The path as requested.
@@ -30,7 +30,7 @@ pub(super) struct FolderEntry {
 }
 
 /// A free name in an open folder.
-pub(super) struct FreeName {
+struct FreeName {
     pub folder: OwnedFd,
     pub name: String,
     pub path: String,
@@ -50,7 +50,7 @@ impl WorkingFolder {
     }
 
     /// Finds an entry that may be moved or deleted.
-    pub(super) fn movable(&self, root: BorrowedFd<'_>, path: &str) -> Result<FolderEntry, RequestRefusal> {
+    fn movable(&self, root: BorrowedFd<'_>, path: &str) -> Result<FolderEntry, RequestRefusal> {
         let parts = parts(path)?;
         let Some((name, folders)) = parts.split_last() else {
             let message = "the kernels' working folder itself stays: name something in it";
@@ -68,12 +68,7 @@ impl WorkingFolder {
     }
 
     /// Finds the target of a move, and makes its folders.
-    pub(super) fn target(
-        &self,
-        root: BorrowedFd<'_>,
-        path: &str,
-        checks_all: bool,
-    ) -> Result<FreeName, RequestRefusal> {
+    fn target(&self, root: BorrowedFd<'_>, path: &str, checks_all: bool) -> Result<FreeName, RequestRefusal> {
         let parts = parts(path)?;
         let Some((name, folders)) = parts.split_last().filter(|_| !path.ends_with('/')) else {
             let message = format!("'{path}' names a folder: add the new name");
@@ -108,7 +103,7 @@ fn inside_itself(path: &str) -> RequestRefusal {
 }
 
 /// Turns a system error of a move into a refusal.
-pub(super) fn refusal(from: &str, to: &str, error: Errno) -> RequestRefusal {
+fn refusal(from: &str, to: &str, error: Errno) -> RequestRefusal {
     match error {
         Errno::EXIST | Errno::NOTEMPTY => exists(to),
         Errno::INVAL => inside_itself(from),
@@ -121,7 +116,7 @@ pub(super) fn refusal(from: &str, to: &str, error: Errno) -> RequestRefusal {
 }
 
 /// Syncs folders, so that a move survives a power cut.
-pub(super) fn keep(folders: &[BorrowedFd<'_>]) {
+fn keep(folders: &[BorrowedFd<'_>]) {
     for folder in folders {
         // Systems that refuse this sync do not need it.
         let _ = fsync(folder);
@@ -129,7 +124,7 @@ pub(super) fn keep(folders: &[BorrowedFd<'_>]) {
 }
 
 /// Renames to a free name; `EXIST` if it is taken.
-pub(super) fn rename_free(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> SystemResult<()> {
+fn rename_free(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> SystemResult<()> {
     match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
         // A disk without this operation.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => rename_reserved(from, to),

@@ -164,11 +164,11 @@ const MAX_RUNS: usize = 64;
 const MAX_NOTES: usize = 4;
 
 /// Commands of one batch: all or nothing.
-pub(crate) type Group = Vec<Command>;
+type Group = Vec<Command>;
 
 /// The server's refusal of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ReportRefusal {
+struct ReportRefusal {
     pub code: RejectionCode,
     pub message: String,
     pub expected_seq: Option<u64>,
@@ -188,7 +188,7 @@ struct RunDelivery {
 
 /// Progress of a session's runs in the log.
 #[derive(Debug, Default)]
-pub(crate) struct Delivery {
+struct Delivery {
     /// Runs in the order in which they began.
     runs: VecDeque<RunDelivery>,
 }
