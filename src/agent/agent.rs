@@ -1,4 +1,4 @@
-//! The runtime agent: dials out, offers its kernelspecs, claims launches, and runs each session in a task (`host.rs`).
+//! The runtime agent: dials out, offers its kernelspecs, claims launches, and runs each session in a task (`session/host.rs`).
 
 mod roster;
 mod session_file;

@@ -3,7 +3,7 @@
 //!
 //! It is level-triggered: [`SessionView`] is the log's *current* state, so that nothing depends on having seen each event.
 //!
-//! [`SessionInput`] and [`SessionOutput`] are the whole boundary to its host (`host.rs`), which has the kernel and the connection.
+//! [`SessionInput`] and [`SessionOutput`] are the whole boundary to its host (`session/host.rs`), which has the kernel and the connection.
 //!
 //! **Invariants.** Reports go out in the order in which they are made, the end of a run after all of its outputs. After a
 //! stale fence nothing more is written, and the kernel is killed. Memory for unanswered reports is bounded;

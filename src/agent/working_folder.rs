@@ -11,8 +11,6 @@ mod beneath;
 mod changes;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_of_changes;
 pub(crate) mod transfers;
 
 use std::collections::HashSet;

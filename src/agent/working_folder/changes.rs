@@ -4,6 +4,9 @@
 //! Each entry is a folder `ULID/` with `about.json` and `content`. Code in kernels can write there, so no content is
 //! trusted: links are not followed, and paths are checked like those of people.
 
+#[cfg(test)]
+mod tests;
+
 use std::ffi::CString;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -133,7 +136,7 @@ fn rename_free(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> Syst
 }
 
 /// Reserves the name first, then replaces the reservation.
-pub(super) fn rename_reserved(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> SystemResult<()> {
+fn rename_reserved(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> SystemResult<()> {
     let is_folder = kind_of(&statat(from.0, from.1, AtFlags::SYMLINK_NOFOLLOW)?) == FileKind::Folder;
     if is_folder {
         mkdirat(to.0, to.1, Mode::from_raw_mode(0o700))?;

@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PACKAGE))
 SQL = PACKAGE / "notarium_kernel" / "sql"
 BROKER = ("wire.py", "rows.py", "catalog.py", "broker.py")
-"""Files of the broker's code, in order: see `brokers.rs`."""
+"""Files of the broker's code, in order: see `src/agent/connections.rs`."""
 
 BOOT = """
 import json, sys

@@ -3,10 +3,9 @@ use std::time::{Duration, SystemTime};
 
 use notarium_wire::FileRefusal as R;
 
-use super::changes::rename_reserved;
-use super::changes::{TRASH, TrashLimits};
-use super::tests::Scene;
-use super::*;
+use super::{TRASH, TrashLimits, rename_reserved};
+use crate::working_folder::tests::Scene;
+use crate::working_folder::*;
 
 impl Scene {
     fn moved(&self, from: &str, to: &str) -> Result<String, R> {
