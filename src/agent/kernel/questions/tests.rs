@@ -139,7 +139,10 @@ fn refusal(answer: KernelAnswer) -> QuestionRefusal {
 fn a_question_is_one_expression_and_no_text_in_it_is_code() {
     let of = TableName { table: None, variable: Some("x'); import os #".to_owned()) };
     let text = expression(&QuestionKind::SummarizeColumn(SummarizeColumn { of, column: 3 }));
-    assert!(text.starts_with("__import__(\"notarium_kernel.tables\"") && text.contains("x\\u0027); import os #"), "{text}");
+    assert!(
+        text.starts_with("__import__(\"notarium_kernel.tables\"") && text.contains("x\\u0027); import os #"),
+        "{text}"
+    );
     assert!(expression(&QuestionKind::Variables {}).starts_with("(lambda "));
 }
 
