@@ -2,15 +2,12 @@
 //!
 //! Invariant: no constant, time window or eviction decides here. Only events remove state.
 
-mod cells;
-mod comments;
-mod conversations;
-mod executions;
-mod kernels;
+pub(crate) mod comments;
+pub(crate) mod executions;
 mod notebook;
 mod tool_calls;
 
-use crate::document::Document;
+use crate::document::{Document, assistants, cells, kernels};
 use crate::envelope::Recorded;
 use crate::event::EventGroup;
 
@@ -30,7 +27,7 @@ impl Document {
             EventGroup::Comments => comments::apply(self, recorded),
             EventGroup::Executions => executions::apply(self, recorded),
             EventGroup::Kernels => kernels::apply(self, recorded),
-            EventGroup::Conversations => conversations::apply(self, recorded),
+            EventGroup::Conversations => assistants::apply(self, recorded),
             EventGroup::ToolCalls => tool_calls::apply(self, recorded),
         }
     }

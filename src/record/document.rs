@@ -1,6 +1,11 @@
 //! Document of one notebook at one version: what every client shows and reproduces. Its serialised form is the
 //! snapshot.
 
+pub(crate) mod assistants;
+pub(crate) mod cells;
+pub(crate) mod executions;
+pub(crate) mod kernels;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -5,17 +5,17 @@
 //! `upcast.rs` and a golden file in `protocol/golden/events/`. `protocol/versions.md` lists changes that need no new
 //! number.
 
+mod assistants;
 mod cells;
 mod comments;
-mod conversations;
 mod executions;
 mod kernels;
 mod notebook;
 mod tool_calls;
 
+pub use self::assistants::*;
 pub use self::cells::*;
 pub use self::comments::*;
-pub use self::conversations::*;
 pub use self::executions::*;
 pub use self::kernels::*;
 pub use self::notebook::*;

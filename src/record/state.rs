@@ -2,15 +2,14 @@
 
 mod cell;
 mod conversation;
-mod execution;
 mod kernel;
 mod reply;
 mod thread;
 mod tool_call;
 
+pub use crate::document::executions::*;
 pub use cell::*;
 pub use conversation::*;
-pub use execution::*;
 pub use kernel::*;
 pub use reply::*;
 pub use thread::*;

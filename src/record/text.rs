@@ -17,8 +17,6 @@
 
 mod apply;
 mod build;
-#[cfg(test)]
-mod codemirror_oracle;
 mod combine;
 mod diff;
 mod json;

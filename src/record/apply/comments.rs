@@ -9,7 +9,7 @@ use crate::ids::{CellId, ThreadId};
 use crate::state::{Comment, Resolution, Thread};
 use crate::text::ChangeSet;
 
-pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
+pub(crate) fn apply(document: &mut Document, recorded: &Recorded) {
     let at = recorded.envelope.recorded_at;
     match &recorded.event {
         Event::ThreadStarted(event) => start(document, event),
@@ -65,7 +65,7 @@ fn delete(document: &mut Document, event: &CommentDeleted) {
 }
 
 /// Moves the ranges in a cell whose source has changed.
-pub(super) fn follow(document: &mut Document, cell_id: &CellId, edit: &ChangeSet) {
+pub(crate) fn follow(document: &mut Document, cell_id: &CellId, edit: &ChangeSet) {
     for thread in document.threads.values_mut().filter(|thread| thread.cell_id == *cell_id) {
         let Some(range) = thread.range else { continue };
         let moved = range.map(edit);

@@ -9,7 +9,7 @@ use crate::ids::ExecutionId;
 use crate::output::Output;
 use crate::state::Execution;
 
-pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
+pub(crate) fn apply(document: &mut Document, recorded: &Recorded) {
     match &recorded.event {
         Event::ExecutionRequested(event) => begin(document, recorded, event),
         Event::ExecutionOutputUpdated(event) => {
@@ -48,7 +48,7 @@ fn update_display(document: &mut Document, display_id: &str, output: &Output) {
 }
 
 /// Removes an execution that has ended and that no live cell shows.
-pub(super) fn forget_unshown(document: &mut Document, id: &ExecutionId) {
+pub(crate) fn forget_unshown(document: &mut Document, id: &ExecutionId) {
     let Some(execution) = document.executions.get(id) else { return };
     let is_shown = execution.subject.cell_id().and_then(|cell_id| document.latest.get(cell_id)) == Some(id);
     if execution.status.is_finished() && !is_shown {

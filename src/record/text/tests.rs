@@ -1,5 +1,7 @@
 //! Laws of changes on random texts, and examples of every refusal.
 
+mod codemirror_oracle;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rstest::rstest;

@@ -11,7 +11,7 @@ use crate::json::RawObject;
 use crate::open::Open;
 use crate::state::{KernelNotice, KernelPhase, KernelSession, RegisteredFunction};
 
-pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
+pub(crate) fn apply(document: &mut Document, recorded: &Recorded) {
     let version = recorded.envelope.version;
     match &recorded.event {
         Event::KernelLaunchRequested(event) => {

@@ -10,10 +10,10 @@ use crate::ids::{CellId, Version};
 use crate::reply::CellReply;
 use crate::state::{Cell, Execution, Reply};
 
-use super::comments;
-use super::executions::forget_unshown;
+use crate::apply::comments;
+use crate::apply::executions::forget_unshown;
 
-pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
+pub(crate) fn apply(document: &mut Document, recorded: &Recorded) {
     let version = recorded.envelope.version;
     match &recorded.event {
         Event::CellInserted(event) => insert(document, &event.cell_id, &event.cell, event.reply.as_ref(), version),

@@ -4,10 +4,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::ChangeSet;
-use super::build::Builder;
+use crate::text::ChangeSet;
+use crate::text::build::Builder;
 
-const GOLDEN: &str = include_str!("../../../protocol/golden/text/codemirror-cases.jsonl");
+const GOLDEN: &str = include_str!("../../../../protocol/golden/text/codemirror-cases.jsonl");
 
 /// Inputs and CodeMirror's answers; the generator explains the fields.
 #[derive(Deserialize)]

@@ -11,7 +11,7 @@ use crate::ids::TurnId;
 use crate::message::MessageFlags;
 use crate::state::{Conversation, Reply, Turn};
 
-pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
+pub(crate) fn apply(document: &mut Document, recorded: &Recorded) {
     match &recorded.event {
         Event::ConversationStarted(event) => begin_conversation(document, recorded, event),
         Event::ConversationClosed(event) => _ = document.conversations.remove(&event.conversation_id),
