@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::open::Open;
+use crate::json::Open;
 
 /// A cause with a phrase for people.
 pub trait Cause: Serialize {

@@ -1,5 +1,10 @@
 //! Document of one notebook at one version: what every client shows and reproduces. Its serialised form is the
-//! snapshot.
+//! snapshot; its digest is computed over canonical JSON (RFC 8785), one text for each value in every language.
+//!
+//! [`Document::apply`] folds in a recorded event. It is dispatched to one file for each group of events, which also has
+//! the parts of the document that these events change. No event carries one of these structs.
+//!
+//! Invariant: no constant, time window or eviction decides here. Only events remove state.
 
 pub(crate) mod assistants;
 pub(crate) mod cells;
@@ -11,20 +16,22 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use crate::access::AccessEntry;
-use crate::cell::is_default;
+use crate::access::{AccessEntry, Grant, Role, Subject};
+use crate::cell::{OrderKey, is_default};
+use crate::document::assistants::{AssistantGrant, Conversation, ToolCall, Turn};
+use crate::document::cells::{Cell, Thread};
+use crate::document::executions::Execution;
+use crate::document::kernels::{KernelNotice, KernelSession, RegisteredFunction};
+use crate::envelope::Recorded;
+use crate::event::{Event, EventGroup, NotebookCreated};
 use crate::execution::{ExecutionSubject, Reactivity};
 use crate::ids::{
-    CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, Millis, NotebookId, ThreadId, ToolCallId, TurnId,
-    Version,
+    CellId, ConversationId, ExecutionId, GrantId, Hash, KernelSessionId, Millis, NotebookId, ThreadId, ToolCallId,
+    TurnId, Version,
 };
 use crate::json::RawObject;
-use crate::order_key::OrderKey;
-use crate::state::{
-    AssistantGrant, Cell, Conversation, Execution, KernelNotice, KernelSession, RegisteredFunction, Thread, ToolCall,
-    Turn,
-};
 use crate::tool_call::Policy;
 
 /// The document of one notebook at one version.
@@ -161,5 +168,130 @@ impl Document {
             let cell = self.cells.get(other);
             cell.is_none_or(|cell| (&cell.content.order_key, other) < place)
         })
+    }
+}
+
+impl Document {
+    /// Folds in one event. Total: it cannot fail. An event that was applied already (its version is not later) changes
+    /// nothing.
+    pub fn apply(&mut self, recorded: &Recorded) {
+        let envelope = &recorded.envelope;
+        if envelope.version <= self.version {
+            return;
+        }
+        self.version = envelope.version;
+        self.updated_at = envelope.recorded_at;
+        match recorded.event.group() {
+            EventGroup::Notebook => apply_notebook(self, recorded),
+            EventGroup::Cells => cells::apply(self, recorded),
+            EventGroup::Comments => cells::apply_comments(self, recorded),
+            EventGroup::Executions => executions::apply(self, recorded),
+            EventGroup::Kernels => kernels::apply(self, recorded),
+            EventGroup::Conversations => assistants::apply(self, recorded),
+            EventGroup::ToolCalls => assistants::apply_tool_calls(self, recorded),
+        }
+    }
+}
+
+pub(crate) fn apply_notebook(document: &mut Document, recorded: &Recorded) {
+    match &recorded.event {
+        Event::NotebookCreated(event) => create(document, recorded, event),
+        Event::NotebookRenamed(event) => document.title.clone_from(&event.title),
+        Event::NotebookMetadataSet(event) => document.metadata = event.metadata.clone(),
+        Event::NotebookArchived(_) => document.archived = true,
+        Event::NotebookUnarchived(_) => document.archived = false,
+        Event::NotebookVersionNamed(event) => _ = document.named_versions.insert(event.version, event.name.clone()),
+        Event::AccessGranted(event) => {
+            grant(document, &event.subject, Grant { role: event.role, expires_at: event.expires_at });
+        }
+        Event::AccessRevoked(event) => document.access.retain(|entry| entry.subject != event.subject),
+        Event::NotebookPolicyChanged(event) => document.policy = event.policy,
+        Event::NotebookReactivitySet(event) => document.reactivity = event.reactivity,
+        _ => {}
+    }
+}
+
+fn create(document: &mut Document, recorded: &Recorded, event: &NotebookCreated) {
+    document.title.clone_from(&event.title);
+    document.metadata = event.metadata.clone();
+    document.created_at = recorded.envelope.recorded_at;
+    grant(document, &event.owner, Grant { role: Role::Owner, expires_at: None });
+}
+
+fn grant(document: &mut Document, subject: &Subject, grant: Grant) {
+    let entry = AccessEntry { subject: subject.clone(), grant };
+    match document.access.binary_search_by(|other| other.subject.cmp(subject)) {
+        Ok(index) => document.access[index] = entry,
+        Err(index) => document.access.insert(index, entry),
+    }
+}
+
+/// Returns the canonical JSON of a value: keys sorted by their UTF-16 code units, numbers as ECMAScript prints them, no
+/// blanks.
+///
+/// # Errors
+/// The value has no canonical form: half of a surrogate pair, a number beyond a double, more than 127 levels.
+pub fn canonical_json<T: Serialize>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
+    // Converts to a value first: raw JSON inside is parsed, not passed through.
+    serde_json_canonicalizer::to_vec(&serde_json::to_value(value)?)
+}
+
+impl Document {
+    /// SHA-256 of the document's canonical JSON: equal for all replicas that have applied the same events.
+    ///
+    /// # Errors
+    /// Those of [`canonical_json`].
+    pub fn digest(&self) -> Result<Hash, serde_json::Error> {
+        Ok(Hash(Sha256::digest(canonical_json(self)?).into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::RawJson;
+
+    #[track_caller]
+    fn check(json: &str, expected: &str) {
+        let canonical = canonical_json(&RawJson::parse(json).expect("it is JSON")).expect("it has a canonical form");
+        assert_eq!(String::from_utf8(canonical).as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn keys_are_sorted_by_their_utf_16_units() {
+        check(r#"{"b":1, "a":{"\u0000":0,"":2} }"#, "{\"a\":{\"\":2,\"\\u0000\":0},\"b\":1}");
+        // U+1F600 is the units D83D DE00.
+        check("{\"\u{fb33}\":1,\"😀\":2,\"ö\":3,\"\\r\":4}", "{\"\\r\":4,\"ö\":3,\"😀\":2,\"\u{fb33}\":1}");
+    }
+
+    #[test]
+    fn numbers_are_those_of_ecmascript() {
+        check("[1.50, -0, 1e21, 1E-7, 100000000000000000000]", "[1.5,0,1e+21,1e-7,100000000000000000000]");
+        check(
+            "[12345678901234567890, 9007199254740993, -9223372036854775808]",
+            "[12345678901234567000,9007199254740992,-9223372036854776000]",
+        );
+        // Correct to the last bit.
+        check(
+            "[2.2250738585072011e-308, 0.1, 5e-324, 1.7976931348623157e308]",
+            "[2.225073858507201e-308,0.1,5e-324,1.7976931348623157e+308]",
+        );
+    }
+
+    #[test]
+    fn strings_escape_only_what_must_be() {
+        check(r#""\u20ac\/\u000F\n\"\\\u007f""#, "\"€/\\u000f\\n\\\"\\\\\u{7f}\"");
+    }
+
+    #[test]
+    fn of_two_fields_with_one_name_the_last_counts() {
+        check(r#"{"a":1,"b":2,"a":3}"#, r#"{"a":3,"b":2}"#);
+    }
+
+    #[test]
+    fn what_has_no_canonical_form_is_refused() {
+        for json in [r#""\ud800""#.to_owned(), "1e400".to_owned(), "[".repeat(200) + &"]".repeat(200)] {
+            assert!(canonical_json(&RawJson::parse(&json).expect("it is JSON")).is_err(), "{json}");
+        }
     }
 }

@@ -5,17 +5,16 @@
 //! the salt is destroyed, a redacted payload cannot be guessed from its digest, and the chain still verifies.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::event::Event;
-use crate::hash::{Hash, Salt};
-use crate::ids::{CommandId, CorrelationId, EventId, Millis, NotebookId, Version};
+use crate::ids::{CommandId, CorrelationId, EventId, Hash, Millis, NotebookId, Salt, Version};
 use crate::json::RawJson;
-use crate::upcast::DecodeError;
-use crate::upcast::{newest_schema, to_newest};
+use crate::upcast::{DecodeError, newest_schema, to_newest};
 
 /// All fields of an event but its payload. The store's `position` (over all notebooks) is not among them and not
 /// hashed.
@@ -225,4 +224,106 @@ fn verify_one(head: Head, stored: &Stored) -> Result<Head, ChainError> {
         return Err(ChainError::Hash { version });
     }
     Ok(Head { version, hash: stored.hash, recorded_at })
+}
+
+/// A sealed event with its index key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvent {
+    /// The event as written to disk, hash included.
+    pub stored: Stored,
+    /// [`Event::subject`]; `None` for the notebook as a whole.
+    pub subject: Option<String>,
+}
+
+impl NewEvent {
+    /// Takes the subject from the event.
+    pub fn new(stored: Stored, event: &Event) -> Self {
+        Self { stored, subject: event.subject().map(str::to_owned) }
+    }
+}
+
+/// An accepted command, kept so that a repeat gets the same answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandRecord {
+    /// Key of the sender, from `Actor::key()`.
+    pub actor: String,
+    /// Unique for each actor in a notebook.
+    pub command_id: CommandId,
+    /// SHA-256 of the command's body. Another body under the same id is refused.
+    pub digest: [u8; 32],
+    /// The notebook's version after the command.
+    pub version: Version,
+    /// The answer, as JSON.
+    pub outcome: RawJson,
+}
+
+/// Number of a notebook's lease, counted up. 0: no lease was taken yet, for instance because the notebook does not
+/// exist.
+pub type Epoch = u64;
+
+/// Events and commands that are written all or nothing. Without events: a command that changed nothing is recorded too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Append {
+    /// The notebook whose log is written.
+    pub notebook_id: NotebookId,
+    /// Epoch of the lease under which this is written. The store refuses it if a later lease was taken.
+    pub epoch: Epoch,
+    /// The head that the events continue; [`Head::START`] for a new notebook.
+    pub expected: Head,
+    /// Versions `expected.version + 1`, `+ 2` …
+    pub events: Vec<NewEvent>,
+    /// The commands that these events answer.
+    pub commands: Vec<CommandRecord>,
+}
+
+impl Append {
+    /// The notebook's head after this append.
+    pub fn head(&self) -> Head {
+        self.events.last().map_or(self.expected, |event| event.stored.head())
+    }
+}
+
+/// An event of the log, typed or stored.
+pub trait Logged {
+    /// Actor, time, and place in the log.
+    fn envelope(&self) -> &Envelope;
+
+    /// The typed event; `None`: this build cannot read it.
+    fn recorded(&self) -> Option<Cow<'_, Recorded>>;
+}
+
+impl Logged for Recorded {
+    fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    fn recorded(&self) -> Option<Cow<'_, Recorded>> {
+        Some(Cow::Borrowed(self))
+    }
+}
+
+impl Logged for Stored {
+    fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    fn recorded(&self) -> Option<Cow<'_, Recorded>> {
+        self.typed().ok().map(Cow::Owned)
+    }
+}
+
+impl<T: Logged> Logged for Arc<T> {
+    fn envelope(&self) -> &Envelope {
+        (**self).envelope()
+    }
+
+    fn recorded(&self) -> Option<Cow<'_, Recorded>> {
+        (**self).recorded()
+    }
+}
+
+/// Sorts events by version and removes duplicates.
+pub fn in_order<T: Logged>(events: &mut Vec<T>) {
+    events.sort_by_key(|event| event.envelope().version);
+    events.dedup_by_key(|event| event.envelope().version);
 }

@@ -14,57 +14,33 @@
 #![warn(missing_docs)]
 
 mod access;
-mod actor;
-mod append;
-mod apply;
-mod canonical;
 mod cause;
 mod cell;
 mod document;
 mod envelope;
 mod event;
 mod execution;
-mod function;
-mod hash;
 mod history_query;
 mod ids;
 mod json;
-mod logged;
 mod message;
-mod open;
-mod order_key;
-mod output;
-mod replayed;
-mod reply;
-mod sentences;
-mod state;
-mod subject;
 pub mod text;
 mod tool_call;
 pub mod upcast;
 
 pub use access::*;
-pub use actor::Actor;
-pub use append::{Append, CommandRecord, Epoch, NewEvent};
-pub use canonical::canonical_json;
 pub use cause::*;
-pub use cell::{CellContent, CellFlags, CellType, SQL_LINE};
-pub use document::Document;
-pub use envelope::{ChainError, Envelope, Head, Recorded, Stored, verify_chain};
+pub use cell::{CellContent, CellFlags, CellType, OrderKey, SQL_LINE};
+pub use document::{Document, assistants::*, canonical_json, cells::*, executions::*, kernels::*};
+pub use envelope::{
+    Append, ChainError, CommandRecord, Envelope, Epoch, Head, Logged, NewEvent, Recorded, Stored, in_order,
+    verify_chain,
+};
 pub use event::*;
 pub use execution::*;
-pub use function::{FunctionPlace, MissingFunctions, UserFunction};
-pub use hash::{Hash, Salt};
-pub use history_query::{HistoryQuery, Past, Selection};
+pub use history_query::{HistoryQuery, Past, ReplayedExecution, Selection, Written};
 pub use ids::*;
-pub use json::{RawJson, RawObject, compact};
-pub use logged::{Logged, in_order};
+pub use json::{OPEN, Open, RawJson, RawObject, compact};
 pub use message::*;
-pub use open::{OPEN, Open};
-pub use order_key::OrderKey;
-pub use output::{BlobPart, Output};
-pub use replayed::{ReplayedExecution, Written};
-pub use reply::{CellReply, ReplyStatus};
-pub use state::*;
 pub use tool_call::*;
 pub use upcast::DecodeError;

@@ -1,15 +1,149 @@
-//! Applies events of conversations and turns, and updates the replies of prompt cells.
+//! Conversations, turns, tool calls and grants in the document, and the events that change them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::actor::Actor;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::{Actor, Scopes};
 use crate::document::Document;
+use crate::document::cells::Reply;
 use crate::envelope::Recorded;
-use crate::event::{ConversationStarted, Event, MessageFlagged, TurnStarted};
-use crate::ids::TurnId;
+use crate::event::{ConversationStarted, Event, GrantIssued, MessageFlagged, ToolCallRequested, TurnStarted};
+use crate::ids::{CellId, ConversationId, Hash, InstanceId, MessageId, Millis, ToolCallId, TurnId, UserId, Version};
+use crate::json::{Open, RawObject};
 use crate::message::MessageFlags;
-use crate::state::{Conversation, Reply, Turn};
+use crate::tool_call::{Gate, Risk, Target};
+
+/// A conversation. Its messages are a projection of the log, not part of the document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Conversation {
+    /// The beginning of the first message, or the name of the outside assistant. 1 to 255 characters on one line.
+    pub title: String,
+    /// The person who wrote the first message, or the outside assistant.
+    pub started_by: Actor,
+    /// Time of the start, in milliseconds since 1970.
+    pub started_at: Millis,
+    /// The unfinished turn. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
+    /// True: the conversation began with a call of an outside assistant, and no person has written in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_outside: bool,
+    /// Flags of the messages that are pinned or skipped, by message.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub flagged: BTreeMap<MessageId, MessageFlags>,
+}
+
+/// A turn that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Turn {
+    /// The conversation of the turn.
+    pub conversation_id: ConversationId,
+    /// The message that the turn answers.
+    pub message_id: MessageId,
+    /// The person for whom the assistant acts.
+    pub requested_by: Actor,
+    /// The version of the turn's TurnStarted.
+    pub started_version: Version,
+    /// Time of the start, in milliseconds since 1970.
+    pub started_at: Millis,
+    /// The prompt cell that the turn answers. Absent: the message came from a chat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell_id: Option<CellId>,
+    /// The model that the person chose. Absent: the server's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Scopes of the token or session that began the turn, of read, edit and run. Calls that need another scope are refused.
+    pub scopes: Scopes,
+    /// True: that token is bound to some notebooks, so the turn cannot create or list notebooks.
+    pub is_bound: bool,
+    /// Number of model calls that have begun.
+    pub model_calls: u32,
+    /// Number of attempts of the last model call.
+    pub attempts: u32,
+    /// The server instance that makes the last model call. Absent: no model call is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_call_claimant: Option<InstanceId>,
+    /// True: the last attempt failed, and the next is another attempt of the same model call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_model_call_failed: bool,
+}
+
+/// Phase of a tool call that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "phase", rename_all = "snake_case")]
+pub enum ToolCallPhase {
+    /// The call waits for a person's decision.
+    Waiting,
+    /// A person has confirmed the call; it can start.
+    Confirmed {
+        /// The person who confirmed the call.
+        by: Actor,
+    },
+    /// The call needs no confirmation; it can start.
+    Passed,
+    /// The call is being executed.
+    Started {
+        /// Time of the start, in milliseconds since 1970.
+        at: Millis,
+        /// The server instance that executes the call.
+        claimant: InstanceId,
+    },
+}
+
+/// A tool call that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolCall {
+    /// The name of a built-in tool or of a registered function.
+    pub function: String,
+    /// The complete arguments.
+    pub arguments: RawObject,
+    /// SHA-256 of the function's name and the arguments in canonical form. A confirmation names this hash.
+    pub arguments_hash: Hash,
+    /// The risk of the call, judged by tool, arguments, targets and code. Treat an unknown risk as `destructive`.
+    pub risk: Open<Risk>,
+    /// The reasons for the risk, as sentences for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+    /// The objects that the call touches, in the versions that they had at the request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Open<Target>>,
+    /// The assistant, and the person for whom it acts.
+    pub requested_by: Actor,
+    /// Time of the request, in milliseconds since 1970.
+    pub requested_at: Millis,
+    /// The version of the call's ToolCallRequested.
+    pub requested_version: Version,
+    /// The turn that requested the call. Absent for outside assistants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<TurnId>,
+    /// The decision at the request: the call passes, or waits for a person until a time. Treat an unknown gate as waiting.
+    pub gate: Open<Gate>,
+    /// The call that must end before this one starts. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<ToolCallId>,
+    /// The call's phase, as an object such as `{"phase": "waiting"}`.
+    pub phase: ToolCallPhase,
+}
+
+/// A person's permission for calls of one conversation, for a limited time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AssistantGrant {
+    /// The only conversation that the grant covers.
+    pub conversation_id: ConversationId,
+    /// The person for whom the assistant acted when the grant was issued. Calls for other persons in the conversation
+    /// are not covered.
+    pub for_user: UserId,
+    /// Names of the functions that the grant covers. Empty: every function.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<String>,
+    /// Time at which the grant ends, in milliseconds since 1970.
+    pub expires_at: Millis,
+    /// The person who issued the grant. The grant counts only while this person could confirm the call.
+    pub issued_by: Actor,
+}
 
 pub(crate) fn apply(document: &mut Document, recorded: &Recorded) {
     match &recorded.event {
@@ -112,4 +246,62 @@ fn end_turn(document: &mut Document, turn_id: &TurnId) {
     if let Some(conversation) = document.conversations.get_mut(&turn.conversation_id) {
         conversation.turn = None;
     }
+}
+
+pub(crate) fn apply_tool_calls(document: &mut Document, recorded: &Recorded) {
+    match &recorded.event {
+        Event::ToolCallRequested(event) => begin_call(document, recorded, event),
+        Event::ToolCallConfirmed(event) => {
+            let by = recorded.envelope.actor.clone();
+            change_call(document, &event.call_id, |call| call.phase = ToolCallPhase::Confirmed { by });
+        }
+        Event::ToolCallStarted(event) => {
+            let (at, claimant) = (recorded.envelope.recorded_at, event.claimant.clone());
+            change_call(document, &event.call_id, |call| call.phase = ToolCallPhase::Started { at, claimant });
+        }
+        Event::GrantIssued(event) => issue(document, recorded, event),
+        Event::GrantRevoked(event) => _ = document.grants.remove(&event.grant_id),
+        Event::GrantExpired(event) => _ = document.grants.remove(&event.grant_id),
+        event => {
+            if let Some(call_id) = event.tool_call_id() {
+                document.tool_calls.remove(call_id);
+            }
+        }
+    }
+}
+
+fn begin_call(document: &mut Document, recorded: &Recorded, event: &ToolCallRequested) {
+    let call = ToolCall {
+        function: event.function.clone(),
+        arguments: event.arguments.clone(),
+        arguments_hash: event.arguments_hash,
+        risk: event.risk.clone(),
+        reasons: event.reasons.clone(),
+        targets: event.targets.clone(),
+        requested_by: recorded.envelope.actor.clone(),
+        requested_at: recorded.envelope.recorded_at,
+        requested_version: recorded.envelope.version,
+        turn_id: event.turn_id.clone(),
+        gate: event.gate.clone(),
+        after: event.after.clone(),
+        phase: if event.gate.waits() { ToolCallPhase::Waiting } else { ToolCallPhase::Passed },
+    };
+    document.tool_calls.insert(event.call_id.clone(), Arc::new(call));
+}
+
+fn change_call(document: &mut Document, call_id: &ToolCallId, with: impl FnOnce(&mut ToolCall)) {
+    if let Some(call) = document.tool_calls.get_mut(call_id) {
+        with(Arc::make_mut(call));
+    }
+}
+
+fn issue(document: &mut Document, recorded: &Recorded, event: &GrantIssued) {
+    let grant = AssistantGrant {
+        conversation_id: event.conversation_id.clone(),
+        for_user: event.for_user.clone(),
+        functions: event.functions.clone(),
+        expires_at: event.expires_at,
+        issued_by: recorded.envelope.actor.clone(),
+    };
+    document.grants.insert(event.grant_id.clone(), grant);
 }

@@ -1,12 +1,15 @@
-//! The notebook as a whole: title, metadata, access, policy.
+//! Events of the notebook as a whole, of its cells, and of comments.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{ForkOrigin, Role, Subject};
-use crate::execution::Reactivity;
-use crate::ids::{Millis, UserId, Version};
+use crate::cell::{CellContent, CellFlags, CellType, OrderKey};
+use crate::execution::{PastExecution, Reactivity};
+use crate::ids::{CellId, CommentId, ExecutionId, Millis, ThreadId, UserId, Version};
 use crate::json::RawObject;
+use crate::message::CellReply;
+use crate::text::{ChangeSet, TextRange};
 use crate::tool_call::Policy;
 
 /// The notebook was created. This is the first event of every log.
@@ -102,3 +105,214 @@ pub struct NotebookReactivitySet {
 /// An undo or redo had no effect, because other edits had replaced the whole group. The group still leaves its stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UndoSkipped {}
+
+/// A cell was inserted, or an undo or redo inserted it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellInserted {
+    /// The cell's id: new in this notebook, unless an undo or redo inserts the cell again.
+    pub cell_id: CellId,
+    /// Type, source, place and flags of the cell.
+    pub cell: CellContent,
+    /// The reply of a prompt cell that came from a file or another notebook. Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reply: Option<CellReply>,
+}
+
+/// The cell's text changed. The change is transformed already: it applies to the text just before this event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellSourceEdited {
+    /// A live cell.
+    pub cell_id: CellId,
+    /// CodeMirror's ChangeSet JSON, in UTF-16 code units.
+    pub change: ChangeSet,
+    /// The texts that the deleting sections of `change` removed, in order. They allow clients to invert the change.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub removed: Vec<String>,
+}
+
+/// The cell was moved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellMoved {
+    /// A live cell.
+    pub cell_id: CellId,
+    /// The key of the new place.
+    pub order_key: OrderKey,
+    /// The key of the previous place, for undo.
+    pub previous: OrderKey,
+}
+
+/// The cell's type changed. Source, metadata and outputs stay.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellTypeChanged {
+    /// A live cell.
+    pub cell_id: CellId,
+    /// The new type.
+    pub cell_type: CellType,
+    /// The previous type, for undo.
+    pub previous: CellType,
+}
+
+/// The cell was moved to the trash. The event carries the whole cell: the trash is a projection of these events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellDeleted {
+    /// The cell, live until this event.
+    pub cell_id: CellId,
+    /// The cell's content when it was deleted.
+    pub cell: CellContent,
+    /// The execution whose outputs the cell showed. Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub latest_execution: Option<ExecutionId>,
+    /// The reply that a prompt cell showed. Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reply: Option<CellReply>,
+}
+
+/// A cell was restored from the trash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellRestored {
+    /// A cell in the trash until this event.
+    pub cell_id: CellId,
+    /// The cell's content when it was deleted. The order key differs if its place was taken.
+    pub cell: CellContent,
+    /// The execution whose outputs the cell shows again. Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub latest_execution: Option<ExecutionId>,
+    /// The execution itself, if it has left the document since. Absent: the document has it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub execution: Option<Box<PastExecution>>,
+    /// The reply that the prompt cell shows, with progress since the deletion. Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reply: Option<CellReply>,
+}
+
+/// The cell's whole metadata was replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellMetadataSet {
+    /// A live cell.
+    pub cell_id: CellId,
+    /// The new metadata, as in nbformat.
+    pub metadata: RawObject,
+    /// The previous metadata, for undo.
+    pub previous: RawObject,
+}
+
+/// All attachments of the cell were replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellAttachmentsSet {
+    /// A live cell.
+    pub cell_id: CellId,
+    /// File name to MIME bundle, as in nbformat. Null: the cell has no attachments any more.
+    pub attachments: Option<RawObject>,
+    /// The previous attachments, for undo. Null: none.
+    pub previous: Option<RawObject>,
+}
+
+/// The cell's flags changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellFlagsSet {
+    /// A live cell.
+    pub cell_id: CellId,
+    /// All flags of the cell. A flag that is left out is not set.
+    pub flags: CellFlags,
+    /// The previous flags, for undo.
+    pub previous: CellFlags,
+}
+
+/// The cell's outputs were cleared. Their execution stays in the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellOutputsCleared {
+    /// A live cell.
+    pub cell_id: CellId,
+    /// The execution whose outputs the cell showed.
+    pub execution_id: ExecutionId,
+}
+
+/// A thread of comments begins. Its first comment follows in the same command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadStarted {
+    /// The new thread's id, which later events of the thread carry.
+    pub thread_id: ThreadId,
+    /// A live cell. The thread stays with the cell, also in the trash.
+    pub cell_id: CellId,
+    /// The range in the cell's source at this version; not empty. Absent: the thread is about the whole cell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub range: Option<TextRange>,
+    /// The text of the range, cut to 500 characters. Absent: there is no range.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub quote: Option<String>,
+}
+
+/// The place of a thread: a cell, and a range of its source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadPlace {
+    /// The cell that the thread is about.
+    pub cell_id: CellId,
+    /// The range in the cell's source. Absent: the whole cell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub range: Option<TextRange>,
+}
+
+/// A thread was moved along with its text, because cells were split or merged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadMoved {
+    /// Named by ThreadStarted.
+    pub thread_id: ThreadId,
+    /// A live cell.
+    pub cell_id: CellId,
+    /// The range in the cell's source at this version. Absent: the whole cell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub range: Option<TextRange>,
+    /// The previous place, for undo.
+    pub previous: ThreadPlace,
+}
+
+/// A comment was posted in a thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommentPosted {
+    /// Named by ThreadStarted.
+    pub thread_id: ThreadId,
+    /// The new comment's id.
+    pub comment_id: CommentId,
+    /// Markdown, with `\n` line breaks only; not empty.
+    pub text: String,
+    /// Accounts that the comment mentions, sorted. A mention gives no right.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub mentions: Vec<UserId>,
+}
+
+/// The author of a comment changed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommentEdited {
+    /// Named by ThreadStarted.
+    pub thread_id: ThreadId,
+    /// Named by CommentPosted.
+    pub comment_id: CommentId,
+    /// The whole new text. The record has the previous text.
+    pub text: String,
+    /// All accounts that the comment mentions now, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub mentions: Vec<UserId>,
+}
+
+/// A comment was deleted: it is no longer shown, and stays in the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommentDeleted {
+    /// Named by ThreadStarted. If this was its last comment, the thread is removed too.
+    pub thread_id: ThreadId,
+    /// Named by CommentPosted.
+    pub comment_id: CommentId,
+}
+
+/// A thread was marked as resolved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadResolved {
+    /// Named by ThreadStarted.
+    pub thread_id: ThreadId,
+}
+
+/// A resolved thread was reopened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadReopened {
+    /// Named by ThreadStarted.
+    pub thread_id: ThreadId,
+}

@@ -73,7 +73,7 @@ impl<'de> Visitor<'de> for Sections {
     fn visit_seq<A: SeqAccess<'de>>(self, mut sections: A) -> Result<ChangeSet, A::Error> {
         let (mut builder, mut count) = (Builder::default(), 0);
         let (mut units_before, mut units_after) = (0_usize, 0_usize);
-        while let Some(section) = sections.next_element_seed(Part { may_replace: true })? {
+        while let Some(section) = sections.next_element_seed(SectionPart { may_replace: true })? {
             count += 1;
             units_before = units_before.saturating_add(section.length);
             units_after = units_after.saturating_add(section.length_after());
@@ -91,11 +91,11 @@ impl<'de> Visitor<'de> for Sections {
 
 /// A section: a number, or an array whose first part is a number.
 #[derive(Clone, Copy)]
-struct Part {
+struct SectionPart {
     may_replace: bool,
 }
 
-impl<'de> DeserializeSeed<'de> for Part {
+impl<'de> DeserializeSeed<'de> for SectionPart {
     type Value = Section;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Section, D::Error> {
@@ -107,7 +107,7 @@ fn bad_length<E: Error>(found: impl fmt::Display) -> E {
     E::custom(TextError::BadLength { found: found.to_string() })
 }
 
-impl<'de> Visitor<'de> for Part {
+impl<'de> Visitor<'de> for SectionPart {
     type Value = Section;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for Part {
         if !self.may_replace {
             return Err(Error::invalid_type(Unexpected::Seq, &self));
         }
-        let Some(Section { length, .. }) = parts.next_element_seed(Part { may_replace: false })? else {
+        let Some(Section { length, .. }) = parts.next_element_seed(SectionPart { may_replace: false })? else {
             return Err(Error::invalid_length(0, &self));
         };
         let mut text = String::new();
