@@ -119,7 +119,7 @@ fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<()> {
 }
 
 /// Lets users and their assistants create notebooks, if the scopes include `edit`.
-pub(crate) fn authorise_create(context: &Context) -> Result<()> {
+fn authorise_create(context: &Context) -> Result<()> {
     match context.actor {
         Actor::User { .. } | Actor::Assistant { .. } => require_scope(context, Scope::Edit),
         Actor::Guest { .. } | Actor::Agent { .. } | Actor::System => {

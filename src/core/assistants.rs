@@ -308,6 +308,8 @@ pub(crate) fn decide_end(
     Ok(Decision::of(events))
 }
 
+// --- partial answers of stopped turns ---
+
 /// Returns the partial answer as a message of the assistant. `None`: no text was written.
 pub(crate) fn partial_answer(notebook: &Notebook, context: &mut Context, turn_id: &TurnId) -> Option<Decided> {
     // Without a model call, the texts are those of an earlier turn with the same id.

@@ -372,12 +372,14 @@ pub(crate) fn restoration(
     CellRestored { cell_id: cell_id.clone(), cell, latest_execution, execution, reply }
 }
 
+// --- replies in prompt cells ---
+
 /// UTF-16 code units of a reply that a cell shows, at most. The conversation's messages have the whole text.
 pub const MAX_REPLY_UNITS: usize = 256 << 10;
 
 /// Checks a reply that a cell brings from a file or another notebook. No assistant answers it here, so a running reply
 /// is stopped.
-pub(crate) fn brought_reply(limits: &Limits, cell_type: CellType, reply: CellReply) -> Result<CellReply> {
+fn brought_reply(limits: &Limits, cell_type: CellType, reply: CellReply) -> Result<CellReply> {
     if cell_type != CellType::Prompt {
         let message = "only a prompt cell has a reply: leave it out, or insert a prompt cell";
         return Err(RejectionCode::InvalidValue.because(message));
@@ -406,7 +408,7 @@ fn stop(reply: &mut CellReply, cause: TurnFailure) {
 }
 
 /// Reply of a restored cell, with its progress during the deletion.
-pub(crate) fn returning_reply(notebook: &Notebook, cell_id: &CellId, deleted: &CellDeleted) -> Option<CellReply> {
+fn returning_reply(notebook: &Notebook, cell_id: &CellId, deleted: &CellDeleted) -> Option<CellReply> {
     let followed = notebook.ledger.reply_in_trash(cell_id).map(CellReply::from);
     let mut reply = followed.or_else(|| deleted.reply.clone())?;
     let goes_on = reply.turn_id.as_ref().is_some_and(|turn_id| notebook.turns.contains_key(turn_id));

@@ -86,6 +86,8 @@ impl IdSource {
     }
 }
 
+// --- answers about the past and about code ---
+
 /// Answers to all queries of a command: each event once, in the order of versions. Empty without queries.
 #[derive(Debug, Clone, Default)]
 pub struct History {
@@ -152,6 +154,8 @@ pub(crate) fn edits_after<'a>(history: &'a History, cell_id: &CellId, base: Vers
     }
     edits
 }
+
+// --- limits ---
 
 /// Default time that a tool call waits for a person.
 pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;

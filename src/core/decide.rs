@@ -20,6 +20,8 @@ use crate::values::{AddComment, CommentTarget, EditSource, ExecutionReport, Flag
 use crate::{functions, reactive};
 use notarium_record::{Because, Event, EventId, ExecutionOutcome, Grant, HistoryQuery, KernelCause};
 
+// --- dispatch to slices ---
+
 /// Queries on the past that [`decide`] needs for this command. The answers go into `context.history`.
 pub fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
     match command {
@@ -93,7 +95,7 @@ pub(crate) fn required_of_one(notebook: &Notebook, context: &Context, command: &
 
 /// Decides one authorised command that is no batch and begins no others.
 #[expect(clippy::too_many_lines, reason = "one line for each command")]
-pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision> {
+fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision> {
     use Command as C;
     match command {
         C::CreateNotebook { title, metadata, forked_from } => {
@@ -245,9 +247,11 @@ fn decide_part(notebook: &Notebook, context: &mut Context, command: Command) -> 
     decide_one(notebook, context, command)
 }
 
+// --- causes ---
+
 /// Returns the event that led to a command. For commands of the server's reactors: the latest event of the turn or
 /// call. For an end that an agent reports: the event by which people requested it.
-pub(crate) fn led_to(ledger: &Ledger, command: &Command) -> Option<EventId> {
+fn led_to(ledger: &Ledger, command: &Command) -> Option<EventId> {
     match command {
         Command::StartModelCall { turn_id, .. }
         | Command::ReportModelCall { turn_id, .. }

@@ -218,6 +218,8 @@ fn check_one(function: &UserFunction) -> Result<()> {
     check_schema(&parsed).map_err(|why| invalid.because(format!("{name}: its schema is no schema of arguments: {why}")))
 }
 
+// --- calls by people ---
+
 /// Requested call of a function.
 pub(crate) struct FunctionCall {
     pub name: String,

@@ -49,6 +49,8 @@ impl Deref for Notebook {
     }
 }
 
+// --- seal ---
+
 /// Turns decided events into stored ones that continue the chain at `head`, and advances `head`.
 pub fn seal(
     head: &mut Head,
@@ -97,6 +99,8 @@ fn envelope(id: EventId, notebook_id: &NotebookId, head: &Head, context: &Contex
         recorded_at: context.now.max(head.recorded_at),
     }
 }
+
+// --- commands about the notebook as a whole ---
 
 pub(crate) fn decide_create(
     notebook: &Document,

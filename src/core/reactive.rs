@@ -47,6 +47,8 @@ pub fn needs_names(notebook: &Document, command: &Command) -> bool {
     }
 }
 
+// --- requested runs ---
+
 /// Checks that the run belongs into a plan. An assistant's run does not: it was judged as the code of one cell. Cells
 /// that read from it become stale, and the assistant is informed.
 pub(crate) fn is_planned(notebook: &Notebook, context: &Context, command: &RequestExecution) -> bool {
@@ -202,6 +204,8 @@ fn no_end_is_longest(timeout_ms: &Option<Millis>) -> (bool, Millis) {
     (timeout_ms.is_none(), timeout_ms.unwrap_or_default())
 }
 
+// --- plan ---
+
 /// Cells of a cycle that a message names, at most.
 const MAX_NAMED: usize = 8;
 
@@ -227,12 +231,7 @@ pub(crate) struct RunPlan {
 
 /// Plans the cells and their stale inputs. Eager notebooks add all cells that read from any of these, with their stale
 /// inputs.
-pub(crate) fn plan(
-    notebook: &Notebook,
-    graph: &Graph,
-    roots: &[CellId],
-    session: Option<&KernelSessionId>,
-) -> Result<RunPlan> {
+fn plan(notebook: &Notebook, graph: &Graph, roots: &[CellId], session: Option<&KernelSessionId>) -> Result<RunPlan> {
     let mut wanted: Cells = vec![false; graph.len()];
     graph.places(roots).into_iter().for_each(|place| wanted[place] = true);
     check_no_cycle(graph, &wanted)?;
@@ -321,12 +320,14 @@ pub(crate) fn cycle_in_words(graph: &Graph, cell: usize) -> String {
     words
 }
 
+// --- removed variables ---
+
 /// Purpose of a removing run, as people read it.
 const REMOVAL: &str = "remove variables that no cell defines any more";
 
 /// Requests a run that removes these variables and those of deleted cells from the kernel. `None`: no kernel can have
 /// them. The run is queued after all earlier ones.
-pub(crate) fn removal(
+fn removal(
     notebook: &Notebook,
     execution_id: impl FnOnce() -> ExecutionId,
     names: impl IntoIterator<Item = String>,

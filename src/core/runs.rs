@@ -359,6 +359,8 @@ fn check_recorded_size(context: &Context, outputs: &[Output]) -> Result<()> {
     })
 }
 
+// --- queues of kernels ---
+
 /// Assigns a run in the same commit as its request, if the kernel is idle and its agent is connected.
 pub(crate) fn assigned_at_once(
     notebook: &Notebook,
@@ -429,7 +431,7 @@ pub(crate) fn assign_next(
 }
 
 /// Assigns the next run when `ended` leaves its kernel session free.
-pub(crate) fn successor(notebook: &Document, ended: &Execution, except: &[&ExecutionId]) -> Option<Decided> {
+fn successor(notebook: &Document, ended: &Execution, except: &[&ExecutionId]) -> Option<Decided> {
     let session_id = ended.kernel_session.as_ref()?;
     let session = started(notebook, session_id)?;
     assign_next(notebook, session_id, session.agent.as_ref()?, session.fence?, except)

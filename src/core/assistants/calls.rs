@@ -189,7 +189,7 @@ pub(crate) fn withdrawals(notebook: &Document, turn_id: &TurnId, cause: Withdraw
     open.map(|(id, _)| withdrawal(id, cause)).collect()
 }
 
-pub(crate) fn withdrawal(call_id: &ToolCallId, cause: WithdrawalCause) -> Decided {
+fn withdrawal(call_id: &ToolCallId, cause: WithdrawalCause) -> Decided {
     ToolCallWithdrawn { call_id: call_id.clone(), cause: cause.into(), detail: None }.into()
 }
 
@@ -226,6 +226,8 @@ pub(crate) fn decide_report(
     let result = mask_keys(&result).into_owned();
     Ok(Decision::one(ToolCallExecuted { call_id, end: end.into(), result, duration_ms }))
 }
+
+// --- answers ---
 
 /// Result of a tool call, for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -303,6 +305,8 @@ impl CallResults {
 fn refused(what: &str, reason: Option<&str>) -> CallAnswer {
     CallAnswer::error(reason.map_or_else(|| format!("{what}."), |reason| format!("{what}: {reason}")))
 }
+
+// --- revocation ---
 
 /// Withdraws calls that have not started, and ends turns.
 pub(crate) fn decide_revocation(notebook: &Notebook, context: &mut Context, revoked: &Revoked) -> Result<Decision> {

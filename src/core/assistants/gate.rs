@@ -128,6 +128,8 @@ pub fn arguments_hash(function: &str, arguments: &RawObject) -> Hash {
     Hash(Sha256::new().chain_update(function).chain_update([0]).chain_update(canonical).finalize().into())
 }
 
+// --- grants ---
+
 /// Longest duration of a grant.
 const MAX_GRANT_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
 
@@ -188,6 +190,8 @@ fn person_of(notebook: &Document, id: &ConversationId) -> Result<Option<UserId>>
         _ => None,
     })
 }
+
+// --- rights and scopes ---
 
 /// Operations that the call needs: the tool's own, and `Run` if the call goes on to run code.
 pub(crate) fn operations(own: Operation, arguments: &Arguments) -> Vec<Operation> {

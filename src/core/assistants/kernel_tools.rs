@@ -21,9 +21,9 @@ use notarium_record::{
 };
 
 /// Timeout after which a tool is interrupted: code of an inspected object may hang.
-pub(crate) const TOOL_TIMEOUT_MS: Millis = 30_000;
+const TOOL_TIMEOUT_MS: Millis = 30_000;
 /// Bytes that `save_data` writes, at most; code in a cell can write more.
-pub(crate) const MAX_SAVED_BYTES: usize = 256 << 10;
+const MAX_SAVED_BYTES: usize = 256 << 10;
 const MAX_PATH_BYTES: usize = 1_000;
 
 /// The tool that calls a registered function.
@@ -119,7 +119,7 @@ fn check_language(notebook: &Document, arguments: &Arguments) -> Result<()> {
 }
 
 /// Language in the notebook's metadata, until a kernel reports its own.
-pub(crate) fn written_language(notebook: &Document) -> Option<String> {
+fn written_language(notebook: &Document) -> Option<String> {
     let metadata: Value = serde_json::from_str(notebook.metadata.get()).ok()?;
     let told = [&metadata["language_info"]["name"], &metadata["kernelspec"]["language"]];
     told.into_iter().find_map(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned)
@@ -211,7 +211,7 @@ pub(crate) fn is_data(path: &str) -> bool {
 /// MIME type of the output that carries a tool's answer.
 pub const RESULT_MIME: &str = "application/vnd.notarium.result+json";
 /// Bytes of an answer, at most. Larger ones are refused, because the input of a model is limited.
-pub(crate) const MAX_ANSWER_BYTES: usize = 192 << 10;
+const MAX_ANSWER_BYTES: usize = 192 << 10;
 
 /// Reads the end of a run that a tool call began: the answer's JSON text, or a sentence on why there is none. Errors
 /// are complete, with their traceback. `read_blob` returns the bytes of parts that are in blobs.

@@ -346,19 +346,16 @@ fn changed_cell(event: &Event) -> Option<&CellId> {
     }
 }
 
-pub(crate) fn undo_command(call: &Undo) -> Command {
+// --- the commands of a call ---
+
+fn undo_command(call: &Undo) -> Command {
     let correlation_id = call.call_id.as_ref().and_then(|id| id.as_str().parse().ok());
     Command::Undo { steps: 1, correlation_id, turn_id: call.turn_id.clone(), cell_id: None }
 }
 
 /// Arguments as a person is asked to confirm them. An undo of the latest change gets the id of that change, so that
 /// later changes do not alter it.
-pub(crate) fn said_in_full(
-    notebook: &Notebook,
-    context: &Context,
-    arguments: RawObject,
-    typed: &Arguments,
-) -> Result<RawObject> {
+fn said_in_full(notebook: &Notebook, context: &Context, arguments: RawObject, typed: &Arguments) -> Result<RawObject> {
     let Arguments::Undo(Undo { call_id: None, turn_id: None }) = typed else { return Ok(arguments) };
     let Some(latest) = undo::latest(notebook, context) else {
         return Err(RejectionCode::NothingToUndo.because("nothing of yours is left to undo here"));

@@ -312,6 +312,8 @@ tools! {
     }
 }
 
+// --- tools of a notebook ---
+
 /// A tool that this notebook has.
 #[derive(Debug, Clone, Copy)]
 pub enum Found<'a> {

@@ -103,6 +103,8 @@ fn note_interrupt(kernel: Option<&mut KernelUse>, recorded: &Recorded) {
     }
 }
 
+// --- bytes of runs ---
+
 /// Ended runs that are kept, at most: late output of their threads still counts.
 const MAX_ENDED_RUNS: usize = 64;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use notarium_record::{Actor, CellId, CorrelationId, Envelope, Event, Recorded, TurnId, Version};
 
 /// Groups on one stack, at most.
-pub(crate) const DEPTH: usize = 100;
+const DEPTH: usize = 100;
 
 /// Actors whose stacks are kept, at most.
 const MAX_ACTORS: usize = 200;

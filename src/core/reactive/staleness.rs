@@ -114,6 +114,8 @@ fn blocker(notebook: &Document, run: &Execution) -> Option<CellId> {
     }
 }
 
+// --- the graph as people and programs read it ---
+
 /// State of a cell, compared with the variables in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

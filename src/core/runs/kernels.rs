@@ -219,6 +219,8 @@ fn lives(notebook: &Document, alive: &[KernelSessionId], id: &KernelSessionId) -
     alive.contains(id) || alive.iter().any(|old| place(old).is_some() && place(old) == place(id))
 }
 
+// --- ends of kernels ---
+
 /// Ends kernels that were lost together. At most one of them is the kernel for which unbound runs wait.
 pub(crate) fn lost(
     notebook: &Notebook,
@@ -255,7 +257,7 @@ pub(crate) fn replaced(
 }
 
 /// Ends an unreachable kernel without a replacement.
-pub(crate) fn given_up_for_good(notebook: &Document, id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
+fn given_up_for_good(notebook: &Document, id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
     KernelEnd { id, session, why: &gave_up(), dead: &[id] }.events(notebook, &BTreeSet::new())
 }
 
@@ -265,7 +267,7 @@ fn gave_up() -> Because<KernelCause> {
 
 /// The kernel, and the one that was to follow it after a restart: an agent that lost the first has not started the
 /// second.
-pub(crate) fn with_successor<'a>(
+fn with_successor<'a>(
     notebook: &'a Document,
     id: &'a KernelSessionId,
     session: &KernelSession,
@@ -338,6 +340,8 @@ fn left<'a>(notebook: &'a Notebook, id: &'a KernelSessionId) -> Vec<&'a Executio
     left.into_iter().map(|(id, _)| id).collect()
 }
 
+// --- sessions ---
+
 /// Requests a kernel of the named kernelspec, else of the notebook's own, else `python3`.
 pub(crate) fn launch(
     notebook: &Notebook,
@@ -363,7 +367,7 @@ pub(crate) fn requested(notebook: &Notebook, context: &mut Context, kernelspec: 
 }
 
 /// Requests the session that follows a lost one; the event names what is lost.
-pub(crate) fn requested_after(
+fn requested_after(
     notebook: &Notebook,
     context: &mut Context,
     id: &KernelSessionId,
@@ -405,7 +409,7 @@ pub fn default_session(notebook: &Document) -> Option<&KernelSessionId> {
 }
 
 /// The oldest session that takes executions, but for those in `gone`.
-pub(crate) fn default_but<'a>(notebook: &'a Document, gone: &[&KernelSessionId]) -> Option<&'a KernelSessionId> {
+fn default_but<'a>(notebook: &'a Document, gone: &[&KernelSessionId]) -> Option<&'a KernelSessionId> {
     let usable = notebook.kernels.iter().filter(|(id, session)| session.is_usable() && !gone.contains(id));
     usable.min_by_key(|(_, session)| session.requested_version).map(|(id, _)| id)
 }
@@ -433,7 +437,7 @@ pub fn is_python(notebook: &Document) -> bool {
     language(notebook).is_none_or(|language| is_python_name(&language))
 }
 
-pub(crate) fn wrong_phase(id: &KernelSessionId, session: &KernelSession) -> Rejection {
+fn wrong_phase(id: &KernelSessionId, session: &KernelSession) -> Rejection {
     let message =
         format!("kernel session {id} is {}: wait until it has started, or launch another", word(&session.phase));
     RejectionCode::KernelState.because(message)

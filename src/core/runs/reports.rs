@@ -226,6 +226,8 @@ fn limit_notice(limit: usize) -> Output {
     Output { content, blobs: Vec::new(), display_id: None }
 }
 
+// --- spilled outputs ---
+
 pub(crate) fn decide_spill(
     notebook: &Notebook,
     context: &Context,

@@ -232,6 +232,8 @@ fn is_same(one: &CellId, other: &CellId) -> bool {
     std::ptr::eq(one.as_str(), other.as_str()) || one == other
 }
 
+// --- links between cells ---
+
 /// Number of a name.
 pub(crate) type Symbol = u32;
 

@@ -118,6 +118,8 @@ impl Decision {
     }
 }
 
+// --- rejection ---
+
 /// Code of a rejection, in `snake_case`. Each code maps to one HTTP status, given after the sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
