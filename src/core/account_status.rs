@@ -33,7 +33,7 @@ impl AccountStatuses {
     /// Status of the subject.
     pub fn of(&self, subject: &Subject) -> AccountStatus {
         let found = self.0.iter().find(|(found, _)| found == subject);
-        found.map(|(_, standing)| standing.clone()).unwrap_or_default()
+        found.map(|(_, status)| status.clone()).unwrap_or_default()
     }
 }
 

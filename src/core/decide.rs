@@ -20,8 +20,6 @@ use crate::values::{AddComment, CommentTarget, EditSource, ExecutionReport, Flag
 use crate::{functions, reactive};
 use notarium_record::{Because, Event, EventId, ExecutionOutcome, Grant, HistoryQuery, KernelCause};
 
-// --- dispatch to slices ---
-
 /// Queries on the past that [`decide`] needs for this command. The answers go into `context.history`.
 pub fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
     match command {
@@ -70,6 +68,8 @@ fn decide_batch(notebook: &Notebook, context: &mut Context, commands: Vec<Comman
         None => decide_all(notebook, context, commands),
     }
 }
+
+// --- dispatch to slices ---
 
 /// Queries on the past that [`decide_one`] needs.
 pub(crate) fn required_of_one(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::access::owned_kernel;
 use crate::context::Context;
 use crate::functions::schema::check_schema;
-use crate::functions::tools::{Found, Tool, find, is_defined_in};
+use crate::functions::tools::{NotebookTool, Tool, find, is_defined_in};
 use crate::ledger::registrations::RegisteringRuns;
 use crate::notebook::Notebook;
 use crate::values::decision::{Decided, Decision, Rejection, RejectionCode, Result};
@@ -235,7 +235,7 @@ impl FunctionCall {
         let name = &self.name;
         let invalid = |message: String| RejectionCode::InvalidValue.because(message);
         let found = find(notebook, name)?;
-        let Found::Function(function, session) = found else {
+        let NotebookTool::Function(function, session) = found else {
             return Err(invalid(format!(
                 "{name} is a tool of assistants, and no function of a kernel: people have commands for what it does"
             )));

@@ -153,6 +153,8 @@ impl Ledger {
     }
 }
 
+// --- tokens behind turns and calls ---
+
 /// Window of the rate limit of tool calls.
 const MINUTE_MS: Millis = 60_000;
 

@@ -10,6 +10,22 @@
 //! - Actor, time and version are never read from a command: the server stamps them.
 //!
 //! This crate must never know HTTP, SQL, JSON messages of the wire, or a kernel's protocol.
+//!
+//! Files, from below (a file may name those before it, and all in its own folder):
+//! - `values` (values of commands), `values/`: `decision` (the answer to a command: events or a rejection), `code_names`
+//!   (names that cells read and leave), `mask` (keys in texts)
+//! - `command`, `authority` (operations, roles, scopes), `account_status`, `context` (sender, time, ids, limits, answers
+//!   to queries)
+//! - `ledger` (with the tokens of turns and calls), `ledger/`: `undo_stacks`, `runs` (use of kernels, bytes of runs),
+//!   `bound_names`, `registrations`
+//! - `checks`, `access` (authorises commands), `notebook` (document and ledger, seal, commands about the whole)
+//! - `functions` (registered by users, called by people), `functions/`: `tools` (the table), `schema`
+//! - `runs` (executions, queues), `runs/`: `kernels`, `reports`, `function_restores`, `widgets`
+//! - `reactive` (plans), `reactive/`: `graph`, `staleness`
+//! - `cells`, `cells/`: `comments`, `undo`, `undo_text`
+//! - `assistants` (conversations and turns), `assistants/`: `attachments`, `call_risk`, `gate` (which calls wait; grants),
+//!   `calls` (decided and ended), `kernel_tools`
+//! - `decide` (dispatches commands), `decide/`: `tool_calls` (requested and started)
 
 #![warn(missing_docs)]
 

@@ -19,7 +19,7 @@ use crate::command::Command;
 use crate::context::Context;
 use crate::notebook::Notebook;
 use crate::reactive::graph::{Cells, distinct};
-use crate::reactive::staleness::standings;
+use crate::reactive::staleness::staleness;
 use crate::runs::{assigned_at_once, cell_subject, check_queue, check_timeout, kernels, new_id, session_for};
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result};
 use crate::values::{ExecutionTarget, RequestExecution};
@@ -244,7 +244,7 @@ fn plan(notebook: &Notebook, graph: &Graph, roots: &[CellId], session: Option<&K
             wanted = graph.with_descendants(&wanted, runs);
         }
         let near = graph.with_ancestors(&wanted);
-        let stale = standings(notebook, &is_gone, graph, session, &near);
+        let stale = staleness(notebook, &is_gone, graph, session, &near);
         let stale = (0..graph.len()).filter(|cell| near[*cell] && stale[*cell].is_some() && runs(*cell));
         stale.for_each(|cell| wanted[cell] = true);
         if wanted == before {

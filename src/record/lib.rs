@@ -7,9 +7,16 @@
 //! - No async, clock, environment, randomness, threads, I/O or hash-ordered maps.
 //! - [`Document::apply`] is total: it cannot fail, and an event that no longer fits is ignored rather than guessed at.
 //!   It has no constant, time window or eviction, so that a client in any language can follow it.
-//! - Events carry value types; the structs in `state` belong to the document alone.
+//! - Events carry value types; the structs in `document/` belong to the document alone.
 //!
 //! This crate must never know a command, a tool, a parser, or any other part.
+//!
+//! Files:
+//! - values: `ids` (with hashes and salts), `json` (raw JSON, open enums), `access` (actors, roles), `cause`, `cell` (with
+//!   order keys), `execution` (with outputs), `message` (with replies), `tool_call` (with functions), `text/` (changes)
+//! - the log: `event/` (payloads), `upcast`, `envelope` (hash chain, appends), `history_query`
+//! - `document/`: parts of the document, and `apply` of the events that change them: `cells`, `executions`, `kernels`,
+//!   `assistants`
 
 #![warn(missing_docs)]
 

@@ -316,7 +316,7 @@ tools! {
 
 /// A tool that this notebook has.
 #[derive(Debug, Clone, Copy)]
-pub enum Found<'a> {
+pub enum NotebookTool<'a> {
     /// A row of the table.
     Tool(&'static Tool),
     /// A function, and the living kernel that registered it.
@@ -325,7 +325,7 @@ pub enum Found<'a> {
 
 /// A tool as a model gets it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Offered {
+pub struct ToolOffer {
     /// Name by which the tool is called.
     pub name: String,
     /// Description for people.
@@ -345,24 +345,24 @@ pub struct Offered {
 }
 
 /// Every tool that can be called in this notebook now: the table's, then the functions of its kernels, by name.
-pub fn offered(notebook: &Document) -> Vec<Offered> {
+pub fn offered(notebook: &Document) -> Vec<ToolOffer> {
     let available = notebook.functions.keys().filter_map(|name| available(notebook, name).ok());
-    TOOLS.iter().map(Found::Tool).chain(available).map(Found::offered).collect()
+    TOOLS.iter().map(NotebookTool::Tool).chain(available).map(NotebookTool::offered).collect()
 }
 
 /// Finds a tool by its name; the refusal says why it is missing now.
-pub fn find<'a>(notebook: &'a Document, name: &str) -> Result<Found<'a>> {
-    Tool::find(name).map_or_else(|| available(notebook, name), |tool| Ok(Found::Tool(tool)))
+pub fn find<'a>(notebook: &'a Document, name: &str) -> Result<NotebookTool<'a>> {
+    Tool::find(name).map_or_else(|| available(notebook, name), |tool| Ok(NotebookTool::Tool(tool)))
 }
 
-fn available<'a>(notebook: &'a Document, name: &str) -> Result<Found<'a>> {
+fn available<'a>(notebook: &'a Document, name: &str) -> Result<NotebookTool<'a>> {
     let refused = |message: String| Err(RejectionCode::UnknownTool.because(message));
     let Some(known) = notebook.functions.get(name) else {
         let names: Vec<String> = offered(notebook).into_iter().map(|tool| tool.name).collect();
         return refused(format!("there is no tool '{name}': there are {}", names.join(", ")));
     };
     match known.kernel_session.as_ref().filter(|id| notebook.kernels.get(*id).is_some_and(KernelSession::is_usable)) {
-        Some(id) => Ok(Found::Function(&known.function, id)),
+        Some(id) => Ok(NotebookTool::Function(&known.function, id)),
         None => refused(match defining_cell(notebook, name) {
             Some(cell) => format!("the kernel that had {name} has ended: run cell {cell}, which registers it again"),
             None => format!("the kernel that had {name} has ended: run the cell that registers it again"),
@@ -401,26 +401,26 @@ pub(crate) fn operation_of(function: &str) -> Operation {
     Tool::find(function).map_or(Operation::Run, |tool| tool.operation)
 }
 
-impl Found<'_> {
+impl NotebookTool<'_> {
     pub(crate) fn risk(self) -> Risk {
         match self {
-            Found::Tool(tool) => tool.risk,
-            Found::Function(function, _) => function.risk.judged(),
+            NotebookTool::Tool(tool) => tool.risk,
+            NotebookTool::Function(function, _) => function.risk.judged(),
         }
     }
 
     pub(crate) fn operation(self) -> Operation {
         match self {
-            Found::Tool(tool) => tool.operation,
-            Found::Function(..) => Operation::Run,
+            NotebookTool::Tool(tool) => tool.operation,
+            NotebookTool::Function(..) => Operation::Run,
         }
     }
 
     /// Parses the arguments; the refusal says what is missing, unknown or wrong.
     pub fn arguments(self, given: &RawObject) -> Result<Arguments> {
         let (function, kernel_session) = match self {
-            Found::Tool(tool) => return tool.arguments(given),
-            Found::Function(function, kernel_session) => (function, kernel_session),
+            NotebookTool::Tool(tool) => return tool.arguments(given),
+            NotebookTool::Function(function, kernel_session) => (function, kernel_session),
         };
         let refused = |message: String| RejectionCode::InvalidArguments.because(message);
         let values: Value =
@@ -438,17 +438,17 @@ impl Found<'_> {
     /// Description in one line, for people.
     pub fn summary(self) -> String {
         let function = match self {
-            Found::Tool(tool) => return tool.summary.to_owned(),
-            Found::Function(function, _) => function,
+            NotebookTool::Tool(tool) => return tool.summary.to_owned(),
+            NotebookTool::Function(function, _) => function,
         };
         let first = function.description.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         format!("Call the function {} of this notebook: {first}", function.name)
     }
 
-    fn offered(self) -> Offered {
+    fn offered(self) -> ToolOffer {
         let (name, description, schema, executor, version) = match self {
-            Found::Tool(tool) => (tool.name, tool.description, tool.schema(), tool.executor, None),
-            Found::Function(function, _) => {
+            NotebookTool::Tool(tool) => (tool.name, tool.description, tool.schema(), tool.executor, None),
+            NotebookTool::Function(function, _) => {
                 let UserFunction { name, description, schema, version, .. } = function;
                 let schema = serde_json::from_str(schema.get()).unwrap_or_default();
                 (name.as_str(), description.as_str(), schema, Executor::Agent, Some(version.clone()))
@@ -456,6 +456,6 @@ impl Found<'_> {
         };
         let (name, description) = (name.to_owned(), description.to_owned());
         let (risk, operation, summary) = (self.risk(), self.operation(), self.summary());
-        Offered { name, summary, description, schema, risk, operation, executor, version }
+        ToolOffer { name, summary, description, schema, risk, operation, executor, version }
     }
 }

@@ -44,36 +44,36 @@ pub(crate) type IsGone<'a> = &'a dyn Fn(&CellId) -> bool;
 /// Staleness by cell. Cells outside `of` count as not stale.
 ///
 /// `is_gone`: the kernel has lost the variables of the cell's latest run.
-pub(crate) fn standings(
+pub(crate) fn staleness(
     notebook: &Document,
     is_gone: IsGone,
     graph: &Graph,
     session: Option<&KernelSessionId>,
     of: &[bool],
 ) -> Vec<Option<Stale>> {
-    let mut standings = vec![None; graph.len()];
+    let mut staleness = vec![None; graph.len()];
     let mut versions = vec![0; graph.len()];
     for cell in graph.in_order(&of.to_vec()) {
         let (version, own) = own(notebook, is_gone, graph.id(cell), session);
         versions[cell] = version;
-        standings[cell] = own.or_else(|| {
+        staleness[cell] = own.or_else(|| {
             let mut parents = distinct(graph.parents(cell)).filter(|parent| of[*parent]);
-            parents.find_map(|parent| match &standings[parent] {
+            parents.find_map(|parent| match &staleness[parent] {
                 Some(_) => Some(Stale::Ancestor(parent)),
                 None => (versions[parent] > version).then_some(Stale::Reran(parent)),
             })
         });
     }
-    mark_cycles(graph, of, &mut standings);
-    standings
+    mark_cycles(graph, of, &mut staleness);
+    staleness
 }
 
 /// Marks cells in a cycle and those that read from one; `in_order` leaves them out.
-fn mark_cycles(graph: &Graph, of: &[bool], standings: &mut [Option<Stale>]) {
+fn mark_cycles(graph: &Graph, of: &[bool], staleness: &mut [Option<Stale>]) {
     let doomed: Cells = graph.doomed();
     for cell in (0..graph.len()).filter(|cell| doomed[*cell] && of[*cell]) {
         let parent = distinct(graph.parents(cell)).find(|parent| doomed[*parent]);
-        standings[cell] = match parent {
+        staleness[cell] = match parent {
             Some(parent) if !graph.is_cyclic(cell) => Some(Stale::Ancestor(parent)),
             _ => Some(Stale::Cyclic),
         };
@@ -205,7 +205,7 @@ pub fn document_graph(document: &Document, names: Arc<KnownNames>) -> NotebookGr
 
 fn graph_of(notebook: &Document, is_gone: IsGone, names: Arc<KnownNames>) -> NotebookGraph {
     let graph = Graph::of(names);
-    let stale = standings(notebook, is_gone, &graph, default_session(notebook), &vec![true; graph.len()]);
+    let stale = staleness(notebook, is_gone, &graph, default_session(notebook), &vec![true; graph.len()]);
     let cells = stale.iter().enumerate().map(|(cell, stale)| cell_report(&graph, cell, stale.as_ref()));
     let ids = |cells: &[usize]| cells.iter().map(|cell| graph.id(*cell).clone()).collect();
     let clashes = graph.clashes().map(|(name, cells)| ClashReport { name: name.to_owned(), cells: ids(cells) });

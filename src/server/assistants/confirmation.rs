@@ -1,6 +1,6 @@
 //! Preview for a person's decision: everything that the call would do, from the notebook as it is now.
 
-use notarium_core::tools::{Arguments, CallFunction, Found, NewCell, Tool};
+use notarium_core::tools::{Arguments, CallFunction, NewCell, NotebookTool, Tool};
 use notarium_core::{CellId, CellType, Document, Risk, ToolCall, target_change};
 use notarium_wire::rest::{Confirmation, Effect};
 
@@ -11,7 +11,8 @@ pub fn of(notebook: &Document, call: &ToolCall) -> Confirmation {
     let tool = notarium_core::tools::find(notebook, &call.function).ok();
     let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
     Confirmation {
-        summary: tool.map_or_else(|| "A tool that this notebook does not have any more".to_owned(), Found::summary),
+        summary: tool
+            .map_or_else(|| "A tool that this notebook does not have any more".to_owned(), NotebookTool::summary),
         risk: risk_of_call(notebook, call.risk.judged(), typed.as_ref()),
         effects: typed.map(|typed| effects(notebook, &typed)).unwrap_or_default(),
         void: call.targets.iter().find_map(|target| target_change(notebook, target)),

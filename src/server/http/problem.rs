@@ -119,7 +119,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Status of a rejection's code, as documented in `core/rejection.rs`.
+/// Status of a rejection's code, as documented in `core/values/decision.rs`.
 fn status_of(code: RejectionCode) -> StatusCode {
     use RejectionCode as C;
     match code {

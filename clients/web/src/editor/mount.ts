@@ -47,7 +47,7 @@ const selecting = searchKeymap.filter(({ key }) => key === "Mod-d" || key === "M
 /** Media query for forced line wrapping, as in media.css. */
 const NARROW = "(max-width: 720px)";
 
-/** The server's limit of a source is 1 MiB (src/core/limits.rs); longer text would be refused and returned as a copy. */
+/** The server's limit of a source is 1 MiB (src/core/context.rs); longer text would be refused and returned as a copy. */
 const MOST_BYTES = 1 << 20;
 
 /** Bytes of a text that may be over the limit; fewer for a text that cannot: UTF-8 takes at most three for a UTF-16 unit. */
