@@ -2,6 +2,7 @@
 //!
 //! A reactor advances a turn (`assistant/turn`). Here is what the log must hold to go on after a restart. Two limits
 //! are enforced: one unfinished turn per conversation, one open model call per turn.
+//! When a turn ends early, the model's partial answer is kept.
 
 pub mod attachments;
 pub(crate) mod call_risk;

@@ -1,5 +1,8 @@
 //! Functions that users register in a kernel as tools for assistants. They are kept with the notebook and called in the
 //! kernel that registered them. When that kernel ends, they stay until another kernel registers them again.
+//!
+//! People call them directly: the arguments are checked by the schema and rendered as the code of a run. Assistants call
+//! through the gate (`decide/tool_calls`).
 
 pub(crate) mod schema;
 pub mod tools;

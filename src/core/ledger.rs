@@ -1,5 +1,6 @@
 //! Ledger: state beside the document that only the server's `decide` needs. It is never sent and may change with every
 //! release. Losing it costs a replay.
+//! Here are also the token behind each open turn and call, and the rate limit per token.
 
 pub(crate) mod bound_names;
 pub(crate) mod registrations;

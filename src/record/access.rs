@@ -1,4 +1,5 @@
 //! Actors (authors of events), subjects (entries of the access list), roles and scopes.
+//! The server stamps the actor from the connection; it is never read from a payload.
 
 use std::collections::BTreeSet;
 
@@ -149,6 +150,8 @@ pub const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
 pub fn assistant_scopes() -> Scopes {
     ASSISTANT_SCOPES.into()
 }
+
+// --- actors ---
 
 /// The author of an event. Ids are opaque; the accounts have the names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

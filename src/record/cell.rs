@@ -1,4 +1,13 @@
-//! Cell as events carry it: type, source, place, metadata, flags.
+//! Cells as events carry them: type, source, place, metadata, flags.
+//!
+//! Order keys: a cell's key sorts between its neighbours' keys, so that a move changes one cell only.
+//!
+//! A key is a list of integers, compared one after the other; a key that is a prefix of another sorts before it. So
+//! there is always room. After the end counts up, before the start counts down, and between two neighbouring integers a
+//! new level opens. Ten thousand cells appended, or put at one place one before the other, need at most six characters.
+//!
+//! An integer is written as a head letter for sign and number of digits, then its digits in base 62. So keys compare as
+//! ASCII text: `Zz` (-1) < `a0` (0) < `a1` < `az` (61) < `b10` (62); `a1a0` is between `a1` and `a2`.
 
 use std::borrow::Cow;
 
@@ -99,6 +108,8 @@ impl CellContent {
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
+
+// --- order keys ---
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -3,6 +3,9 @@
 //! `hash = SHA-256(previous hash ‖ header ‖ payload digest)`. The header is a format byte (1), then every field of the
 //! envelope, each preceded by its length (u32, big endian). The payload digest is `SHA-256(salt ‖ payload bytes)`. If
 //! the salt is destroyed, a redacted payload cannot be guessed from its digest, and the chain still verifies.
+//!
+//! An append has the events and commands that are written to the log in one transaction: a room makes it, a store keeps
+//! it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -225,6 +228,8 @@ fn verify_one(head: Head, stored: &Stored) -> Result<Head, ChainError> {
     }
     Ok(Head { version, hash: stored.hash, recorded_at })
 }
+
+// --- appends ---
 
 /// A sealed event with its index key.
 #[derive(Debug, Clone, PartialEq, Eq)]

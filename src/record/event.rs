@@ -4,6 +4,8 @@
 //! Never change the meaning of a field. A new shape is a new `schema` number of that type, with an upcaster in
 //! `upcast.rs` and a golden file in `protocol/golden/events/`. `protocol/versions.md` lists changes that need no new
 //! number.
+//!
+//! The subject of an event is the id by which the store indexes it and finds it again.
 
 mod assistants;
 mod executions;

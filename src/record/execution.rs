@@ -1,4 +1,4 @@
-//! Executions: subject, cause and status.
+//! Executions: subject, cause and status. Their outputs are nbformat's, opaque; large parts are in blobs.
 
 use std::sync::Arc;
 
@@ -189,6 +189,8 @@ pub struct PastExecution {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,
 }
+
+// --- outputs ---
 
 /// One part of an output that is stored in a blob instead of the event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

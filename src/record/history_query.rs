@@ -1,4 +1,5 @@
 //! Queries on the past of one notebook, as data: a decision makes them, a store answers them by its indexes.
+//! An execution that has left the document is folded from the log alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,6 +164,8 @@ impl HistoryQuery {
         }
     }
 }
+
+// --- executions folded from the log ---
 
 /// Bytes that an event costs beside its outputs, so that many small events do not bypass the limit.
 const OVERHEAD_BYTES: usize = 256;

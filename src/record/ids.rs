@@ -132,6 +132,8 @@ ids! {
     InstanceId,
 }
 
+// --- hashes ---
+
 macro_rules! hex_bytes {
     ($($(#[$doc:meta])* $name:ident [$length:literal]),*) => {$(
         $(#[$doc])*

@@ -1,4 +1,5 @@
-//! JSON that passes through unchanged: big integers, key order and unknown fields survive.
+//! JSON that passes through unchanged: big integers, key order and unknown fields survive. Open enums: a reader keeps a
+//! variant that it does not know.
 
 use std::fmt;
 use std::sync::Arc;
@@ -137,6 +138,8 @@ impl JsonSchema for RawObject {
         schemars::json_schema!({ "type": "object" })
     }
 }
+
+// --- open enums ---
 
 /// A value of an enum to which a later version may add variants, in events and the document. Commands hold the enum `T`
 /// itself, so that an unknown variant in a command is refused.

@@ -1,4 +1,5 @@
-//! Messages of a conversation: roles, blocks, attachments, token usage, flags.
+//! Messages of a conversation: roles, blocks, attachments, token usage, flags. The reply of an assistant in a prompt cell,
+//! as events carry it.
 
 use std::sync::Arc;
 
@@ -121,6 +122,8 @@ pub struct MessageFlags {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
 }
+
+// --- replies in prompt cells ---
 
 /// Status of a reply in a prompt cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

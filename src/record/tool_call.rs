@@ -1,4 +1,5 @@
-//! Values of a tool call: risk, targets, gate, passage, end.
+//! Values of a tool call: risk, targets, gate, passage, end. Functions that users register in a kernel as tools for
+//! assistants.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -166,6 +167,8 @@ pub enum ToolCallEnd {
     /// The outcome is not known, for example because the executing server died. The call is not repeated.
     OutcomeUnknown,
 }
+
+// --- functions of users ---
 
 /// A registered function, as its kernel describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,6 +4,8 @@
 //! a grant, which covers the call now; a permitted person, who has confirmed exactly its arguments. Besides, the
 //! targets must be unchanged, and requester and decider must still have the rights. The sender of the start makes no
 //! difference.
+//!
+//! A call of the core's tools consists of commands.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Conversations, turns, tool calls and grants in the document, and the events that change them.
+//! Conversations with their unfinished turns in the document, tool calls that have not ended, and grants. Applies their
+//! events, and updates the replies of prompt cells.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

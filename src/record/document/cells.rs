@@ -1,4 +1,5 @@
-//! Cells in the document, with the replies of assistants and the threads of comments, and the events that change them.
+//! Cells in the document with the replies of assistants, threads of comments, and `apply` of the events that change them.
+//! Events of cells do not change threads; only the ranges move with a cell's text.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Executions in the document, and the events that change them.
+//! Executions in the document: the unfinished ones, and those that a live cell shows. Applies their events.
 
 use std::sync::Arc;
 

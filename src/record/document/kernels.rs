@@ -1,4 +1,4 @@
-//! Kernel sessions and registered functions in the document, and the events that change them.
+//! Kernel sessions in the document, and the functions that they have registered. Applies their events.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
