@@ -15,7 +15,7 @@ const WHYS: [RegExp, string][] = [
   [/^a cell from which it reads did not succeed$/, "a cell it depends on failed"],
 ];
 
-/** Reason why a cell is stale, shorter than the server's (src/core/reactivity/report.rs). */
+/** Reason why a cell is stale, shorter than the server's (src/core/reactive/staleness.rs). */
 export function whyWords(why: string): string {
   const [from, to] = WHYS.find(([pattern]) => pattern.test(why)) ?? [/^$/, ""];
   return why.replace(from, to);
