@@ -17,7 +17,6 @@ use notarium_agent::kernelspecs::discover;
 use notarium_agent::outputs::OutputLimits;
 use notarium_agent::session::KernelSessionLimits;
 use notarium_core::Scope;
-use notarium_wire::rest::Me;
 use tokio::process::Command;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
@@ -138,7 +137,7 @@ async fn refuse_stored_right_to_confirm() -> Ended {
     let Config { server: Some(server), token: Some(token) } = Config::load()? else { return Ok(()) };
     let client = Client::new(Access { server: http_address(&server)?, token })?;
     // If the server is unreachable or rejects the token, it cannot confirm anything.
-    let may_confirm = client.get::<Me>("/api/me").await.is_ok_and(|me| me.scopes.contains(&Scope::Confirm));
+    let may_confirm = client.me().await.is_ok_and(|me| me.scopes.contains(&Scope::Confirm));
     if !may_confirm {
         return Ok(());
     }

@@ -145,8 +145,7 @@ pub async fn about(notebook: &NotebookClient, path: &str, kernel: Option<&str>) 
 }
 
 fn below(folder: &str, file: &Path) -> Result<String, Failure> {
-    let unnamed = || Failure::usage(format!("{} has no name that can be sent: rename it", file.display()));
-    let name = file.file_name().and_then(|name| name.to_str()).ok_or_else(unnamed)?;
+    let name = input::file_name(file)?;
     let folder = folder.trim_end_matches('/');
     Ok(if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") })
 }
@@ -169,8 +168,8 @@ async fn store(notebook: &NotebookClient, args: &UploadArgs, file: &Path, to: &s
     let pieces = ReaderStream::with_capacity(opened, 64 << 10).inspect_ok(move |bytes| moved.inc(bytes.len() as u64));
     let overwrite = args.overwrite.then_some("true");
     let query = [("path", Some(to)), ("overwrite", overwrite), ("kernel", id(&args.kernel))];
-    let path = notebook.path(&with_query("/files/content", &query));
-    let request = notebook.client.request(Method::PUT, &path).header(header::CONTENT_LENGTH, size);
+    let request =
+        notebook.request(Method::PUT, &with_query("/files/content", &query)).header(header::CONTENT_LENGTH, size);
     let request = request.header(header::CONTENT_TYPE, "application/octet-stream");
     let written: Result<WrittenFile, Failure> =
         notebook.client.json(request.body(reqwest::Body::wrap_stream(pieces))).await;
@@ -215,7 +214,7 @@ pub async fn download(args: DownloadArgs, notebook: NotebookClient) -> Ended {
         return Err(Failure::failed(message));
     }
     let query = [("path", Some(args.path.as_str())), ("kernel", id(&args.kernel))];
-    let request = notebook.client.request(Method::GET, &notebook.path(&with_query("/files/content", &query)));
+    let request = notebook.request(Method::GET, &with_query("/files/content", &query));
     let answer = notebook.client.send(request).await?;
     if is_standard { to_standard_output(answer).await } else { to_file(answer, &output).await }
 }
@@ -327,27 +326,22 @@ pub struct FolderArgs {
 }
 
 impl FolderArgs {
-    async fn client(&self, context: &Context) -> Result<NotebookClient, Failure> {
-        context.notebook(&self.notebook).await
-    }
-
     fn kernel(&self) -> Option<&str> {
-        self.kernel.as_ref().map(KernelSessionId::as_str)
+        id(&self.kernel)
     }
 }
 
 impl FilesCommand {
     pub async fn run(self, context: &Context) -> Ended {
+        let (Self::Mv { place, .. } | Self::Rm { place, .. } | Self::Restore { place, .. } | Self::Trash { place, .. }) =
+            &self;
+        let notebook = context.notebook(&place.notebook).await?;
         match self {
-            Self::Mv { place, paths } => move_all(&place.client(context).await?, &place, &paths).await,
-            Self::Rm { place, paths } => remove_all(&place.client(context).await?, &place, &paths).await,
-            Self::Restore { place, what, to } => restore(&place.client(context).await?, &place, what, to).await,
-            Self::Trash { place, empty: false, delete: None, json, .. } => {
-                list_trash(&place.client(context).await?, &place, json).await
-            }
-            Self::Trash { place, delete, yes, .. } => {
-                delete_for_good(&place.client(context).await?, &place, delete, yes).await
-            }
+            Self::Mv { place, paths } => move_all(&notebook, &place, &paths).await,
+            Self::Rm { place, paths } => remove_all(&notebook, &place, &paths).await,
+            Self::Restore { place, what, to } => restore(&notebook, &place, what, to).await,
+            Self::Trash { place, empty: false, delete: None, json, .. } => list_trash(&notebook, &place, json).await,
+            Self::Trash { place, delete, yes, .. } => delete_for_good(&notebook, &place, delete, yes).await,
         }
     }
 }
@@ -375,8 +369,8 @@ fn name(path: &str) -> &str {
 async fn remove_all(notebook: &NotebookClient, place: &FolderArgs, paths: &[String]) -> Ended {
     for path in paths {
         let query = [("path", Some(path.as_str())), ("kernel", place.kernel())];
-        let address = notebook.path(&with_query("/files/content", &query));
-        let trashed: TrashedFile = notebook.client.json(notebook.client.request(Method::DELETE, &address)).await?;
+        let request = notebook.request(Method::DELETE, &with_query("/files/content", &query));
+        let trashed: TrashedFile = notebook.client.json(request).await?;
         let TrashedFile { id, path, size_bytes, .. } = trashed;
         let (path, size) = (print::clean(&path), print::size(size_bytes));
         print::noted(format!(
@@ -422,16 +416,11 @@ async fn delete_for_good(notebook: &NotebookClient, place: &FolderArgs, id: Opti
     if !yes && !input::is_terminal() {
         return Err(Failure::usage(format!("this deletes {what} for good: add --yes if that is meant")));
     }
-    if !yes && !is_confirmed(what) {
+    if !yes && !input::agrees(&format!("Delete {what} for good?")).await? {
         return Err(Failure::failed("nothing was deleted"));
     }
     let below = id.map_or_else(|| "/files/trash".to_owned(), |id| format!("/files/trash/{id}"));
-    let address = notebook.path(&with_query(&below, &[("kernel", place.kernel())]));
-    let left: FileTrash = notebook.client.json(notebook.client.request(Method::DELETE, &address)).await?;
+    let request = notebook.request(Method::DELETE, &with_query(&below, &[("kernel", place.kernel())]));
+    let left: FileTrash = notebook.client.json(request).await?;
     print::noted(format!("deleted; the trash has {} entries ({})", left.page.count, print::size(left.page.size_bytes)))
-}
-
-fn is_confirmed(what: &str) -> bool {
-    let answer = input::read_line(&format!("Delete {what} for good? [y/N] "), false).ok().flatten().unwrap_or_default();
-    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }

@@ -161,9 +161,9 @@ async fn beginning(notebook: &NotebookClient, yes: bool) -> Result<CorrelationId
     print::note(format!(
         "All cells that '{title}' was made with go to the trash, with what you changed in them. `notarium redo` brings them back."
     ));
-    match input::ask("Take the import back? [y/N] ", false).await?.to_ascii_lowercase().as_str() {
-        "y" | "yes" => Ok(id),
-        _ => Err(Failure::failed("nothing was undone")),
+    match input::agrees("Take the import back?").await? {
+        true => Ok(id),
+        false => Err(Failure::failed("nothing was undone")),
     }
 }
 

@@ -162,13 +162,11 @@ pub struct TemplateArgs {
 }
 
 pub async fn mark_template(args: TemplateArgs, notebook: NotebookClient) -> Ended {
-    let (client, path) = (&notebook.client, notebook.path("/template"));
     let request = match args.off {
-        true => client.request(Method::DELETE, &path),
-        false => client.request(Method::PUT, &path).json(&TemplateMark { description: args.description }),
+        true => notebook.request(Method::DELETE, "/template"),
+        false => notebook.request(Method::PUT, "/template").json(&TemplateMark { description: args.description }),
     };
-    let answer: Answer = client.json(request).await?;
-    print::report(&answer)
+    print::report(&notebook.client.json(request).await?)
 }
 
 // --- fork ---
@@ -345,7 +343,7 @@ pub async fn exported(
         ExportFormat::Py => Some("py"),
     };
     let path = with_query("/export", &[("at", at.as_deref()), ("format", format)]);
-    let request = notebook.client.request(Method::GET, &notebook.path(&path));
+    let request = notebook.request(Method::GET, &path);
     let cut = |error: reqwest::Error| Failure::connection(format!("the export was cut off ({error}): try again"));
     let answer = notebook.client.send(request).await?;
     let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();

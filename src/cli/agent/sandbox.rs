@@ -220,8 +220,7 @@ pub fn recorded(sandbox: &RawObject) -> String {
 
 /// Like [`recorded`], in one to four words.
 pub fn recorded_word(sandbox: &RawObject) -> String {
-    let standing: Result<Standing, _> = serde_json::from_str(sandbox.get());
-    standing.map_or_else(|_| "none".to_owned(), |standing| standing.word().to_owned())
+    serde_json::from_str(sandbox.get()).map_or_else(|_| "none".to_owned(), |it: Standing| it.word().to_owned())
 }
 
 /// Prints `notarium agent --check`.

@@ -10,15 +10,15 @@ use std::time::Duration;
 use clap::Args;
 use notarium_core::tools::Tool;
 use notarium_core::{Attachment, CellId, ConversationId, Operation, ToolCallId};
-use notarium_wire::rest::{Answer, Me, Question, TurnPage, WaitingCall};
+use notarium_wire::rest::{Answer, Question, WaitingCall};
 use serde_json::{Value, json};
+use turn::{Screen, TurnEnd, TurnStream};
 
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::connection::find::People;
 use crate::cli::terminal::input::{self, Typing};
 use crate::cli::terminal::print::{self, style};
 use crate::cli::{Ended, Failure, assistants};
-use turn::{Screen, TurnEnd, TurnStream};
 
 /// Silence before a question is asked: input before it was typed without seeing the question.
 const QUIET: Duration = Duration::from_millis(200);
@@ -89,9 +89,7 @@ async fn conversation(notebook: &NotebookClient, wanted: &str) -> Result<Option<
     match wanted {
         "new" => Ok(None),
         "last" => {
-            let me: Me = notebook.client.get("/api/me").await?;
-            let page: TurnPage = notebook.get("/turns?limit=200").await?;
-            let last = page.turns.into_iter().find(|turn| turn.requested_by == me.actor);
+            let last = question::last_turn(notebook, None).await?;
             let none = "you have no conversation here yet: leave --conversation out to begin one";
             last.map(|turn| Some(turn.conversation_id)).ok_or_else(|| Failure::failed(none))
         }

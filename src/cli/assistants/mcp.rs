@@ -34,7 +34,7 @@ pub async fn mcp(args: McpArgs, context: &Context) -> Ended {
     let mut stop = Stop::listen();
     let access = context.access()?;
     let client = Client::new(access.clone())?;
-    let me: Me = client.get("/api/me").await?;
+    let me = client.me().await?;
     let notebook = find::named(&client, args.notebook.as_deref()).await?.map(|notebook| notebook.id);
     let made = if is_for_assistants(&me) { None } else { Some(make_token(&client, &me, notebook.as_ref()).await?) };
     let token = made.as_ref().map_or(access.token.clone(), |made| made.token.clone());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use notarium_agent::connection::{ConnectError, ConnectOptions};
 use notarium_core::{CellId, Command, CommandId, Document, NotebookId, RawJson, Version};
-use notarium_wire::rest::{Answer, AnyCommand, EventPage, Kernels, NotebookAnswer, Problem};
+use notarium_wire::rest::{Answer, AnyCommand, EventPage, Kernels, Me, NotebookAnswer, Problem};
 use reqwest::{Method, Request, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -122,6 +122,11 @@ impl Client {
         self.json(self.request(Method::POST, path).json(body)).await
     }
 
+    /// The owner of this client's token.
+    pub async fn me(&self) -> Result<Me, Failure> {
+        self.get("/api/me").await
+    }
+
     pub async fn delete(&self, path: &str) -> Ended {
         self.send(self.request(Method::DELETE, path)).await.map(drop)
     }
@@ -185,8 +190,18 @@ impl NotebookClient {
         format!("/api/notebooks/{}{below}", self.id)
     }
 
+    /// A request to a path below this notebook.
+    pub fn request(&self, method: Method, below: &str) -> RequestBuilder {
+        self.client.request(method, &self.path(below))
+    }
+
     pub async fn get<T: DeserializeOwned>(&self, below: &str) -> Result<T, Failure> {
         self.client.get(&self.path(below)).await
+    }
+
+    /// Reads a blob.
+    pub async fn blob(&self, sha256: &str) -> Result<Response, Failure> {
+        self.client.send(self.request(Method::GET, &format!("/blobs/{sha256}"))).await
     }
 
     pub async fn post<T: DeserializeOwned>(&self, below: &str, body: &impl Serialize) -> Result<T, Failure> {
@@ -197,7 +212,7 @@ impl NotebookClient {
     pub async fn command(&self, command: &Command) -> Result<Answer, Failure> {
         let id: CommandId = ulid::Ulid::generate().into();
         let body = RawJson::of(command).map_err(|error| Failure::usage(format!("no command: {error}")))?;
-        let request = self.client.request(Method::POST, &self.path("/commands")).header(IDEMPOTENCY_KEY, id.as_str());
+        let request = self.request(Method::POST, "/commands").header(IDEMPOTENCY_KEY, id.as_str());
         let body = AnyCommand { id: Some(id), expected_version: None, correlation_id: None, body };
         self.client.json(request.json(&body)).await
     }

@@ -63,9 +63,7 @@ impl Context {
         if let Some(token) = self.token.clone() {
             return Ok(Access { server, token });
         }
-        let config = Config::load()?;
-        let stored_for = config.server.as_deref().map(http_address).transpose()?;
-        match config.token.filter(|_| stored_for.as_ref() == Some(&server)) {
+        match Config::load()?.token_for(&server)? {
             Some(token) => Ok(Access { server, token }),
             None => Err(Failure::connection(format!(
                 "no token for {server}: pass --token-file, set NOTARIUM_TOKEN, or use `notarium login --server {server}`"
@@ -122,6 +120,12 @@ impl Config {
             Err(error) => return Err(unusable(&path, &error)),
         };
         serde_json::from_str(&text).map_err(|error| unusable(&path, &error))
+    }
+
+    /// The stored token, if it was stored for this server.
+    pub fn token_for(self, server: &str) -> Result<Option<String>, Failure> {
+        let stored_for = self.server.as_deref().map(http_address).transpose()?;
+        Ok(self.token.filter(|_| stored_for.as_deref() == Some(server)))
     }
 
     /// Replaces the file as a whole. From its first byte on, only its owner can read it.

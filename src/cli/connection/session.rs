@@ -58,7 +58,7 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
         (None, false) => with_password(&server, &args, stored).await?,
     };
     let client = Client::new(Access { server: server.clone(), token: token.clone() })?;
-    let me: Me = client.get("/api/me").await?;
+    let me = client.me().await?;
     let path = Config { server: Some(server.clone()), token: Some(token) }.save()?;
     let name = print::clean(&me.name);
     print::noted(format!("signed in to {server} as {name}; stored in {}", path.display()))
@@ -66,11 +66,9 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
 
 /// The user of the stored token on this server; `None` if the token is for another server or no longer valid.
 async fn signed_in(server: &str) -> Result<Option<Me>, Failure> {
-    let stored = Config::load()?;
-    let stored_for = stored.server.as_deref().map(http_address).transpose()?;
-    let Some(token) = stored.token.filter(|_| stored_for.as_deref() == Some(server)) else { return Ok(None) };
+    let Some(token) = Config::load()?.token_for(server)? else { return Ok(None) };
     let client = Client::new(Access { server: server.to_owned(), token })?;
-    Ok(client.get("/api/me").await.ok())
+    Ok(client.me().await.ok())
 }
 
 /// Asks before another user replaces the one who is signed in, and before a one-time token is used up.
@@ -84,16 +82,16 @@ async fn may_replace(server: &str, stored: Option<Me>, is_same: impl Fn(&Me) -> 
         return Err(Failure::usage(message));
     }
     print::note(format!("you are signed in to {server} as {name}, and this may be somebody else ({keep})"));
-    match input::ask("replace that session? [y/N] ", false).await?.to_lowercase().as_str() {
-        "y" | "yes" => Ok(()),
-        _ => Err(Failure::failed(format!("nothing was changed: you are signed in as {name}"))),
+    match input::agrees("replace that session?").await? {
+        true => Ok(()),
+        false => Err(Failure::failed(format!("nothing was changed: you are signed in as {name}"))),
     }
 }
 
 /// Signs in with a given token: stores it, or exchanges it if it is a one-time token.
 async fn with_token(server: &str, token: &str, args: &LoginArgs, stored: Option<Me>) -> Result<String, Failure> {
     let client = Client::new(Access { server: server.to_owned(), token: token.to_owned() })?;
-    let found = client.get::<Me>("/api/me").await;
+    let found = client.me().await;
     may_replace(server, stored, |me| found.as_ref().is_ok_and(|found| found.actor == me.actor)).await?;
     match found {
         Err(failure) if failure.has_code("one_time_token") => exchange_one_time(server, token, args).await,
@@ -175,7 +173,7 @@ async fn exchange(server: &str, body: &Value) -> Result<String, Failure> {
 }
 
 /// Asks on the terminal, or reads a line of standard input.
-async fn ask(prompt: &'static str, is_secret: bool) -> Result<String, Failure> {
+async fn ask(prompt: &str, is_secret: bool) -> Result<String, Failure> {
     match input::ask(prompt, is_secret).await?.as_str() {
         "" => Err(Failure::usage(format!("nothing was given for '{}'", prompt.trim_end_matches(": ")))),
         line => Ok(line.to_owned()),
@@ -193,7 +191,7 @@ pub async fn logout(_: NoArgs, _: &Context) -> Ended {
     Config { token: None, ..stored }.save()?;
     let client = Client::new(access)?;
     // A program's token may be in use elsewhere: it is deleted here but stays valid.
-    let me: Result<Me, Failure> = client.get("/api/me").await;
+    let me = client.me().await;
     let is_session = me.as_ref().is_ok_and(|me| me.kind == "session");
     match is_session {
         true => client.delete("/api/session").await?,
@@ -204,7 +202,7 @@ pub async fn logout(_: NoArgs, _: &Context) -> Ended {
 
 pub async fn whoami(args: JsonArgs, context: &Context) -> Ended {
     let client = context.client()?;
-    let me: Me = client.get("/api/me").await?;
+    let me = client.me().await?;
     if args.json {
         return print::json(&me);
     }
@@ -231,7 +229,7 @@ impl FreshSession {
         if let Some((token, _)) = kept.as_ref().filter(|(_, since)| since.elapsed() < KEPT) {
             return Ok(Some(token.clone()));
         }
-        let me: Me = client.get("/api/me").await?;
+        let me = client.me().await?;
         if !me.asks_again {
             return Ok(None);
         }

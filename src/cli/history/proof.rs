@@ -7,7 +7,6 @@ use clap::Args;
 use notarium_core::{Document, Hash, Head, Stored, Version, verify_chain};
 use notarium_store::blobs::named_in;
 use notarium_wire::rest::Verification;
-use reqwest::Method;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -247,8 +246,7 @@ async fn blob_problem(notebook: &NotebookClient, named: &BTreeSet<Hash>) -> Resu
 }
 
 async fn wrong_with(notebook: &NotebookClient, sha256: &Hash) -> Result<Option<&'static str>, Failure> {
-    let request = notebook.client.request(Method::GET, &notebook.path(&format!("/blobs/{sha256}")));
-    let mut answer = match notebook.client.send(request).await {
+    let mut answer = match notebook.blob(&sha256.to_string()).await {
         Ok(answer) => answer,
         Err(failure) if failure.is_not_found() => return Ok(Some("is missing")),
         Err(failure) if failure.has_code("damaged") => return Ok(Some("is damaged")),

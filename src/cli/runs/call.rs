@@ -57,7 +57,7 @@ pub async fn call(args: CallArgs, notebook: NotebookClient) -> Ended {
         describe(function, &schema)?;
         return Err(Failure::usage("say what it is called with: --arg NAME=VALUE"));
     }
-    let confirmed = is_confirmed(function, &arguments, args.yes)?;
+    let confirmed = is_confirmed(function, &arguments, args.yes).await?;
     let arguments = RawObject::parse(&Value::Object(arguments).to_string())
         .map_err(|error| Failure::usage(format!("these arguments are no JSON object: {error}")))?;
     let target = ExecutionTarget::Function { name: name.clone(), arguments, confirmed };
@@ -114,7 +114,7 @@ fn resolved<'a>(schema: &'a Value, parameter: &'a Value) -> &'a Value {
     place.and_then(|place| schema.pointer(place)).unwrap_or(parameter)
 }
 
-fn is_confirmed(function: &NotebookFunction, arguments: &Map<String, Value>, yes: bool) -> Result<bool, Failure> {
+async fn is_confirmed(function: &NotebookFunction, arguments: &Map<String, Value>, yes: bool) -> Result<bool, Failure> {
     if function.risk.judged() != Risk::Destructive || yes {
         return Ok(yes);
     }
@@ -129,10 +129,9 @@ fn is_confirmed(function: &NotebookFunction, arguments: &Map<String, Value>, yes
         "{name} is registered as destructive. It would be called with\n{}",
         print::shown_whole(&shown)
     ));
-    let answer = input::read_line("Call it? [y/N] ", false).ok().flatten().unwrap_or_default();
-    match answer.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" => Ok(true),
-        _ => Err(Failure::failed("nothing was called")),
+    match input::agrees("Call it?").await? {
+        true => Ok(true),
+        false => Err(Failure::failed("nothing was called")),
     }
 }
 

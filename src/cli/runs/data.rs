@@ -2,7 +2,6 @@
 //! cells can name.
 
 use clap::Args;
-use console::measure_text_width;
 use notarium_core::KernelSessionId;
 use notarium_wire::rest::AskTable;
 use notarium_wire::{
@@ -128,21 +127,7 @@ fn show_rows(page: &TablePage) -> Ended {
         })
     });
     let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows.map(Iterator::collect)).collect();
-    let width = |column: usize| {
-        lines
-            .iter()
-            .filter_map(|line| line.get(column))
-            .map(|text| console::measure_text_width(text))
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..page.columns.len()).map(width).collect();
-    for line in &lines {
-        let padded = line.iter().zip(&widths).map(|(text, width)| {
-            format!("{text}{}", " ".repeat(width.saturating_sub(console::measure_text_width(text))))
-        });
-        print::line(padded.collect::<Vec<_>>().join("  ").trim_end())?;
-    }
+    print::columns(&lines).iter().try_for_each(print::line)?;
     let columns = page.columns.iter().filter(|column| !column.is_index).count() as u64 + page.columns_left_out;
     let shown = format!("{} of {} rows", page.data.len(), page.matching);
     let of = if page.matching < page.rows { format!(", of {} in all", page.rows) } else { String::new() };
@@ -211,14 +196,11 @@ async fn list_connections(notebook: &NotebookClient, as_json: bool) -> Ended {
 fn show_table(table: &Table) -> Ended {
     let kind = table.kind.replace('_', " ");
     print::line(format!("{} {}", style(print::clean(&table.short_name())).bold(), style(print::clean(&kind)).dim()))?;
-    let columns: Vec<[String; 2]> =
-        table.columns.iter().map(|column| [print::clean(&column.name), print::clean(&column.column_type)]).collect();
-    let width = columns.iter().map(|[name, _]| measure_text_width(name)).max().unwrap_or_default();
-    for ([name, kind], column) in columns.iter().zip(&table.columns) {
-        let padding = " ".repeat(width - measure_text_width(name));
+    let columns = table.columns.iter().map(|column| {
         let required = if column.nullable { "" } else { " not null" };
-        print::line(format!("  {name}{padding}  {kind}{required}").trim_end())?;
-    }
+        [print::clean(&column.name), format!("{}{required}", print::clean(&column.column_type))]
+    });
+    print::columns(&columns.collect::<Vec<_>>()).iter().try_for_each(|line| print::line(format!("  {line}")))?;
     match table.columns_left_out {
         0 => Ok(()),
         more => print::line(format!("  … {more} columns more")),

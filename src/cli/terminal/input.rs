@@ -50,11 +50,24 @@ impl Drop for Unseen {
 }
 
 /// Like [`read_line`], beside other tasks, trimmed; empty at the end of the input.
-pub async fn ask(prompt: &'static str, is_secret: bool) -> Result<String, Failure> {
-    let asking = tokio::task::spawn_blocking(move || read_line(prompt, is_secret));
+pub async fn ask(prompt: &str, is_secret: bool) -> Result<String, Failure> {
+    let prompt = prompt.to_owned();
+    let asking = tokio::task::spawn_blocking(move || read_line(&prompt, is_secret));
     let line = asking.await.map_err(|error| Failure::failed(error.to_string()))?;
     let line = line.map_err(|error| Failure::unreadable(Path::new("-"), &error))?;
     Ok(line.unwrap_or_default().trim().to_owned())
+}
+
+/// Asks a yes-or-no question; anything else than a yes is a no.
+pub async fn agrees(question: &str) -> Result<bool, Failure> {
+    let answer = ask(&format!("{question} [y/N] "), false).await?;
+    Ok(matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// The name of a file, to send it.
+pub fn file_name(file: &Path) -> Result<&str, Failure> {
+    let unnamed = || Failure::usage(format!("{} has no name that can be sent: rename it", file.display()));
+    file.file_name().and_then(|name| name.to_str()).ok_or_else(unnamed)
 }
 
 /// The content of a file, or of standard input for `-`.

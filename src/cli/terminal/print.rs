@@ -168,19 +168,30 @@ pub async fn list<T: Serialize, const N: usize>(
         note(empty);
         return Ok(());
     }
-    let mut rows = Vec::with_capacity(items.len());
+    let mut rows = Vec::with_capacity(items.len() + 1);
     for item in items {
         rows.push(row(item).await.map(|cell| shorten(&clean(&cell), MAX_COLUMN_WIDTH)));
     }
-    let headings = headings.map(str::to_uppercase);
-    let width_of = |column: usize| rows.iter().chain([&headings]).map(|row| measure_text_width(&row[column])).max();
-    let widths = std::array::from_fn(|column| width_of(column).unwrap_or(0));
-    line(style(padded(&headings, widths)).dim())?;
-    rows.iter().try_for_each(|row| line(padded(row, widths)))
+    rows.insert(0, headings.map(str::to_uppercase));
+    let mut lines = columns(&rows).into_iter();
+    lines.next().map_or(Ok(()), |headings| line(style(headings).dim()))?;
+    lines.try_for_each(line)
 }
 
-fn padded<const N: usize>(cells: &[String; N], widths: [usize; N]) -> String {
-    let cells = cells.iter().zip(widths).map(|(cell, width)| pad_str(cell, width, Alignment::Left, None));
+/// Rows as lines, each column as wide as needed.
+pub fn columns<R: AsRef<[String]>>(rows: &[R]) -> Vec<String> {
+    let mut widths = Vec::new();
+    for row in rows {
+        widths.resize(row.as_ref().len().max(widths.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
+            *width = measure_text_width(cell).max(*width);
+        }
+    }
+    rows.iter().map(|row| padded(row.as_ref(), &widths)).collect()
+}
+
+fn padded(cells: &[String], widths: &[usize]) -> String {
+    let cells = cells.iter().zip(widths).map(|(cell, width)| pad_str(cell, *width, Alignment::Left, None));
     cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
 }
 
@@ -288,7 +299,7 @@ mod tests {
 
     #[test]
     fn columns_line_up_whatever_the_script() {
-        let row = |cells: [&str; 2]| padded(&cells.map(str::to_owned), [4, 1]);
+        let row = |cells: [&str; 2]| padded(&cells.map(str::to_owned), &[4, 1]);
         assert_eq!(row(["日本", "x"]), "日本  x");
         assert_eq!(row(["ab", "x"]), "ab    x");
     }

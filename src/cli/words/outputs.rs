@@ -7,7 +7,6 @@ use console::Term;
 use notarium_agent::connection::CommandSender;
 use notarium_core::{BlobPart, ExecutionId, KernelSessionId, NotebookId, Output};
 use notarium_wire::{ClientMessage, CommChange, OpenComm, PROGRESS_TARGET, ServerMessage};
-use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -83,8 +82,7 @@ fn is_shown_as_text(pointer: &str) -> bool {
 }
 
 async fn blob_text(notebook: &NotebookClient, blob: &BlobPart) -> Option<Value> {
-    let request = notebook.client.request(Method::GET, &notebook.path(&format!("/blobs/{}", blob.sha256)));
-    let bytes = notebook.client.send(request).await.ok()?.bytes().await.ok()?;
+    let bytes = notebook.blob(&blob.sha256).await.ok()?.bytes().await.ok()?;
     match blob.json {
         true => serde_json::from_slice(&bytes).ok(),
         false => Some(Value::String(String::from_utf8_lossy(&bytes).into_owned())),

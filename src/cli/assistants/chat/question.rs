@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use notarium_core::attachments::kind_of;
-use notarium_core::{Actor, Attachment, CellId, ConversationId, Hash, MessageBlock, MessageRole, Open};
-use notarium_wire::rest::{Me, Message, MessagePage, TurnPage, TurnStatus, TurnSummary, Uploaded};
+use notarium_core::{Attachment, CellId, ConversationId, Hash, MessageBlock, MessageRole, Open};
+use notarium_wire::rest::{Message, MessagePage, TurnPage, TurnStatus, TurnSummary, Uploaded};
 use reqwest::{Method, header};
 use sha2::{Digest, Sha256};
 
@@ -25,8 +25,8 @@ pub async fn last_question(
     notebook: &NotebookClient,
     conversation: Option<&ConversationId>,
 ) -> Result<EarlierQuestion, Failure> {
-    let me: Me = notebook.client.get("/api/me").await?;
-    let turn = last_turn(notebook, conversation, &me.actor).await?;
+    let turn = last_turn(notebook, conversation).await?;
+    let turn = turn.ok_or_else(|| Failure::failed("you have asked nothing here yet: leave --again out"))?;
     match turn.status {
         TurnStatus::Failed | TurnStatus::Cancelled => {}
         TurnStatus::Running => {
@@ -47,15 +47,15 @@ pub async fn last_question(
     Ok(EarlierQuestion { conversation, text: Some(texts.join("\n")), cell_id: None, attachments })
 }
 
-async fn last_turn(
+/// The user's last turn, in one conversation or in all of the notebook.
+pub async fn last_turn(
     notebook: &NotebookClient,
     conversation: Option<&ConversationId>,
-    me: &Actor,
-) -> Result<TurnSummary, Failure> {
+) -> Result<Option<TurnSummary>, Failure> {
+    let me = notebook.client.me().await?;
     let only = conversation.map(|id| format!("&conversation={id}")).unwrap_or_default();
     let page: TurnPage = notebook.get(&format!("/turns?limit=200{only}")).await?;
-    let mine = page.turns.into_iter().find(|turn| turn.requested_by == *me);
-    mine.ok_or_else(|| Failure::failed("you have asked nothing here yet: leave --again out"))
+    Ok(page.turns.into_iter().find(|turn| turn.requested_by == me.actor))
 }
 
 /// The message that began a turn.
@@ -92,8 +92,7 @@ fn attachment(block: &MessageBlock) -> Option<&Attachment> {
 /// Uploads a file for the notebook.
 pub async fn upload(notebook: &NotebookClient, file: &Path) -> Result<Attachment, Failure> {
     let bytes = input::bytes(file).await?;
-    let unnamed = || Failure::usage(format!("{} has no name that can be sent: rename it", file.display()));
-    let name = file.file_name().and_then(|name| name.to_str()).ok_or_else(unnamed)?.to_owned();
+    let name = input::file_name(file)?.to_owned();
     let media_type = media_type(&name, &bytes);
     if kind_of(&media_type).is_none() {
         let message = format!(
@@ -103,7 +102,7 @@ pub async fn upload(notebook: &NotebookClient, file: &Path) -> Result<Attachment
         return Err(Failure::usage(message));
     }
     let sha256 = Hash(Sha256::digest(&bytes).into()).to_string();
-    let request = notebook.client.request(Method::PUT, &notebook.path(&format!("/blobs/{sha256}")));
+    let request = notebook.request(Method::PUT, &format!("/blobs/{sha256}"));
     let request = request.header(header::CONTENT_TYPE, media_type.as_str()).body(bytes);
     let Uploaded { size_bytes, .. } = notebook.client.json(request).await?;
     Ok(Attachment { sha256, size_bytes, media_type, name })

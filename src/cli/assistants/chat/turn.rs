@@ -199,8 +199,7 @@ impl TurnStream {
         let pause = FIRST_PAUSE.saturating_mul(1 << self.reconnects).min(MAX_PAUSE);
         self.reconnects += 1;
         tokio::time::sleep(pause).await;
-        let request =
-            self.notebook.client.request(Method::GET, &self.notebook.path(&format!("/turns/{}/stream", self.turn)));
+        let request = self.notebook.request(Method::GET, &format!("/turns/{}/stream", self.turn));
         match self.notebook.client.send(request.header("last-event-id", &self.last_id)).await {
             Ok(response) if response.status() == StatusCode::NO_CONTENT => return Ok(false),
             Ok(response) => self.events = Some(events_of(response)),
