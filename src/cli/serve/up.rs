@@ -322,7 +322,7 @@ pub async fn demo(args: DemoArgs, _: &Context) -> Ended {
 
 async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
     let paths = kernel_paths(&args.kernels.kernel_paths, folder).await?;
-    // KernelRestrictions in memory: kernels find nothing on the disk that could confirm calls.
+    // Keys stay in memory: kernels find nothing on the disk that could confirm calls.
     let keys = Keys::make(server).await?;
     let kept = args.kernels.kept(&paths, vec![folder.to_owned()]).await?;
     let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);

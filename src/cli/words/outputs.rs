@@ -178,7 +178,7 @@ struct Bar {
     changed: u64,
 }
 
-/// BarState in a kernel's message; every field may be absent in a change.
+/// State of a bar in a kernel's message; every field may be absent in a change.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct BarState {
