@@ -247,6 +247,8 @@ pub fn short(id: &str) -> &str {
     if id.len() > 12 { &id[id.len() - 6..] } else { id }
 }
 
+// --- diffs, and results of commands ---
+
 /// A unified diff for the terminal.
 pub fn coloured(diff: &str) -> String {
     let line = |line: &str| {
