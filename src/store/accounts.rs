@@ -8,11 +8,11 @@
 //!
 //! Rights *in* a notebook are not here: they are events of that notebook.
 
-#[cfg(test)]
-mod contract;
 mod records;
 mod rows;
 mod sqlite;
+#[cfg(test)]
+mod tests;
 
 use crate::StoreError;
 
