@@ -8,16 +8,19 @@
 //!
 //! Rights *in* a notebook are not here: they are events of that notebook.
 
-mod records;
 mod rows;
 mod sqlite;
 #[cfg(test)]
 mod tests;
 
-use crate::StoreError;
-
-pub use records::*;
 pub use sqlite::AccountStore;
+
+use std::collections::BTreeSet;
+
+use notarium_record::{AgentId, Millis, NotebookId, Role, Scope, Scopes, ShareLinkId, TokenId, UserId, WorkspaceId};
+use serde::{Deserialize, Serialize};
+
+use crate::StoreError;
 
 /// Maximum number of entries that one query returns, whatever its limit.
 pub const MAX_ACCOUNT_PAGE: usize = 1_000;
@@ -38,4 +41,331 @@ pub enum AccountError {
     /// Disk full, I/O error, damaged record. Nothing was changed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// A person with an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    pub id: UserId,
+    /// Display name.
+    pub name: String,
+    /// Login name; lower case, unique. `None` until the person has set a password.
+    pub login: Option<String>,
+    /// An argon2 PHC text; `None`: no sign-in with a password.
+    pub password_hash: Option<String>,
+    pub is_admin: bool,
+    pub created_at: Millis,
+    pub deactivated_at: Option<Millis>,
+}
+
+/// A person's identity at an OpenID Connect provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Id of this record, for people and programs.
+    pub id: String,
+    pub user_id: UserId,
+    /// URL of the provider. Unique together with `subject`.
+    pub issuer: String,
+    pub subject: String,
+    /// Address that the provider had when it was linked; for display only.
+    pub email: Option<String>,
+    pub created_at: Millis,
+}
+
+/// Kind of a token; its text shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenKind {
+    /// Printed once at the first start; exchanged once for a session.
+    Owner,
+    /// An interactive session of a person.
+    Session,
+    /// A program that acts for a person.
+    Api,
+    /// A runtime agent.
+    Agent,
+    /// A guest with a share link. Its record is the [`ShareLink`].
+    Share,
+    /// Sets a new password, once.
+    Reset,
+    /// Opens a session in a browser, once. Only the running server has it; it is not stored.
+    Link,
+}
+
+impl TokenKind {
+    pub const ALL: [TokenKind; 7] = [
+        TokenKind::Owner,
+        TokenKind::Session,
+        TokenKind::Api,
+        TokenKind::Agent,
+        TokenKind::Share,
+        TokenKind::Reset,
+        TokenKind::Link,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TokenKind::Owner => "owner",
+            TokenKind::Session => "session",
+            TokenKind::Api => "api",
+            TokenKind::Agent => "agent",
+            TokenKind::Share => "share",
+            TokenKind::Reset => "reset",
+            TokenKind::Link => "link",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+
+    /// Returns true if it is exchanged for something else instead of being sent with requests.
+    pub fn is_one_time(self) -> bool {
+        matches!(self, TokenKind::Owner | TokenKind::Reset | TokenKind::Link)
+    }
+
+    /// **Invariant.** Only people hold `confirm`; an agent reports what its kernels do and nothing else.
+    pub fn may_hold(self, scope: Scope) -> bool {
+        match self {
+            TokenKind::Session | TokenKind::Api => scope != Scope::Agent,
+            TokenKind::Agent => matches!(scope, Scope::Read | Scope::Agent),
+            TokenKind::Share => matches!(scope, Scope::Read | Scope::Edit | Scope::Run),
+            TokenKind::Owner | TokenKind::Reset | TokenKind::Link => false,
+        }
+    }
+}
+
+/// Error: a scope that this kind of token may not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a token of kind {} cannot hold the scope {scope:?}: leave it out", kind.as_str())]
+pub struct ForbiddenScope {
+    pub kind: TokenKind,
+    pub scope: Scope,
+}
+
+/// Scopes that a kind of token may hold; the constructors allow no others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenScopes {
+    kind: TokenKind,
+    scopes: Scopes,
+}
+
+impl TokenScopes {
+    /// Checks the scopes; the error names the first that the kind may not hold.
+    pub fn new(kind: TokenKind, scopes: Scopes) -> Result<Self, ForbiddenScope> {
+        match scopes.iter().find(|scope| !kind.may_hold(**scope)) {
+            Some(&scope) => Err(ForbiddenScope { kind, scope }),
+            None => Ok(Self { kind, scopes }),
+        }
+    }
+
+    /// Returns all scopes that the kind may hold.
+    pub fn all_of(kind: TokenKind) -> Self {
+        Self::allowed_of(kind, EVERY_SCOPE.into())
+    }
+
+    /// Drops scopes that the kind may not hold: for records written by older versions or other programs.
+    pub fn allowed_of(kind: TokenKind, scopes: Scopes) -> Self {
+        Self { kind, scopes: scopes.into_iter().filter(|scope| kind.may_hold(*scope)).collect() }
+    }
+
+    pub fn kind(&self) -> TokenKind {
+        self.kind
+    }
+
+    pub fn scopes(&self) -> &Scopes {
+        &self.scopes
+    }
+}
+
+const EVERY_SCOPE: [Scope; 7] =
+    [Scope::Read, Scope::Edit, Scope::Run, Scope::Confirm, Scope::Manage, Scope::Admin, Scope::Agent];
+
+/// Notebooks for which a token is valid.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Coverage {
+    /// All notebooks that its holder may see; for an agent: every notebook of the server.
+    All,
+    Notebooks(BTreeSet<NotebookId>),
+    Workspace(WorkspaceId),
+}
+
+/// Person or agent for whom a token is valid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TokenHolder {
+    User(UserId),
+    Agent(AgentId),
+}
+
+/// A token without its secret, of which only the hash is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    pub id: TokenId,
+    pub holder: TokenHolder,
+    /// The person who created it, and may revoke it. The token outlives their account, except for agents of a deactivated person.
+    pub created_by: UserId,
+    pub secret_hash: [u8; 32],
+    /// Scopes, with the kind of the token.
+    pub scopes: TokenScopes,
+    pub coverage: Coverage,
+    /// Label for people.
+    pub label: String,
+    pub created_at: Millis,
+    pub expires_at: Option<Millis>,
+    /// Time of the last use, some minutes late.
+    pub last_used_at: Option<Millis>,
+    /// Time of revocation; also set when a one-time token is used.
+    pub revoked_at: Option<Millis>,
+    /// For sessions: the [`Identity`] of the sign-in. The session ends with it.
+    pub identity: Option<String>,
+}
+
+impl Token {
+    pub fn kind(&self) -> TokenKind {
+        self.scopes.kind()
+    }
+
+    /// Returns the time of revocation, else of expiry.
+    pub fn ended_at(&self) -> Option<Millis> {
+        self.revoked_at.or(self.expires_at)
+    }
+}
+
+/// Filter of tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TokenFilter {
+    /// Sessions and API tokens of a person.
+    OfUser(UserId),
+    /// Agents' tokens that this person created.
+    AgentsBy(UserId),
+    /// All agents' tokens.
+    AllAgents,
+    /// The tokens of one agent.
+    OfAgent(AgentId),
+}
+
+/// A group of notebooks and people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    pub id: WorkspaceId,
+    pub name: String,
+    pub created_at: Millis,
+}
+
+/// Role of a member in each of the workspace's notebooks. An owner also manages the workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Membership {
+    pub workspace_id: WorkspaceId,
+    pub user_id: UserId,
+    pub role: Role,
+}
+
+/// A link by which people without an account take part in one notebook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShareLink {
+    pub id: ShareLinkId,
+    pub notebook_id: NotebookId,
+    /// Role granted in the notebook when the link was created.
+    pub role: Role,
+    pub secret_hash: [u8; 32],
+    pub label: String,
+    pub created_by: UserId,
+    pub created_at: Millis,
+    pub expires_at: Option<Millis>,
+    pub revoked_at: Option<Millis>,
+}
+
+/// One change to the accounts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AccountChange {
+    CreateUser(User),
+    SetProfile {
+        user: UserId,
+        name: String,
+        login: String,
+    },
+    SetPassword {
+        user: UserId,
+        hash: String,
+    },
+    SetAdmin {
+        user: UserId,
+        is_admin: bool,
+    },
+    /// Deactivates the account, and revokes every token that the person holds or created. The last active administrator cannot be
+    /// deactivated.
+    DeactivateUser {
+        user: UserId,
+        at: Millis,
+    },
+    ReactivateUser {
+        user: UserId,
+    },
+    LinkIdentity(Identity),
+    /// Unlinks an identity of this person, and ends the sessions created by it.
+    UnlinkIdentity {
+        user: UserId,
+        identity: String,
+        at: Millis,
+    },
+    CreateToken(Token),
+    /// Revokes a token; no effect if it is already revoked.
+    RevokeToken {
+        token: TokenId,
+        at: Millis,
+    },
+    /// Revokes a one-time token, and fails if it is already used: of two concurrent calls one succeeds.
+    SpendToken {
+        token: TokenId,
+        at: Millis,
+    },
+    /// Revokes a person's tokens of these kinds.
+    RevokeTokensOf {
+        user: UserId,
+        kinds: Vec<TokenKind>,
+        except: Option<TokenId>,
+        at: Millis,
+    },
+    CreateWorkspace(Workspace),
+    RenameWorkspace {
+        workspace: WorkspaceId,
+        name: String,
+    },
+    /// Sets the member's role; `None` removes the member. The last owner cannot be removed.
+    SetMember {
+        workspace: WorkspaceId,
+        user: UserId,
+        role: Option<Role>,
+    },
+    /// Places a notebook in a workspace; `None`: in none.
+    PlaceNotebook {
+        notebook: NotebookId,
+        workspace: Option<WorkspaceId>,
+    },
+    CreateShareLink(ShareLink),
+    RevokeShareLink {
+        share_link: ShareLinkId,
+        at: Millis,
+    },
+}
+
+/// Audit entry of a change of accounts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AuditEntry {
+    pub at: Millis,
+    /// `Actor::key()` of the author.
+    pub actor: String,
+    /// Action, as in `user.deactivate`.
+    pub action: String,
+    /// Id of the changed record.
+    pub subject: String,
+}
+
+/// An entry with its number, 1, 2, 3 …
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AuditRecord {
+    pub number: u64,
+    #[serde(flatten)]
+    pub entry: AuditEntry,
 }

@@ -10,12 +10,12 @@
 //! - Every copy is verified: the database's structure, each notebook's hash chain, each blob's hash.
 //! - A backup that fails leaves the previous one unchanged. A restore that fails leaves a mark on its folder: no server opens it until the
 //!   restore was repeated successfully.
+//!
+//! An archive file is the backup folder as a tar archive, compressed if the name says so. The mark file of a folder that a restore writes to is
+//! created first and removed last, so no server uses the folder of an interrupted restore.
 
-mod archive;
-mod mark;
-
-use std::fs::{DirBuilder, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -25,10 +25,19 @@ use sha2::{Digest, Sha256};
 
 use crate::blobs::{BLOBS_FOLDER, BlobError, Blobs};
 use crate::event_store::StoreError;
-use crate::sqlite::{DATABASE_FILE, PART_FILE, copy_database, verify_database};
+use crate::sqlite::{
+    DATABASE_FILE, MARK_FILE, PART_FILE, copy_database, is_half_restored as is_marked, verify_database,
+};
 
 /// SHA-256 of the database's file, as `sha256sum -c` reads it.
 const CHECKSUM_FILE: &str = "notarium.db.sha256";
+
+const COMPRESSED: &str = ".tar.zst";
+
+/// Magic number of a zstd frame (RFC 8878).
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+const TEXT: &str = "A restore into this folder is at work, or broke off: run `notarium restore` into it again.\n";
 
 /// Progress of a backup or a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,15 +106,15 @@ type Progress<'a> = &'a (dyn Fn(BackupStep) + Sync);
 
 /// Copies the data in `data` to `into`: a folder, which is created or holds an earlier backup, or an archive file.
 pub async fn backup(data: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
-    if !archive::is_archive(into) || into.is_dir() {
+    if !is_archive(into) || into.is_dir() {
         return backup_into_folder(data, into, progress).await;
     }
-    let folder = archive::folder_beside(into);
+    let folder = folder_beside(into);
     remove_folder(&folder)?;
     let done = backup_into_folder(data, &folder, progress).await;
     let done = done.and_then(|done| {
         progress(BackupStep::Archive);
-        archive::pack(&folder, into).map(|()| done)
+        pack(&folder, into).map(|()| done)
     });
     remove_folder(&folder)?;
     done
@@ -113,7 +122,7 @@ pub async fn backup(data: &Path, into: &Path, progress: Progress<'_>) -> Result<
 
 async fn backup_into_folder(data: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
     let database = data.join(DATABASE_FILE);
-    if mark::is_half_restored(data) {
+    if is_half_restored(data) {
         return Err(BackupError::HalfRestored { folder: data.to_owned() });
     }
     if !database.is_file() {
@@ -154,7 +163,7 @@ fn put_in_place(copy: &Path, into: &Path) -> Result<(), BackupError> {
 
 /// Makes a data folder from the backup in the folder or file `from`. `into` must be empty, missing, or left by a failed restore.
 pub async fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
-    let mark = mark::RestoreMark::set(into)?;
+    let mark = RestoreMark::set(into)?;
     match restore_from(from, into, progress).await {
         Ok(done) => mark.lift().map(|()| done),
         Err(error) => {
@@ -168,11 +177,11 @@ async fn restore_from(from: &Path, into: &Path, progress: Progress<'_>) -> Resul
     if !from.is_file() {
         return restore_from_folder(from, into, progress).await;
     }
-    let folder = archive::folder_beside(into);
+    let folder = folder_beside(into);
     remove_folder(&folder)?;
     make_folder(&folder)?;
     progress(BackupStep::Archive);
-    let restored = match archive::unpack(from, &folder) {
+    let restored = match unpack(from, &folder) {
         Ok(()) => restore_from_folder(&folder, into, progress).await.map_err(|error| error.of_archive(from)),
         Err(error) => Err(error),
     };
@@ -228,6 +237,142 @@ async fn copy_blobs(from: &Path, into: &Path, copy: &Path, progress: Progress<'_
         }
     }
     Ok(done)
+}
+
+/// Returns true if a backup with this name is one file.
+fn is_archive(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.ends_with(".tar") || name.ends_with(COMPRESSED)
+}
+
+/// Returns the temporary folder for packing and unpacking. It is beside the file, on the same disk.
+fn folder_beside(path: &Path) -> PathBuf {
+    PathBuf::from(format!("{}.part.d", path.display()))
+}
+
+/// Packs the folder into the file. The file is replaced as a whole or not at all.
+fn pack(folder: &Path, file: &Path) -> Result<(), BackupError> {
+    let part = PathBuf::from(format!("{}.part", file.display()));
+    remove(&part)?;
+    create_privately(&part)?;
+    let written = File::options().write(true).open(&part).and_then(|opened| match is_compressed(file) {
+        true => archive(folder, zstd::Encoder::new(opened, 0)?)?.finish()?.sync_all(),
+        false => archive(folder, opened)?.sync_all(),
+    });
+    written.map_err(|reason| failed(&part, reason))?;
+    rename(&part, file)?;
+    sync_folder(file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+}
+
+fn is_compressed(file: &Path) -> bool {
+    file.to_string_lossy().ends_with(COMPRESSED)
+}
+
+fn archive<W: io::Write>(folder: &Path, file: W) -> io::Result<W> {
+    let mut archive = tar::Builder::new(file);
+    archive.append_dir_all(".", folder)?;
+    archive.into_inner()
+}
+
+/// Unpacks an archive, whatever its name, into an empty folder. No entry is written outside of it.
+fn unpack(file: &Path, folder: &Path) -> Result<(), BackupError> {
+    let read = || {
+        let mut opened = File::open(file)?;
+        let mut magic = Vec::new();
+        Read::by_ref(&mut opened).take(4).read_to_end(&mut magic)?;
+        opened.seek(SeekFrom::Start(0))?;
+        match magic == ZSTD_MAGIC {
+            true => extract(zstd::Decoder::new(opened)?, folder),
+            false => extract(BufReader::new(opened), folder),
+        }
+    };
+    read().map_err(|reason| match reason.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::StorageFull => failed(file, reason),
+        _ => BackupError::NoArchive { file: file.to_owned(), reason },
+    })
+}
+
+fn extract(reader: impl Read, folder: &Path) -> io::Result<()> {
+    let mut archive = tar::Archive::new(reader);
+    archive.set_preserve_permissions(false);
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let kind = entry.header().entry_type();
+        if !(kind.is_file() || kind.is_dir()) || !entry.unpack_in(folder)? {
+            let name = entry.path_bytes().escape_ascii().to_string();
+            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("{name} has no place in a backup")));
+        }
+    }
+    Ok(())
+}
+
+fn is_half_restored(folder: &Path) -> bool {
+    is_marked(folder)
+}
+
+/// Mark of a running restore. It is locked, so that a second restore into the same folder is refused.
+struct RestoreMark {
+    folder: PathBuf,
+    has_made_folder: bool,
+    _lock: File,
+}
+
+impl RestoreMark {
+    /// Marks a folder that is empty, missing, or left by an interrupted restore.
+    pub fn set(folder: &Path) -> Result<Self, BackupError> {
+        if !may_be_taken(folder) {
+            return Err(BackupError::NotEmpty { folder: folder.to_owned() });
+        }
+        let has_made_folder = !folder.exists();
+        make_folder(folder)?;
+        let file = folder.join(MARK_FILE);
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&file);
+        let mut opened = opened.map_err(|reason| failed(&file, reason))?;
+        match opened.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(BackupError::Restoring { folder: folder.to_owned() }),
+            Err(TryLockError::Error(reason)) => return Err(failed(&file, reason)),
+        }
+        opened.write_all(TEXT.as_bytes()).and_then(|()| opened.sync_all()).map_err(|reason| failed(&file, reason))?;
+        sync_folder(folder)?;
+        if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            sync_folder(parent)?;
+        }
+        Ok(Self { folder: folder.to_owned(), has_made_folder, _lock: opened })
+    }
+
+    /// Removes the mark after a complete restore.
+    pub fn lift(self) -> Result<(), BackupError> {
+        remove(&self.folder.join(MARK_FILE))?;
+        sync_folder(&self.folder)
+    }
+
+    /// Restores the initial state of the folder if the restore was refused before it wrote anything.
+    pub fn lift_if_empty(self) -> Result<(), BackupError> {
+        if entries(&self.folder).iter().any(|name| name != MARK_FILE) {
+            return Ok(());
+        }
+        let (folder, has_made_folder) = (self.folder.clone(), self.has_made_folder);
+        self.lift()?;
+        match has_made_folder {
+            true => std::fs::remove_dir(&folder).map_err(|reason| failed(&folder, reason)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Returns true if a restore may write here. Versions without a mark left only these files after an interruption.
+fn may_be_taken(folder: &Path) -> bool {
+    let names = entries(folder);
+    let is_marked = names.iter().any(|name| name == MARK_FILE);
+    let is_old = !names.iter().any(|name| name == DATABASE_FILE) && names.iter().any(|name| name == PART_FILE);
+    let is_only = |known: &[&str]| names.iter().all(|name| known.contains(&name.as_str()));
+    names.is_empty() || is_marked || (is_old && is_only(&[PART_FILE, BLOBS_FOLDER]))
+}
+
+fn entries(folder: &Path) -> Vec<String> {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// Returns true for a server's data folder: unlike a backup, it has a lock file or a write-ahead log.

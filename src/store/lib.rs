@@ -17,7 +17,6 @@
 pub mod accounts;
 pub mod backup;
 pub mod blobs;
-mod catalog;
 mod event_store;
 mod memory;
 mod snapshots;

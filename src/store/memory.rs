@@ -8,7 +8,7 @@ use notarium_record::{
     Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, NewEvent, NotebookId, Selection, Stored, Version,
 };
 
-use crate::catalog::bounded;
+use crate::event_store::bounded;
 use crate::event_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES, EventStore,
     MAX_HISTORY_EVENTS, MAX_READ_EVENTS, NotebookSize, StoreError, check, check_listed, page, within_limit,

@@ -12,17 +12,13 @@ mod copy;
 mod error;
 mod folder;
 mod health;
-mod multi_row;
 mod open;
-mod plan;
 mod projections;
 mod reader;
 mod rows;
-mod sizes;
 #[cfg(test)]
 mod tests;
 mod transaction;
-mod wal;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -303,7 +299,7 @@ impl EventStore for Sqlite {
     }
 
     async fn sizes(&self) -> Result<Vec<NotebookSize>, StoreError> {
-        sizes::sizes(&self.readers).await.map_err(|error| self.failed(error))
+        projections::sizes(&self.readers).await.map_err(|error| self.failed(error))
     }
 
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {

@@ -1,13 +1,15 @@
-//! Bound values of each statement in a batch, in column order.
+//! Bound values of each statement in a batch, in column order. Many rows go
+//! into one statement, and many statements into one script, which is one message to sqlx's thread. sqlx costs 15–20 µs per *statement*. On an idle
+//! machine each switch between its thread and ours costs several times that.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use notarium_record::{CommandRecord, CorrelationId, EventId, Hash, NewEvent};
-use sqlx::Arguments;
 use sqlx::sqlite::SqliteArguments;
+use sqlx::{Arguments, AssertSqlSafe, SqliteConnection};
 
-use super::multi_row::{MultiRow, Row};
-use super::plan::{ActorKey, NotebookKey};
+use super::writer::{ActorKey, NotebookKey};
 
 // `OR FAIL`: a failed batch is rolled back as a whole. So SQLite needs no statement journal (a temporary file) to undo one statement.
 const EVENTS: MultiRow = MultiRow::new(
@@ -15,6 +17,7 @@ const EVENTS: MultiRow = MultiRow::new(
      recorded_at, subject, salt, payload_digest, hash, payload)",
     16,
 );
+
 // The insert before wrote the last events of the log, so their positions follow from the last one and their number. The primary key refuses
 // a version that the table already has; NULL refuses one that `places` has.
 pub(super) static INSERT_EVENTS: MultiRow = EVENTS.then(
@@ -22,13 +25,17 @@ pub(super) static INSERT_EVENTS: MultiRow = EVENTS.then(
      WHERE p.notebook = events.notebook AND p.version = events.version), NULL, position) \
      FROM events WHERE position > last_insert_rowid() - changes();",
 );
+
 /// Insert of a large batch, when there are no recent places.
 pub(super) static INSERT_MANY_EVENTS: MultiRow = EVENTS.then(
     "INSERT OR FAIL INTO places SELECT notebook, version, position FROM events WHERE position > last_insert_rowid() - changes();",
 );
+
 pub(super) static INSERT_COMMANDS: MultiRow =
     MultiRow::new("INSERT OR FAIL INTO commands (notebook, actor, command_id, digest, version, outcome)", 6);
+
 pub(super) static INSERT_NOTEBOOKS: MultiRow = MultiRow::new("INSERT OR FAIL INTO notebooks (key, id)", 2);
+
 pub(super) static INSERT_ACTORS: MultiRow = MultiRow::new("INSERT OR FAIL INTO actors (key, id)", 2);
 
 pub(super) fn hash(bytes: &[u8]) -> Result<Hash, sqlx::Error> {
@@ -104,5 +111,162 @@ impl Row for EventRow<'_> {
         arguments.add(stored.payload_digest.0.as_slice())?;
         arguments.add(stored.hash.0.as_slice())?;
         arguments.add(text(stored.payload.get()))
+    }
+}
+
+/// Number of sizes: 1, 2, 4 … rows, few enough to keep all statements prepared.
+const SIZES: usize = 10;
+
+/// Maximum rows of one statement.
+pub(super) const MAX_ROWS: usize = 1 << (SIZES - 1);
+
+/// A row that binds exactly one argument per column of its statement; the first is never NULL.
+pub(super) trait Row {
+    fn bind(&self, arguments: &mut SqliteArguments) -> Result<(), sqlx::error::BoxDynError>;
+}
+
+/// An insert in fixed sizes. Unused rows are NULL, and are filtered out.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct MultiRow {
+    insert: &'static str,
+    columns: usize,
+    /// Statements after each insert that bind nothing, each with its semicolon.
+    then: &'static str,
+}
+
+impl MultiRow {
+    pub(super) const fn new(insert: &'static str, columns: usize) -> Self {
+        Self { insert, columns, then: "" }
+    }
+
+    pub(super) const fn then(self, then: &'static str) -> Self {
+        Self { then, ..self }
+    }
+
+    fn write(&self, rows: usize, is_full: bool, sql: &mut String) {
+        let row = format!("({})", vec!["?"; self.columns].join(","));
+        let values = vec![row; rows].join(",");
+        sql.push_str(self.insert);
+        match is_full {
+            true => sql.extend([" VALUES ", &values, ";"]),
+            false => sql.extend([" SELECT * FROM (VALUES ", &values, ") WHERE column1 IS NOT NULL;"]),
+        }
+        sql.push_str(self.then);
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Statement {
+    /// An insert with its number of rows, and whether all of them are used.
+    Insert(&'static MultiRow, usize, bool),
+    /// A statement that binds nothing.
+    Plain(&'static str),
+}
+
+type Shape = Vec<Statement>;
+
+/// A transaction that is sent as one piece.
+#[derive(Default)]
+pub(super) struct Script {
+    shape: Shape,
+    arguments: SqliteArguments,
+}
+
+impl Script {
+    /// Reserves memory for all arguments, as growing would copy hundreds of kilobytes.
+    pub(super) fn reserve(&mut self, rows: &[(&MultiRow, usize)]) {
+        let arguments = rows.iter().map(|(statement, rows)| rows.next_power_of_two() * statement.columns);
+        self.arguments.reserve(arguments.sum(), 0);
+    }
+
+    /// Adds rows, up to [`MAX_ROWS`] per statement.
+    pub(super) fn insert<R: Row>(&mut self, statement: &'static MultiRow, rows: &[R]) -> Result<(), sqlx::Error> {
+        for chunk in rows.chunks(MAX_ROWS) {
+            let room = chunk.len().next_power_of_two();
+            for row in chunk {
+                row.bind(&mut self.arguments).map_err(sqlx::Error::Encode)?;
+            }
+            for _ in 0..(room - chunk.len()) * statement.columns {
+                self.arguments.add(None::<i64>).map_err(sqlx::Error::Encode)?;
+            }
+            self.shape.push(Statement::Insert(statement, room, room == chunk.len()));
+        }
+        Ok(())
+    }
+
+    /// Adds statements that bind nothing, each with its semicolon.
+    pub(super) fn add(&mut self, statements: &'static str) {
+        self.shape.push(Statement::Plain(statements));
+    }
+
+    /// Runs the transaction; returns after its sync to disk. After an error the transaction may still be open.
+    pub(super) async fn execute(self, connection: &mut SqliteConnection, texts: &mut Texts) -> Result<(), sqlx::Error> {
+        let sql = AssertSqlSafe(texts.of(self.shape));
+        sqlx::query_with(sql, self.arguments).execute(connection).await.map(|_| ())
+    }
+}
+
+/// Cache of scripts: sqlx keeps scripts with the same text prepared.
+#[derive(Default)]
+pub(super) struct Texts(HashMap<Shape, Arc<str>>);
+
+impl Texts {
+    fn of(&mut self, shape: Shape) -> Arc<str> {
+        if self.0.len() >= MAX_TEXTS {
+            self.0.clear();
+        }
+        self.0.entry(shape).or_insert_with_key(script_text).clone()
+    }
+}
+
+/// Maximum number of cached scripts, about 20 KB each.
+const MAX_TEXTS: usize = 64;
+
+fn script_text(shape: &Shape) -> Arc<str> {
+    let mut sql = "BEGIN IMMEDIATE;".to_owned();
+    for statement in shape {
+        match statement {
+            Statement::Insert(statement, rows, is_full) => statement.write(*rows, *is_full, &mut sql),
+            Statement::Plain(statements) => sql.push_str(statements),
+        }
+    }
+    sql.push_str("COMMIT");
+    sql.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static TWO: MultiRow = MultiRow::new("INSERT INTO t", 2);
+
+    struct Pair(i64, i64);
+
+    impl Row for Pair {
+        fn bind(&self, arguments: &mut SqliteArguments) -> Result<(), sqlx::error::BoxDynError> {
+            arguments.add(self.0)?;
+            arguments.add(self.1)
+        }
+    }
+
+    #[test]
+    fn a_script_is_one_transaction_with_room_for_a_power_of_two_rows() {
+        let mut script = Script::default();
+        script.insert(&TWO, &[Pair(1, 2), Pair(3, 4), Pair(5, 6)]).unwrap();
+        assert_eq!(script.shape, [Statement::Insert(&TWO, 4, false)]);
+        assert_eq!(script.arguments.len(), 8);
+        let expected = "BEGIN IMMEDIATE;INSERT INTO t SELECT * FROM (VALUES (?,?),(?,?),(?,?),(?,?)) \
+                        WHERE column1 IS NOT NULL;COMMIT";
+        assert_eq!(&*script_text(&script.shape), expected);
+        script.add("DELETE FROM t;");
+        assert!(script_text(&script.shape).ends_with(";DELETE FROM t;COMMIT"));
+    }
+
+    #[test]
+    fn more_rows_than_a_statement_holds_go_into_several() {
+        let mut script = Script::default();
+        let rows: Vec<Pair> = (0..=MAX_ROWS as i64).map(|row| Pair(row, row)).collect();
+        script.insert(&TWO, &rows).unwrap();
+        assert_eq!(script.shape, [Statement::Insert(&TWO, MAX_ROWS, true), Statement::Insert(&TWO, 1, true)]);
     }
 }

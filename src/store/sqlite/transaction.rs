@@ -6,7 +6,7 @@ use notarium_record::{Epoch, InstanceId, NotebookId};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::multi_row::{Script, Texts};
+use super::rows::{Script, Texts};
 
 /// The only writing connection. The mutex is fair: there is no `SQLITE_BUSY` and no starvation.
 pub(super) type Writer = Mutex<WriterConnection>;

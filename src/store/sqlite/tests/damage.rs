@@ -1,7 +1,7 @@
 //! Tests of damage found at the start: a lost database, a damaged log, damaged indexes, open permissions.
 
 use super::super::health::Health;
-use super::super::wal;
+use super::super::open;
 use super::*;
 
 /// Creates the folder of a killed process, with all writes since the last checkpoint in the log.
@@ -56,14 +56,14 @@ async fn a_database_that_was_lost_is_not_begun_anew_beside_its_log_or_its_blobs(
 #[tokio::test]
 async fn commits_that_lie_after_a_damaged_frame_are_said_and_kept_aside() {
     let (folder, author) = killed_folder(40).await;
-    let whole = wal::examine(&log_of(&folder)).unwrap();
+    let whole = open::examine(&log_of(&folder)).unwrap();
     assert_eq!((whole.lost_frames, whole.lost_commits), (0, 0));
     assert!(whole.commits >= 40, "{whole:?}");
     let mut log = std::fs::read(log_of(&folder)).unwrap();
     let middle = log.len() / 2;
     log[middle] ^= 1;
     std::fs::write(log_of(&folder), &log).unwrap();
-    let damaged = wal::examine(&log_of(&folder)).unwrap();
+    let damaged = open::examine(&log_of(&folder)).unwrap();
     assert!(damaged.lost_commits > 1 && damaged.commits + damaged.lost_commits == whole.commits, "{damaged:?}");
 
     let store = Sqlite::open(folder.path()).await.unwrap();
@@ -84,10 +84,10 @@ async fn an_incomplete_last_commit_is_no_damage() {
     let log = std::fs::read(log_of(&folder)).unwrap();
     for cut in [1, 2_000, 4_120, 9_000] {
         std::fs::write(log_of(&folder), &log[..log.len() - cut]).unwrap();
-        assert_eq!(wal::examine(&log_of(&folder)).unwrap().lost_commits, 0, "{cut}");
+        assert_eq!(open::examine(&log_of(&folder)).unwrap().lost_commits, 0, "{cut}");
     }
     std::fs::write(log_of(&folder), "no log").unwrap();
-    assert_eq!(wal::examine(&log_of(&folder)).unwrap(), wal::LogReport::default());
+    assert_eq!(open::examine(&log_of(&folder)).unwrap(), open::LogReport::default());
 }
 
 /// The check at the start does not compare tables with their indexes.
