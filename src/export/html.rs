@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::outputs::{self, Shown};
-use crate::{Cell, Kind, Notebook, ansi, escaped, maths, prose};
+use crate::{Cell, Kind, Notebook, escaped, markdown};
 
 /// Allows only styles and images of the file itself: the second barrier if sanitising fails.
 const POLICY: &str =
@@ -60,10 +60,10 @@ fn push_cell(out: &mut String, cell: &Cell) {
 fn push_source(out: &mut String, cell: &Cell) {
     match cell.kind {
         Kind::Markdown => {
-            _ = writeln!(out, "<div class=\"nb-prose\">\n{}</div>", prose::html(&cell.source, &cell.attachments))
+            _ = writeln!(out, "<div class=\"nb-prose\">\n{}</div>", markdown::html(&cell.source, &cell.attachments))
         }
         Kind::Prompt => {
-            let text = prose::html(&cell.source, &cell.attachments);
+            let text = markdown::html(&cell.source, &cell.attachments);
             _ = writeln!(out, "<div class=\"nb-prose nb-question\">\n{text}</div>");
         }
         Kind::Code | Kind::Sql => {
@@ -81,18 +81,18 @@ fn push_source(out: &mut String, cell: &Cell) {
 fn push_output(out: &mut String, shown: &Shown) {
     _ = match shown {
         Shown::Text { text, is_error_stream: false } => {
-            writeln!(out, "<pre class=\"nb-text\">{}</pre>", ansi::html(text))
+            writeln!(out, "<pre class=\"nb-text\">{}</pre>", outputs::coloured(text))
         }
-        Shown::Text { text, .. } => writeln!(out, "<pre class=\"nb-text nb-stderr\">{}</pre>", ansi::html(text)),
-        Shown::Error(text) => writeln!(out, "<pre class=\"nb-text nb-error\">{}</pre>", ansi::html(text)),
+        Shown::Text { text, .. } => writeln!(out, "<pre class=\"nb-text nb-stderr\">{}</pre>", outputs::coloured(text)),
+        Shown::Error(text) => writeln!(out, "<pre class=\"nb-text nb-error\">{}</pre>", outputs::coloured(text)),
         Shown::Html(html) => writeln!(out, "<div class=\"nb-html\">{html}</div>"),
         Shown::Markdown(text) => {
-            writeln!(out, "<div class=\"nb-prose\">{}</div>", prose::html(text, &serde_json::Value::Null))
+            writeln!(out, "<div class=\"nb-prose\">{}</div>", markdown::html(text, &serde_json::Value::Null))
         }
         Shown::Latex(text) => {
             let bare = text.trim().trim_start_matches('$').trim_end_matches('$');
             let bare = bare.trim_start_matches("\\displaystyle").trim();
-            writeln!(out, "<div class=\"nb-latex\">{}</div>", maths::mathml(bare, true))
+            writeln!(out, "<div class=\"nb-latex\">{}</div>", markdown::mathml(bare, true))
         }
         Shown::Note(words) => writeln!(out, "<p class=\"nb-note\">{}</p>", escaped(words)),
         Shown::Picture { address, alt, width } => {

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use crate::Protocol;
 use crate::StopReason;
 use crate::conversation::{Conversation, signature};
-use crate::placeholders::{fill, fill_json};
-use crate::script::{ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage};
+use crate::script::{ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage, fill, fill_json};
 
 const DEFAULT_PIECE_CHARACTERS: usize = 12;
 const BROKEN_JSON: &str = "{\"broken\": [1, ";
