@@ -8,6 +8,8 @@
 //!   addresses; Markdown contains no active HTML.
 //! - Every text of a notebook is escaped for its target format.
 //!
+//! Files: `html`, `markdown` (also Markdown cells and formulas as HTML), `percent`, `outputs` (the form of an output, and its text).
+//!
 //! This crate must never know the record, the wire or the server: it takes values, and returns text.
 
 mod html;

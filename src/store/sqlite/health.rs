@@ -20,7 +20,7 @@ const EVENTS_WITHOUT_PLACE: &str = "SELECT count(*) FROM events e WHERE e.positi
 
 /// Problems, in sentences without paths: strangers may see them, and the log has the details.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct State {
+struct HealthState {
     lost_commits: Option<&'static str>,
     damage: Option<&'static str>,
     refused_writes: Option<&'static str>,
@@ -30,14 +30,14 @@ struct State {
 /// Health, shared by the store, its writer and its check.
 #[derive(Debug)]
 pub(super) struct Health {
-    state: watch::Sender<State>,
+    state: watch::Sender<HealthState>,
     is_closing: Arc<AtomicBool>,
 }
 
 impl Health {
     /// Starts with the findings of the start in the log.
     pub(super) fn new(lost_commits: Option<&'static str>) -> Arc<Self> {
-        let state = watch::Sender::new(State { lost_commits, ..State::default() });
+        let state = watch::Sender::new(HealthState { lost_commits, ..HealthState::default() });
         Arc::new(Self { state, is_closing: Arc::default() })
     }
 
@@ -53,7 +53,7 @@ impl Health {
     }
 
     pub(super) fn troubles(&self) -> Vec<&'static str> {
-        let State { lost_commits, damage, refused_writes, .. } = *self.state.borrow();
+        let HealthState { lost_commits, damage, refused_writes, .. } = *self.state.borrow();
         [lost_commits, damage, refused_writes].into_iter().flatten().collect()
     }
 

@@ -55,27 +55,27 @@ const MAX_KNOWN: usize = 100_000;
 
 /// Key, epoch and head of a notebook.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+struct NotebookHead {
     /// Key; 0: a new notebook.
-    pub(super) key: NotebookKey,
-    pub(super) epoch: Epoch,
-    pub(super) head: Head,
+    key: NotebookKey,
+    epoch: Epoch,
+    head: Head,
 }
 
 /// The writer's cache of the database. Always valid, as only the writer changes these tables.
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    pub(super) notebooks: HashMap<NotebookId, Place>,
-    pub(super) actors: HashMap<String, ActorKey>,
+struct WriterCache {
+    notebooks: HashMap<NotebookId, NotebookHead>,
+    actors: HashMap<String, ActorKey>,
 }
 
-impl Known {
+impl WriterCache {
     /// Clears the cache after a failed write.
-    pub(super) fn forget(&mut self) {
+    fn forget(&mut self) {
         *self = Self::default();
     }
 
-    pub(super) fn forget_when_large(&mut self) {
+    fn forget_when_large(&mut self) {
         if self.notebooks.len() > MAX_KNOWN || self.actors.len() > MAX_KNOWN {
             self.forget();
         }
@@ -83,20 +83,20 @@ impl Known {
 }
 
 /// Key of a command, unique in the store.
-pub(super) type CommandPlace<'a> = (&'a NotebookId, &'a str, &'a CommandId);
+type CommandPlace<'a> = (&'a NotebookId, &'a str, &'a CommandId);
 
 /// Accepted appends, by index, and the refused ones with their errors.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) accepted: Vec<usize>,
-    pub(super) refused: Vec<(usize, AppendError)>,
+struct BatchPlan {
+    accepted: Vec<usize>,
+    refused: Vec<(usize, AppendError)>,
     /// Head of each notebook after the accepted appends.
-    pub(super) heads: HashMap<NotebookId, Place>,
+    heads: HashMap<NotebookId, NotebookHead>,
 }
 
-impl Plan {
+impl BatchPlan {
     /// Plans a batch. Every notebook of `appends` must be known. `recorded`: commands of these appends that are already in the store.
-    pub(super) fn of<'a>(appends: &'a [Append], known: &Known, recorded: &HashSet<CommandPlace<'a>>) -> Self {
+    fn of<'a>(appends: &'a [Append], known: &WriterCache, recorded: &HashSet<CommandPlace<'a>>) -> Self {
         let mut plan = Self::default();
         let mut seen = recorded.clone();
         seen.reserve(appends.iter().map(|append| append.commands.len()).sum());
@@ -112,12 +112,12 @@ impl Plan {
     fn admit<'a>(
         &mut self,
         append: &'a Append,
-        known: &Known,
+        known: &WriterCache,
         seen: &mut HashSet<CommandPlace<'a>>,
     ) -> Result<(), AppendError> {
         check(append)?;
         let place = self.heads.get(&append.notebook_id).or_else(|| known.notebooks.get(&append.notebook_id));
-        let place = place.copied().unwrap_or(Place { key: 0, epoch: 0, head: Head::START });
+        let place = place.copied().unwrap_or(NotebookHead { key: 0, epoch: 0, head: Head::START });
         let head = place.head;
         if place.epoch != append.epoch {
             return Err(AppendError::LeaseLost { epoch: place.epoch });
@@ -135,12 +135,12 @@ impl Plan {
                 return Err(AppendError::DuplicateCommand { actor: actor.to_owned(), command_id: command_id.clone() });
             }
         }
-        self.heads.insert(append.notebook_id.clone(), Place { head: append.head(), ..place });
+        self.heads.insert(append.notebook_id.clone(), NotebookHead { head: append.head(), ..place });
         Ok(())
     }
 }
 
-pub(super) fn command_places(append: &Append) -> impl Iterator<Item = CommandPlace<'_>> {
+fn command_places(append: &Append) -> impl Iterator<Item = CommandPlace<'_>> {
     append.commands.iter().map(|command| (&append.notebook_id, command.actor.as_str(), &command.command_id))
 }
 
@@ -156,7 +156,7 @@ pub(super) struct GroupCommit {
     pub(super) queue: mpsc::Receiver<Queued>,
     pub(super) path: PathBuf,
     health: Arc<Health>,
-    known: Known,
+    known: WriterCache,
     texts: Texts,
     /// Number of recent places; after a start the maximum is assumed, for those of an earlier process.
     recent_places: usize,
@@ -164,7 +164,7 @@ pub(super) struct GroupCommit {
 
 impl GroupCommit {
     pub(super) fn new(writer: Arc<Writer>, queue: mpsc::Receiver<Queued>, path: PathBuf, health: Arc<Health>) -> Self {
-        let (known, texts) = (Known::default(), Texts::default());
+        let (known, texts) = (WriterCache::default(), Texts::default());
         Self { writer, queue, path, health, known, texts, recent_places: MAX_RECENT_PLACES }
     }
 
@@ -256,7 +256,7 @@ impl GroupCommit {
         }
         learn_notebooks(&mut writer, &mut self.known, appends).await?;
         let recorded = if look_for_recorded { recorded_commands(&mut writer, appends).await? } else { HashSet::new() };
-        let mut plan = Plan::of(appends, &self.known, &recorded);
+        let mut plan = BatchPlan::of(appends, &self.known, &recorded);
         let new_notebooks = number_notebooks(&mut writer, &mut plan).await?;
         let accepted: Vec<&Append> = plan.accepted.iter().map(|index| &appends[*index]).collect();
         let new_actors = learn_actors(&mut writer, &mut self.known, &accepted).await?;
@@ -282,7 +282,7 @@ impl GroupCommit {
     fn insert_log(
         &self,
         script: &mut Script,
-        plan: &Plan,
+        plan: &BatchPlan,
         appends: &[&Append],
         insert_events: &'static MultiRow,
     ) -> Result<(), sqlx::Error> {
@@ -319,7 +319,7 @@ fn payload_bytes(queued: &Queued) -> usize {
 /// Reads the heads of notebooks that are not cached.
 async fn learn_notebooks(
     connection: &mut SqliteConnection,
-    known: &mut Known,
+    known: &mut WriterCache,
     appends: &[Append],
 ) -> Result<(), sqlx::Error> {
     let ids = appends.iter().map(|append| &append.notebook_id);
@@ -333,13 +333,13 @@ async fn learn_notebooks(
         let id = NotebookId::new(row.try_get::<&str, _>(0)?).map_err(|error| sqlx::Error::Decode(error.into()))?;
         let has_events = row.try_get::<Option<i64>, _>(3)?.is_some();
         let head = if has_events { head_of(&row, 3)? } else { Head::START };
-        known.notebooks.insert(id, Place { key: row.try_get(1)?, epoch: row.try_get(2)?, head });
+        known.notebooks.insert(id, NotebookHead { key: row.try_get(1)?, epoch: row.try_get(2)?, head });
     }
     Ok(())
 }
 
 /// Assigns keys to the batch's new notebooks, and returns them.
-async fn number_notebooks(connection: &mut SqliteConnection, plan: &mut Plan) -> Result<Vec<KeyRow>, sqlx::Error> {
+async fn number_notebooks(connection: &mut SqliteConnection, plan: &mut BatchPlan) -> Result<Vec<KeyRow>, sqlx::Error> {
     if plan.heads.values().all(|place| place.key != 0) {
         return Ok(Vec::new());
     }
@@ -359,7 +359,7 @@ async fn next_key(connection: &mut SqliteConnection, sql: &'static str) -> Resul
 /// Reads the keys of actors that are not cached; assigns keys to new ones, and returns those.
 async fn learn_actors(
     connection: &mut SqliteConnection,
-    known: &mut Known,
+    known: &mut WriterCache,
     appends: &[&Append],
 ) -> Result<Vec<KeyRow>, sqlx::Error> {
     let mut unknown: HashSet<String> = HashSet::new();

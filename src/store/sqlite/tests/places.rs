@@ -1,8 +1,7 @@
 //! Tests of event places: recent ones, and moved ones.
 
 use super::*;
-use crate::sqlite::rows::{MAX_ROWS, Script, Texts};
-use crate::sqlite::rows::{EventRow, INSERT_EVENTS, INSERT_MANY_EVENTS};
+use crate::sqlite::rows::{EventRow, INSERT_EVENTS, INSERT_MANY_EVENTS, MAX_ROWS, Script, Texts};
 use crate::sqlite::writer::{MANY_EVENTS, MAX_RECENT_PLACES, MOVE_PLACES};
 
 /// Returns the number of places in each of the two tables.
