@@ -12,7 +12,7 @@
 //!
 //! Files: `io` (inputs and outputs, identities, submissions), `replay` (stored events to a state), `ring` (recent events in memory),
 //! `room` (the state machine) with its steps in `room/`: `loading` (and recovery from failures), `queue` (waiting commands), `batch` (their
-//! decision), `effects` (after the sync), `answers`, `joining` (catch-up), `subscribers` (roles and fan-out), `kernels`, `live` (presence and
+//! decision and its effects), `answers`, `joining` (catch-up), `subscribers` (roles and fan-out), `kernels`, `live` (presence and
 //! activity), `maintenance` (timers). Tests: `behaviour`, and `simulation` with faults.
 //!
 //! This crate must never know HTTP, SQL or sockets.

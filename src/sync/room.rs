@@ -2,7 +2,6 @@
 
 mod answers;
 mod batch;
-mod effects;
 mod joining;
 mod kernels;
 mod live;

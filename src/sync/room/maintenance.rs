@@ -7,7 +7,7 @@ use std::sync::Arc;
 use notarium_core::{Actor, Authority, Command, CommandId, Millis, RawJson};
 use notarium_wire::CommandMessage;
 
-use super::effects::Effects;
+use super::batch::Effects;
 use super::queue::PendingCommand;
 use super::{Cycle, Phase, Room};
 use crate::io::{Caller, Identity, Input, Output, ReplyTo, Submission, earliest};
