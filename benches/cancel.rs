@@ -54,6 +54,7 @@ async fn cancelled(family: Family, reply: ScriptedReply, is_streaming: bool) -> 
         system: String::new(),
         messages: vec![Message::user("hello")],
         tools: Vec::new(),
+        cache_key: None,
         max_tokens: 1_000,
     });
     if is_streaming {

@@ -6,6 +6,7 @@
 
 mod executor;
 mod model_call;
+mod reasoning;
 mod worker;
 
 use std::panic::AssertUnwindSafe;
@@ -23,6 +24,7 @@ use notarium_core::{
     Actor, CallAnswer, Command, ConversationId, Document, Event, Millis, NotebookId, RawObject, Rejection,
     RejectionCode, RequestToolCall, Risk, Stored, TokenId, ToolCallId, ToolCallPhase, Version,
 };
+use reasoning::SealedReasoning;
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
@@ -76,6 +78,7 @@ struct Runtime {
     config: AssistantsConfig,
     workers: DashMap<NotebookId, WorkerHandle>,
     names: RecentNames,
+    reasoning: SealedReasoning,
     stopping: CancellationToken,
     tasks: TaskTracker,
 }
@@ -95,6 +98,7 @@ impl Assistants {
             config,
             workers: DashMap::new(),
             names: RecentNames::default(),
+            reasoning: SealedReasoning::default(),
             stopping: CancellationToken::new(),
             tasks: TaskTracker::new(),
         });

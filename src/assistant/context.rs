@@ -17,7 +17,7 @@ use notarium_core::{
 use serde_json::{Value, json};
 
 use crate::preview::{ReadBlob, preview};
-use crate::providers::{Block, Capabilities, Message, Request, Tool, ToolResult};
+use crate::providers::{Block, Capabilities, Message, Request, Thinking, Tool, ToolResult};
 use crate::state::{CellStatus, KnownNames};
 
 /// Most tokens that a model call may read by default, even if the model accepts more.
@@ -81,6 +81,8 @@ pub struct Scene<'a> {
     pub images: &'a BTreeMap<ToolCallId, String>,
     /// Attachments of the questions.
     pub attachments: &'a LoadedAttachments,
+    /// Encrypted reasoning of this turn, by the ids of its items.
+    pub reasoning: &'a BTreeMap<String, String>,
     pub blobs: &'a ReadBlob<'a>,
 }
 
@@ -115,6 +117,9 @@ impl CallPlan {
     fn weigh(&self, message: &Message) -> u64 {
         let block = |block: &Block| match block {
             Block::Image { .. } => IMAGE_TOKENS,
+            Block::Thinking(Thinking { sealed: Some(sealed), text, .. }) => {
+                self.can.token_counting.estimate(sealed) + self.can.token_counting.estimate(text)
+            }
             block => self.can.token_counting.estimate(&serde_json::to_string(block).unwrap_or_default()),
         };
         message.blocks.iter().map(block).sum::<u64>() + 4
@@ -174,6 +179,7 @@ pub fn request(scene: &Scene, plan: &CallPlan) -> Request {
         messages,
         tools: plan.tools.clone(),
         max_tokens: answer_tokens(&plan.can),
+        cache_key: Some(scene.turn.conversation_id.to_string()),
     }
 }
 
@@ -243,7 +249,8 @@ fn thread(scene: &Scene, posted: &[&MessagePosted]) -> Vec<Message> {
         if posted.role != MessageRole::Tool {
             messages.extend(unanswered(&mut open));
         }
-        let message = sent(posted, image, scene.attachments);
+        let mut message = sent(posted, image, scene.attachments);
+        message.blocks.iter_mut().for_each(|block| unseal(block, scene.reasoning));
         if message.blocks.is_empty() {
             continue;
         }
@@ -252,6 +259,13 @@ fn thread(scene: &Scene, posted: &[&MessagePosted]) -> Vec<Message> {
     }
     messages.extend(unanswered(&mut open));
     messages
+}
+
+/// Adds the encrypted reasoning, which the record does not have.
+fn unseal(block: &mut Block, reasoning: &BTreeMap<String, String>) {
+    if let Block::Thinking(thinking) = block {
+        thinking.sealed = thinking.id.as_ref().and_then(|id| reasoning.get(id)).cloned();
+    }
 }
 
 fn calls(block: &MessageBlock) -> Option<&str> {

@@ -1,5 +1,5 @@
 //! Model providers behind one trait: OpenAI and every compatible endpoint, Anthropic's own protocol, and a scripted
-//! server that speaks both.
+//! server that speaks all three protocols.
 //!
 //! A call goes `Request` → [`Provider::stream`] → [`Event`]s → [`Event::Finished`] with the whole [`Reply`]. Differences of
 //! providers and models are data ([`Capabilities`]), never an `if` on a vendor's name elsewhere.
@@ -13,6 +13,7 @@ mod error;
 mod message;
 mod openai;
 mod reply;
+mod responses;
 mod settings;
 mod transport;
 

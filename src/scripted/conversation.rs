@@ -1,4 +1,4 @@
-//! Reads requests of either protocol: the parts that scripts match, and the checks that real servers make.
+//! Reads requests of all protocols: the parts that scripts match, and the checks that real servers make.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +21,10 @@ pub(crate) struct Conversation {
     tools_of_calls: BTreeMap<String, String>,
     /// Calls of the last assistant message without a result so far.
     waiting: BTreeSet<String>,
+    /// The request asks for encrypted reasoning (Responses).
+    pub(crate) is_sealed: bool,
+    /// Reasoning that is not followed by a message or a call yet (Responses).
+    reasoning: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -33,16 +37,81 @@ impl Conversation {
     /// Reads a body; the error is the message of a real server.
     pub(crate) fn read(protocol: Protocol, body: &Value) -> Result<Self, String> {
         let mut read = Self { model: text_of(&body["model"]), ..Self::default() };
-        read.system = text_of(&body["system"]);
+        let (system, messages) = match protocol {
+            Protocol::Responses => ("instructions", "input"),
+            _ => ("system", "messages"),
+        };
+        read.system = text_of(&body[system]);
         read.all_text = read.system.clone();
-        for message in body["messages"].as_array().ok_or("messages must be a list")? {
+        let mut include = body["include"].as_array().into_iter().flatten();
+        read.is_sealed = include.any(|what| what == "reasoning.encrypted_content");
+        for message in body[messages].as_array().ok_or_else(|| format!("{messages} must be a list"))? {
             match protocol {
+                Protocol::Responses => read.item(message)?,
                 Protocol::ChatCompletions => read.chat_message(message)?,
                 Protocol::Messages => read.anthropic_message(message)?,
             }
         }
         read.all_answered()?;
+        read.all_followed()?;
         Ok(read)
+    }
+
+    /// An item of Responses.
+    fn item(&mut self, item: &Value) -> Result<(), String> {
+        let id = text_of(&item["call_id"]);
+        match item["type"].as_str().unwrap_or("message") {
+            "message" => self.message_item(item),
+            "reasoning" => {
+                self.all_followed()?;
+                self.reasoning = Some(text_of(&item["id"]));
+                check_sealed(item)
+            }
+            "function_call" => {
+                self.reasoning = None;
+                let arguments = text_of(&item["arguments"]);
+                serde_json::from_str::<Value>(&arguments).map_err(|_| "tool call arguments must be JSON")?;
+                self.call(&id, &text_of(&item["name"]));
+                Ok(())
+            }
+            "function_call_output" => {
+                self.all_followed()?;
+                let text = text_of(&item["output"]);
+                self.write(&text);
+                self.result(&id, text)
+            }
+            other => Err(format!("unknown item type {other:?}")),
+        }
+    }
+
+    fn message_item(&mut self, item: &Value) -> Result<(), String> {
+        let text = text_of(&item["content"]);
+        self.write(&text);
+        self.all_answered()?;
+        match item["role"].as_str().unwrap_or_default() {
+            "assistant" => {
+                self.reasoning = None;
+                Ok(())
+            }
+            role => {
+                self.all_followed()?;
+                match role {
+                    "user" => self.user(text),
+                    "system" | "developer" => Ok(()),
+                    other => Err(format!("unknown role {other:?}")),
+                }
+            }
+        }
+    }
+
+    /// Checks that reasoning is followed by what the model did with it.
+    fn all_followed(&self) -> Result<(), String> {
+        match &self.reasoning {
+            Some(id) => {
+                Err(format!("item {id:?} of type 'reasoning' was provided without its required following item"))
+            }
+            None => Ok(()),
+        }
     }
 
     fn chat_message(&mut self, message: &Value) -> Result<(), String> {
@@ -151,6 +220,11 @@ pub(crate) fn signature(thinking: &str) -> String {
 fn check_thinking(block: &Value) -> Result<(), String> {
     let is_ours = block["signature"] == signature(&text_of(&block["thinking"]));
     if is_ours { Ok(()) } else { Err("invalid signature in thinking block".to_owned()) }
+}
+
+fn check_sealed(item: &Value) -> Result<(), String> {
+    let is_ours = item["encrypted_content"] == signature(&text_of(&item["summary"]));
+    if is_ours { Ok(()) } else { Err("the encrypted content of a reasoning item could not be verified".to_owned()) }
 }
 
 /// Returns a string, or the joined texts of a list of parts.

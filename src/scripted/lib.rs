@@ -1,10 +1,10 @@
-//! The scripted model: a small server that speaks real OpenAI chat completions and Anthropic Messages over HTTP.
+//! The scripted model: a small server that speaks real OpenAI Responses, OpenAI chat completions and Anthropic Messages over HTTP.
 //!
 //! Purpose: answers from a script, for tests and the demo.
 //!
 //! Invariants:
 //! - It checks requests as strictly as the real providers: the key, the model, a result for every call, and that thinking comes back
-//!   unchanged.
+//!   unchanged. Over Responses it comes back encrypted, and is followed by what the model did with it.
 //! - The same script and the same requests give the same answers.
 //!
 //! It must never know the crate that calls it: both know only the providers' protocols.
@@ -68,6 +68,7 @@
 //! - `#` instead of `~`: the word as a number. `$${` is a literal `${`.
 
 mod conversation;
+mod responses;
 mod script;
 mod server;
 mod sse;
@@ -80,6 +81,8 @@ pub use server::{Outcome, RecordedRequest, ScriptedServer};
 /// Protocol of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Protocol {
+    /// OpenAI Responses.
+    Responses,
     /// OpenAI chat completions.
     ChatCompletions,
     /// Anthropic Messages.

@@ -25,6 +25,7 @@ use crate::script::{Play, Script, ScriptedReply};
 use crate::sse::{Filled, count, render};
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
+const RESPONSES: &str = "/v1/responses";
 const CHAT_COMPLETIONS: &str = "/v1/chat/completions";
 const MESSAGES: &str = "/v1/messages";
 const COUNT_TOKENS: &str = "/v1/messages/count_tokens";
@@ -91,6 +92,7 @@ impl ScriptedServer {
         let play = Mutex::new(Play::new(script));
         let shared = Arc::new(Shared { play, requests: watch::Sender::new(Vec::new()), stop: stop.clone() });
         let routes = Router::new()
+            .route(RESPONSES, answering(Protocol::Responses))
             .route(CHAT_COMPLETIONS, answering(Protocol::ChatCompletions))
             .route(MESSAGES, answering(Protocol::Messages))
             .route(COUNT_TOKENS, post(count_tokens))
@@ -111,7 +113,7 @@ impl ScriptedServer {
         self.address
     }
 
-    /// Returns the `base_url` for a provider's settings, for either protocol.
+    /// Returns the `base_url` for a provider's settings, for any protocol.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }

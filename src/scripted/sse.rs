@@ -1,10 +1,11 @@
-//! Renders a reply as a server-sent event stream, in either protocol.
+//! Renders a reply as a server-sent event stream, in any protocol.
 
 use serde_json::{Value, json};
 
 use crate::Protocol;
 use crate::StopReason;
 use crate::conversation::{Conversation, signature};
+use crate::responses::response_events;
 use crate::script::{ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage, fill, fill_json};
 
 const DEFAULT_PIECE_CHARACTERS: usize = 12;
@@ -13,10 +14,12 @@ const BROKEN_JSON: &str = "{\"broken\": [1, ";
 /// Content of a reply with placeholders filled in.
 pub(crate) struct Filled {
     /// Blocks; calls have their ids, and their arguments as text.
-    blocks: Vec<ScriptedBlock>,
-    stop: StopReason,
-    usage: ScriptedUsage,
+    pub(crate) blocks: Vec<ScriptedBlock>,
+    pub(crate) stop: StopReason,
+    pub(crate) usage: ScriptedUsage,
     piece_characters: usize,
+    /// Reasoning is sent encrypted too (Responses).
+    pub(crate) is_sealed: bool,
 }
 
 impl Filled {
@@ -38,12 +41,13 @@ impl Filled {
             stop: reply.stop.unwrap_or(fitting),
             usage: reply.usage.unwrap_or_else(|| estimate(&blocks, asked)),
             blocks,
+            is_sealed: asked.is_sealed,
             piece_characters: reply.piece_characters.unwrap_or(DEFAULT_PIECE_CHARACTERS).max(1),
         })
     }
 
     /// Splits a text into deltas of the scripted size.
-    fn deltas(&self, text: &str, delta: impl Fn(String) -> Value) -> Vec<Value> {
+    pub(crate) fn deltas(&self, text: &str, delta: impl Fn(String) -> Value) -> Vec<Value> {
         let characters: Vec<char> = text.chars().collect();
         characters.chunks(self.piece_characters).map(|piece| delta(piece.iter().collect())).collect()
     }
@@ -78,10 +82,10 @@ fn estimate(blocks: &[ScriptedBlock], asked: &Conversation) -> ScriptedUsage {
     ScriptedUsage { input_tokens: count(asked), output_tokens: output as u64 / 4 + 1 }
 }
 
-/// One event: name in Anthropic's protocol, and data.
-struct SseEvent {
-    name: Option<&'static str>,
-    data: String,
+/// One event: name, if the protocol has it, and data.
+pub(crate) struct SseEvent {
+    pub(crate) name: Option<&'static str>,
+    pub(crate) data: String,
 }
 
 /// Renders the events of a reply, each as bytes.
@@ -90,6 +94,7 @@ pub(crate) fn render(protocol: Protocol, filled: &Filled, reply: &ScriptedReply,
         return vec![raw.clone().into_bytes()];
     }
     let mut events = match protocol {
+        Protocol::Responses => response_events(filled, reply, model),
         Protocol::ChatCompletions => chat_events(filled, reply, model),
         Protocol::Messages => anthropic_events(filled, reply, model),
     };

@@ -1,4 +1,4 @@
-//! Tests of attachments to a question: the model receives their bytes, under both protocols, or the person gets an error.
+//! Tests of attachments to a question: the model receives their bytes, under all protocols, or the person gets an error.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -55,6 +55,13 @@ async fn a_model_receives_the_bytes_also_after_a_restart() {
             json!({"family": "compatible", "model": "scripted", "images": true}),
             json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{}", STANDARD.encode(PICTURE))}}),
         ),
+        (
+            json!({"family": "openai", "protocol": "responses"}),
+            json!({
+                "type": "input_image", "detail": "auto",
+                "image_url": format!("data:image/png;base64,{}", STANDARD.encode(PICTURE)),
+            }),
+        ),
     ] {
         let mut scene = Scene::asking(provider, looks(), &[]).await;
         let attached = vec![
@@ -63,7 +70,8 @@ async fn a_model_receives_the_bytes_also_after_a_restart() {
         ];
         let turn = ask(&mut scene, attached).await;
         assert_eq!(scene.end_of(&turn), Some(Ok(StopReason::EndTurn)), "{:#?}", scene.story());
-        let sent = scene.model.requests().last().unwrap().json()["messages"].clone();
+        let body = scene.model.requests().last().unwrap().json();
+        let sent = body.get("messages").unwrap_or(&body["input"]);
         let asked = sent.as_array().unwrap().iter().find(|message| message["role"] == "user").unwrap();
         let blocks = asked["content"].as_array().unwrap_or_else(|| panic!("{sent:#}"));
         assert!(blocks.contains(&picture), "{sent:#}");

@@ -12,6 +12,7 @@ mod kills;
 #[path = "../agent/processes.rs"]
 #[allow(dead_code, reason = "the agent's tests use the rest")]
 mod processes;
+mod responses;
 mod scene;
 mod secrets;
 mod side_by_side;

@@ -80,7 +80,8 @@ fn parts_know_only_what_the_code_map_allows() {
 
 #[test]
 fn each_library_belongs_to_one_part() {
-    let owners: [(&str, &[&str]); 9] = [
+    let owners: [(&str, &[&str]); 10] = [
+        ("async-openai", &["assistant"]),
         ("ruff_python_parser", &["judge"]),
         ("ammonia", &["export"]),
         ("pulldown-cmark", &["export"]),
@@ -101,6 +102,18 @@ fn each_library_belongs_to_one_part() {
                 .any(|line| line.starts_with(&format!("{library}.")) || line.starts_with(&format!("{library} ")));
             assert!(!knows || owners.contains(&part), "only {owners:?} may know {library}, but {part} does");
         }
+    }
+}
+
+/// `async-openai` gives the types of one protocol; other dialects and the rest of the program have their own.
+#[test]
+fn only_the_dialect_of_responses_names_async_openai() {
+    for (path, text) in with_extension("rs") {
+        let path = path.to_str().expect("a path in UTF-8");
+        let may_name = path.starts_with("src/assistant/providers/responses")
+            || path == "src/assistant/tests/responses.rs"
+            || path.starts_with("tests/tidy/");
+        assert!(may_name || !text.contains("async_openai"), "{path} names async-openai");
     }
 }
 

@@ -124,9 +124,11 @@ impl ModelCall {
         plan: &CallPlan,
     ) -> Request {
         let conversation = self.notebook.conversations.get(&self.turn.conversation_id);
+        let reasoning = self.runtime.reasoning.of(&self.notebook_id, &self.turn_id);
         let marks = conversation.map(|conversation| conversation.flagged.clone()).unwrap_or_default();
         with_blobs(&*self.runtime.host, &self.notebook_id, |blobs| {
             let scene = Scene {
+                reasoning: &reasoning,
                 notebook: &self.notebook,
                 names,
                 turn_id: &self.turn_id,

@@ -208,6 +208,7 @@ impl Worker {
             notebook.turns.get(id).is_some_and(|turn| turn.started_version == turn_state.started)
         };
         self.turns.retain(|turn_id, turn_state| is_open(turn_id, turn_state));
+        self.runtime.reasoning.retain(&self.id, |turn_id| notebook.turns.contains_key(turn_id));
         if !self.turns.is_empty() {
             self.follow(notebook.version).await?;
         }

@@ -16,6 +16,7 @@ use super::error::{CallContext, Failure, ProviderError};
 use super::message::{Arguments, Request};
 use super::openai::ChatCompletions;
 use super::reply::{Assembler, Event, MAX_BLOCKS};
+use super::responses::Responses;
 use super::settings::{ProviderSettings, Secret, SetupError};
 use super::transport::{Attempt, CallLimits, RawStream, http_client};
 use super::{Counting, EventStream, Provider};
@@ -29,6 +30,10 @@ pub(super) trait Dialect: Send + Sync {
     fn headers(&self, key: Option<&Secret>) -> HeaderMap;
     /// `origin` is `provider/model`: thinking of another origin is left out.
     fn body(&self, request: &Request, can: &Capabilities, origin: &str) -> Map<String, Value>;
+    /// Adds the fields of the settings to a body.
+    fn add(&self, body: &mut Map<String, Value>, extra: Map<String, Value>) {
+        body.extend(extra);
+    }
     fn decoder(&self) -> Box<dyn Decoder>;
     /// Path for counting tokens, and the fields of its body, if the provider counts.
     fn counting(&self) -> Option<(&'static str, &'static [&'static str])>;
@@ -79,6 +84,7 @@ impl Provider for HttpProvider {
         can.images = self.settings.images.unwrap_or(can.images);
         can.parallel_calls = self.settings.parallel_calls.unwrap_or(can.parallel_calls);
         can.chaining = self.settings.chaining.unwrap_or(can.chaining);
+        can.encrypted_reasoning = self.settings.encrypted_reasoning.unwrap_or(can.encrypted_reasoning);
         can
     }
 
@@ -97,7 +103,7 @@ impl HttpProvider {
     fn call(&self, request: Request) -> Call {
         let origin = format!("{}/{}", self.name, request.model);
         let mut body = self.dialect.body(&request, &self.capabilities(&request.model), &origin);
-        body.extend(self.settings.extra_body.clone());
+        self.dialect.add(&mut body, self.settings.extra_body.clone());
         let asked = CallContext {
             provider: self.name.clone(),
             base_url: self.base_url.clone(),
@@ -276,7 +282,8 @@ pub fn connect_with(
     retry: RetryPolicy,
     limits: CallLimits,
 ) -> Result<Arc<dyn Provider>, SetupError> {
-    let dialect: Arc<dyn Dialect> = match settings.family.defaults().protocol {
+    let dialect: Arc<dyn Dialect> = match settings.protocol()? {
+        Protocol::Responses => Arc::new(Responses),
         Protocol::ChatCompletions => Arc::new(ChatCompletions),
         Protocol::Messages => Arc::new(Messages),
     };

@@ -18,9 +18,13 @@ pub enum Family {
 }
 
 /// The protocol of an endpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Protocol {
+    /// `POST {base}/responses`
+    Responses,
     /// `POST {base}/chat/completions`
+    #[serde(rename = "chat")]
     ChatCompletions,
     /// `POST {base}/messages`
     Messages,
@@ -64,6 +68,8 @@ pub struct Capabilities {
     pub tools_need_no_effort: bool,
     /// The limit is called `max_completion_tokens`, not `max_tokens`.
     pub completion_limit: bool,
+    /// Gives its reasoning encrypted, and continues it after calls. Only over Responses.
+    pub encrypted_reasoning: bool,
 }
 
 /// Defaults for any server of chat completions.
@@ -76,6 +82,7 @@ const CHAT: Capabilities = Capabilities {
     max_output_tokens: 16_384,
     tools_need_no_effort: false,
     completion_limit: false,
+    encrypted_reasoning: false,
 };
 
 /// Models that run locally: small contexts, and small models handle several calls badly.
@@ -93,7 +100,8 @@ const LOCAL_STRONG: Capabilities =
 
 const OPENAI: Capabilities = Capabilities { completion_limit: true, ..CHAT };
 
-const OPENAI_REASONING: Capabilities = Capabilities { context_tokens: 400_000, max_output_tokens: 128_000, ..OPENAI };
+const OPENAI_REASONING: Capabilities =
+    Capabilities { context_tokens: 400_000, max_output_tokens: 128_000, encrypted_reasoning: true, ..OPENAI };
 
 const CLAUDE: Capabilities = Capabilities {
     token_counting: TokenCounting::Endpoint { characters_per_token: 3.0 },
@@ -121,6 +129,7 @@ const MODELS: &[(Family, &str, Capabilities)] = &[
     (Family::OpenAi, "gpt-4.1", Capabilities { context_tokens: 1_000_000, max_output_tokens: 32_768, ..OPENAI }),
     (Family::OpenAi, "o", Capabilities { context_tokens: 200_000, ..OPENAI_REASONING }),
     (Family::OpenAi, "gpt-5", OPENAI_REASONING),
+    (Family::OpenAi, "gpt-5-chat", OPENAI),
     (Family::OpenAi, "gpt-5.6", Capabilities { tools_need_no_effort: true, ..OPENAI_REASONING }),
     (Family::OpenAi, "gpt-6", OPENAI_REASONING),
     (Family::OpenAi, "gpt-6-sol", Capabilities { tools_need_no_effort: true, ..OPENAI_REASONING }),
@@ -140,6 +149,7 @@ const MODELS: &[(Family, &str, Capabilities)] = &[
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FamilyDefaults {
     pub(super) name: &'static str,
+    /// The protocol at the family's own address.
     pub(super) protocol: Protocol,
     pub(super) base_url: Option<&'static str>,
     pub(super) model: Option<&'static str>,
@@ -154,13 +164,16 @@ impl Family {
         [Self::Anthropic, Self::OpenAi, Self::Gemini, Self::Grok, Self::Ollama, Self::Vllm, Self::Compatible];
 
     pub(super) fn defaults(self) -> FamilyDefaults {
-        use Protocol::{ChatCompletions as Chat, Messages};
+        use Protocol::{ChatCompletions as Chat, Messages, Responses};
         let (name, protocol, base_url, model, key_variables): (_, _, _, _, &[&str]) = match self {
             Self::Anthropic => {
                 let (url, model) = ("https://api.anthropic.com/v1", "claude-sonnet-5-5");
                 ("anthropic", Messages, Some(url), Some(model), &["ANTHROPIC_API_KEY"])
             }
-            Self::OpenAi => ("openai", Chat, Some("https://api.openai.com/v1"), Some("gpt-5.4"), &["OPENAI_API_KEY"]),
+            Self::OpenAi => {
+                let (url, model) = ("https://api.openai.com/v1", "gpt-5.4");
+                ("openai", Responses, Some(url), Some(model), &["OPENAI_API_KEY"])
+            }
             Self::Gemini => {
                 let url = "https://generativelanguage.googleapis.com/v1beta/openai";
                 ("gemini", Chat, Some(url), Some("gemini-3.8-flash"), &["GEMINI_API_KEY", "GOOGLE_API_KEY"])

@@ -285,13 +285,15 @@ impl ErrorWords {
 
     /// The status that an error inside a stream would have as a response.
     fn status(&self) -> u16 {
-        let kinds: [(&str, u16); 6] = [
+        let kinds: [(&str, u16); 8] = [
             ("overloaded", 529),
             ("rate_limit", 429),
             ("authentication_error", 401),
             ("permission_error", 403),
             ("not_found_error", 404),
-            ("invalid_request", 400),
+            ("invalid_", 400),
+            ("_policy", 400),
+            ("image_too_", 400),
         ];
         let known = kinds.iter().find(|(word, _)| self.all.contains(word));
         known.map_or(if self.mean_too_long() { 400 } else { 500 }, |(_, status)| *status)

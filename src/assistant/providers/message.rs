@@ -14,6 +14,8 @@ pub struct Request {
     pub tools: Vec<Tool>,
     /// Most tokens of the reply, thinking included.
     pub max_tokens: u32,
+    /// The conversation: calls under the same key find their common beginning in the provider's cache.
+    pub cache_key: Option<String>,
 }
 
 /// A tool as the model sees it.
@@ -79,6 +81,16 @@ impl Block {
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
+
+    /// True if a block that grows has no text.
+    pub(super) fn is_blank(&self) -> bool {
+        match self {
+            Self::Text { text } => text.is_empty(),
+            Self::Thinking(thinking) => thinking.text.is_empty(),
+            Self::ToolCall(call) => call.arguments.text.is_empty(),
+            Self::Image { .. } | Self::ToolResult(_) => false,
+        }
+    }
 }
 
 /// Thinking of a model. It is sent back unchanged, and only to the model that produced it: its signature covers both.
@@ -91,6 +103,12 @@ pub struct Thinking {
     /// The data of a block that its provider encrypted; `text` is empty then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redacted: Option<String>,
+    /// The provider's id of encrypted reasoning, which finds [`Self::sealed`] again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Encrypted reasoning (Responses). It is kept in memory while its turn lasts: it is never serialized, so never recorded.
+    #[serde(skip)]
+    pub sealed: Option<String>,
     /// `provider/model` that produced it.
     pub origin: String,
 }

@@ -26,11 +26,7 @@ impl Dialect for ChatCompletions {
     }
 
     fn headers(&self, key: Option<&Secret>) -> HeaderMap {
-        let value = key.and_then(|key| HeaderValue::from_str(&format!("Bearer {}", key.expose())).ok());
-        HeaderMap::from_iter(value.map(|mut value| {
-            value.set_sensitive(true);
-            (AUTHORIZATION, value)
-        }))
+        bearer(key)
     }
 
     fn body(&self, request: &Request, can: &Capabilities, _: &str) -> Map<String, Value> {
@@ -62,6 +58,15 @@ impl Dialect for ChatCompletions {
     fn counting(&self) -> Option<(&'static str, &'static [&'static str])> {
         None
     }
+}
+
+/// The header with the key.
+pub(super) fn bearer(key: Option<&Secret>) -> HeaderMap {
+    let value = key.and_then(|key| HeaderValue::from_str(&format!("Bearer {}", key.expose())).ok());
+    HeaderMap::from_iter(value.map(|mut value| {
+        value.set_sensitive(true);
+        (AUTHORIZATION, value)
+    }))
 }
 
 fn tool(tool: &Tool) -> Value {
@@ -98,10 +103,13 @@ fn user_messages(message: &Message, can: &Capabilities) -> Vec<Value> {
 }
 
 fn tool_message(result: &ToolResult) -> Value {
-    // The protocol has no field for errors.
+    json!({ "role": "tool", "tool_call_id": result.call_id, "content": result_text(result) })
+}
+
+/// The text of a result. OpenAI's protocols have no field for errors.
+pub(super) fn result_text(result: &ToolResult) -> String {
     let is_marked = !result.is_error || result.text.starts_with("Error");
-    let text = if is_marked { result.text.clone() } else { format!("Error: {}", result.text) };
-    json!({ "role": "tool", "tool_call_id": result.call_id, "content": text })
+    if is_marked { result.text.clone() } else { format!("Error: {}", result.text) }
 }
 
 fn user_part(block: &Block, can: &Capabilities) -> Option<Value> {
@@ -280,7 +288,7 @@ impl Chunks {
     }
 
     fn open_call(&mut self, index: u64, id: Option<String>, name: String, reply: &mut Assembler) -> usize {
-        let id = id.unwrap_or_else(own_id);
+        let id = id.unwrap_or_else(|| own_id("call"));
         let block = reply.open_call(id.clone(), name);
         self.calls.insert(index, OpenCall { id, block });
         block
@@ -288,9 +296,9 @@ impl Chunks {
 }
 
 /// An id for servers that send none: the result must name one.
-fn own_id() -> String {
+pub(super) fn own_id(kind: &str) -> String {
     let number = getrandom::u64().unwrap_or_default();
-    format!("call_{number:016x}")
+    format!("{kind}_{number:016x}")
 }
 
 /// Adds to the last block if it is of the right kind, else to a new one.

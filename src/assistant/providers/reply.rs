@@ -181,6 +181,18 @@ impl Assembler {
         }
     }
 
+    /// Keeps encrypted reasoning, and the id of its item.
+    pub(super) fn seal(&mut self, block: usize, id: String, sealed: String) {
+        if let Some(GrowingBlock { block: Block::Thinking(thinking), .. }) = self.blocks.get_mut(block) {
+            (thinking.id, thinking.sealed) = (Some(id), Some(sealed));
+        }
+    }
+
+    /// True for an open block to which nothing was added.
+    pub(super) fn is_blank(&self, block: usize) -> bool {
+        self.blocks.get(block).is_some_and(|growing| growing.is_open && growing.block.is_blank())
+    }
+
     /// Keeps data that the provider attached to a call and expects back.
     pub(super) fn attach(&mut self, block: usize, json: &str) {
         if let Some(GrowingBlock { block: Block::ToolCall(call), .. }) = self.blocks.get_mut(block) {
@@ -237,7 +249,8 @@ fn is_filled(block: &Block) -> bool {
     match block {
         Block::Text { text } => !text.is_empty(),
         Block::Thinking(thinking) => {
-            !thinking.text.is_empty() || thinking.signature.is_some() || thinking.redacted.is_some()
+            let hidden = [&thinking.signature, &thinking.redacted, &thinking.sealed];
+            !thinking.text.is_empty() || hidden.iter().any(|hidden| hidden.is_some())
         }
         _ => true,
     }

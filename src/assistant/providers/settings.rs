@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::capabilities::Family;
+use super::capabilities::{Family, Protocol};
 
 /// Settings of one provider. There is no field for a key: it comes from the environment or a file.
 ///
@@ -33,6 +33,8 @@ pub struct ProviderSettings {
     pub base_url: Option<String>,
     /// The default model.
     pub model: Option<String>,
+    /// The protocol. Absent: Responses at OpenAI's own address, Messages for Anthropic, chat completions elsewhere.
+    pub protocol: Option<Protocol>,
     /// Environment variable with the key, in place of the family's.
     pub key_variable: Option<String>,
     /// File with the key that only its owner can read (mode 600). Takes precedence over the environment.
@@ -45,6 +47,8 @@ pub struct ProviderSettings {
     pub parallel_calls: Option<bool>,
     /// Overrides the table's entry for calls that use results of earlier calls.
     pub chaining: Option<bool>,
+    /// Overrides the table's entry for encrypted reasoning, over Responses.
+    pub encrypted_reasoning: Option<bool>,
     /// Fields that are added to the body of every request, for instance `reasoning_effort`. They override ours.
     #[serde(default)]
     pub extra_body: Map<String, Value>,
@@ -57,12 +61,14 @@ impl ProviderSettings {
             name: None,
             base_url: None,
             model: None,
+            protocol: None,
             key_variable: None,
             key_file: None,
             context_tokens: None,
             images: None,
             parallel_calls: None,
             chaining: None,
+            encrypted_reasoning: None,
             extra_body: Map::new(),
         }
     }
@@ -73,6 +79,20 @@ impl ProviderSettings {
         let url = Url::parse(&text).map_err(|error| SetupError::BadBaseUrl { reason: error.to_string() })?;
         check_base_url(&url)?;
         Ok(text.trim_end_matches('/').to_owned())
+    }
+
+    pub(super) fn protocol(&self) -> Result<Protocol, SetupError> {
+        let default = match self.family.defaults().protocol {
+            // Another address is a compatible server, which may know only chat completions.
+            Protocol::Responses if !self.base_url.as_deref().is_none_or(is_openai) => Protocol::ChatCompletions,
+            protocol => protocol,
+        };
+        match self.protocol {
+            Some(protocol) if (protocol == Protocol::Messages) != (default == Protocol::Messages) => {
+                Err(SetupError::OtherProtocol { family: self.family.name() })
+            }
+            chosen => Ok(chosen.unwrap_or(default)),
+        }
     }
 
     pub(super) fn model(&self) -> Result<String, SetupError> {
@@ -97,6 +117,13 @@ impl ProviderSettings {
     }
 }
 
+/// True for OpenAI's own addresses, those of its regions included.
+fn is_openai(base_url: &str) -> bool {
+    let url = Url::parse(base_url).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    host == "api.openai.com" || host.ends_with(".api.openai.com")
+}
+
 fn check_base_url(url: &Url) -> Result<(), SetupError> {
     let reason = match url {
         _ if !matches!(url.scheme(), "http" | "https") => "it is neither http nor https",
@@ -117,6 +144,11 @@ pub enum SetupError {
     NoBaseUrl { family: &'static str },
     #[error("A provider of the family `{family}` needs a model.")]
     NoModel { family: &'static str },
+    #[error(
+        "A provider of the family `{family}` cannot speak this protocol: `messages` is Anthropic's, `responses` and `chat` are \
+         those of all others."
+    )]
+    OtherProtocol { family: &'static str },
     // The address itself is not shown: it may hold a password.
     #[error("The base_url cannot be used: {reason}.")]
     BadBaseUrl { reason: String },
@@ -223,6 +255,32 @@ mod tests {
         let settings = ProviderSettings { key_variable: Some("OURS".into()), ..ProviderSettings::new(Family::OpenAi) };
         let environment = |name: &str| (name == "OPENAI_API_KEY").then(|| "abc".to_owned());
         assert!(matches!(settings.key(environment), Err(SetupError::NoKey { variables }) if variables == "OURS"));
+    }
+
+    #[test]
+    fn openai_itself_is_asked_over_responses_and_compatible_servers_over_chat() {
+        let settings = |family, base_url: Option<&str>, protocol| ProviderSettings {
+            base_url: base_url.map(str::to_owned),
+            protocol,
+            ..ProviderSettings::new(family)
+        };
+        let spoken = |family, base_url, protocol| settings(family, base_url, protocol).protocol().unwrap();
+        assert_eq!(spoken(Family::OpenAi, None, None), Protocol::Responses);
+        assert_eq!(spoken(Family::OpenAi, Some("https://eu.api.openai.com/v1"), None), Protocol::Responses);
+        for other in ["http://127.0.0.1:9000/v1", "https://api.openai.com.example/v1", "https://x/api.openai.com"] {
+            assert_eq!(spoken(Family::OpenAi, Some(other), None), Protocol::ChatCompletions, "{other}");
+        }
+        assert_eq!(spoken(Family::OpenAi, None, Some(Protocol::ChatCompletions)), Protocol::ChatCompletions);
+        assert_eq!(spoken(Family::Compatible, Some("https://x/v1"), None), Protocol::ChatCompletions);
+        assert_eq!(spoken(Family::Vllm, None, Some(Protocol::Responses)), Protocol::Responses);
+        assert_eq!(spoken(Family::Anthropic, None, None), Protocol::Messages);
+        let foreign = [(Family::Anthropic, Protocol::ChatCompletions), (Family::OpenAi, Protocol::Messages)];
+        for (family, protocol) in foreign {
+            let error = settings(family, None, Some(protocol)).protocol().unwrap_err().to_string();
+            assert!(error.contains(family.name()) && error.contains("`chat`"), "{error}");
+        }
+        let chat: ProviderSettings = serde_json::from_str(r#"{ "family": "openai", "protocol": "chat" }"#).unwrap();
+        assert_eq!(chat.protocol, Some(Protocol::ChatCompletions));
     }
 
     #[test]

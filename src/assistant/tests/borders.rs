@@ -1,12 +1,12 @@
 //! The events of a stream are the same for every split of its bytes into chunks.
 
-use notarium_assistant::providers::{Family, RetryPolicy};
+use notarium_assistant::providers::RetryPolicy;
 use notarium_scripted::{Rule, Script, ScriptedReply, When};
 use proptest::prelude::*;
 
-use crate::support::{Call, FAMILIES, Run, small};
+use crate::support::{Call, FAMILIES, Run, Spoken, small};
 
-async fn whole(family: Family) -> Run {
+async fn whole(family: Spoken) -> Run {
     Call::once(family, small()).await.ask().await
 }
 
@@ -19,8 +19,9 @@ async fn one_border_at_every_byte() {
     for family in FAMILIES {
         let expected = whole(family).await;
         let length = stream_bytes(family).await;
-        let call = Call::of(family, Script::of((1..length).map(|at| cut(vec![at])))).await;
-        for at in 1..length {
+        let places = family.places(length);
+        let call = Call::of(family, Script::of(places.iter().map(|at| cut(vec![*at])))).await;
+        for at in places {
             assert_eq!(call.ask().await, expected, "{family:?}, border at byte {at}");
         }
     }
@@ -34,7 +35,7 @@ async fn every_byte_a_chunk() {
     }
 }
 
-async fn stream_bytes(family: Family) -> usize {
+async fn stream_bytes(family: Spoken) -> usize {
     let call = Call::once(family, cut(vec![])).await;
     crate::faults::stream_length(&call, family).await
 }
@@ -43,9 +44,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_borders(chunks in prop::collection::vec(1_usize..90, 1..40), is_anthropic in any::<bool>()) {
+    fn any_borders(chunks in prop::collection::vec(1_usize..90, 1..40), family in prop::sample::select(FAMILIES.to_vec())) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let family = if is_anthropic { Family::Anthropic } else { Family::OpenAi };
         let (found, expected) = runtime.block_on(async {
             let rule = Rule { when: Some(When::default()), times: None, reply: cut(chunks) };
             let script = Script { replies: vec![rule], ..Script::default() };

@@ -112,6 +112,7 @@ fn in_scene<T>(
         marks: &marks,
         images: &images,
         attachments: &notarium_assistant::context::messages::LoadedAttachments::new(),
+        reasoning: &BTreeMap::new(),
         blobs: &no_blobs,
     })
 }
@@ -293,6 +294,32 @@ fn a_reply_that_a_file_brought_is_not_told_in_the_assistants_voice() {
     assert!(request.messages.iter().all(|message| message.role != Role::Assistant), "{:#?}", request.messages);
     let told = words(&request.messages).into_iter().find(|text| text.contains("unasked")).expect("it is told");
     assert!(told.contains("reply_from_elsewhere"), "{told}");
+}
+
+#[test]
+fn encrypted_reasoning_of_the_turn_goes_with_its_thought_and_counts() {
+    let thought = |id: &str| MessageBlock::Opaque {
+        provider: "openai/gpt-5.4".to_owned(),
+        data: serde_json::from_value(json!({"text": "", "id": id, "origin": "openai/gpt-5.4"})).unwrap(),
+    };
+    let all = [
+        posted("q", "now", MessageRole::User, text("Why?")),
+        posted("a", "now", MessageRole::Assistant, vec![thought("rs_1"), thought("rs_2"), call("c")]),
+    ];
+    let reasoning =
+        BTreeMap::from([("rs_1".to_owned(), "sealed".repeat(1_000)), ("rs_9".to_owned(), "other".to_owned())]);
+    in_scene(&notebook(&[]), None, &all, &[], |scene| {
+        let plan = plan(Family::OpenAi, "gpt-5.4");
+        let without = plan.estimate(&request(scene, &plan));
+        let request = request(&Scene { reasoning: &reasoning, ..*scene }, &plan);
+        assert_eq!(request.cache_key.as_deref(), Some("talk"));
+        let sealed = request.messages.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
+            Block::Thinking(thinking) => Some(thinking.sealed.as_ref().map(String::len)),
+            _ => None,
+        });
+        assert_eq!(sealed.collect::<Vec<_>>(), [Some(6_000), None]);
+        assert!(plan.estimate(&request) > without + 1_000);
+    });
 }
 
 #[test]

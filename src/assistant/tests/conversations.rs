@@ -9,7 +9,9 @@ use notarium_assistant::providers::{
 use notarium_scripted::{Rule, Script, ScriptedCall, ScriptedReply, ScriptedServer, When};
 use serde_json::json;
 
-use crate::support::{Call, FAMILIES, FAST_RETRY, KEY, ReplyParts, kind, request, rich, run, text};
+use crate::support::{
+    CHAT, Call, FAMILIES, FAST_RETRY, KEY, MESSAGES, RESPONSES, ReplyParts, kind, request, rich, run, text,
+};
 
 fn example() -> Script {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/scripts/tidy-up.json");
@@ -81,9 +83,10 @@ fn answer(request: &mut Request, blocks: &[Block], results: &[(&str, bool)]) {
 async fn the_example_script_plays_a_whole_conversation() {
     let state = r#"{"cells":[{"id":"c7","version":3}]}"#;
     for (family, (result, is_error), last) in [
-        (Family::OpenAi, ("deleted", false), "The cell is gone. 🧹"),
-        (Family::Anthropic, ("deleted", false), "The cell is gone. 🧹"),
-        (Family::Anthropic, ("denied by ada: I need it", true), "You said no, so the cell stays."),
+        (CHAT, ("deleted", false), "The cell is gone. 🧹"),
+        (MESSAGES, ("deleted", false), "The cell is gone. 🧹"),
+        (RESPONSES, ("deleted", false), "The cell is gone. 🧹"),
+        (MESSAGES, ("denied by ada: I need it", true), "You said no, so the cell stays."),
     ] {
         let call = Call::of(family, example()).await;
         let mut request = request("Delete the empty cell, please");
@@ -221,7 +224,23 @@ async fn images_results_and_errors_are_written_as_each_protocol_wants_them() {
         let body = call.server.requests()[0].json();
         let messages = &body["messages"];
         match family {
-            Family::Anthropic => {
+            RESPONSES => {
+                assert_eq!(body["instructions"], "Be brief.");
+                let items = &body["input"];
+                assert_eq!(items[1]["arguments"], r#"{"big":12345678901234567890}"#);
+                assert_eq!((&items[1]["call_id"], items[1].get("id")), (&json!("call_1"), None));
+                assert_eq!(
+                    (&items[2]["type"], &items[2]["call_id"]),
+                    (&json!("function_call_output"), &json!("call_1"))
+                );
+                assert_eq!(items[2]["output"], "Error: no such cell");
+                assert_eq!(items[3]["content"][1]["image_url"], "data:image/png;base64,iVBORw0KGgo=");
+                assert_eq!(
+                    (&body["tools"][0]["name"], &body["tools"][0]["strict"]),
+                    (&json!("get_notebook_state"), &json!(false))
+                );
+            }
+            MESSAGES => {
                 assert_eq!(body["system"][0]["text"], "Be brief.");
                 assert_eq!(messages[1]["content"][0]["input"].to_string(), r#"{"big":12345678901234567890}"#);
                 assert_eq!(messages[2]["content"][0]["type"], "tool_result");

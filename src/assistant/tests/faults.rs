@@ -6,13 +6,20 @@ use futures_util::StreamExt;
 use notarium_assistant::providers::{CallLimits, Event, Family, ProviderError, RetryPolicy, StopReason};
 use notarium_scripted::{Outcome, Script, ScriptedReply};
 
-use crate::support::{Call, FAMILIES, ReplyParts, kind, request, rich, small, status, text};
+use crate::support::{
+    CHAT, Call, FAMILIES, MESSAGES, RESPONSES, ReplyParts, Spoken, kind, request, rich, small, status, text,
+};
 
 /// The length in bytes of a call's stream, over plain HTTP.
-pub async fn stream_length(call: &Call, family: Family) -> usize {
-    let path = if family == Family::Anthropic { "messages" } else { "chat/completions" };
+pub async fn stream_length(call: &Call, family: Spoken) -> usize {
+    let (path, field) = match family {
+        MESSAGES => ("messages", "messages"),
+        RESPONSES => ("responses", "input"),
+        _ => ("chat/completions", "messages"),
+    };
     let body = serde_json::json!({
-        "model": "scripted-1", "stream": true, "messages": [{ "role": "user", "content": "hello" }],
+        "model": "scripted-1", "stream": true, field: [{ "role": "user", "content": "hello" }],
+        "include": ["reasoning.encrypted_content"],
     });
     let http = reqwest::Client::new();
     let sent = http.post(format!("{}/{path}", call.server.base_url())).json(&body).send().await.unwrap();
@@ -24,10 +31,11 @@ async fn a_cut_at_any_byte_is_never_a_whole_reply() {
     for family in FAMILIES {
         let whole = Call::once(family, small()).await.ask().await;
         let length = stream_length(&Call::once(family, small()).await, family).await;
-        let cuts = (0..=length).map(|at| ScriptedReply { cut_after_bytes: Some(at), ..small() });
+        let places = family.places(length);
+        let cuts = places.iter().map(|at| ScriptedReply { cut_after_bytes: Some(*at), ..small() });
         let call = Call::with(family, Script::of(cuts), RetryPolicy::never(), CallLimits::default()).await;
         let mut is_whole = false;
-        for at in 0..=length {
+        for at in places {
             let run = call.ask().await;
             let common = whole.events.iter().zip(&run.events).take_while(|(one, other)| one == other).count();
             match &run.end {
@@ -60,6 +68,10 @@ async fn a_stream_that_ends_without_a_reason_to_stop_is_cut() {
         "data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"text\",\"text\":\"half\"}}\n\n";
     let reply = ScriptedReply { raw: Some(anthropic.into()), ..ScriptedReply::default() };
     let run = Call::once(Family::Anthropic, reply).await.ask().await;
+    assert_eq!(kind(&run.failure().error), "CutStream");
+    let responses = "data: {\"type\":\"response.output_text.delta\",\"delta\":\"half\"}\n\ndata: [DONE]\n\n";
+    let reply = ScriptedReply { raw: Some(responses.into()), ..ScriptedReply::default() };
+    let run = Call::once(RESPONSES, reply).await.ask().await;
     assert_eq!(kind(&run.failure().error), "CutStream");
 }
 
@@ -100,7 +112,7 @@ async fn errors_inside_a_stream_are_errors() {
         assert_eq!(kind(&run.failure().error), "Unavailable");
         assert!(run.failure().handed_out);
         let has_counted = run.failure().usage.is_some_and(|usage| usage.input_tokens > 0);
-        assert_eq!(has_counted, family == Family::Anthropic, "OpenAI counts at the end only");
+        assert_eq!(has_counted, family == MESSAGES, "OpenAI counts at the end only");
         assert!(matches!(run.events.first(), Some(Event::TextDelta { .. })));
     }
 }
@@ -164,7 +176,7 @@ async fn nobody_there_is_unreachable() {
 #[tokio::test]
 async fn dropping_the_stream_cancels_the_request() {
     for family in FAMILIES {
-        let mid_stream = ScriptedReply { hang_after_bytes: Some(700), ..text(&"words ".repeat(100)) };
+        let mid_stream = ScriptedReply { hang_after_bytes: Some(1_500), ..text(&"words ".repeat(100)) };
         let before_the_head = ScriptedReply { delay_ms: 3_600_000, ..text("late") };
         for (reply, is_streaming) in [(mid_stream, true), (before_the_head, false)] {
             let call = Call::once(family, reply).await;
@@ -188,7 +200,7 @@ async fn dropping_the_stream_cancels_the_request() {
 async fn silence_ends_after_the_idle_timeout() {
     for family in FAMILIES {
         let limits = CallLimits { idle_timeout: Duration::from_millis(50), ..CallLimits::default() };
-        let silent = ScriptedReply { hang_after_bytes: Some(700), ..text(&"words ".repeat(100)) };
+        let silent = ScriptedReply { hang_after_bytes: Some(1_500), ..text(&"words ".repeat(100)) };
         let mute = ScriptedReply { delay_ms: 3_600_000, ..text("late") };
         for reply in [silent, mute] {
             let call = Call::with(family, Script::of([reply]), RetryPolicy::never(), limits).await;
@@ -202,7 +214,7 @@ async fn silence_ends_after_the_idle_timeout() {
 #[tokio::test]
 async fn a_stream_that_hangs_after_its_end_is_whole() {
     let reply = || text("all said");
-    let length = stream_length(&Call::once(Family::OpenAi, reply()).await, Family::OpenAi).await;
+    let length = stream_length(&Call::once(CHAT, reply()).await, CHAT).await;
     let hanging = ScriptedReply { hang_after_bytes: Some(length - "data: [DONE]\n\n".len()), ..reply() };
     let limits = CallLimits { end_wait: Duration::from_millis(50), ..CallLimits::default() };
     let call = Call::with(Family::OpenAi, Script::of([hanging]), RetryPolicy::never(), limits).await;

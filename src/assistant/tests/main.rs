@@ -12,6 +12,7 @@ mod messages;
 mod panics;
 mod previews;
 mod quirks;
+mod responses;
 mod retries;
 mod secrets;
 mod states;

@@ -33,7 +33,7 @@ fn again(blocks: &[Block]) -> (Vec<MessageBlock>, Message) {
 fn thought(text: &str, signature: Option<&str>, redacted: Option<&str>) -> Block {
     let origin = "anthropic/claude-sonnet-5-5".to_owned();
     let (signature, redacted) = (signature.map(str::to_owned), redacted.map(str::to_owned));
-    Block::Thinking(Thinking { text: text.to_owned(), signature, redacted, origin })
+    Block::Thinking(Thinking { text: text.to_owned(), signature, redacted, origin, ..Thinking::default() })
 }
 
 fn call(id: &str, arguments: &str, extra: Option<&str>) -> Block {

@@ -56,7 +56,7 @@ async fn what_cannot_succeed_is_asked_once() {
 #[tokio::test]
 async fn nothing_is_repeated_once_something_was_handed_out() {
     for family in FAMILIES {
-        let cut = ScriptedReply { cut_after_bytes: Some(900), ..text(&"words and more ".repeat(60)) };
+        let cut = ScriptedReply { cut_after_bytes: Some(1_500), ..text(&"words and more ".repeat(60)) };
         let call = Call::of(family, Script::of([cut, text("never")])).await;
         let run = call.ask().await;
         assert!(run.failure().handed_out && run.failure().error.is_transient(), "{:?}", run.end);

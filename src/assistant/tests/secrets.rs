@@ -7,13 +7,14 @@ use notarium_assistant::providers::{Family, ProviderSettings, SecretError, Setup
 use notarium_scripted::{Script, ScriptedReply, ScriptedServer};
 use serde_json::json;
 
-use crate::support::{Call, FAMILIES, FAST_RETRY, KEY, ReplyParts, kind, request, rich, run, status, text};
+use crate::support::{Call, FAMILIES, FAST_RETRY, KEY, MESSAGES, ReplyParts, kind, request, rich, run, status, text};
 
 #[tokio::test]
 async fn the_key_is_sent_in_the_header_of_its_protocol_and_not_in_the_body() {
-    for (family, header, value) in
-        [(Family::OpenAi, "authorization", format!("Bearer {KEY}")), (Family::Anthropic, "x-api-key", KEY.to_owned())]
-    {
+    for (family, header, value) in FAMILIES.map(|family| match family {
+        MESSAGES => (family, "x-api-key", KEY.to_owned()),
+        _ => (family, "authorization", format!("Bearer {KEY}")),
+    }) {
         let script = Script { key: Some(KEY.into()), ..Script::of([text("hi")]) };
         let call = Call::of(family, script).await;
         call.ask().await.reply();
@@ -62,7 +63,7 @@ async fn no_log_line_and_no_event_shows_the_key() {
     tracing::subscriber::set_global_default(lines.finish()).unwrap();
     for family in FAMILIES {
         let leaky = |code| ScriptedReply { body: Some(json!({ "error": { "message": KEY } })), ..status(code) };
-        let cut = ScriptedReply { cut_after_bytes: Some(900), ..rich() };
+        let cut = ScriptedReply { cut_after_bytes: Some(1_500), ..rich() };
         let call = Call::of(family, Script::of([leaky(500), leaky(429), text(""), cut, leaky(400)])).await;
         for _ in 0..2 {
             let shown = format!("{:?}", call.ask().await);

@@ -5,14 +5,39 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use notarium_assistant::providers::{
-    Block, CallLimits, Event, Failure, Family, Message, Provider, ProviderError, ProviderSettings, Reply, Request,
-    RetryPolicy, Tool, ToolCall, connect_with,
+    Block, CallLimits, Event, Failure, Family, Message, Protocol, Provider, ProviderError, ProviderSettings, Reply,
+    Request, RetryPolicy, Tool, ToolCall, connect_with,
 };
 use notarium_scripted::{Script, ScriptedReply, ScriptedServer};
 
 pub const KEY: &str = "planted-key-0123456789";
+
+/// A family, and the protocol if it is not the default of a compatible server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spoken {
+    pub family: Family,
+    pub protocol: Option<Protocol>,
+}
+
+pub const CHAT: Spoken = Spoken { family: Family::OpenAi, protocol: None };
+pub const MESSAGES: Spoken = Spoken { family: Family::Anthropic, protocol: None };
+pub const RESPONSES: Spoken = Spoken { family: Family::OpenAi, protocol: Some(Protocol::Responses) };
 /// One family for each protocol.
-pub const FAMILIES: [Family; 2] = [Family::OpenAi, Family::Anthropic];
+pub const FAMILIES: [Spoken; 3] = [CHAT, MESSAGES, RESPONSES];
+
+impl Spoken {
+    /// Bytes of a stream of `length` at which tests cut it. Responses are verbose: every seventh byte is enough.
+    pub fn places(self, length: usize) -> Vec<usize> {
+        let step = if self == RESPONSES { 7 } else { 1 };
+        (0..length).step_by(step).chain([length]).collect()
+    }
+}
+
+impl From<Family> for Spoken {
+    fn from(family: Family) -> Self {
+        Self { family, protocol: None }
+    }
+}
 
 /// Pauses that are short enough for tests in real time.
 pub const FAST_RETRY: RetryPolicy = RetryPolicy {
@@ -28,19 +53,22 @@ pub struct Call {
 }
 
 impl Call {
-    pub async fn of(family: Family, script: Script) -> Self {
+    pub async fn of(family: impl Into<Spoken>, script: Script) -> Self {
         Self::with(family, script, FAST_RETRY, CallLimits::default()).await
     }
 
-    pub async fn once(family: Family, reply: ScriptedReply) -> Self {
+    pub async fn once(family: impl Into<Spoken>, reply: ScriptedReply) -> Self {
         Self::with(family, Script::of([reply]), RetryPolicy::never(), CallLimits::default()).await
     }
 
-    pub async fn with(family: Family, script: Script, retry: RetryPolicy, limits: CallLimits) -> Self {
+    pub async fn with(family: impl Into<Spoken>, script: Script, retry: RetryPolicy, limits: CallLimits) -> Self {
+        let Spoken { family, protocol } = family.into();
         let server = ScriptedServer::start(script).await.unwrap();
         let settings = ProviderSettings {
             base_url: Some(server.base_url()),
             model: Some("scripted-1".into()),
+            protocol,
+            encrypted_reasoning: Some(true),
             ..ProviderSettings::new(family)
         };
         let provider = connect_with(&settings, |_| Some(KEY.to_owned()), retry, limits).unwrap();
@@ -100,6 +128,7 @@ pub fn request(text: &str) -> Request {
         messages: vec![Message::user(text)],
         tools: vec![tool("get_notebook_state"), tool("delete_cell")],
         max_tokens: 1_000,
+        cache_key: None,
     }
 }
 

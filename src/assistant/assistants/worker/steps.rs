@@ -138,6 +138,7 @@ impl Worker {
     }
 
     async fn answered(&mut self, acting: &ActingTurn, reply: &providers::Reply, usage: Usage) -> Result<(), Rejection> {
+        self.runtime.reasoning.keep(&self.id, &acting.id, reply);
         let mut posted = self.report_model_call(acting, None, usage).await;
         self.note_model_call(&acting.id, &posted);
         if posted.is_ok() {

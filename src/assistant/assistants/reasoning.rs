@@ -1,0 +1,113 @@
+//! Encrypted reasoning of unfinished turns, for the next model call of the same turn. It is in memory only: after a restart the
+//! model thinks anew.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use notarium_core::{NotebookId, TurnId};
+
+use crate::providers::{Block, Reply};
+
+/// Most bytes for all turns; above it the oldest turns lose theirs.
+const MAX_BYTES: usize = 64 << 20;
+
+/// The oldest turn is first.
+#[derive(Default)]
+pub(super) struct SealedReasoning(Mutex<VecDeque<SealedTurn>>);
+
+struct SealedTurn {
+    notebook: NotebookId,
+    turn_id: TurnId,
+    /// Encrypted reasoning by the ids of its items.
+    items: BTreeMap<String, String>,
+}
+
+impl SealedTurn {
+    fn bytes(&self) -> usize {
+        self.items.iter().map(|(id, sealed)| id.len() + sealed.len()).sum()
+    }
+}
+
+impl SealedReasoning {
+    /// Keeps the encrypted reasoning of a reply.
+    pub(super) fn keep(&self, notebook: &NotebookId, turn_id: &TurnId, reply: &Reply) {
+        let items = reply.blocks.iter().filter_map(|block| match block {
+            Block::Thinking(thinking) => Some((thinking.id.clone()?, thinking.sealed.clone()?)),
+            _ => None,
+        });
+        let items: BTreeMap<String, String> = items.collect();
+        if items.is_empty() {
+            return;
+        }
+        let mut turns = self.lock();
+        match turns.iter_mut().find(|turn| turn.notebook == *notebook && turn.turn_id == *turn_id) {
+            Some(turn) => turn.items.extend(items),
+            None => turns.push_back(SealedTurn { notebook: notebook.clone(), turn_id: turn_id.clone(), items }),
+        }
+        while turns.iter().map(SealedTurn::bytes).sum::<usize>() > MAX_BYTES {
+            turns.pop_front();
+        }
+    }
+
+    /// The encrypted reasoning of a turn, by the ids of its items.
+    pub(super) fn of(&self, notebook: &NotebookId, turn_id: &TurnId) -> BTreeMap<String, String> {
+        let turns = self.lock();
+        let turn = turns.iter().find(|turn| turn.notebook == *notebook && turn.turn_id == *turn_id);
+        turn.map(|turn| turn.items.clone()).unwrap_or_default()
+    }
+
+    /// Forgets the turns of the notebook that are over.
+    pub(super) fn retain(&self, notebook: &NotebookId, is_open: impl Fn(&TurnId) -> bool) {
+        self.lock().retain(|turn| turn.notebook != *notebook || is_open(&turn.turn_id));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<SealedTurn>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::providers::{StopReason, Thinking};
+
+    use super::*;
+
+    fn reply(id: &str, sealed: String) -> Reply {
+        let thinking = Thinking { id: Some(id.to_owned()), sealed: Some(sealed), ..Thinking::default() };
+        let blocks = vec![Block::Thinking(Thinking::default()), Block::Thinking(thinking), Block::text("so")];
+        Reply { blocks, stop: StopReason::EndTurn, usage: None, attempts: 1 }
+    }
+
+    fn ids(kept: BTreeMap<String, String>) -> Vec<String> {
+        kept.into_keys().collect()
+    }
+
+    #[test]
+    fn reasoning_is_kept_until_its_turn_is_over() {
+        let reasoning = SealedReasoning::default();
+        let (notebook, other): (NotebookId, NotebookId) = ("n".parse().unwrap(), "o".parse().unwrap());
+        let (turn, next): (TurnId, TurnId) = ("t".parse().unwrap(), "u".parse().unwrap());
+        for (notebook, turn, id) in [(&notebook, &turn, "a"), (&notebook, &turn, "b"), (&other, &turn, "c")] {
+            reasoning.keep(notebook, turn, &reply(id, "sealed".to_owned()));
+        }
+        assert_eq!(ids(reasoning.of(&notebook, &turn)), ["a", "b"]);
+        assert!(reasoning.of(&notebook, &next).is_empty());
+        reasoning.retain(&notebook, |open| *open == turn);
+        assert_eq!(ids(reasoning.of(&notebook, &turn)), ["a", "b"]);
+        reasoning.retain(&notebook, |_| false);
+        assert!(reasoning.of(&notebook, &turn).is_empty());
+        assert_eq!(ids(reasoning.of(&other, &turn)), ["c"]);
+    }
+
+    #[test]
+    fn the_oldest_turns_make_room() {
+        let reasoning = SealedReasoning::default();
+        let notebook: NotebookId = "n".parse().unwrap();
+        let turns: Vec<TurnId> = ["a", "b", "c"].map(|id| id.parse().unwrap()).into();
+        for turn in &turns {
+            reasoning.keep(&notebook, turn, &reply("id", "x".repeat(MAX_BYTES / 2 - 100)));
+        }
+        let kept = turns.iter().map(|turn| !reasoning.of(&notebook, turn).is_empty());
+        assert_eq!(kept.collect::<Vec<_>>(), [false, true, true]);
+    }
+}
