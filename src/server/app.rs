@@ -6,19 +6,19 @@ use std::sync::atomic::AtomicBool;
 
 use tokio::sync::Semaphore;
 
+use crate::agents::AgentLocks;
 use crate::agents::Agents;
-use crate::agents::ask_kernel::KernelAskService;
+use crate::agents::kernel_questions::KernelAskService;
 use crate::agents::kernel_questions::KernelQuestions;
-use crate::agents::locks::AgentLocks;
-use crate::agents::transfers::Transfers;
 use crate::agents::working_files::FileService;
+use crate::agents::working_files::Transfers;
 use crate::assistants::Assistants;
 use crate::auth::Accounts;
 use crate::auth::oidc::Oidc;
 use crate::limits::connection_slots::ConnectionSlots;
 use crate::notebooks::Notebooks;
-use crate::notebooks::checks::Checks;
-use crate::notebooks::state_texts::StateTexts;
+use crate::notebooks::history::Checks;
+use crate::notebooks::history::StateTexts;
 use crate::rooms::Rooms;
 
 /// The server's parts, as handlers see them: state that they share.

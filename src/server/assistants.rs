@@ -7,23 +7,28 @@
 //! - The same holds for the person who confirmed a call, when it starts, and for people whose grants could let a call
 //!   pass.
 //! - Nothing is decided here: the gate is in the core.
+//!
+//! Mount of the Model Context Protocol handler, which the program that starts the server provides.
 
 pub mod call_pace;
-pub mod call_record;
+pub mod calls;
 pub mod chat;
-pub mod confirmation;
-pub mod mcp;
 pub mod revocation;
 pub mod turn_activity;
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
+use http::StatusCode;
 use notarium_assistant::host::{Host, ListedNotebook, Notice};
+use notarium_assistant::mcp::{McpService, Person};
 use notarium_core::{
     ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Event, Execution,
     ExecutionId, InstanceId, Millis, NotebookId, Rejection, RejectionCode, Stored, TokenId, ToolCallId, ToolCallPhase,
@@ -31,25 +36,22 @@ use notarium_core::{
 };
 use notarium_store::BlobError;
 use notarium_store::accounts::AccountError;
+use notarium_wire::rest::Model;
 use notarium_wire::{
     AckMessage, AskKernelMessage, CommandMessage, ConnectionSchema, KernelAnswer, OfferedConnection, QuestionKind,
     TurnActivity,
 };
 
 use crate::agents::Agents;
-use crate::agents::ask_kernel::KernelAskService;
-use crate::agents::ask_kernel::KernelAsker;
-use crate::agents::kernel_questions::KernelQuestions;
-use crate::assistants::call_pace::Asker;
-use crate::blobs::check::parse_hash;
-use crate::notebooks::Notebooks;
-use crate::notebooks::body_of;
+use crate::agents::kernel_questions::{KernelAskService, KernelAsker, KernelQuestions};
+use crate::auth::Authenticated;
+use crate::blobs::parse_hash;
+use crate::http::problem::Problem;
 use crate::notebooks::listing::{self, Wanted};
+use crate::notebooks::{Notebooks, body_of};
 use crate::rooms::Identity;
 use crate::rooms::notices::NoticeQueue;
-use call_pace::CallPace;
-use mcp::McpMount;
-use notarium_wire::rest::Model;
+use call_pace::{Asker, CallPace};
 use turn_activity::TurnActivityHub;
 
 /// The assistants' host. Cheap to clone. It keeps the server's data open: drop it when the server stops.
@@ -374,4 +376,40 @@ fn not_for(actor: &Actor) -> Rejection {
 fn identity(actor: &Actor, authority: Authority) -> Arc<Identity> {
     let name = if *actor == Actor::System { "server" } else { "assistant" };
     Arc::new(Identity { actor: actor.clone(), authority, name: name.to_owned(), connection: String::new() })
+}
+
+/// Handler of the Model Context Protocol.
+#[async_trait]
+pub trait McpHandler: Send + Sync + 'static {
+    /// Answers a request of an authenticated caller. It must check `who` for every notebook. The body is read, and
+    /// within the limits.
+    async fn answer(&self, who: Authenticated, request: Request) -> Response;
+}
+
+#[async_trait]
+impl McpHandler for McpService {
+    async fn answer(&self, who: Authenticated, request: Request) -> Response {
+        let (token_id, scopes) = (who.token_id.clone(), who.scopes.clone());
+        // The guard admits only people's tokens.
+        let Some(user_id) = who.user_id().cloned() else { return StatusCode::FORBIDDEN.into_response() };
+        let person = Person { user_id, token_id, scopes, covers: Arc::new(move |notebook| who.may_see(notebook)) };
+        McpService::answer(self, person, request).await.map(Body::new)
+    }
+}
+
+/// Holder of the one handler.
+#[derive(Default)]
+pub struct McpMount(RwLock<Option<Arc<dyn McpHandler>>>);
+
+impl McpMount {
+    /// Sets the handler; `None` removes it.
+    pub(crate) fn set(&self, handler: Option<Arc<dyn McpHandler>>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = handler;
+    }
+
+    pub(crate) fn get(&self) -> Result<Arc<dyn McpHandler>, Problem> {
+        let handler = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let detail = "this server has no handler for outside assistants, or it just starts or stops: try again later";
+        handler.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail))
+    }
 }

@@ -26,11 +26,11 @@ pub mod routes;
 mod server;
 mod socket;
 
+pub use crate::server::StartError;
 pub use agents::Agents;
 pub use app::App;
 pub use assistants::AssistantHost;
 pub use auth::oidc::{InvalidOidc, OidcSettings};
 pub use limits::clock::Clock;
 pub use limits::{Quota, Quotas, ServerLimits};
-pub use server::start_error::StartError;
 pub use server::{RunningServer, Server, ServerConfig};

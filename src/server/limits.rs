@@ -1,15 +1,15 @@
 //! Limits of a server. Units are in the names.
+//!
+//! Limit of files and connections that this process may have open.
 
 pub mod clock;
 pub mod connection_slots;
-pub mod open_files;
-pub mod read_budget;
 pub mod usage;
-pub mod window;
 
 use std::time::Duration;
 
 use notarium_core::Actor;
+use rustix::process::{Resource, getrlimit, setrlimit};
 
 /// Quota of a person or a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -184,6 +184,26 @@ impl ServerLimits {
         self.max_http_connections = self.max_http_connections.min(files / 4);
         self.max_sockets = self.max_sockets.min(files - files / 4);
     }
+}
+
+/// Files reserved for the data, its blobs, and the kernels of an agent in this process.
+const RESERVED: u64 = 320;
+/// Lower bound, even if the system allows fewer.
+const LEAST: u64 = 64;
+
+/// Raises the process's limit as far as the system allows; returns the share for connections. `None`: no limit.
+pub fn files_for_connections() -> Option<usize> {
+    let mut limit = getrlimit(Resource::Nofile);
+    let allowed = limit.maximum;
+    if limit.current != allowed {
+        let before = std::mem::replace(&mut limit.current, allowed);
+        if let Err(error) = setrlimit(Resource::Nofile, limit) {
+            tracing::debug!(%error, "the limit of open files stays");
+            limit.current = before;
+        }
+    }
+    let files = limit.current?.saturating_sub(RESERVED).max(LEAST);
+    Some(usize::try_from(files).unwrap_or(usize::MAX))
 }
 
 #[cfg(test)]

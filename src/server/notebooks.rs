@@ -1,15 +1,9 @@
 //! Access to notebooks for the parts of the server: reads, and commands with their checks.
 
-pub mod checks;
-pub mod diff;
 pub mod files;
-pub mod fork;
+pub mod history;
 pub mod listing;
-pub mod log_watch;
 pub mod output_spill;
-pub mod replay;
-pub mod snippets;
-pub mod state_texts;
 pub mod templates;
 
 use std::sync::Arc;
@@ -27,7 +21,7 @@ use crate::limits::ServerLimits;
 use crate::limits::clock::Clock;
 use crate::limits::usage::Usage;
 use crate::rooms::{Identity, ReadState, RoomHandle, Rooms, identity};
-use replay::Replays;
+use history::Replays;
 
 /// Notebooks, with everything that reads and commands need.
 pub struct Notebooks {

@@ -3,56 +3,49 @@
 //!
 //! Nothing is decided here. A room's inbox is bounded: senders wait when it is full. Commands that stop runs or kernels
 //! skip the queue.
+//!
+//! Alarms that reopen an unloaded notebook at a given time, so that a waiting tool call expires there too. An alarm
+//! costs one sleeping task.
+//!
+//! Back-off after a fault of the program ended a notebook's room.
 
-mod alarms;
-mod clients;
-mod clock;
-mod faults;
-mod frame;
+mod catalog;
 mod judge;
-pub mod list_lag;
-pub mod memo;
 pub mod metadata;
-mod names;
 pub mod notices;
 mod outbox;
-mod projections;
 pub(crate) mod snapshot;
 mod stored;
 mod task;
 #[cfg(test)]
 mod tests;
-pub mod word;
+
+pub use catalog::{catalog_entry, catch_up_catalog, owners, subject_key, word};
+pub use judge::{Judge, Memo, Names};
+pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submission};
+pub use outbox::{Client, Frame, Offered, Outbox, OutboxReceiver};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dashmap::{DashMap, Entry};
 use notarium_core::{
-    AccountStatuses, Actor, InstanceId, KernelSessionId, NotebookId, Rejection, RejectionCode, Version,
+    AccountStatuses, Actor, InstanceId, KernelSessionId, Millis, NotebookId, Rejection, RejectionCode, Version,
 };
 use notarium_store::{EventStore, MAX_SNAPSHOT_GAP};
 use notarium_sync::{Caller, RoomConfig};
 use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::task::AbortHandle;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::Authenticated;
+use crate::limits::clock::MonotonicClock;
 use crate::limits::usage::Usage;
-use alarms::Alarms;
-pub use clients::Client;
-use clients::Clients;
-use clock::Clock;
-use faults::Faults;
-pub use frame::Frame;
-pub use judge::Judge;
-use list_lag::ListLag;
-pub use names::Names;
-pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submission};
+use catalog::ListLag;
 use notices::NoticeQueue;
-pub use outbox::{Offered, Outbox, OutboxReceiver};
-pub use projections::{catalog_entry, catch_up_catalog, owners, subject_key};
+use outbox::Clients;
 use task::{Message, Task};
 
 /// Time that a read of the list waits for rows that lag.
@@ -102,7 +95,7 @@ pub struct Rooms {
     judge: Judge,
     names: Names,
     work: mpsc::UnboundedSender<WorkNotice>,
-    clock: Clock,
+    clock: MonotonicClock,
     open: DashMap<NotebookId, Inbox>,
     clients: Arc<Clients>,
     /// Alarms that reopen unloaded rooms in which tool calls will expire.
@@ -145,7 +138,7 @@ impl Rooms {
             judge: config.judge,
             names: Names::default(),
             work,
-            clock: Clock::start(),
+            clock: MonotonicClock::start(),
             open: DashMap::new(),
             clients: Arc::default(),
             alarms: Alarms::default(),
@@ -396,4 +389,59 @@ fn stopping() -> Rejection {
     let message = "the server is stopping, or a fault ended the notebook's room: it is not known whether this was done; ask again \
                    in a moment, with the same id";
     Rejection::new(RejectionCode::Unavailable, message)
+}
+
+/// One alarm per notebook.
+#[derive(Debug, Default)]
+struct Alarms(DashMap<NotebookId, AbortHandle>);
+
+impl Alarms {
+    fn clear(&self) {
+        self.0.retain(|_, alarm| {
+            alarm.abort();
+            false
+        });
+    }
+}
+
+impl Rooms {
+    /// Opens the notebook at `at`; replaces its earlier alarm.
+    fn open_at(self: &Arc<Self>, id: &NotebookId, at: Millis) {
+        let wait = Duration::from_millis(at.saturating_sub(self.clock.now()));
+        let (rooms, notebook) = (Arc::downgrade(self), id.clone());
+        // Locks the entry first, so that the alarm cannot remove it before it is inserted.
+        let entry = self.alarms.0.entry(id.clone());
+        if let Entry::Occupied(earlier) = &entry {
+            earlier.get().abort();
+        }
+        let alarm = tokio::spawn(async move {
+            tokio::time::sleep(wait).await;
+            if let Some(rooms) = rooms.upgrade() {
+                rooms.alarms.0.remove(&notebook);
+                rooms.open(&notebook);
+            }
+        });
+        entry.insert(alarm.abort_handle());
+    }
+}
+
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// Upper bound, because a server that stops waits for the pause.
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+/// Time without a fault after which the pause is reset.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
+
+/// The last fault of each notebook that had one, and the pause after it.
+#[derive(Debug, Default)]
+struct Faults(DashMap<NotebookId, (Instant, Duration)>);
+
+impl Faults {
+    /// Notes a fault; returns the pause before the next room.
+    fn add(&self, notebook: &NotebookId) -> Duration {
+        self.0.retain(|_, (at, _)| at.elapsed() < FORGOTTEN_AFTER);
+        let before = self.0.get(notebook).map(|last| last.1);
+        let pause = before.map_or(FIRST_PAUSE, |before| (before * 2).min(MAX_PAUSE));
+        self.0.insert(notebook.clone(), (Instant::now(), pause));
+        pause
+    }
 }

@@ -1,53 +1,45 @@
 //! Starts and stops a server. The binary and the tests start it the same way.
-
-#[cfg(test)]
-pub mod scratch;
-pub mod start_error;
-pub mod storage;
+//!
+//! Data folder of a server: events, accounts, blobs.
+//!
+//! Reasons why a server did not start.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ipnet::IpNet;
-use notarium_store::{CatalogEntry, CatalogQuery, StoreError};
+use notarium_store::accounts::{AccountError, AccountStore};
+use notarium_store::blobs::BLOBS_FOLDER;
+use notarium_store::{BlobError, Blobs, CatalogEntry, CatalogQuery, Sqlite, StoreError};
 use notarium_wire::rest::Model;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agents::locks::AgentLocks;
+use crate::agents::AgentLocks;
 use crate::agents::outputs::AgentOutputs;
-use crate::agents::transfers::Transfers;
+use crate::agents::working_files::Transfers;
 use crate::app::{App, Parts};
-use crate::assistants::mcp::McpHandler;
-use crate::assistants::revocation;
-use crate::assistants::{AssistantHost, Assistants};
+use crate::assistants::{AssistantHost, Assistants, McpHandler, revocation};
 use crate::auth::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::auth::{Accounts, AuthOptions};
-use crate::blobs::NotebookBlobs;
-use crate::blobs::claims::BlobClaims;
 use crate::blobs::sweep::{self, SweepError, Swept};
+use crate::blobs::{BlobClaims, NotebookBlobs};
 use crate::http::origin::{AllowedOrigins, InvalidOrigin};
 use crate::http::serve;
-use crate::limits::ServerLimits;
 use crate::limits::clock::Clock;
 use crate::limits::connection_slots::ConnectionSlots;
-use crate::limits::open_files;
 use crate::limits::usage::Usage;
-use crate::notebooks::Notebooks;
-use crate::notebooks::checks::Checks;
+use crate::limits::{self, ServerLimits};
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
-use crate::notebooks::output_spill;
-use crate::notebooks::replay::Replays;
-use crate::notebooks::state_texts::StateTexts;
+use crate::notebooks::history::{Checks, Replays, StateTexts};
+use crate::notebooks::{Notebooks, output_spill};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
-use crate::server::start_error::StartError;
-use crate::server::storage::Storage;
 
 /// Notebooks with work that are opened per page at a start.
 const RESUME_PAGE: usize = 500;
@@ -121,7 +113,7 @@ impl Server {
     pub async fn start(mut config: ServerConfig) -> Result<RunningServer, StartError> {
         // Fails if a provider is installed already, which is then the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        if let Some(files) = open_files::for_connections() {
+        if let Some(files) = limits::files_for_connections() {
             config.limits.fit(files);
         }
         let (max_blob_bytes, max_gap) = (config.limits.max_blob_bytes as u64, config.rooms.max_snapshot_gap);
@@ -338,5 +330,88 @@ impl RunningServer {
         };
         let both = async { tokio::join!(sockets, requests).0.is_ok() };
         tokio::time::timeout(patience, both).await.unwrap_or(false)
+    }
+}
+
+/// Time that closing waits for other owners of the store.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The open data folder: created if missing, locked while the server runs.
+pub(crate) struct Storage {
+    pub events: Arc<Sqlite>,
+    pub accounts: AccountStore,
+    pub blobs: Blobs,
+}
+
+impl Storage {
+    pub(crate) async fn open(folder: &Path, max_blob_bytes: u64, max_snapshot_gap: u64) -> Result<Self, StartError> {
+        let events = Arc::new(Sqlite::open(folder).await?.with_max_snapshot_gap(max_snapshot_gap));
+        let accounts = AccountStore::new(events.clone());
+        Ok(Self { events, accounts, blobs: Blobs::local(folder.join(BLOBS_FOLDER), max_blob_bytes)? })
+    }
+
+    /// Closes the database and unlocks the folder, once no other owner is left.
+    pub async fn close(self) {
+        let Self { events: database, accounts, blobs } = self;
+        drop((accounts, blobs));
+        let alone = async {
+            while Arc::strong_count(&database) > 1 {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        if tokio::time::timeout(CLOSE_TIMEOUT, alone).await.is_err() {
+            tracing::warn!(holders = Arc::strong_count(&database), "the database is still in use: it closes later");
+        }
+        if let Some(database) = Arc::into_inner(database) {
+            database.close().await;
+        }
+    }
+}
+
+/// Reason why a server did not start. Each text says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Accounts(#[from] AccountError),
+    #[error(transparent)]
+    Blobs(#[from] BlobError),
+    #[error(transparent)]
+    Origin(#[from] InvalidOrigin),
+    #[error(transparent)]
+    Oidc(#[from] InvalidOidc),
+    #[error("cannot listen on {address}: {reason}; choose another address (--listen)")]
+    Listen { address: SocketAddr, reason: std::io::Error },
+}
+
+/// Folders and stores for tests. They live until the test's thread ends.
+#[cfg(test)]
+pub mod scratch {
+    use std::cell::RefCell;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use notarium_store::Sqlite;
+    use notarium_store::accounts::AccountStore;
+    use tempfile::TempDir;
+
+    thread_local! {
+        static FOLDERS: RefCell<Vec<TempDir>> = const { RefCell::new(Vec::new()) };
+    }
+
+    pub fn folder() -> PathBuf {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_owned();
+        FOLDERS.with_borrow_mut(|folders| folders.push(folder));
+        path
+    }
+
+    pub async fn database() -> Arc<Sqlite> {
+        Arc::new(Sqlite::open(folder()).await.unwrap())
+    }
+
+    pub async fn accounts() -> AccountStore {
+        AccountStore::new(database().await)
     }
 }

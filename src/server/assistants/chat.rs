@@ -2,15 +2,17 @@
 //!
 //! Disconnecting does not stop the turn; late followers replay the log; slow readers do not block it. Text that was
 //! written while a follower read arrives in one piece.
+//!
+//! Position of a turn's follower: the `id` of each event that it is sent, with which it resumes.
 
-mod cursor;
-mod reply;
 #[cfg(test)]
 mod tests;
 mod transcript;
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,16 +24,14 @@ use notarium_wire::rest::ChatEvent;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-pub use cursor::Cursor;
-use transcript::{Piece, Transcript};
-
-use crate::assistants::Assistants;
-use crate::assistants::confirmation;
-use crate::assistants::turn_activity::LiveTurn;
+use super::Assistants;
+use super::calls;
+use super::turn_activity::LiveTurn;
 use crate::auth::Authenticated;
 use crate::http::problem::Problem;
 use crate::notebooks::Notebooks;
-use crate::notebooks::log_watch::{KEEP_ALIVE, LogWatch};
+use crate::notebooks::history::{KEEP_ALIVE, LogWatch};
+use transcript::{Piece, Transcript};
 
 /// Shortest time between two looks at the live reply.
 const PACE: Duration = Duration::from_millis(30);
@@ -156,7 +156,7 @@ impl Follower {
             && let Some(open) = state.notebook.tool_calls.get(&call.id)
             && !matches!(open.phase, ToolCallPhase::Started { .. })
         {
-            *confirmation = Some(Box::new(confirmation::of(&state.notebook, open)));
+            *confirmation = Some(Box::new(calls::preview(&state.notebook, open)));
         }
         let data = serde_json::to_string(&event).unwrap_or_default();
         SseEvent::default().id(at.to_string()).event(event.name()).data(data)
@@ -166,4 +166,32 @@ impl Follower {
 /// Filter by type: cheaper than parsing every output.
 fn may_be_of_a_turn(event_type: &str) -> bool {
     event_type == "MessagePosted" || ["Turn", "ModelCall", "ToolCall"].iter().any(|kind| event_type.starts_with(kind))
+}
+
+/// A position in a turn: `VERSION-N`, an event of the log and a count of what was sent after it. Chat events that
+/// follow from one event of the log count from 1. A live reply belongs to the event that began its model call. There
+/// each start and end of a block counts 1, and each byte of its text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cursor {
+    pub version: Version,
+    pub count: usize,
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.version, self.count)
+    }
+}
+
+/// The text is not an id from this server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoCursor;
+
+impl FromStr for Cursor {
+    type Err = NoCursor;
+
+    fn from_str(text: &str) -> Result<Self, NoCursor> {
+        let (version, count) = text.split_once('-').ok_or(NoCursor)?;
+        Ok(Self { version: version.parse().map_err(|_| NoCursor)?, count: count.parse().map_err(|_| NoCursor)? })
+    }
 }

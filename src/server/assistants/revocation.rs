@@ -1,20 +1,19 @@
 //! Withdraws requests to assistants as soon as their token is revoked or expires, or their person's account is closed.
+//!
+//! Expiry times of tokens with which assistants were asked for something that is still open.
 
-mod expiries;
-
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use notarium_core::{Command, NotebookId, Rejection, RejectionCode, Revoked, ToolCallPhase};
+use notarium_core::{Command, Millis, NotebookId, Rejection, RejectionCode, Revoked, TokenId, ToolCallPhase};
 use notarium_store::CatalogQuery;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
-use crate::assistants::Assistants;
+use super::Assistants;
 use crate::notebooks::Notebooks;
 use crate::rooms::ReadState;
-use expiries::Expiries;
 
 /// Interval of retries after a failure, and of looks at the clock for expiries: the clock may be set, or its machine
 /// may sleep.
@@ -92,5 +91,74 @@ async fn read(server: &Notebooks, notebook: &NotebookId) -> Result<Option<ReadSt
         Ok(read) => Ok(Some(read)),
         Err(rejection) if rejection.code == RejectionCode::Unavailable => Err(rejection),
         Err(_) => Ok(None),
+    }
+}
+
+/// Limit of cached expiry times. At this number all are cleared, and read again.
+const MAX_KNOWN_TOKENS: usize = 10_000;
+
+/// Open requests of assistants by token, until it expires.
+#[derive(Debug, Default)]
+struct Expiries {
+    /// Tokens by expiry time, with a notebook. A token that no longer exists has time 0.
+    waiting: BTreeSet<(Millis, TokenId, NotebookId)>,
+    /// Cached expiry times. `None`: the token does not expire.
+    known: HashMap<TokenId, Option<Millis>>,
+    /// Notebooks that could not be read and are tried again.
+    unread: BTreeSet<NotebookId>,
+}
+
+impl Expiries {
+    fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty() || !self.unread.is_empty()
+    }
+
+    /// Reads the tokens of a notebook's open requests, after a notice about its assistants.
+    async fn look(&mut self, server: &Notebooks, notebook: NotebookId) {
+        if let Err(rejection) = self.look_at(server, &notebook).await {
+            tracing::warn!(%rejection, %notebook, "when the tokens of its open calls expire is not known yet");
+            self.unread.insert(notebook);
+        }
+    }
+
+    async fn look_again(&mut self, server: &Notebooks) {
+        for notebook in std::mem::take(&mut self.unread) {
+            self.look(server, notebook).await;
+        }
+    }
+
+    async fn look_at(&mut self, server: &Notebooks, notebook: &NotebookId) -> Result<(), Rejection> {
+        let Some(state) = read(server, notebook).await? else { return Ok(()) };
+        for token in state.notebook.ledger.open_tokens() {
+            if let Some(at) = self.expiry(server, token).await? {
+                self.waiting.insert((at, token.clone(), notebook.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    async fn expiry(&mut self, server: &Notebooks, id: &TokenId) -> Result<Option<Millis>, Rejection> {
+        if let Some(known) = self.known.get(id) {
+            return Ok(*known);
+        }
+        let token = server.accounts.store().token(id).await;
+        let token = token.map_err(|error| Rejection::new(RejectionCode::Unavailable, error.to_string()))?;
+        // A token without a record ended long ago. Revocations reach the server otherwise.
+        let expiry = token.map_or(Some(0), |token| token.expires_at);
+        if self.known.len() >= MAX_KNOWN_TOKENS {
+            self.known.clear();
+        }
+        self.known.insert(id.clone(), expiry);
+        Ok(expiry)
+    }
+
+    /// Tokens that have expired by now, each with a notebook.
+    fn due(&mut self, now: Millis) -> Vec<Ended> {
+        let mut due = Vec::new();
+        while self.waiting.first().is_some_and(|(at, ..)| *at <= now) {
+            let ended = self.waiting.pop_first();
+            due.extend(ended.map(|(_, id, notebook)| Ended { revoked: Revoked::Token(id), notebook: Some(notebook) }));
+        }
+        due
     }
 }

@@ -10,14 +10,15 @@ use notarium_store::accounts::{
 };
 use tokio::sync::{broadcast, mpsc};
 
+use super::account_status::GuestNames;
 use super::browser_keys::BrowserKeys;
-use super::cache::{Cached, TokenCache};
+use super::browser_keys::BrowserLinks;
+use super::follow::Cached;
+use super::follow::TokenCache;
 use super::follow::{FollowedToken, Revocation};
-use super::links::BrowserLinks;
+use super::passwords::Throttle;
 use super::passwords::{PasswordCost, Passwords};
-use super::people::GuestNames;
 use super::sessions::{EVERYDAY, is_fresh};
-use super::throttle::Throttle;
 use super::{AuthError, Authenticated, Placements, TokenText};
 use crate::limits::clock::Clock;
 use crate::limits::usage::Usage;

@@ -1,7 +1,15 @@
 //! Follows a token while its connection lives: revocation and expiry take effect immediately.
+//!
+//! Cache of authenticated tokens: a request costs no query to the store.
+//!
+//! Follows the rights of a connection's token while it lives.
 
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use dashmap::DashMap;
 use notarium_core::{Actor, Millis, NotebookId, ShareLinkId, TokenId, UserId, WorkspaceId};
 use tokio::sync::broadcast;
 
@@ -99,4 +107,81 @@ async fn expired(accounts: &Accounts, expires_at: Option<Millis>) {
     while let Some(left @ 1..) = at.checked_sub(accounts.now()) {
         tokio::time::sleep(Duration::from_millis(left).min(LOOK_EVERY)).await;
     }
+}
+
+/// Limit of cached tokens. At this number the cache is cleared.
+const MAX_CACHED_TOKENS: usize = 20_000;
+
+#[derive(Debug, Clone)]
+pub(super) struct Cached {
+    pub secret_hash: [u8; 32],
+    pub authenticated: Authenticated,
+    /// Time when the store last recorded a use of the token.
+    pub touched_at: Millis,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct TokenCache {
+    by_id: DashMap<TokenId, Cached>,
+    /// Rises with every revocation: a token read before a revocation is not cached after it.
+    generation: AtomicU64,
+}
+
+impl TokenCache {
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::SeqCst)
+    }
+
+    pub fn get(&self, id: &TokenId) -> Option<Cached> {
+        self.by_id.get(id).map(|cached| cached.clone())
+    }
+
+    /// Caches the entry, unless a revocation came since `generation` was read.
+    pub fn put(&self, id: TokenId, cached: Cached, generation: u64) {
+        if self.by_id.len() >= MAX_CACHED_TOKENS {
+            self.by_id.clear();
+        }
+        // A revocation raises the generation and then scans the entries. Either it is seen here, or its scan waits for
+        // this entry.
+        let entry = self.by_id.entry(id);
+        if self.generation() == generation {
+            entry.insert(cached);
+        }
+    }
+
+    pub fn touched(&self, id: &TokenId, at: Millis) {
+        if let Some(mut cached) = self.by_id.get_mut(id) {
+            cached.touched_at = at;
+        }
+    }
+
+    pub fn forget(&self, revocation: &Revocation) {
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        self.by_id.retain(|_, cached| !revocation.touches(&cached.authenticated));
+    }
+}
+
+type Changed = Pin<Box<dyn Future<Output = (FollowedToken, Result<Authenticated, AuthError>)> + Send>>;
+
+/// A followed token whose future is kept across turns of a `select!`, so that no change is lost between two of them.
+pub struct Follow(Changed);
+
+impl Follow {
+    pub async fn new(accounts: &Accounts, authenticated: &Authenticated) -> Result<Self, AuthError> {
+        Ok(Self(waiting(accounts.follow(authenticated).await?)))
+    }
+
+    /// Waits for a change and returns the new rights; an error if the token has ended. Cancel safe.
+    pub async fn changed(&mut self) -> Result<Authenticated, AuthError> {
+        let (followed, changed) = (&mut self.0).await;
+        self.0 = waiting(followed);
+        changed
+    }
+}
+
+fn waiting(mut followed: FollowedToken) -> Changed {
+    Box::pin(async move {
+        let changed = followed.changed().await;
+        (followed, changed)
+    })
 }

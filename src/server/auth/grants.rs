@@ -13,8 +13,13 @@ use notarium_store::accounts::{
 };
 use ulid::Ulid;
 
+use super::Accounts;
+use super::AuthError;
+use super::Authenticated;
+use super::OneTimeToken;
+use super::TokenText;
 use super::sessions::{Minted, TokenRequest, mint};
-use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText, values};
+use crate::auth;
 
 /// Limit of live tokens per person, agents per person, links per notebook and workspaces per person.
 const MAX_EACH: usize = 500;
@@ -71,7 +76,7 @@ impl Accounts {
             created_by: user.clone(),
             scopes,
             coverage: new.coverage,
-            label: values::label(&new.label)?,
+            label: auth::label(&new.label)?,
             now: self.now(),
             expires_at: new.expires_at,
         })?;
@@ -90,7 +95,7 @@ impl Accounts {
             created_by: user.clone(),
             scopes: TokenScopes::all_of(TokenKind::Agent),
             coverage: new.coverage,
-            label: values::name(&new.name)?,
+            label: auth::name(&new.name)?,
             now: self.now(),
             expires_at: new.expires_at,
         })?;
@@ -133,7 +138,7 @@ impl Accounts {
             notebook_id: new.notebook,
             role: new.role,
             secret_hash: text.secret_hash(),
-            label: values::label(&new.label)?,
+            label: auth::label(&new.label)?,
             created_by: user.clone(),
             created_at: self.now(),
             expires_at: new.expires_at,
@@ -169,8 +174,8 @@ impl Accounts {
     ) -> Result<(User, OneTimeToken), AuthError> {
         let user = User {
             id: UserId::from(Ulid::generate()),
-            name: values::name(name)?,
-            login: Some(values::login(login)?),
+            name: auth::name(name)?,
+            login: Some(auth::login(login)?),
             password_hash: None,
             is_admin,
             created_at: self.now(),
@@ -188,7 +193,7 @@ impl Accounts {
         check_unrestricted(who)?;
         check_room(who.workspaces.len(), "workspaces")?;
         let id = WorkspaceId::from(Ulid::generate());
-        let workspace = Workspace { id: id.clone(), name: values::name(name)?, created_at: self.now() };
+        let workspace = Workspace { id: id.clone(), name: auth::name(name)?, created_at: self.now() };
         let changes = [
             AccountChange::CreateWorkspace(workspace.clone()),
             AccountChange::SetMember { workspace: id, user: user.clone(), role: Some(Role::Owner) },
@@ -204,7 +209,7 @@ impl Accounts {
         name: &str,
     ) -> Result<(), AuthError> {
         self.check_manages(who, workspace)?;
-        let rename = AccountChange::RenameWorkspace { workspace: workspace.clone(), name: values::name(name)? };
+        let rename = AccountChange::RenameWorkspace { workspace: workspace.clone(), name: auth::name(name)? };
         Ok(self.change(&[rename], self.audit(&who.actor, "workspace.rename", workspace)).await?)
     }
 

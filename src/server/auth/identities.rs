@@ -6,8 +6,12 @@ use notarium_core::{Actor, UserId};
 use notarium_store::accounts::{AccountChange, AccountError, Identity, TokenKind, User};
 use ulid::Ulid;
 
+use super::Accounts;
+use super::AuthError;
+use super::Authenticated;
+use super::SignedIn;
 use super::sessions::ClientInfo;
-use super::{Accounts, AuthError, Authenticated, SignedIn, values};
+use crate::auth;
 
 /// Limit of linked identities per person.
 const MAX_IDENTITIES: usize = 10;
@@ -180,7 +184,7 @@ impl Accounts {
 
     /// Login of a new account: a verified address that is not taken, else the user name there, with a number if taken.
     async fn login_for(&self, proved: &ProvedIdentity) -> Result<Option<String>, AuthError> {
-        if let Some(login) = proved.email.as_deref().and_then(|email| values::login(email).ok()) {
+        if let Some(login) = proved.email.as_deref().and_then(|email| auth::login(email).ok()) {
             if self.store().user_by_login(&login).await?.is_some() {
                 let reason = format!(
                     "there is an account with the login {login} already: sign in to it with its password and link this sign-in \
@@ -192,7 +196,7 @@ impl Accounts {
         }
         // An unverified address may belong to another person: only the part before the @ is used.
         let username = proved.username.as_deref().map(|name| name.split('@').next().unwrap_or_default());
-        let Some(login) = username.and_then(|name| values::login(name).ok()) else { return Ok(None) };
+        let Some(login) = username.and_then(|name| auth::login(name).ok()) else { return Ok(None) };
         let namesakes = (2..=MAX_NAMESAKES).map(|number| format!("{login}-{number}"));
         for login in std::iter::once(login.clone()).chain(namesakes) {
             if self.store().user_by_login(&login).await?.is_none() {
@@ -206,5 +210,5 @@ impl Accounts {
 fn name_for(proved: &ProvedIdentity) -> String {
     let said = [&proved.name, &proved.username, &proved.email].into_iter().flatten();
     let cut = |text: &String| text.chars().filter(|character| !character.is_control()).take(MAX_NAME_CHARS).collect();
-    said.map(cut).find_map(|text: String| values::name(&text).ok()).unwrap_or_else(|| "Somebody".to_owned())
+    said.map(cut).find_map(|text: String| auth::name(&text).ok()).unwrap_or_else(|| "Somebody".to_owned())
 }

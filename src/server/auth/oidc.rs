@@ -5,29 +5,26 @@
 //! - A sign-in is finished once, within ten minutes, by the holder of the key that it was begun with.
 //! - Issuer and subject of a signed ID token identify a person; an address never does.
 //! - Codes, tokens and the client's secret reach no log, no answer and no disk.
+//!
+//! Allow-list of people who get an account at their first sign-in with the provider.
+//!
+//! Sign-ins that were begun and wait for their browsers to return: bounded, and each is taken once.
 
-mod admission;
-mod begun;
 #[cfg(feature = "oidc")]
-mod http;
-#[cfg_attr(not(feature = "oidc"), path = "oidc/absent.rs")]
 mod provider;
 #[cfg(all(test, feature = "oidc"))]
 mod tests;
 
 use std::net::IpAddr;
 
-use notarium_core::Millis;
+use dashmap::DashMap;
+use notarium_core::{Millis, UserId};
 use reqwest::Url;
 use secrecy::SecretString;
 
-use crate::auth::ProvedIdentity;
+use super::{AuthError, ProvedIdentity};
 use crate::limits::clock::Clock;
-use crate::limits::connection_slots::ConnectionSlots;
-
-use admission::Admission;
-pub use begun::Purpose;
-use begun::{Begun, BegunSignIns};
+use crate::limits::connection_slots::{ConnectionSlot, ConnectionSlots};
 use provider::{Provider, Secrets};
 
 /// Time from the start of a sign-in to its end.
@@ -222,4 +219,152 @@ fn is_secure(url: &Url) -> bool {
 fn callback(public: &Url) -> Result<String, InvalidOidc> {
     let url = public.join("/oidc/callback");
     url.map(String::from).map_err(|error| InvalidOidc(format!("--public-url has no place for the way back: {error}")))
+}
+
+/// Allow-list of the operator.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Admission(Vec<Allowed>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Allowed {
+    /// All people whom the provider signs in.
+    Everybody,
+    /// Exact domain of a verified address, after the @.
+    Domain(String),
+    Address(String),
+}
+
+impl Admission {
+    /// Parses entries such as `*`, `example.org` and `ann@example.org`.
+    pub fn of(allow: &[String]) -> Result<Self, InvalidOidc> {
+        allow.iter().map(|who| allowed(who)).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Refuses an account to a person who is not on the list.
+    pub fn check(&self, proved: &ProvedIdentity) -> Result<(), AuthError> {
+        let address = proved.email.as_deref().map(str::to_lowercase);
+        let is_named = |allowed: &Allowed| match (allowed, address.as_deref()) {
+            (Allowed::Everybody, _) => true,
+            (Allowed::Domain(domain), Some(address)) => address.rsplit_once('@').is_some_and(|(_, of)| of == domain),
+            (Allowed::Address(named), Some(address)) => address == named,
+            (_, None) => false,
+        };
+        if self.0.iter().any(is_named) {
+            return Ok(());
+        }
+        let reason = match (self.0.is_empty(), address) {
+            (true, _) => "you have no account here, and signing in makes none: ask an administrator for one, then link this sign-in to it".to_owned(),
+            (false, Some(address)) => format!("{address} may not make an account here: ask an administrator"),
+            (false, None) if proved.has_unverified_email => "your address is not verified there, so it does not count here: verify it there, or ask an administrator".to_owned(),
+            (false, None) => "no address of yours was told to this server, so it cannot know you: ask an administrator".to_owned(),
+        };
+        Err(AuthError::forbidden(reason))
+    }
+}
+
+fn allowed(text: &str) -> Result<Allowed, InvalidOidc> {
+    let who = text.trim().to_lowercase();
+    let is_host = |host: &str| {
+        let is_letter = |character: char| character.is_alphanumeric() || matches!(character, '-' | '.');
+        !host.is_empty() && !host.starts_with('.') && host.chars().all(is_letter)
+    };
+    match who.rsplit_once('@') {
+        None if who == "*" => Ok(Allowed::Everybody),
+        None if is_host(&who) => Ok(Allowed::Domain(who)),
+        Some((name, host)) if !name.is_empty() && is_host(host) => Ok(Allowed::Address(who)),
+        _ => Err(InvalidOidc(format!(
+            "--oidc-allow '{text}' is neither a domain (example.org), nor an address (ann@example.org), nor *"
+        ))),
+    }
+}
+
+/// Purpose of a sign-in with the provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    SignIn,
+    /// To authenticate again before a decision.
+    Afresh,
+    /// To link the provider to this account.
+    Link(UserId),
+}
+
+/// State of a sign-in while the browser is at the provider.
+pub struct Begun {
+    /// Hash of the key of the browser that may finish it.
+    pub key_hash: [u8; 32],
+    pub secrets: Secrets,
+    pub purpose: Purpose,
+    pub at: Millis,
+    /// Released when it is dropped.
+    pub _place: ConnectionSlot,
+}
+
+pub struct BegunSignIns {
+    places: ConnectionSlots,
+    /// Sign-ins by their `state` parameter.
+    begun: DashMap<String, Begun>,
+}
+
+impl BegunSignIns {
+    pub fn new(places: ConnectionSlots) -> Self {
+        Self { places, begun: DashMap::new() }
+    }
+
+    /// Takes a place for a sign-in, after expired ones are removed if need be. `None`: all places are taken.
+    pub fn enter(&self, address: Option<IpAddr>, now: Millis) -> Option<ConnectionSlot> {
+        self.places.enter(address).or_else(|| {
+            self.begun.retain(|_, begun| is_good(begun, now));
+            self.places.enter(address)
+        })
+    }
+
+    pub fn put(&self, state: String, begun: Begun) {
+        self.begun.insert(state, begun);
+    }
+
+    /// Takes the sign-in of this state, for the browser and the purpose that it was begun for. Any other request leaves
+    /// it.
+    pub fn take(&self, state: &str, key_hash: &[u8; 32], purpose: &Purpose, now: Millis) -> Option<Begun> {
+        let is_it = |begun: &Begun| begun.key_hash == *key_hash && begun.purpose == *purpose;
+        let (_, begun) = self.begun.remove_if(state, |_, begun| is_it(begun))?;
+        is_good(&begun, now).then_some(begun)
+    }
+}
+
+fn is_good(begun: &Begun, now: Millis) -> bool {
+    now.saturating_sub(begun.at) <= BEGUN_MS
+}
+
+/// Stand-in for the provider in a program built without OpenID Connect (the feature `oidc`): its types have no values.
+#[cfg(not(feature = "oidc"))]
+mod provider {
+    use notarium_core::Millis;
+
+    use super::{Asked, Failure, InvalidOidc, OidcSettings};
+    use crate::auth::ProvedIdentity;
+    use crate::limits::clock::Clock;
+
+    pub enum Secrets {}
+
+    pub enum Provider {}
+
+    impl Provider {
+        pub fn new(_: OidcSettings, _: String, _: bool, _: Clock) -> Result<Self, InvalidOidc> {
+            let message = "--oidc-issuer needs OpenID Connect, which this program was built without, as make run does: \
+                           build it with cargo build --release";
+            Err(InvalidOidc(message.to_owned()))
+        }
+
+        pub async fn look(&self) -> Result<(), String> {
+            match *self {}
+        }
+
+        pub async fn ask(&self, _: bool) -> Result<Asked, String> {
+            match *self {}
+        }
+
+        pub async fn exchange(&self, _: String, _: Secrets, _: Option<Millis>) -> Result<ProvedIdentity, Failure> {
+            match *self {}
+        }
+    }
 }

@@ -13,8 +13,13 @@ use notarium_store::accounts::{
 use notarium_wire::rest::Profile;
 use ulid::Ulid;
 
+use super::Accounts;
+use super::AuthError;
+use super::Authenticated;
+use super::OneTimeToken;
+use super::TokenText;
 use super::browser_keys::{Proof, hash_of_key};
-use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText, values};
+use crate::auth;
 
 const DAY_MS: Millis = 24 * 60 * 60 * 1000;
 /// Lifetime of a session; signing in again makes another.
@@ -119,7 +124,7 @@ fn mint_with(
 impl Accounts {
     /// Signs in with login and password. Slow and throttled on purpose.
     pub async fn sign_in(&self, login: &str, password: String, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
-        values::label(client.label)?;
+        auth::label(client.label)?;
         let user = self.proven(login, password, client.address).await?;
         self.begin_session(user, client, Vec::new(), "session.sign_in").await
     }
@@ -131,19 +136,19 @@ impl Accounts {
         password: String,
         client: ClientInfo<'_>,
     ) -> Result<SignedIn, AuthError> {
-        values::label(client.label)?;
+        auth::label(client.label)?;
         let user = self.proven(login, password, client.address).await?;
         let minted = self.mint_fresh(&user, client)?;
         self.keep_session(user, minted, Vec::new(), "session.sign_in_afresh").await
     }
 
     pub(super) fn mint_fresh(&self, user: &User, client: ClientInfo<'_>) -> Result<Minted, AuthError> {
-        Ok(mint_for(user, TokenKind::Session, values::label(client.label)?, self.now(), FRESH_MS)?)
+        Ok(mint_for(user, TokenKind::Session, auth::label(client.label)?, self.now(), FRESH_MS)?)
     }
 
     /// Verifies login and password; returns the person.
     async fn proven(&self, login: &str, password: String, address: Option<IpAddr>) -> Result<User, AuthError> {
-        let login = values::login(login)?;
+        let login = auth::login(login)?;
         self.throttle().attempt(&login, address).await?;
         let user = self.store().user_by_login(&login).await?;
         let phc = user.as_ref().and_then(|user| user.password_hash.clone());
@@ -199,7 +204,7 @@ impl Accounts {
             changes.push(self.end_sessions(&user, None));
         }
         if let Some(profile) = profile {
-            (user.name, user.login) = (values::name(&profile.name)?, Some(values::login(&profile.login)?));
+            (user.name, user.login) = (auth::name(&profile.name)?, Some(auth::login(&profile.login)?));
             changes.push(set_profile(&user));
         }
         if let Some(password) = password {
@@ -276,7 +281,7 @@ impl Accounts {
     /// Changes the caller's name and login.
     pub async fn change_profile(&self, who: &Authenticated, profile: &Profile) -> Result<User, AuthError> {
         let mut user = self.user_of(who).await?;
-        (user.name, user.login) = (values::name(&profile.name)?, Some(values::login(&profile.login)?));
+        (user.name, user.login) = (auth::name(&profile.name)?, Some(auth::login(&profile.login)?));
         self.change(&[set_profile(&user)], self.audit(&who.actor, "user.profile", &user.id)).await?;
         Ok(user)
     }
@@ -361,7 +366,7 @@ impl Accounts {
             true => TokenScopes::allowed_of(TokenKind::Session, EVERYDAY.into()),
             false => TokenScopes::all_of(TokenKind::Session),
         };
-        Ok(mint_with(user, scopes, values::label(client.label)?, self.now(), SESSION_MS)?)
+        Ok(mint_with(user, scopes, auth::label(client.label)?, self.now(), SESSION_MS)?)
     }
 
     /// Stores the session, bound to the browser's key if there is one.
@@ -394,7 +399,7 @@ impl Accounts {
     }
 
     async fn set_password(&self, user: &User, password: String) -> Result<AccountChange, AuthError> {
-        values::check_password(&password)?;
+        auth::check_password(&password)?;
         let hash = self.passwords().hash(password).await?;
         Ok(AccountChange::SetPassword { user: user.id.clone(), hash })
     }

@@ -8,7 +8,8 @@ use notarium_store::accounts::{AccountChange, AccountStore, Coverage, TokenFilte
 use notarium_wire::rest::Profile;
 use proptest::prelude::*;
 
-use super::cache::{Cached, TokenCache};
+use super::follow::Cached;
+use super::follow::TokenCache;
 use super::*;
 use crate::limits::clock::Clock;
 

@@ -19,8 +19,8 @@ use notarium_store::blobs::BlobEntry;
 use notarium_store::{BlobError, Blobs, EventStore, StoreError};
 use tokio_util::sync::CancellationToken;
 
+use super::parse_hash;
 use crate::blobs::NotebookBlobs;
-use crate::blobs::check::parse_hash;
 
 /// Events per read.
 const PAGE: usize = 200;

@@ -1,5 +1,8 @@
 //! Deadline for request bodies: a client cannot hold a request open by sending a byte now and then.
+//!
+//! Drains or closes an unread request body, so that the client can read an early error.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream, HttpBody};
@@ -8,6 +11,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
+use http::{HeaderValue, StatusCode, header};
 use tokio::time::{Instant, timeout};
 
 use crate::limits::ServerLimits;
@@ -71,6 +75,63 @@ impl Paced {
         self.received += next.as_ref().and_then(|bytes| bytes.as_ref().ok()).map_or(0, |bytes| bytes.len() as u64);
         next
     }
+}
+
+/// Bytes that are drained to keep the connection open.
+const MAX_DRAINED_BYTES: usize = 64 << 10;
+/// Time that draining may take.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A body that the handler reads, and that stays available after the handler has dropped it.
+struct Lent {
+    body: BodyDataStream,
+    was_read: bool,
+    has_ended: bool,
+}
+
+/// Drains the rest of the body, or sets `Connection: close`.
+pub async fn finish_body(request: Request, next: Next) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    // A client that sent `Expect: 100-continue` sends no body unless it is read.
+    let asks_first = request.headers().contains_key(header::EXPECT);
+    let (parts, body) = request.into_parts();
+    let lent = Lent { body: body.into_data_stream(), was_read: false, has_ended: false };
+    let lent = Arc::new(Mutex::new(lent));
+    let reader = lent.clone();
+    let body = Body::from_stream(stream::poll_fn(move |context| {
+        let mut lent = reader.lock().unwrap_or_else(PoisonError::into_inner);
+        lent.was_read = true;
+        let next = std::task::ready!(lent.body.poll_next_unpin(context));
+        lent.has_ended |= next.is_none();
+        std::task::Poll::Ready(next)
+    }));
+    let mut response = next.run(Request::from_parts(parts, body)).await;
+    // A handler that still reads the body while it answers keeps it.
+    let Some(lent) = Arc::into_inner(lent) else { return response };
+    let mut left = lent.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let is_over = left.has_ended || response.status() == StatusCode::SWITCHING_PROTOCOLS;
+    let is_unsent = asks_first && !left.was_read;
+    if !is_over && (is_unsent || !is_drained(&mut left.body).await) {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+/// True if the body ended within the limits.
+async fn is_drained(body: &mut BodyDataStream) -> bool {
+    let drained = async {
+        let mut bytes = 0;
+        while let Some(piece) = body.next().await {
+            bytes += piece.as_ref().map_or(MAX_DRAINED_BYTES, bytes::Bytes::len);
+            if piece.is_err() || bytes > MAX_DRAINED_BYTES {
+                return false;
+            }
+        }
+        true
+    };
+    tokio::time::timeout(PATIENCE, drained).await.unwrap_or(false)
 }
 
 #[cfg(test)]

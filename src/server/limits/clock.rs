@@ -1,8 +1,13 @@
 //! The server's clock: the only place that reads the time, so that tests can set it.
+//!
+//! Rate limit by fixed windows of time.
+//!
+//! MonotonicClock of the rooms: the wall clock, made monotonic. If the wall clock is set back, time goes on as before; if it
+//! stays behind for a minute, it is followed again. So a clock that was wrong for a while does no lasting harm.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use notarium_core::Millis;
 
@@ -35,4 +40,105 @@ pub(crate) fn wall() -> Millis {
 /// Duration as messages and events have it, in milliseconds.
 pub(crate) fn millis(duration: Duration) -> Millis {
     Millis::try_from(duration.as_millis()).unwrap_or(Millis::MAX)
+}
+
+/// Fixed-window counter; a window starts at its first event.
+#[derive(Debug)]
+pub struct Window {
+    length: Duration,
+    began: Option<Instant>,
+    count: u32,
+}
+
+impl Window {
+    pub fn new(length: Duration) -> Self {
+        Self { length, began: None, count: 0 }
+    }
+
+    /// Rest of the current window; `None`: it is over.
+    pub fn left(&self) -> Option<Duration> {
+        self.length.checked_sub(self.began?.elapsed()).filter(|left| !left.is_zero())
+    }
+
+    /// Counts an event. Above `most` it is refused, with the time until the next is allowed.
+    pub fn take(&mut self, most: u32) -> Result<(), Duration> {
+        let left = self.left();
+        if left.is_none() {
+            (self.began, self.count) = (Some(Instant::now()), 0);
+        }
+        if self.count >= most {
+            return Err(left.unwrap_or(self.length));
+        }
+        self.count += 1;
+        Ok(())
+    }
+}
+
+/// Differences that a clock's regular corrections make.
+const SLACK_MS: Millis = 1_000;
+const BELIEVED_AFTER_MS: Millis = 60_000;
+
+pub struct MonotonicClock {
+    started: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Wall time at the start, as assumed now.
+    at_start: Millis,
+    /// Time since the start at which the wall clock fell behind.
+    behind_since: Option<Millis>,
+}
+
+impl MonotonicClock {
+    pub fn start() -> Self {
+        Self { started: Instant::now(), state: Mutex::new(State { at_start: wall(), behind_since: None }) }
+    }
+
+    pub fn now(&self) -> Millis {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.now(millis(self.started.elapsed()), wall())
+    }
+}
+
+impl State {
+    /// `elapsed`: time since the start, by the monotonic clock.
+    fn now(&mut self, elapsed: Millis, wall: Millis) -> Millis {
+        let at_start = wall.saturating_sub(elapsed);
+        if at_start + SLACK_MS >= self.at_start {
+            self.behind_since = None;
+            self.at_start = self.at_start.max(at_start);
+        } else if elapsed.saturating_sub(*self.behind_since.get_or_insert(elapsed)) >= BELIEVED_AFTER_MS {
+            tracing::warn!(behind_ms = self.at_start - at_start, "the clock was wrong, and is believed again");
+            *self = Self { at_start, behind_since: None };
+        }
+        self.at_start + elapsed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Millis = 3_600_000;
+
+    #[test]
+    fn a_clock_set_back_does_not_stop_time_and_is_believed_after_a_minute() {
+        let mut state = State { at_start: 10 * HOUR, behind_since: None };
+        assert_eq!(state.now(1_000, 11 * HOUR), 11 * HOUR, "forward at once");
+        // The wall clock is corrected by an hour back: time goes on for a minute.
+        assert_eq!(state.now(2_000, 10 * HOUR + 2_000), 11 * HOUR + 1_000);
+        assert_eq!(state.now(61_000, 10 * HOUR + 61_000), 11 * HOUR + 60_000);
+        assert_eq!(state.now(62_000, 10 * HOUR + 62_000), 10 * HOUR + 62_000);
+        assert_eq!(state.now(63_000, 10 * HOUR + 63_000), 10 * HOUR + 63_000);
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_for_a_moment_changes_nothing() {
+        let mut state = State { at_start: 10 * HOUR, behind_since: None };
+        assert_eq!(state.now(1_000, 9 * HOUR), 10 * HOUR + 1_000);
+        assert_eq!(state.now(50_000, 10 * HOUR + 50_000), 10 * HOUR + 50_000);
+        assert_eq!(state.now(90_000, 9 * HOUR), 10 * HOUR + 90_000, "the minute begins anew");
+        assert_eq!(state.now(91_000, 10 * HOUR + 90_500), 10 * HOUR + 91_000, "within the slack");
+    }
 }

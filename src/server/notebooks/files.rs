@@ -1,9 +1,343 @@
 //! Import and export of files: `.ipynb` to commands, state to `.ipynb`, large parts to blobs and back. Pure, except for
 //! `pieces`, `long`, `long_check` and `readable`, which read the blobs of a file that is written.
+//!
+//! Imports a file: one command that makes the notebook, and the blobs that it names.
+//!
+//! Exports a notebook's state to a file.
+//!
+//! Files for reading (HTML, Markdown, Python). Unlike `.ipynb` their text is made whole, so their outputs have a
+//! smaller limit.
 
-pub mod export;
-pub mod import;
 mod long;
-mod long_check;
 pub mod pieces;
-pub mod readable;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use notarium_core::{
+    BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, InsertCell,
+    Output, Place, RawObject, Reactivity,
+};
+use notarium_export::{Cell as ReadableCell, Format, Kind, Notebook};
+use notarium_wire::ipynb::{Document as File, DocumentCell, Imported, Object};
+use notarium_wire::rest::ExportFormat;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::Notebooks;
+use crate::blobs::parts::{self, Part};
+use crate::http::extract::too_large;
+use crate::http::problem::Problem;
+use crate::rooms::metadata;
+use crate::rooms::word;
+use pieces::MAX_MAKING_MIB;
+
+/// Plan of an import: upload the parts, then send the command.
+#[derive(Debug, Clone)]
+pub struct ImportPlan {
+    /// `CreateNotebook`, `InsertCell` …, `RecordExecution` …: all or nothing.
+    pub command: Command,
+    pub parts: Vec<Part>,
+}
+
+/// Plans the import of a file under a title.
+pub fn plan_import(imported: Imported, title: String) -> ImportPlan {
+    let mut document = imported.document;
+    let reactivity: Option<Reactivity> = metadata::take(&mut document.metadata, metadata::REACTIVITY);
+    let metadata = with_aside(document.metadata, [("extra", document.extra)]);
+    let mut commands = vec![Command::CreateNotebook { title, metadata, forked_from: None }];
+    let mut parts = Vec::new();
+    for cell in document.cells {
+        plan_cell(cell, &mut commands, &mut parts);
+    }
+    let reactivity = reactivity.filter(|reactivity| *reactivity != Reactivity::Off);
+    commands.extend(reactivity.map(|reactivity| Command::SetReactivity { reactivity }));
+    ImportPlan { command: Command::Batch { commands }, parts }
+}
+
+fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Part>) {
+    // The reader gives only valid ids. Without an id the server would choose one, and the outputs would not find their
+    // cell.
+    let Ok(cell_id) = CellId::new(&cell.id) else { return };
+    let (flags, other_flags) = split_flags(cell.flags);
+    let asides = [("extra", cell.extra), ("flags", other_flags)];
+    // The file's names are those of our JSON.
+    let cell_type = serde_json::from_value(cell.cell_type.into()).unwrap_or(CellType::Raw);
+    let mut metadata = cell.metadata;
+    let reply: Option<CellReply> =
+        (cell_type == CellType::Prompt).then(|| metadata::take(&mut metadata, metadata::REPLY)).flatten();
+    commands.push(Command::InsertCell(InsertCell {
+        cell_id: Some(cell_id.clone()),
+        cell_type,
+        source: cell.source,
+        place: Place::End,
+        metadata: with_aside(metadata, asides),
+        attachments: cell.attachments.as_ref().map(to_object),
+        flags,
+        // A reply written by a later version is read as far as this version knows it.
+        reply: reply.map(|reply| Box::new(reply.closed())),
+    }));
+    let execution_count = cell.execution_count.and_then(|count| u64::try_from(count).ok());
+    if !cell.outputs.is_empty() || execution_count.is_some() {
+        let outputs = split_outputs(cell.outputs, parts);
+        commands.push(Command::RecordExecution { cell_id, outputs, execution_count });
+    }
+}
+
+fn split_outputs(outputs: Vec<Box<RawValue>>, parts: &mut Vec<Part>) -> Vec<Output> {
+    let split = |content| {
+        let (output, taken) = parts::split(content);
+        parts.extend(taken);
+        output
+    };
+    outputs.into_iter().map(split).collect()
+}
+
+/// Splits flags into those that the core knows and the others.
+fn split_flags(flags: Object) -> (CellFlagChanges, Object) {
+    let (known, others): (Object, Object) =
+        flags.into_iter().partition(|(name, value)| is_known_flag(name, value.get()));
+    (serde_json::from_str(metadata::to_raw(&known).get()).unwrap_or_default(), others)
+}
+
+fn is_known_flag(name: &str, value: &str) -> bool {
+    match name {
+        "pinned" | "skipped" | "source_hidden" | "outputs_hidden" | "heading_collapsed" | "exported" => value == "true",
+        "bookmark" => value.parse().is_ok_and(|mark: u8| (1..=9).contains(&mark)),
+        _ => false,
+    }
+}
+
+/// Puts values without a field in the core under `metadata.notarium`, where exports find them again.
+fn with_aside<const N: usize>(mut metadata: Object, asides: [(&str, Object); N]) -> RawObject {
+    for (name, aside) in asides.iter().filter(|(_, aside)| !aside.is_empty()) {
+        metadata::put(&mut metadata, name, aside);
+    }
+    to_object(&metadata)
+}
+
+fn to_object(object: &Object) -> RawObject {
+    RawObject::parse(metadata::to_raw(object).get()).unwrap_or_default()
+}
+
+/// Blobs that the shown outputs of these cells name and a file contains, each once.
+pub fn named_blobs<'a>(notebook: &'a Document, cells: &'a [CellId]) -> Vec<&'a BlobPart> {
+    let shown = cells.iter().filter_map(|id| notebook.latest_execution(id));
+    named_by(shown.flat_map(|(_, run)| &run.outputs))
+}
+
+/// Blobs that these outputs name and a file contains, each once.
+pub fn named_by<'a>(outputs: impl IntoIterator<Item = &'a Output>) -> Vec<&'a BlobPart> {
+    let mut seen = BTreeSet::new();
+    let named = outputs.into_iter().flat_map(|output| &output.blobs);
+    let named = named.filter(|part| parts::is_in_files(part));
+    named.filter(|part| seen.insert(part.sha256.as_str())).collect()
+}
+
+/// The file without its cells.
+pub fn frame(notebook: &Document) -> File {
+    let mut metadata = object(&notebook.metadata);
+    if notebook.reactivity != Reactivity::Off {
+        metadata::put(&mut metadata, metadata::REACTIVITY, &notebook.reactivity);
+    }
+    File { metadata, nbformat_original: (4, 5), extra: Object::new(), cells: Vec::new() }
+}
+
+/// A cell as in the file; `blobs` are bytes by lower-case hex of their SHA-256. `None`: there is no such cell.
+pub fn cell(notebook: &Document, cell_id: &CellId, blobs: &BTreeMap<String, Bytes>) -> Option<DocumentCell> {
+    let latest = notebook.latest_execution(cell_id).map(|(_, execution)| &**execution);
+    let bare = without_outputs(cell_id, notebook.cells.get(cell_id)?, latest);
+    let shown = latest.map_or(&[][..], |execution| &execution.outputs);
+    Some(DocumentCell { outputs: outputs(shown, blobs), ..bare })
+}
+
+/// Outputs as in the file.
+pub fn outputs(outputs: &[Output], blobs: &BTreeMap<String, Bytes>) -> Vec<Box<RawValue>> {
+    one_stream_each(outputs.iter().map(|output| parts::join(output, blobs)))
+}
+
+/// Ranges of outputs that can be written separately: consecutive pieces of one stream stay together.
+pub fn groups(outputs: &[Output]) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut last = None;
+    for (index, output) in outputs.iter().enumerate() {
+        let stream = parts::stream_piece(output.content.get()).map(|(name, _)| name);
+        match groups.last_mut().filter(|_| stream.is_some() && stream == last) {
+            Some(group) => group.end = index + 1,
+            None => groups.push(index..index + 1),
+        }
+        last = stream;
+    }
+    groups
+}
+
+/// A cell without outputs.
+pub fn without_outputs(cell_id: &CellId, cell: &Cell, latest: Option<&Execution>) -> DocumentCell {
+    let content = &cell.content;
+    let count = latest.and_then(|execution| execution.execution_count);
+    DocumentCell {
+        id: cell_id.to_string(),
+        // Our JSON names are those of the file.
+        cell_type: word(&content.cell_type),
+        source: content.source.clone(),
+        metadata: metadata(cell),
+        attachments: content.attachments.as_ref().map(object),
+        execution_count: count.and_then(|count| i64::try_from(count).ok()),
+        outputs: Vec::new(),
+        flags: flags(&content.flags),
+        extra: Object::new(),
+    }
+}
+
+fn metadata(cell: &Cell) -> Object {
+    let mut metadata = object(&cell.content.metadata);
+    if let Some(reply) = cell.reply.as_deref() {
+        metadata::put(&mut metadata, metadata::REPLY, &CellReply { turn_id: None, ..CellReply::from(reply) });
+    }
+    metadata
+}
+
+/// Merges consecutive pieces of one stream. A run reports a stream in pieces; every other program writes it as one
+/// output.
+fn one_stream_each(outputs: impl Iterator<Item = Box<RawValue>>) -> Vec<Box<RawValue>> {
+    let mut merged: Vec<Box<RawValue>> = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for output in outputs {
+        let next = parts::stream_piece(output.get()).and_then(|(name, text)| Some((name, text?)));
+        match (next, &mut open) {
+            (Some((name, text)), Some((last, whole))) if name == *last => whole.push_str(&text),
+            (next, _) => {
+                merged.extend(open.take().map(|(name, text)| parts::stream(&name, &text)));
+                if next.is_none() {
+                    merged.push(output);
+                }
+                open = next;
+            }
+        }
+    }
+    merged.extend(open.map(|(name, text)| parts::stream(&name, &text)));
+    merged
+}
+
+/// Flags that are on; their names in JSON are those of the file.
+fn flags(flags: &CellFlags) -> Object {
+    let text = serde_json::to_string(flags).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+fn object(raw: &RawObject) -> BTreeMap<String, Box<RawValue>> {
+    serde_json::from_str(raw.get()).unwrap_or_default()
+}
+
+/// Limit of all large outputs in one file.
+const MAX_BLOB_BYTES: u64 = 64 << 20;
+/// Memory for one file: as values, as text, and while it is sanitised.
+const MAKING_MIB: u32 = MAX_MAKING_MIB / 2;
+
+pub async fn write_readable(
+    notebooks: &Notebooks,
+    state: Arc<Document>,
+    format: ExportFormat,
+) -> Result<String, Problem> {
+    let format = match format {
+        ExportFormat::Html => Format::Html,
+        ExportFormat::Md => Format::Markdown,
+        ExportFormat::Py | ExportFormat::Ipynb => Format::Percent,
+    };
+    let kernelspec = kernelspec(&state.metadata);
+    if format == Format::Percent && !["", "python", "ipython"].contains(&kernelspec.2.as_str()) {
+        let detail = format!("the notebook's language is {}, not Python: export it as html, md or ipynb", kernelspec.2);
+        return Err(Problem::invalid(detail));
+    }
+    let named = if format == Format::Percent { Vec::new() } else { named_blobs(&state, &state.order) };
+    let total: u64 = named.iter().map(|part| part.size_bytes).sum();
+    if total > MAX_BLOB_BYTES {
+        return Err(too_large(format!(
+            "the outputs have {total} bytes, more than the {MAX_BLOB_BYTES} of a file for reading: export it as ipynb, or clear large ones"
+        )));
+    }
+    let _permits = notebooks.making_files.acquire_many(MAKING_MIB).await;
+    let mut loaded = BTreeMap::new();
+    for part in named {
+        if let Some(bytes) = notebooks.blobs.load(&state.notebook_id, &part.sha256).await? {
+            loaded.insert(part.sha256.clone(), bytes);
+        }
+    }
+    let making = tokio::task::spawn_blocking(move || {
+        let files = state.order.iter().filter_map(|id| cell(&state, id, &loaded));
+        let (kernel_name, kernel_display_name, language) = kernelspec;
+        let cells = files.map(readable_cell).collect();
+        let notebook = Notebook { title: state.title.clone(), kernel_name, kernel_display_name, language, cells };
+        notarium_export::write(format, &notebook)
+    });
+    making.await.map_err(|error| {
+        tracing::error!(%error, "writing a file failed");
+        Problem::internal("the file could not be written: report it")
+    })
+}
+
+/// Name, display name, language.
+fn kernelspec(metadata: &RawObject) -> (String, String, String) {
+    let metadata: Value = serde_json::from_str(metadata.get()).unwrap_or_default();
+    let field = |part: &str, name: &str| metadata[part][name].as_str().unwrap_or_default().to_owned();
+    let language = Some(field("kernelspec", "language")).filter(|language| !language.is_empty());
+    let name = field("kernelspec", "name");
+    let shown =
+        Some(field("kernelspec", "display_name")).filter(|shown| !shown.is_empty()).unwrap_or_else(|| name.clone());
+    (name, shown, language.unwrap_or_else(|| field("language_info", "name")).to_lowercase())
+}
+
+fn readable_cell(file: DocumentCell) -> ReadableCell {
+    let value = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or(Value::Null);
+    let is_on = |flag: &str| file.flags.get(flag).is_some_and(|raw| raw.get() == "true");
+    let mut outputs: Vec<Value> = file.outputs.iter().map(|raw| value(raw)).collect();
+    outputs
+        .extend(reply(&file).map(|text| json!({ "output_type": "display_data", "data": { "text/markdown": text } })));
+    let attachments = file.attachments.iter().flatten().map(|(name, raw)| (name.clone(), value(raw))).collect();
+    ReadableCell {
+        kind: match file.cell_type.as_str() {
+            "markdown" => Kind::Markdown,
+            "raw" => Kind::Raw,
+            "sql" => Kind::Sql,
+            "prompt" => Kind::Prompt,
+            _ => Kind::Code,
+        },
+        execution_count: file.execution_count,
+        outputs,
+        attachments: Value::Object(attachments),
+        is_source_hidden: is_on("source_hidden"),
+        are_outputs_hidden: is_on("outputs_hidden"),
+        source: file.source,
+    }
+}
+
+/// The assistant's answer to a prompt.
+fn reply(file: &DocumentCell) -> Option<String> {
+    let own: Value = serde_json::from_str(file.metadata.get("notarium")?.get()).ok()?;
+    own[metadata::REPLY]["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_a_stream_that_follow_each_other_are_one_output() {
+        let stream = |name: &str, text: &str| format!(r#"{{"name":"{name}","output_type":"stream","text":"{text}"}}"#);
+        let display = r#"{"output_type":"display_data","data":{},"metadata":{}}"#.to_owned();
+        let odd = r#"{"name":"stdout","output_type":"stream","text":"x","unknown":1}"#.to_owned();
+        let given = [
+            stream("stdout", "a"),
+            stream("stdout", "b"),
+            stream("stderr", "c"),
+            display.clone(),
+            odd.clone(),
+            stream("stdout", "d"),
+        ];
+        let merged = one_stream_each(given.into_iter().map(|text| RawValue::from_string(text).unwrap()));
+        let texts: Vec<&str> = merged.iter().map(|output| output.get()).collect();
+        assert_eq!(texts, [stream("stdout", "ab"), stream("stderr", "c"), display, odd, stream("stdout", "d")]);
+    }
+}

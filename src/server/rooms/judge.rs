@@ -1,14 +1,18 @@
 //! Judges the risk of code, off the rooms' tasks; cached by the hash of the sources.
+//!
+//! Reads the names that cells use and define, off the rooms' tasks; cached by the hash of the text.
+//!
+//! Cache of the latest answers to costly questions, by question.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use notarium_core::reactive::{CodeNames, CodeText};
 use notarium_core::{Judgement, JudgementQuery, Risk};
-use notarium_judge::Grade;
+use notarium_judge::{CellNames, Grade, cell_names, sql_cell_names};
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
-
-use crate::rooms::memo::Memo;
 
 /// Time that a call waits for a judgement before it counts as unknown. The judgement is finished and cached all the
 /// same.
@@ -112,4 +116,74 @@ fn of_python(query: &JudgementQuery) -> Verdict {
         Some(Grade::Destructive) => Risk::Destructive,
     };
     (risk(judgement.grade), judgement.each.into_iter().map(risk).collect(), judgement.reasons)
+}
+
+type TextKey = [u8; 32];
+
+/// Reads texts for all rooms. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Names(Arc<Memo<TextKey, Option<Arc<CodeNames>>>>);
+
+impl Names {
+    /// Names of each text, in order. `None`: the text does not parse, or reading it failed.
+    pub async fn read_all(self, texts: Vec<CodeText>) -> Vec<(CodeText, Option<CodeNames>)> {
+        let unread: Vec<CodeText> = texts.clone();
+        let read = tokio::task::spawn_blocking(move || texts.into_iter().map(|text| self.read(text)).collect());
+        read.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "names could not be read: the cells count as texts that do not parse");
+            unread.into_iter().map(|text| (text, None)).collect()
+        })
+    }
+
+    fn read(&self, text: CodeText) -> (CodeText, Option<CodeNames>) {
+        let key = Sha256::new().chain_update([u8::from(text.is_query)]).chain_update(&text.source).finalize().into();
+        let names = self.0.get(&key).unwrap_or_else(|| {
+            let names = if text.is_query { Some(sql_cell_names(&text.source)) } else { cell_names(&text.source) };
+            let names = names.map(|names| Arc::new(of_core(names)));
+            self.0.keep(key, names.clone());
+            names
+        });
+        (text, names.map(|names| CodeNames::clone(&names)))
+    }
+}
+
+fn of_core(names: CellNames) -> CodeNames {
+    let CellNames { reads, leaves, imported, has_star, .. } = names;
+    CodeNames { reads, leaves, imported, has_star }
+}
+
+const MAX_KEPT: usize = 1_024;
+
+/// Cache shared by all callers.
+#[derive(Debug)]
+pub struct Memo<K, V>(Mutex<Kept<K, V>>);
+
+#[derive(Debug)]
+struct Kept<K, V> {
+    answers: BTreeMap<K, V>,
+    /// Keys from the oldest to the newest.
+    keys: VecDeque<K>,
+}
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Self(Mutex::new(Kept { answers: BTreeMap::new(), keys: VecDeque::new() }))
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Memo<K, V> {
+    pub fn get(&self, key: &K) -> Option<V> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).answers.get(key).cloned()
+    }
+
+    pub fn keep(&self, key: K, answer: V) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.answers.insert(key.clone(), answer).is_none() {
+            kept.keys.push_back(key);
+        }
+        while kept.keys.len() > MAX_KEPT {
+            let oldest = kept.keys.pop_front();
+            oldest.and_then(|oldest| kept.answers.remove(&oldest));
+        }
+    }
 }

@@ -13,10 +13,10 @@ use notarium_core::{Millis, Notebook, NotebookId, Past, Version};
 use notarium_sync::{Caller, ClientId, Input, Output, Rendered, ReplyTo, Room};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use super::frame::Frame;
+use super::outbox::Frame;
 use super::outbox::Offered;
 use super::stored::failure;
-use super::{Rooms, WorkNotice, projections, stored};
+use super::{Rooms, WorkNotice, catalog, stored};
 
 /// Inputs that the room handles in one call.
 const MAX_INPUTS: usize = 256;
@@ -213,7 +213,7 @@ impl Task {
             }
             Output::WriteSnapshot { notebook, head } => {
                 let store = self.rooms.store.clone();
-                self.rooms.tasks.spawn(projections::write_snapshot(store, notebook, head));
+                self.rooms.tasks.spawn(catalog::write_snapshot(store, notebook, head));
             }
             Output::ListLacks { actors } => self.rooms.list_lag.note(&self.id, &actors),
             Output::UpdateCatalog { notebook } => self.update_catalog(notebook),
@@ -231,7 +231,7 @@ impl Task {
         self.rooms.list_lag.write(&self.id, |moment| {
             let writing = self.rooms.tasks.spawn(async move {
                 let id = notebook.notebook_id.clone();
-                projections::update_catalog(&rooms, notebook).await;
+                catalog::update_catalog(&rooms, notebook).await;
                 rooms.list_lag.wrote(&id, moment);
             });
             writing.map(drop).boxed()

@@ -322,3 +322,12 @@ async fn a_part_of_a_snapshot_in_another_format_costs_a_replay_and_nothing_else(
         rooms.shut_down().await;
     }
 }
+
+#[test]
+fn each_fault_doubles_the_pause_up_to_a_bound() {
+    let faults = Faults::default();
+    let notebook: NotebookId = "nb".parse().unwrap();
+    let pauses: Vec<u128> = (0..8).map(|_| faults.add(&notebook).as_millis()).collect();
+    assert_eq!(pauses, [100, 200, 400, 800, 1600, 3200, 5000, 5000]);
+    assert_eq!(faults.add(&"other".parse().unwrap()), FIRST_PAUSE);
+}

@@ -1,9 +1,14 @@
 //! Access of a notebook: list, grant, revoke, hand over.
+//!
+//! Rights in notebooks for the guards of routes, answered by the rooms.
 
+use async_trait::async_trait;
 use axum::Json;
 use axum::extract::State;
 use http::Method;
-use notarium_core::{Actor, Command, NotebookId, Operation, Role, Subject, UserId};
+use notarium_core::{
+    Actor, Command, Millis, NotebookId, Operation, Rejection, RejectionCode, Role, Subject, UserId, not_open,
+};
 use notarium_store::{CatalogEntry, CatalogQuery};
 use notarium_wire::rest::{Access, AccessEnd, AccessGrant, NewOwner, OwnedNotebook, OwnedPage, OwnedQuery, TakeOver};
 
@@ -11,9 +16,10 @@ use super::answers::{Accepted, Reading, Submit};
 use super::notebooks::{parse_cursor, print_cursor};
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::http::extract::{JsonBody, Params, QueryOf};
-use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::extract::{Conditions, JsonBody, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter, NotebookRights};
 use crate::http::problem::Problem;
+use crate::notebooks::body_of;
 use crate::rooms::subject_key;
 
 /// Notebooks per page of an owner's list.
@@ -91,4 +97,59 @@ async fn list_owned(
         archived: entry.archived,
     });
     Ok(Json(OwnedPage { notebooks: notebooks.collect(), next: page.next.as_ref().map(print_cursor) }))
+}
+
+/// Implementation of [`NotebookRights`] by the rooms.
+pub struct RoomRights(pub App);
+
+impl RoomRights {
+    async fn execute(
+        &self,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<(), Rejection> {
+        let message = Conditions::default().message(notebook, body_of(command)?);
+        self.0.execute(authenticated, message).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl NotebookRights for RoomRights {
+    async fn require(
+        &self,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+        operation: Operation,
+    ) -> Result<(), Rejection> {
+        let state = self.0.read(authenticated, notebook).await?;
+        if !operation.is_open_to(state.role) {
+            return Err(Rejection::new(RejectionCode::Forbidden, not_open(state.role, operation)));
+        }
+        let scope = operation.scope();
+        if !authenticated.has(scope) {
+            return Err(Rejection::new(RejectionCode::Forbidden, authenticated.lacks(scope)));
+        }
+        Ok(())
+    }
+
+    async fn grant(
+        &self,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+        subject: Subject,
+        role: Role,
+        expires_at: Option<Millis>,
+    ) -> Result<(), Rejection> {
+        self.execute(authenticated, notebook, &Command::GrantAccess { subject, role, expires_at }).await
+    }
+
+    async fn revoke(
+        &self,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+        subject: Subject,
+    ) -> Result<(), Rejection> {
+        self.execute(authenticated, notebook, &Command::RevokeAccess { subject }).await
+    }
 }

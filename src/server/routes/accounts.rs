@@ -1,24 +1,34 @@
 //! Routes for accounts: sessions, people, tokens, agents, workspaces, share links, the audit log.
+//!
+//! Response shapes for accounts. Never a hash, and a secret only in the response that creates it.
+//!
+//! Routes for tokens of programs and of runtime agents.
+//!
+//! Share links, by which people without an account take part in one notebook.
+//!
+//! The token identifies the link. Its role is a grant in the notebook's access list: the log says who shared, and
+//! revoking the grant there takes effect immediately.
 
-mod oidc;
 mod people;
 mod session;
-mod shapes;
-mod share_links;
 #[cfg(test)]
 mod tests;
-mod tokens;
-mod workspaces;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::Json;
+use axum::extract::{ConnectInfo, FromRequestParts, State};
+use http::Method;
 use http::request::Parts;
+use notarium_core::{NotebookId, Operation, Role, Scope, ShareLinkId, Subject, TokenId};
+use notarium_store::accounts::{Coverage, Membership, ShareLink, Token, TokenFilter, TokenHolder, User, Workspace};
+use notarium_wire::rest::{self, CreatedShareLink};
 
 use crate::auth::oidc::Oidc;
-use crate::auth::{Accounts, Authenticated};
-use crate::http::guard::{Gate, GuardedRouter, NotebookRights};
+use crate::auth::{Accounts, AuthError, Authenticated, NewAgent, NewApiToken, NewShareLink, NewToken, OneTimeToken};
+use crate::http::extract::{Created, JsonBody, NoContent, Params};
+use crate::http::guard::{Gate, Guard, GuardedRouter, NotebookRights};
 use crate::http::openapi::Taken;
 use crate::http::problem::Problem;
 
@@ -45,11 +55,11 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
     };
     let router = GuardedRouter::new(gate.clone());
     let router = session::routes(router);
-    let router = oidc::routes(router);
+    let router = session::oidc_routes(router);
     let router = people::routes(router);
-    let router = tokens::routes(router);
-    let router = workspaces::routes(router);
-    share_links::routes(router).with_state(shared)
+    let router = token_routes(router);
+    let router = people::workspace_routes(router);
+    share_link_routes(router).with_state(shared)
 }
 
 /// Caller of a route, and the state to answer from.
@@ -81,4 +91,202 @@ impl<S: Send + Sync> FromRequestParts<S> for ClientAddress {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         Ok(Self(parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip())))
     }
+}
+
+pub fn user(user: User) -> rest::User {
+    rest::User {
+        id: user.id,
+        name: user.name,
+        login: user.login,
+        is_admin: user.is_admin,
+        has_password: user.password_hash.is_some(),
+        created_at: user.created_at,
+        deactivated_at: user.deactivated_at,
+    }
+}
+
+pub fn covers(coverage: Coverage) -> rest::Covers {
+    match coverage {
+        Coverage::All => rest::Covers::default(),
+        Coverage::Notebooks(notebooks) => rest::Covers { notebooks: Some(notebooks), workspace: None },
+        Coverage::Workspace(workspace) => rest::Covers { notebooks: None, workspace: Some(workspace) },
+    }
+}
+
+pub fn coverage(covers: rest::Covers) -> Result<Coverage, Problem> {
+    match (covers.notebooks, covers.workspace) {
+        (None, None) => Ok(Coverage::All),
+        (Some(notebooks), None) => Ok(Coverage::Notebooks(notebooks)),
+        (None, Some(workspace)) => Ok(Coverage::Workspace(workspace)),
+        (Some(_), Some(_)) => Err(Problem::invalid("covers names notebooks or a workspace, not both")),
+    }
+}
+
+pub fn token(token: Token) -> rest::Token {
+    rest::Token {
+        kind: token.kind().as_str().to_owned(),
+        scopes: token.scopes.scopes().iter().copied().collect(),
+        id: token.id,
+        agent: match token.holder {
+            TokenHolder::Agent(id) => Some(id),
+            TokenHolder::User(_) => None,
+        },
+        label: token.label,
+        covers: covers(token.coverage),
+        created_by: token.created_by,
+        created_at: token.created_at,
+        expires_at: token.expires_at,
+        last_used_at: token.last_used_at,
+    }
+}
+
+pub fn issued(new: NewToken) -> rest::IssuedToken {
+    rest::IssuedToken { token: new.text.reveal(), record: token(new.token) }
+}
+
+pub fn one_time(one_time: OneTimeToken) -> rest::OneTimeToken {
+    rest::OneTimeToken { token: one_time.text.reveal(), expires_at: one_time.expires_at }
+}
+
+pub fn workspace(workspace: Workspace, role: Role) -> rest::Workspace {
+    rest::Workspace { id: workspace.id, name: workspace.name, role, created_at: workspace.created_at }
+}
+
+pub fn member(membership: Membership) -> rest::Member {
+    rest::Member { user: membership.user_id, role: membership.role }
+}
+
+pub fn share_link(link: ShareLink) -> rest::ShareLink {
+    rest::ShareLink {
+        id: link.id,
+        notebook: link.notebook_id,
+        role: link.role,
+        label: link.label,
+        created_by: link.created_by,
+        created_at: link.created_at,
+        expires_at: link.expires_at,
+    }
+}
+
+const LISTED: usize = 1_000;
+
+fn token_routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
+    router
+        .group("accounts", "/api")
+        .says("Your sessions and API tokens that were not revoked, newest first.")
+        .on(Guard::User(Scope::Manage), Method::GET, "/tokens", list_tokens)
+        .says("A token for a program that acts for you. Only in a session.")
+        .on(Guard::User(Scope::Manage), Method::POST, "/tokens", create_token)
+        .says("Ends a token that you hold or made, and its connections.")
+        .on(Guard::User(Scope::Manage), Method::DELETE, "/tokens/{token}", revoke_token)
+        .says("The agents' tokens that you made; an administrator sees all.")
+        .on(Guard::User(Scope::Manage), Method::GET, "/agents", list_agents)
+        .says("A token for a runtime agent: it reads the notebooks that it covers and reports what its kernels do, nothing else.")
+        .on(Guard::User(Scope::Manage), Method::POST, "/agents", create_agent)
+        .says("Ends an agent's token and its connections.")
+        .on(Guard::User(Scope::Manage), Method::DELETE, "/agents/{token}", revoke_token)
+}
+
+fn listed(tokens: Vec<Token>) -> Json<Vec<rest::Token>> {
+    Json(tokens.into_iter().map(token).collect())
+}
+
+async fn list_tokens(Caller { shared, who }: Caller) -> Result<Json<Vec<rest::Token>>, Problem> {
+    let user = who.user_id().ok_or(AuthError::Missing)?;
+    Ok(listed(shared.accounts.store().tokens(&TokenFilter::OfUser(user.clone()), LISTED).await?))
+}
+
+async fn create_token(
+    Caller { shared, who }: Caller,
+    JsonBody(new): JsonBody<rest::NewApiToken>,
+) -> Result<Created<Json<rest::IssuedToken>>, Problem> {
+    let coverage = coverage(new.covers)?;
+    let new = NewApiToken { label: new.label, scopes: new.scopes, coverage, expires_at: new.expires_at };
+    Ok(Created(Json(issued(shared.accounts.create_api_token(&who, new).await?))))
+}
+
+async fn revoke_token(Caller { shared, who }: Caller, Params(token): Params<TokenId>) -> Result<NoContent, Problem> {
+    shared.accounts.revoke_token(&who, &token).await?;
+    Ok(NoContent)
+}
+
+async fn list_agents(Caller { shared, who }: Caller) -> Result<Json<Vec<rest::Token>>, Problem> {
+    let user = who.user_id().ok_or(AuthError::Missing)?;
+    let filter = if who.has(Scope::Admin) { TokenFilter::AllAgents } else { TokenFilter::AgentsBy(user.clone()) };
+    Ok(listed(shared.accounts.store().tokens(&filter, LISTED).await?))
+}
+
+async fn create_agent(
+    Caller { shared, who }: Caller,
+    JsonBody(new): JsonBody<rest::NewAgent>,
+) -> Result<Created<Json<rest::IssuedToken>>, Problem> {
+    let coverage = coverage(new.covers)?;
+    may_let_in(&shared, &who, &coverage).await?;
+    let new = NewAgent { name: new.name, coverage, expires_at: new.expires_at };
+    Ok(Created(Json(issued(shared.accounts.create_agent(&who, new).await?))))
+}
+
+/// Checks the right to share: an agent sees everything that its token covers.
+async fn may_let_in(shared: &AccountRoutes, who: &Authenticated, coverage: &Coverage) -> Result<(), Problem> {
+    match coverage {
+        Coverage::All if who.has(Scope::Admin) => Ok(()),
+        Coverage::All => Err(Problem::forbidden(
+            "only an administrator lets an agent into every notebook: name notebooks or a workspace",
+        )),
+        Coverage::Workspace(workspace) => Ok(shared.accounts.check_manages(who, workspace)?),
+        Coverage::Notebooks(notebooks) => {
+            for notebook in notebooks {
+                shared.rights.require(who, notebook, Operation::Share).await?;
+            }
+            Ok(())
+        }
+    }
+}
+
+const LISTED_LINKS: usize = 1_000;
+
+fn share_link_routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
+    router
+        .group("access", "/api/notebooks/{notebook}/share-links")
+        .says("The links that were not revoked, newest first.")
+        .on(Guard::Notebook(Operation::Share), Method::GET, "", list_share_links)
+        .says("A new link.")
+        .on(Guard::Notebook(Operation::Share), Method::POST, "", create_share_link)
+        .says("Ends a link and its connections.")
+        .on(Guard::Notebook(Operation::Share), Method::DELETE, "/{link}", revoke_share_link)
+}
+
+async fn list_share_links(
+    State(shared): State<AccountRoutes>,
+    Params(notebook): Params<NotebookId>,
+) -> Result<Json<Vec<rest::ShareLink>>, Problem> {
+    let links = shared.accounts.store().share_links(&notebook, LISTED_LINKS).await?;
+    Ok(Json(links.into_iter().map(share_link).collect()))
+}
+
+async fn create_share_link(
+    Caller { shared, who }: Caller,
+    Params(notebook): Params<NotebookId>,
+    JsonBody(new): JsonBody<rest::NewShareLink>,
+) -> Result<Created<Json<CreatedShareLink>>, Problem> {
+    let (role, expires_at) = (new.role, new.expires_at);
+    let new = NewShareLink { notebook: notebook.clone(), role, label: new.label, expires_at };
+    let (text, link) = shared.accounts.create_share_link(&who, new).await?;
+    let subject = Subject::ShareLink { id: link.id.clone() };
+    if let Err(rejection) = shared.rights.grant(&who, &notebook, subject, role, expires_at).await {
+        shared.accounts.revoke_share_link(&who, &notebook, &link.id).await?;
+        return Err(rejection.into());
+    }
+    let url = format!("{}/notebooks/{notebook}#token={}", shared.public_url, text.reveal());
+    Ok(Created(Json(CreatedShareLink { url, token: text.reveal(), link: share_link(link) })))
+}
+
+async fn revoke_share_link(
+    Caller { shared, who }: Caller,
+    Params((notebook, link)): Params<(NotebookId, ShareLinkId)>,
+) -> Result<NoContent, Problem> {
+    // Revoke the token first: even if the next step fails, the link admits no caller.
+    shared.accounts.revoke_share_link(&who, &notebook, &link).await?;
+    shared.rights.revoke(&who, &notebook, Subject::ShareLink { id: link }).await?;
+    Ok(NoContent)
 }

@@ -1,6 +1,6 @@
 //! Routes for tool calls of assistants: waiting calls, the history of calls, and people's decisions.
-
-pub mod decided;
+//!
+//! Names the person who decided on a call first: the core knows only the id of that person.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -9,17 +9,18 @@ use axum::Json;
 use axum::extract::State;
 use http::Method;
 use notarium_core::{
-    Command, Document, Event, HistoryQuery, NotebookId, Operation, Recorded, Rejection, RejectionCode, Scope, ToolCall,
-    ToolCallId, ToolCallPhase, TurnId, Usage, Version, may_decide,
+    Actor, Command, Document, Event, HistoryQuery, NotebookId, Operation, Recorded, Rejection, RejectionCode, Scope,
+    ToolCall, ToolCallId, ToolCallPhase, TurnId, Usage, Version, may_decide,
 };
 use notarium_store::CatalogQuery;
-use notarium_wire::rest::{Because, Call, CallInFull, CallPage, CallsQuery, Confirmations, WaitingCall, Yes};
+use notarium_wire::rest::{
+    Because, Call, CallInFull, CallPage, CallState, CallsQuery, Confirmations, WaitingCall, Yes,
+};
 
-use super::answers::{Accepted, Reading, Submit};
+use super::answers::{Accepted, Reading, Submit, backwards};
 use super::chat::events_of;
-use super::scan::backwards;
 use crate::app::App;
-use crate::assistants::{call_record, confirmation};
+use crate::assistants::calls;
 use crate::auth::Authenticated;
 use crate::http::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter};
@@ -97,14 +98,14 @@ async fn list_confirmations(
     found.truncate(MAX_SHOWN);
     let (mut calls, mut bytes) = (Vec::new(), 0);
     for (id, call, state) in found {
-        let confirmation = confirmation::of(&state, &call);
-        bytes += confirmation::bytes(&confirmation);
+        let confirmation = calls::preview(&state, &call);
+        bytes += calls::preview_bytes(&confirmation);
         if bytes > MAX_SHOWN_BYTES && !calls.is_empty() {
             is_cut = true;
             break;
         }
         let (notebook, title) = (state.notebook_id.clone(), state.title.clone());
-        calls.push(WaitingCall { notebook, title, call: call_record::waiting(&id, &call), confirmation });
+        calls.push(WaitingCall { notebook, title, call: calls::waiting(&id, &call), confirmation });
     }
     Ok(Json(Confirmations { calls, is_cut }))
 }
@@ -170,7 +171,7 @@ async fn list_calls(
     Reading { app, notebook, now, .. }: Reading,
     QueryOf(query): QueryOf<CallsQuery>,
 ) -> Result<Json<CallPage>, Problem> {
-    let shown_first: Vec<Call> = waiting(&now.notebook).map(|(id, call)| call_record::waiting(id, call)).collect();
+    let shown_first: Vec<Call> = waiting(&now.notebook).map(|(id, call)| calls::waiting(id, call)).collect();
     let elsewhere: BTreeSet<ToolCallId> = shown_first.iter().map(|call| call.id.clone()).collect();
     let (ids, next) = requested(&app, &notebook, &query, &elsewhere).await?;
     let mut calls = if query.before.is_none() { shown_first } else { Vec::new() };
@@ -236,7 +237,7 @@ async fn recorded(app: &App, notebook: &NotebookId, id: &ToolCallId) -> Result<O
     let query = HistoryQuery::ToolCall { call_id: id.clone() };
     let stored = app.store.history(notebook, &query).await?;
     let events: Vec<Recorded> = stored.events.iter().filter_map(|stored| stored.typed().ok()).collect();
-    Ok(call_record::replay(&events))
+    Ok(calls::replay(&events))
 }
 
 async fn read_call(
@@ -255,7 +256,7 @@ async fn read_call(
             && (authority.scopes.contains(&Scope::Confirm) || who.asks_again)
             && may_decide(&state, &who.actor, &authority, app.clock.now(), open)
     });
-    let confirmation = open.map(|open| confirmation::of(&state, open));
+    let confirmation = open.map(|open| calls::preview(&state, open));
     Ok(Json(CallInFull { title: state.title.clone(), call, confirmation, may_decide }))
 }
 
@@ -271,5 +272,43 @@ async fn confirm_call(
     match accepted.0.outcome.notices.first() {
         Some(void) => Err(Rejection::new(RejectionCode::ToolCallState, void.clone()).into()),
         None => Ok(accepted),
+    }
+}
+
+/// Adds the name of the earlier decider to the refusal of a decision.
+pub async fn named(
+    app: &App,
+    actor: &Actor,
+    notebook: &NotebookId,
+    command: &Command,
+    refused: Rejection,
+) -> Rejection {
+    let (Command::ConfirmToolCall { call_id, .. }
+    | Command::DenyToolCall { call_id, .. }
+    | Command::WithdrawToolCall { call_id, .. }) = command
+    else {
+        return refused;
+    };
+    if refused.code != RejectionCode::ToolCallState {
+        return refused;
+    }
+    let Ok(Some(call)) = recorded(app, notebook, call_id).await else { return refused };
+    let message = told(app, actor, call_id, &call).await.unwrap_or(refused.message);
+    Rejection { message, ..refused }
+}
+
+async fn told(app: &App, actor: &Actor, id: &ToolCallId, call: &Call) -> Option<String> {
+    // For the caller's own decision the core's text says "you".
+    let Actor::User { id: decider } = call.decided_by.as_ref().filter(|by| *by != actor)? else { return None };
+    let name = app.accounts.store().user(decider).await.ok()??.name;
+    match call.state {
+        CallState::Denied => Some(format!("call {id} is over: {name} denied it")),
+        CallState::Withdrawn => Some(format!("call {id} is over: {name} took it back")),
+        CallState::Confirmed => Some(format!("{name} has confirmed call {id} already")),
+        CallState::Running => Some(format!("{name} has confirmed call {id}, and it has started")),
+        CallState::Succeeded | CallState::Failed | CallState::OutcomeUnknown => {
+            Some(format!("call {id} is over: {name} confirmed it, and it was done"))
+        }
+        _ => None,
     }
 }

@@ -1,11 +1,21 @@
 //! Routes for cells: insert, read, edit, move, delete, restore.
+//!
+//! Comments: threads on cells and on ranges of their text.
+//!
+//! Routes for the dependency graph of cells, and the notebook's reactivity mode.
+
+use std::sync::Arc;
 
 use axum::Json;
 use http::Method;
+use notarium_core::reactive::{KnownNames, NotebookGraph, notebook_graph};
 use notarium_core::{
-    CellId, Command, EditSource, HistoryQuery, InsertCell, NotebookId, Operation, Place, Rejection, RejectionCode,
+    AddComment, CellId, Command, CommentId, CommentPlace, CommentTarget, EditComment, EditSource, HistoryQuery,
+    InsertCell, NotebookId, Operation, Place, Rejection, RejectionCode, ThreadId, is_python,
 };
-use notarium_wire::rest::{CellAnswer, CellChange, CellMove, DeleteQuery, NewCell};
+use notarium_wire::rest::{
+    CellAnswer, CellChange, CellMove, CommentText, DeleteQuery, NewCell, NewThread, ReactivityOf, ThreadMove, Threads,
+};
 
 use super::answers::{Accepted, Reading, Submit};
 use crate::app::App;
@@ -117,4 +127,104 @@ async fn delete_cell(
     QueryOf(query): QueryOf<DeleteQuery>,
 ) -> Result<Accepted, Problem> {
     submit.command(&Command::DeleteCell { cell_id, cell_version: query.cell_version }).await
+}
+
+type ThreadPath = (NotebookId, ThreadId);
+type CommentPath = (NotebookId, ThreadId, CommentId);
+
+pub fn comment_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    let (read, comment) = (Guard::Notebook(Operation::Read), Guard::Notebook(Operation::Comment));
+    router
+        .group("comments", "/api/notebooks/{notebook}")
+        .says("The comments of a notebook: its threads, resolved ones too.")
+        .on(read, Method::GET, "/threads", list)
+        .says("Begins a thread of comments on a cell, or on a range of its text.")
+        .creating(comment, Method::POST, "/cells/{cell}/threads", |(_, cell): (NotebookId, CellId), JsonBody(new)| {
+            Ok(start(cell, new))
+        })
+        .says("Replies in a thread.")
+        .creating(comment, Method::POST, "/threads/{thread}/comments", |(_, thread): ThreadPath, JsonBody(new)| {
+            Ok(reply(thread, new))
+        })
+        .says("Changes a comment of yours.")
+        .command(comment, Method::PATCH, "/threads/{thread}/comments/{comment}", |path: CommentPath, JsonBody(to)| {
+            Ok(change_comment(path, to))
+        })
+        .says("Takes a comment of yours away; an owner, anybody's. With its last comment the thread goes.")
+        .command(
+            comment,
+            Method::DELETE,
+            "/threads/{thread}/comments/{comment}",
+            |(_, thread_id, comment_id): CommentPath, _: NoBody| Ok(Command::DeleteComment { thread_id, comment_id }),
+        )
+        .says("Says that what a thread was about is settled.")
+        .command(comment, Method::POST, "/threads/{thread}/resolve", |(_, thread_id): ThreadPath, _: NoBody| {
+            Ok(Command::ResolveThread { thread_id })
+        })
+        .says("Opens a resolved thread again.")
+        .command(comment, Method::POST, "/threads/{thread}/reopen", |(_, thread_id): ThreadPath, _: NoBody| {
+            Ok(Command::ReopenThread { thread_id })
+        })
+        .says("Takes a thread to where its text is now, when cells were split or merged.")
+        .command(
+            Guard::Notebook(Operation::Edit),
+            Method::POST,
+            "/threads/{thread}/move",
+            |(_, thread_id): ThreadPath, JsonBody(ThreadMove { place })| Ok(Command::MoveThread { thread_id, place }),
+        )
+}
+
+async fn list(Reading { now, .. }: Reading) -> Json<Threads> {
+    Json(Threads { version: now.notebook.version, threads: now.notebook.threads.clone() })
+}
+
+fn start(cell_id: CellId, NewThread { text, range, base, mentions }: NewThread) -> Command {
+    let target = CommentTarget::Cell(CommentPlace { cell_id, range, base });
+    Command::AddComment(AddComment { target, text, mentions })
+}
+
+fn reply(thread_id: ThreadId, CommentText { text, mentions }: CommentText) -> Command {
+    Command::AddComment(AddComment { target: CommentTarget::Thread { thread_id }, text, mentions })
+}
+
+fn change_comment((_, thread_id, comment_id): CommentPath, CommentText { text, mentions }: CommentText) -> Command {
+    Command::EditComment(EditComment { thread_id, comment_id, text, mentions })
+}
+
+pub fn graph_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    let of = Guard::Notebook;
+    router
+        .group("reactivity", "/api/notebooks/{notebook}")
+        .says("Whether running a cell brings the cells that hang together with it up to date.")
+        .on(of(Operation::Read), Method::GET, "/reactivity", read_reactivity)
+        .says("Sets it. For editors and owners.")
+        .command(
+            of(Operation::Organise),
+            Method::PUT,
+            "/reactivity",
+            |_: NotebookId, JsonBody(ReactivityOf { reactivity })| Ok(Command::SetReactivity { reactivity }),
+        )
+        .says("Which cell reads what another leaves, and which are stale; also where the notebook is not reactive.")
+        .on(of(Operation::Read), Method::GET, "/graph", read_graph)
+}
+
+async fn read_reactivity(Reading { now, .. }: Reading) -> Json<ReactivityOf> {
+    Json(ReactivityOf { reactivity: now.notebook.reactivity })
+}
+
+async fn read_graph(Reading { app, now, .. }: Reading) -> Result<Json<NotebookGraph>, Problem> {
+    let notebook = now.notebook;
+    let mut names = KnownNames::default();
+    if is_python(&notebook) {
+        names = KnownNames::clone(&now.names);
+        let texts = names.refresh(&notebook);
+        for (text, found) in app.rooms.names().read_all(texts).await {
+            names.learn(&text.cell_id, text.source_version, found.as_ref());
+        }
+    }
+    let graph = tokio::task::spawn_blocking(move || notebook_graph(&notebook, Arc::new(names)));
+    graph.await.map(Json).map_err(|error| {
+        tracing::error!(%error, "the graph of a notebook could not be made");
+        Problem::internal("the graph could not be made: report it")
+    })
 }

@@ -1,25 +1,30 @@
 //! Routes for the record: events as pages, lines or a stream; the trash; verification of the hash chain.
+//!
+//! Server-sent events: the log from a version on, for clients that only listen.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::convert::Infallible;
+use std::sync::Arc;
 
 use axum::Json;
+use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::{HeaderMap, Method, header};
 use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Version, verify_chain};
 use notarium_store::StoreError;
+use notarium_wire::EventMessage;
 use notarium_wire::rest::{AtVersion, EventPage, EventsQuery, Trash, TrashedCell, Verification};
 
-use super::answers::Reading;
-use super::live;
-use super::scan::{SCAN_PAGE, backwards};
+use super::answers::{Reading, SCAN_PAGE, backwards};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::extract::{QueryOf, accepts};
 use crate::http::guard::{Guard, GuardedRouter};
 use crate::http::guarded_stream;
 use crate::http::problem::Problem;
-use crate::notebooks::replay;
+use crate::notebooks::Notebooks;
+use crate::notebooks::history::{self, KEEP_ALIVE, LogWatch};
 
 const MAX_PAGE: usize = 1_000;
 
@@ -50,8 +55,8 @@ async fn read_events(
 ) -> Result<Response, Problem> {
     let head = now.head;
     if accepts(&headers, "text/event-stream") {
-        let since = live::last_event_id(&headers)?.or(query.after).unwrap_or(head.version);
-        return live::stream(app.notebooks.clone(), who, notebook, since, head).await;
+        let since = last_event_id(&headers)?.or(query.after).unwrap_or(head.version);
+        return stream(app.notebooks.clone(), who, notebook, since, head).await;
     }
     let after = query.after.unwrap_or(0);
     if accepts(&headers, "application/x-ndjson") {
@@ -146,9 +151,9 @@ async fn verify(
     };
     // The chain of events that this server does not know can be verified, but not the state after them.
     if answer.ok && to <= served.version {
-        let state = replay::replayed(&*app.store, &notebook, to).await?;
+        let state = history::replayed(&*app.store, &notebook, to).await?;
         answer.state_is_replayed = (to == served.version).then(|| state == *served.document);
-        answer.state_hash = Some(replay::state_hash(&state));
+        answer.state_hash = Some(history::state_hash(&state));
     }
     Ok(Json(answer))
 }
@@ -173,6 +178,65 @@ async fn proven(app: &App, notebook: &NotebookId, to: Version) -> Result<(Head, 
         tokio::task::yield_now().await;
     }
     Ok((head, None))
+}
+
+/// The version in `Last-Event-ID`.
+pub fn last_event_id(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let version = value.to_str().ok().and_then(|text| text.parse().ok());
+    version.map(Some).ok_or_else(|| Problem::invalid("Last-Event-ID is the version of the last event that you have"))
+}
+
+/// Streams events after `since`, while the caller may read the notebook.
+pub async fn stream(
+    notebooks: Arc<Notebooks>,
+    authenticated: Authenticated,
+    notebook: NotebookId,
+    since: Version,
+    head: Head,
+) -> Result<Response, Problem> {
+    if since > head.version {
+        let detail = format!("version {since} is not reached: the notebook is at {}", head.version);
+        return Err(Problem::new(http::StatusCode::BAD_REQUEST, "version_in_future", detail));
+    }
+    let watch = LogWatch::start(notebooks, authenticated, &notebook, head.version, since).await?;
+    let listener = Listener { watch, ready: VecDeque::new() };
+    let events = stream::unfold(listener, |mut listener| async move {
+        let event = listener.next().await?;
+        Some((Ok::<_, Infallible>(event), listener))
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+}
+
+/// State of one stream.
+struct Listener {
+    watch: LogWatch,
+    ready: VecDeque<SseEvent>,
+}
+
+impl Listener {
+    /// `None`: the caller may read no more, or the server stops.
+    async fn next(&mut self) -> Option<SseEvent> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            self.read_log().await?;
+            if self.ready.is_empty() {
+                self.watch.wait().await?;
+            }
+        }
+    }
+
+    async fn read_log(&mut self) -> Option<()> {
+        let stored = self.watch.read().await?;
+        self.ready.extend(stored.iter().map(|stored| {
+            let message = EventMessage::from(stored);
+            let data = serde_json::to_string(&message).unwrap_or_default();
+            SseEvent::default().id(message.version.to_string()).event(message.event_type).data(data)
+        }));
+        Some(())
+    }
 }
 
 #[cfg(test)]

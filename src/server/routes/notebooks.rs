@@ -1,4 +1,6 @@
 //! Routes for notebooks: list, create, read, rename, archive, fork, undo, and any command.
+//!
+//! Routes for templates of new notebooks.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -11,12 +13,15 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::stream;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use notarium_core::{Command, Document, ExecutionStatus, NotebookId, Operation, Scope, Version, WorkspaceId};
+use notarium_core::{
+    Command, Document, ExecutionStatus, NotebookId, Operation, RawObject, Scope, Version, WorkspaceId,
+};
 use notarium_store::{CatalogCursor, CatalogEntry};
 use notarium_wire::CommandMessage;
 use notarium_wire::rest::{
     AnyCommand, Fork, FoundText, ListOrder, ListQuery, NewNotebook, NotebookAnswer, NotebookChange, NotebookLine,
-    NotebookNow, NotebookPage, PersonHere, ReadQuery, Steps, TemplateChoice, VersionName,
+    NotebookNow, NotebookPage, PersonHere, ReadQuery, Steps, TemplateChoice, TemplateLine, TemplateMark, Templates,
+    VersionName,
 };
 use sha2::{Digest, Sha256};
 use tokio::time::timeout;
@@ -27,13 +32,12 @@ use crate::auth::Authenticated;
 use crate::http::extract::{Conditions, Created, JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter};
 use crate::http::problem::Problem;
-use crate::notebooks::fork;
 use crate::notebooks::listing::{self, Wanted};
-use crate::notebooks::snippets;
 use crate::notebooks::templates;
-use crate::rooms::identity;
-use crate::rooms::metadata::template_description;
-use crate::rooms::{ReadState, owners};
+use crate::rooms::metadata::{
+    MAX_DESCRIPTION_CHARACTERS, template_description, with_template_mark, without_template_mark,
+};
+use crate::rooms::{ReadState, identity, owners};
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let of = Guard::Notebook;
@@ -150,7 +154,7 @@ async fn list_notebooks(
             (page, next.map(|place| format!("{PLACE}{place}")))
         }
     };
-    let found = snippets::of(&app, &authenticated, words.as_deref(), &page.entries).await;
+    let found = listing::snippets(&app, &authenticated, words.as_deref(), &page.entries).await;
     let (app, who, is_live) = (&app, &authenticated, query.live == Some(true));
     let now = page.entries.iter().map(async |(entry, _)| match is_live {
         true => now_in(app, who, &entry.notebook_id).await,
@@ -197,7 +201,7 @@ async fn create_notebook(
     }
     let create = Command::CreateNotebook { title: new.title, metadata: new.metadata, forked_from: None };
     let command = match new.with_cell {
-        true => Command::Batch { commands: vec![create, fork::empty_cell()] },
+        true => Command::Batch { commands: vec![create, templates::empty_cell()] },
         false => create,
     };
     execute(&app, &authenticated, &notebook, conditions, &command).await.map(Created)
@@ -219,7 +223,7 @@ async fn of_template(
         TemplateChoice::Notebook(id) => {
             let source = read_at(app, authenticated, &id, None).await?.notebook;
             match template_description(&source.metadata) {
-                Some(_) => Ok(fork::command(&source, new.title, false)),
+                Some(_) => Ok(templates::fork_command(&source, new.title, false)),
                 None => Err(Problem::invalid("that notebook is no template: make it one (PUT …/template), or fork it")),
             }
         }
@@ -245,9 +249,9 @@ async fn fork_notebook(
     let source = read_at(&app, &authenticated, &from, fork.version).await?.notebook;
     let notebook = fork.id.unwrap_or_else(|| new_notebook_id(&authenticated, &conditions));
     let title = fork.title.unwrap_or_else(|| format!("{} (fork)", source.title));
-    let command = fork::command(&source, title, !fork.without_outputs);
-    let copied = fork::copied_blobs(&source, !fork.without_outputs);
-    let kept = super::blobs::copy(&app, &from, &notebook, &copied).await?;
+    let command = templates::fork_command(&source, title, !fork.without_outputs);
+    let copied = templates::copied_blobs(&source, !fork.without_outputs);
+    let kept = super::files::copy(&app, &from, &notebook, &copied).await?;
     let answer = execute(&app, &authenticated, &notebook, conditions, &command).await?;
     app.blobs.record(&authenticated.actor, &notebook, kept).await?;
     Ok(Created(answer))
@@ -299,7 +303,7 @@ async fn read_notebook(
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
     }
     if query.outputs == Some(false) {
-        answer.notebook = fork::without_outputs(&answer.notebook).into();
+        answer.notebook = templates::without_outputs(&answer.notebook).into();
     }
     let is_now = query.at.is_none() && query.outputs != Some(false);
     let body = if is_now { shared(&app, answer).await? } else { Json(answer).into_response() };
@@ -352,4 +356,70 @@ async fn send_command(submit: Submit, JsonBody(command): JsonBody<AnyCommand>) -
     };
     let message = conditions.message(&notebook, command.body);
     Ok(app.execute(&who, CommandMessage { correlation_id: command.correlation_id, ..message }).await?.into())
+}
+
+/// Limit of notebooks in the list of templates.
+const MAX_LISTED: usize = 200;
+/// Tries to set a mark if the notebook changes meanwhile.
+const MAX_TRIES: usize = 10;
+
+pub fn template_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    router
+        .group("notebooks", "/api")
+        .says("What new notebooks can be made of: starters of this server, and notebooks that are templates.")
+        .on(Guard::Authenticated, Method::GET, "/templates", list_templates)
+        .group("notebooks", "/api/notebooks/{notebook}")
+        .says("Makes the notebook a template, for all who may read it.")
+        .on(Guard::Notebook(Operation::Edit), Method::PUT, "/template", mark)
+        .says("The notebook is no template any more.")
+        .on(Guard::Notebook(Operation::Edit), Method::DELETE, "/template", unmark)
+}
+
+async fn list_templates(State(app): State<App>, authenticated: Authenticated) -> Result<Json<Templates>, Problem> {
+    let wanted = Wanted { only_templates: true, limit: MAX_LISTED, ..Wanted::default() };
+    let page = listing::visible(&app, &authenticated, wanted).await?;
+    let lines = page.entries.into_iter().map(|(entry, _)| TemplateLine {
+        notebook: entry.notebook_id,
+        title: entry.title,
+        description: entry.template.unwrap_or_default(),
+        cells: entry.cells,
+        updated_at: entry.updated_at,
+    });
+    Ok(Json(Templates { starters: templates::starters(), notebooks: lines.collect(), is_cut: page.next.is_some() }))
+}
+
+// --- mark ---
+
+async fn mark(submit: Submit, OptionalJson(mark): OptionalJson<TemplateMark>) -> Result<Accepted, Problem> {
+    let description = mark.description.trim().to_owned();
+    if description.chars().count() > MAX_DESCRIPTION_CHARACTERS || description.chars().any(char::is_control) {
+        let detail =
+            format!("a description is one line of at most {MAX_DESCRIPTION_CHARACTERS} characters: shorten it");
+        return Err(Problem::invalid(detail));
+    }
+    set(submit, |document| with_template_mark(&document.metadata, description.clone())).await
+}
+
+async fn unmark(submit: Submit, _: NoBody) -> Result<Accepted, Problem> {
+    set(submit, |document| without_template_mark(&document.metadata)).await
+}
+
+/// Metadata is replaced as a whole, so it is set only at the version that was read: no change of another client is
+/// lost.
+async fn set(submit: Submit, metadata: impl Fn(&Document) -> RawObject) -> Result<Accepted, Problem> {
+    let Submit { app, who, notebook, conditions } = submit;
+    for _ in 0..MAX_TRIES {
+        let read = read_at(&app, &who, &notebook, None).await?;
+        let at = Conditions {
+            command_id: conditions.command_id.clone(),
+            expected_version: conditions.expected_version.or(Some(read.version)),
+        };
+        let command = Command::SetNotebookMetadata { metadata: metadata(&read.notebook) };
+        match execute(&app, &who, &notebook, at, &command).await {
+            Err(problem) if problem.code == "conflict" && conditions.expected_version.is_none() => {}
+            answer => return answer,
+        }
+    }
+    let detail = "others change this notebook all the time: try again in a moment";
+    Err(Problem::new(http::StatusCode::CONFLICT, "conflict", detail))
 }

@@ -1,7 +1,8 @@
 //! Routes for runs: request, list, read, compare, cancel, answer.
-
-mod ends;
-mod inputs;
+//!
+//! Finds the actors who cancelled runs: the state has only the causes of ends, the record has the actors.
+//!
+//! Questions of a run on stdin and their answers, from the events of the record.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,20 +11,20 @@ use axum::Json;
 use bytes::Bytes;
 use http::Method;
 use notarium_core::{
-    CellId, Command, Document, Event, Execution, ExecutionId, ExecutionTarget, NotebookId, Operation, Rejection,
-    RejectionCode, RequestExecution, session_of,
+    Actor, CellId, Command, Document, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, NotebookId,
+    Operation, Recorded, Rejection, RejectionCode, RequestExecution, session_of,
 };
+use notarium_store::{EventStore, MAX_READ_EVENTS};
 use notarium_wire::KernelStatus;
-use notarium_wire::rest::{Comparison, InputValue, Run, RunPage, RunRequest, RunsQuery, Scratch};
+use notarium_wire::rest::{Comparison, InputValue, Run, RunInput, RunInputs, RunPage, RunRequest, RunsQuery, Scratch};
 
-use super::answers::{Accepted, Reading, Submit};
-use super::scan::{Wanted, latest};
+use super::answers::{Accepted, Reading, Submit, Wanted, latest};
 use crate::app::App;
 use crate::blobs::parts;
 use crate::http::extract::{Created, JsonBody, NoBody, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter};
 use crate::http::problem::Problem;
-use crate::notebooks::diff;
+use crate::notebooks::history;
 
 type RunPath = (NotebookId, ExecutionId);
 
@@ -38,7 +39,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .says("A run of any time, with its outputs.")
         .on(read, Method::GET, "/{run}", read_run)
         .says("Questions that a run asked on stdin, with their answers, in order. Answers to passwords are not in the record.")
-        .on(read, Method::GET, "/{run}/inputs", inputs::list)
+        .on(read, Method::GET, "/{run}/inputs", list)
         .says("Compares two runs.")
         .on(read, Method::GET, "/{run}/compare/{other}", compare_runs)
         .says("Cancels a run that waits, or interrupts one that runs.")
@@ -117,14 +118,14 @@ async fn list_runs(
         let execution = execution_of(&app, state, &id).await?;
         runs.push(run(id, without_outputs(execution), state, &now.kernels));
     }
-    for run in runs.iter_mut().filter(|run| run.execution.output_seq <= ends::MAX_LISTED_WRITES) {
+    for run in runs.iter_mut().filter(|run| run.execution.output_seq <= MAX_LISTED_WRITES) {
         name_end(&app, &notebook, run).await;
     }
     Ok(Json(RunPage { runs, next }))
 }
 
 async fn name_end(app: &App, notebook: &NotebookId, run: &mut Run) {
-    run.ended_by = ends::ended_by(&*app.store, notebook, &run.id, &run.execution).await;
+    run.ended_by = ended_by(&*app.store, notebook, &run.id, &run.execution).await;
 }
 
 fn run(id: ExecutionId, execution: Arc<Execution>, state: &Document, kernels: &[KernelStatus]) -> Run {
@@ -174,8 +175,8 @@ async fn compare_runs(
         same_source: one.subject.source() == other.subject.source(),
         same_status: one.status == other.status,
         same_outputs: one_text == other_text,
-        source_diff: diff::unified(one.subject.source(), other.subject.source()),
-        output_diff: diff::unified(&one_text, &other_text),
+        source_diff: history::unified(one.subject.source(), other.subject.source()),
+        output_diff: history::unified(&one_text, &other_text),
         left: run(left, without_outputs(one), &now.notebook, &now.kernels),
         right: run(right, without_outputs(other), &now.notebook, &now.kernels),
     }))
@@ -191,4 +192,77 @@ fn output_text(execution: &Execution) -> String {
         serde_json::to_string_pretty(&fields).unwrap_or_default()
     };
     execution.outputs.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Limit of writes above which a list does not look for the actor: the run's outputs would be read too.
+pub const MAX_LISTED_WRITES: u64 = 200;
+
+/// Actor who cancelled the run. `None`: it was not cancelled, or not by an actor that the record names.
+pub async fn ended_by(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    id: &ExecutionId,
+    run: &Execution,
+) -> Option<Actor> {
+    if run.status != ExecutionStatus::Cancelled {
+        return None;
+    }
+    let own = events(store, notebook, id.to_string()).await;
+    let end = own.iter().rfind(|recorded| matches!(recorded.event, Event::ExecutionCancelled(_)))?;
+    let is_person =
+        |actor: &&Actor| matches!(actor, Actor::User { .. } | Actor::Guest { .. } | Actor::Assistant { .. });
+    let author = Some(&end.envelope.actor).filter(is_person).cloned();
+    let Some(leading) = &end.envelope.causation_id else { return author };
+    let is_leading = |recorded: &&Recorded| recorded.envelope.id == *leading;
+    if let Some(asked) = own.iter().find(is_leading) {
+        return Some(asked.envelope.actor.clone());
+    }
+    let Some(kernel) = &run.kernel_session else { return author };
+    let of_kernel = events(store, notebook, kernel.to_string()).await;
+    of_kernel.iter().find(is_leading).map(|asked| asked.envelope.actor.clone()).or(author)
+}
+
+/// Events of a subject that this build can read, without outputs, of which there may be millions.
+pub async fn events(store: &dyn EventStore, notebook: &NotebookId, subject: String) -> Vec<Recorded> {
+    let (mut found, mut after) = (Vec::new(), 0);
+    loop {
+        let page = match store.read_subject(notebook, &subject, after, MAX_READ_EVENTS).await {
+            Ok(page) => page,
+            Err(error) => {
+                tracing::warn!(%error, %notebook, "who ended a run is not told");
+                return Vec::new();
+            }
+        };
+        let others = page.iter().filter(|stored| stored.envelope.event_type != "ExecutionOutputAppended");
+        found.extend(others.filter_map(|stored| stored.typed().ok()));
+        match page.last() {
+            Some(last) if page.len() == MAX_READ_EVENTS => after = last.envelope.version,
+            _ => return found,
+        }
+    }
+}
+
+pub async fn list(Reading { app, notebook, .. }: Reading, Params((_, id)): Params<RunPath>) -> Json<RunInputs> {
+    let events = events(&*app.store, &notebook, id.to_string()).await;
+    Json(RunInputs { inputs: events.into_iter().fold(Vec::new(), with) })
+}
+
+/// Adds one event; an answer belongs to the last question before it.
+fn with(mut inputs: Vec<RunInput>, Recorded { envelope, event }: Recorded) -> Vec<RunInput> {
+    match event {
+        Event::ExecutionInputRequested(event) => inputs.push(RunInput {
+            version: envelope.version,
+            prompt: event.prompt,
+            password: event.password,
+            answered_by: None,
+            value: None,
+        }),
+        Event::ExecutionInputAnswered(event) => {
+            if let Some(last) = inputs.last_mut() {
+                (last.answered_by, last.value) = (Some(envelope.actor), event.value);
+            }
+        }
+        _ => {}
+    }
+    inputs
 }

@@ -1,29 +1,33 @@
 //! State of one connection: the notebooks it follows, and the handling of its messages.
+//!
+//! Checks: a client asks for the digest at its version, which is computed outside the room.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use notarium_core::{AccountStatuses, NotebookId, Rejection, Scope};
+use notarium_core::{AccountStatuses, NotebookId, Rejection, RejectionCode, Scope};
 use notarium_wire::{
-    AskKernelMessage, CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, KernelAnswer,
-    OfferedConnection, OfferedKernelspec, QuestionRefusal, ServerMessage, SubscribeMessage,
+    AskKernelMessage, CheckMessage, CheckedMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage,
+    KernelAnswer, OfferedConnection, OfferedKernelspec, QuestionRefusal, ServerMessage, SubscribeMessage,
 };
 use tokio::sync::Semaphore;
 
-use super::check::Asker;
+use super::hello::parse;
+use super::hello::problem;
+use super::hello::reject;
 use super::hello::{Named, called, let_in, refusal, welcome};
-use super::parse::{parse, problem, reject};
-use super::waiting::Waiting;
-use crate::agents::ask_kernel::{KernelAsker, answer_to};
-use crate::agents::locks::AgentLock;
-use crate::agents::{Knows, MAX_OFFERED_KERNELSPECS, Offer, frame};
+use super::pulse::Waiting;
+use crate::agents::kernel_questions::{KernelAsker, answer_to};
+use crate::agents::{AgentLock, Knows, MAX_OFFERED_KERNELSPECS, Offer, frame};
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::auth::following::Follow;
-use crate::limits::window::Window;
-use crate::rooms::{Client, ClientId, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission};
-use crate::rooms::{identity, unknown_notebook};
+use crate::auth::Follow;
+use crate::limits::clock::Window;
+use crate::rooms::{
+    Client, ClientId, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission, identity, unknown_notebook,
+};
 
 /// Rooms that are remembered for commands without a subscription.
 const MAX_REMEMBERED_ROOMS: usize = 16;
@@ -407,6 +411,50 @@ fn count_comm(comms: &mut Window) -> Done {
 
 fn about(notebook: &NotebookId, code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
     ErrorMessage { notebook: Some(notebook.clone()), ..problem(code, message) }
+}
+
+/// Client that asks for a check, and the room it goes through.
+pub struct Asker {
+    pub client: ClientId,
+    pub identity: Arc<Identity>,
+    pub room: RoomHandle,
+}
+
+impl Asker {
+    /// Answers a check. If the digests differ, call [`Self::heal`] after the answer is sent.
+    pub async fn check(&self, app: &App, asked: CheckMessage) -> Result<CheckedMessage, ErrorMessage> {
+        let CheckMessage { notebook, version, digest: theirs } = asked;
+        let refused =
+            |code, message: String| ErrorMessage { notebook: Some(notebook.clone()), ..problem(code, message) };
+        let state = self.room.read(self.identity.clone()).await.map_err(|rejection| {
+            let is_unavailable = rejection.code == RejectionCode::Unavailable;
+            let code = if is_unavailable { ErrorCode::Unavailable } else { ErrorCode::UnknownNotebook };
+            refused(code, rejection.message)
+        })?;
+        let now = state.notebook.document.clone();
+        if version > now.version {
+            let message = format!("the notebook is at version {}, before {version}", now.version);
+            return Err(refused(ErrorCode::VersionInFuture, message));
+        }
+        let digest =
+            app.checks.digest(&*app.store, app.limits.max_checked_events, now, version).await.map_err(|failed| {
+                let is_far_back = failed.status == http::StatusCode::PAYLOAD_TOO_LARGE.as_u16();
+                let code = if is_far_back { ErrorCode::VersionTooOld } else { ErrorCode::Unavailable };
+                refused(code, failed.detail.clone())
+            })?;
+        app.checks.answered.fetch_add(1, Ordering::Relaxed);
+        let differs = digest.is_some() && theirs.is_some() && theirs != digest;
+        Ok(CheckedMessage { notebook, version, digest, differs })
+    }
+
+    /// Sends the whole state to a client whose state differed, and logs an error for the operator.
+    pub fn heal(&self, app: &App, checked: &CheckedMessage) {
+        app.checks.differed.fetch_add(1, Ordering::Relaxed);
+        let CheckedMessage { notebook, version, .. } = checked;
+        let (actor, connection) = (self.identity.actor.key(), &self.identity.connection);
+        tracing::error!(%notebook, version, actor, connection, "a client's state is not the notebook's: it gets the whole state");
+        self.room.send(Input::Differs { client: self.client });
+    }
 }
 
 #[cfg(test)]

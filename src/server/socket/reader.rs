@@ -12,20 +12,22 @@ use tokio::time::{Instant, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
+use super::Raw;
 use super::dispatch::Connection;
-use super::handshake::Raw;
+use super::hello::fatal;
+use super::hello::parse;
+use super::hello::problem;
 use super::hello::{Named, agent_lock, let_in, refusal};
-use super::parse::{fatal, parse, problem};
 use super::pulse::{Heard, Pulse};
-use super::replies::Replies;
+use super::writer::Replies;
 use crate::agents::frame;
 use crate::app::App;
-use crate::auth::following::Follow;
+use crate::auth::Follow;
 use crate::auth::{AuthError, Authenticated};
 use crate::http::guard::COMMAND_LINE;
+use crate::limits::clock::Window;
 use crate::limits::connection_slots::ConnectionSlot;
-use crate::limits::read_budget::ReadBudget;
-use crate::limits::window::Window;
+use crate::limits::connection_slots::ReadBudget;
 use crate::rooms::Outbox;
 
 type Stream = WebSocketStream<Join<Heard<ReadHalf<Raw>>, Replies>>;

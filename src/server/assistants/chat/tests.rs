@@ -1,5 +1,6 @@
 //! Chat events of a turn are sent once, in order and complete, whenever a follower joins.
 
+mod cursor;
 mod halves;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use notarium_core::{
 };
 use notarium_wire::{ActivityKind, TurnActivity};
 
-use super::cursor::Cursor;
+use super::Cursor;
 use super::transcript::{Piece, Transcript};
 use crate::assistants::turn_activity::{LiveReply, TurnActivityHub};
 use notarium_wire::rest::ChatEvent;

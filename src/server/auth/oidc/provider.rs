@@ -1,4 +1,6 @@
 //! The OpenID Connect provider: its discovery document, and its claims about people.
+//!
+//! HTTP requests to the provider: the program's HTTP client, with limits.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -11,13 +13,13 @@ use openidconnect::core::{
 };
 use openidconnect::{
     AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, EndpointMaybeSet,
-    EndpointNotSet, EndpointSet, HttpRequest, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge,
+    EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge,
     PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, SignatureVerificationError, TokenResponse,
 };
 use reqwest::Url;
+use reqwest::redirect::Policy;
 use secrecy::ExposeSecret;
 
-use super::http::{self, HttpError, with_causes};
 use super::{Asked, Failure, InvalidOidc, OidcSettings, is_secure};
 use crate::auth::ProvedIdentity;
 use crate::limits::clock::Clock;
@@ -80,7 +82,7 @@ impl Provider {
         let invalid = |error: &dyn std::fmt::Display| InvalidOidc(format!("--oidc-issuer cannot be used: {error}"));
         let issuer = IssuerUrl::new(settings.issuer.clone()).map_err(|error| invalid(&error))?;
         let redirect = RedirectUrl::new(redirect).map_err(|error| invalid(&error))?;
-        let http = http::client().map_err(|error| invalid(&error))?;
+        let http = client().map_err(|error| invalid(&error))?;
         Ok(Self { settings, issuer, redirect, is_here, http, clock, known: RwLock::default() })
     }
 
@@ -145,7 +147,7 @@ impl Provider {
     }
 
     async fn discover(&self) -> Result<Known, String> {
-        let send = |request: HttpRequest| http::send(self.http.clone(), request);
+        let send = |request: HttpRequest| send(self.http.clone(), request);
         let found = CoreProviderMetadata::discover_async(self.issuer.clone(), &send).await;
         let metadata = found.map_err(|error| with_causes(&error))?;
         self.check_addresses(&metadata)?;
@@ -187,7 +189,7 @@ impl Provider {
         code: String,
         verifier: PkceCodeVerifier,
     ) -> Result<CoreTokenResponse, Failure> {
-        let send = |request: HttpRequest| http::send(self.http.clone(), request);
+        let send = |request: HttpRequest| send(self.http.clone(), request);
         let request = client.exchange_code(AuthorizationCode::new(code));
         let request = request.map_err(|error| Failure::Unavailable(error.to_string()))?.set_pkce_verifier(verifier);
         request.request_async(&send).await.map_err(|error: RequestTokenError<HttpError, _>| match error {
@@ -260,7 +262,7 @@ impl Provider {
         tokens: &CoreTokenResponse,
         claims: &CoreIdTokenClaims,
     ) -> Option<CoreUserInfoClaims> {
-        let send = |request: HttpRequest| http::send(self.http.clone(), request);
+        let send = |request: HttpRequest| send(self.http.clone(), request);
         let request = client.user_info(tokens.access_token().clone(), Some(claims.subject().clone())).ok()?;
         match request.request_async(&send).await {
             Ok(more) => Some(more),
@@ -299,4 +301,52 @@ fn refused(error: ClaimsVerificationError) -> Failure {
         _ => "what it says cannot be used",
     };
     Failure::Refused { reason, detail: with_causes(&error) }
+}
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Limit of a discovery document, of keys, of tokens.
+const MAX_ANSWER_BYTES: usize = 1 << 20;
+
+#[derive(Debug, thiserror::Error)]
+pub enum HttpError {
+    #[error("{}", with_causes(.0))]
+    Failed(#[from] reqwest::Error),
+    #[error("its answer is larger than {MAX_ANSWER_BYTES} bytes")]
+    TooLarge,
+    #[error(transparent)]
+    Answer(#[from] openidconnect::http::Error),
+}
+
+/// HTTP client that follows no redirect: codes and secrets go only to configured addresses.
+pub fn client() -> Result<reqwest::Client, reqwest::Error> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(TIMEOUT)
+        .redirect(Policy::none())
+        .user_agent(concat!("notarium/", env!("CARGO_PKG_VERSION")))
+        .build()
+}
+
+pub async fn send(client: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    let mut answer = client.execute(request.try_into()?).await?;
+    let mut body = Vec::new();
+    while let Some(piece) = answer.chunk().await? {
+        if body.len() + piece.len() > MAX_ANSWER_BYTES {
+            return Err(HttpError::TooLarge);
+        }
+        body.extend_from_slice(&piece);
+    }
+    let mut built = openidconnect::http::Response::builder().status(answer.status());
+    for (name, value) in answer.headers() {
+        built = built.header(name, value);
+    }
+    Ok(built.body(body)?)
+}
+
+/// Text of an error with its causes: this library's own text names only the failed step.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |error| error.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -10,11 +10,11 @@ use futures_util::{Stream, stream};
 use notarium_core::{BlobPart, CellId, Document, Output};
 use notarium_wire::ipynb::{self, CellOutput};
 
-use super::export;
+use super::long::not_written;
 use super::long::{self, LongOutput, Reading};
-use super::long_check::not_written;
 use crate::http::problem::Problem;
 use crate::notebooks::Notebooks;
+use crate::notebooks::files;
 
 /// Cells are written together up to this size.
 const PIECE_BYTES: u64 = 256 << 10;
@@ -90,7 +90,7 @@ impl Making {
 
     async fn some_cells(&mut self) -> Result<String, Problem> {
         let (first, bytes) = (self.next, self.take());
-        let blobs = export::named_blobs(&self.state, &self.state.order[first..self.next]);
+        let blobs = files::named_blobs(&self.state, &self.state.order[first..self.next]);
         let (state, pieces, cells) = (self.state.clone(), self.pieces.clone(), first..self.next);
         let mut text = self
             .making(bytes, blobs, move |blobs| {
@@ -105,7 +105,7 @@ impl Making {
     fn end_file(&mut self, text: &mut String) {
         self.is_over = self.next == self.state.order.len();
         if self.is_over {
-            text.push_str(&self.pieces.end(&export::frame(&self.state)));
+            text.push_str(&self.pieces.end(&files::frame(&self.state)));
         }
     }
 
@@ -138,7 +138,7 @@ impl Making {
         let (Some(cell), Some((_, run))) = (self.state.cells.get(id), self.state.latest_execution(id)) else {
             return Ok(None);
         };
-        let bare = export::without_outputs(id, cell, Some(run));
+        let bare = files::without_outputs(id, cell, Some(run));
         if run.outputs.is_empty() || self.pieces.open(index, &bare, Vec::new()).is_none() {
             return Ok(None);
         }
@@ -194,9 +194,9 @@ impl Making {
     async fn outputs(&self, cell: usize, group: Range<usize>, before: usize) -> Result<Vec<CellOutput>, Problem> {
         let shown = self.state.latest_execution(&self.state.order[cell]).map_or(&[][..], |(_, run)| &run.outputs);
         let some = shown.get(group).unwrap_or_default();
-        let (bytes, blobs, own) = (some.iter().map(bytes_of_output).sum(), export::named_by(some), some.to_vec());
+        let (bytes, blobs, own) = (some.iter().map(bytes_of_output).sum(), files::named_by(some), some.to_vec());
         self.making(bytes, blobs, move |blobs| {
-            let outputs = export::outputs(&own, blobs);
+            let outputs = files::outputs(&own, blobs);
             outputs.iter().enumerate().map(|(index, output)| CellOutput::new(before + index, output)).collect()
         })
         .await
@@ -228,7 +228,7 @@ impl Making {
 fn batches(outputs: &[Output]) -> Vec<Range<usize>> {
     let bytes = |range: &Range<usize>| outputs[range.clone()].iter().map(bytes_of_output).sum::<u64>();
     let mut batches: Vec<(Range<usize>, u64)> = Vec::new();
-    for group in export::groups(outputs) {
+    for group in files::groups(outputs) {
         let more = bytes(&group);
         match batches.last_mut().filter(|(_, bytes)| bytes + more <= PIECE_BYTES) {
             Some((batch, bytes)) => (batch.end, *bytes) = (group.end, *bytes + more),
@@ -243,5 +243,5 @@ fn bytes_of_output(output: &Output) -> u64 {
 }
 
 fn cell(state: &Document, pieces: &ipynb::Pieces, index: usize, blobs: &BTreeMap<String, Bytes>) -> Option<String> {
-    Some(pieces.cell(index, &export::cell(state, state.order.get(index)?, blobs)?))
+    Some(pieces.cell(index, &files::cell(state, state.order.get(index)?, blobs)?))
 }

@@ -11,7 +11,7 @@ use notarium_core::{Scope, Scopes};
 use notarium_store::accounts::Coverage;
 use tower::ServiceExt;
 
-use crate::assistants::mcp::McpHandler;
+use crate::assistants::McpHandler;
 use crate::auth::{Authenticated, ClientInfo, NewAgent, NewApiToken, NewToken};
 use crate::http::origin::AllowedOrigins;
 use crate::{RunningServer, Server, ServerConfig, routes};

@@ -1,13 +1,120 @@
+//! A tool call, rebuilt from the record: requested, decided, started, ended.
+//!
 //! Preview for a person's decision: everything that the call would do, from the notebook as it is now.
 
 use notarium_core::tools::{Arguments, CallFunction, NewCell, NotebookTool, Tool};
-use notarium_core::{CellId, CellType, Document, Risk, ToolCall, target_change};
-use notarium_wire::rest::{Confirmation, Effect};
+use notarium_core::{
+    Actor, CellId, CellType, Document, Event, Millis, Recorded, Risk, ToolCall, ToolCallEnd, ToolCallId,
+    ToolCallRequested, Version, target_change,
+};
+use notarium_wire::rest::{Call, CallState, Confirmation, Effect};
 
-use crate::notebooks::diff;
+use crate::notebooks::history;
+
+/// A waiting call, from the notebook's state.
+pub fn waiting(id: &ToolCallId, call: &ToolCall) -> Call {
+    let event = ToolCallRequested {
+        call_id: id.clone(),
+        turn_id: call.turn_id.clone(),
+        function: call.function.clone(),
+        arguments: call.arguments.clone(),
+        arguments_hash: call.arguments_hash,
+        risk: call.risk.clone(),
+        reasons: call.reasons.clone(),
+        targets: call.targets.clone(),
+        gate: call.gate.clone(),
+        after: call.after.clone(),
+        token: None,
+    };
+    requested(event, call.requested_by.clone(), call.requested_at, call.requested_version)
+}
+
+/// A call from all its events, in order; `None` without its request.
+pub fn replay(events: &[Recorded]) -> Option<Call> {
+    let (first, rest) = events.split_first()?;
+    let Event::ToolCallRequested(event) = &first.event else { return None };
+    let envelope = &first.envelope;
+    let mut call = requested(event.clone(), envelope.actor.clone(), envelope.recorded_at, envelope.version);
+    rest.iter().for_each(|recorded| follow(&mut call, recorded));
+    Some(call)
+}
+
+fn requested(event: ToolCallRequested, by: Actor, at: Millis, version: Version) -> Call {
+    Call {
+        state: if event.gate.waits() { CallState::Waiting } else { CallState::Passed },
+        id: event.call_id,
+        function: event.function,
+        arguments: event.arguments,
+        arguments_hash: event.arguments_hash,
+        risk: event.risk,
+        reasons: event.reasons,
+        targets: event.targets,
+        requested_by: by,
+        requested_at: at,
+        requested_version: version,
+        turn_id: event.turn_id,
+        model_usage: None,
+        expires_at: event.gate.until(),
+        after: event.after,
+        decided_by: None,
+        by_means: None,
+        decided_at: None,
+        reason: None,
+        passed_by: None,
+        started_at: None,
+        ended_at: None,
+        duration_ms: None,
+        result: None,
+    }
+}
+
+fn follow(call: &mut Call, recorded: &Recorded) {
+    let at = recorded.envelope.recorded_at;
+    match &recorded.event {
+        Event::ToolCallConfirmed(event) => {
+            decide(call, recorded, CallState::Confirmed, None);
+            call.by_means.clone_from(&event.by_means);
+        }
+        Event::ToolCallDenied(event) => {
+            decide(call, recorded, CallState::Denied, event.detail.clone());
+            call.by_means.clone_from(&event.by_means);
+        }
+        Event::ToolCallWithdrawn(event) => decide(call, recorded, CallState::Withdrawn, Some(event.sentence())),
+        Event::ToolCallVoided(event) => {
+            (call.state, call.ended_at) = (CallState::Voided, Some(at));
+            call.reason = Some(event.sentence());
+        }
+        Event::ToolCallExpired(_) => (call.state, call.ended_at) = (CallState::Expired, Some(at)),
+        Event::ToolCallStarted(event) => {
+            (call.state, call.started_at) = (CallState::Running, Some(at));
+            call.passed_by = Some(event.passed_by.clone());
+        }
+        Event::ToolCallExecuted(event) => {
+            call.state = match event.end.known() {
+                Some(ToolCallEnd::Ok) => CallState::Succeeded,
+                Some(ToolCallEnd::Error) => CallState::Failed,
+                Some(ToolCallEnd::OutcomeUnknown) | None => CallState::OutcomeUnknown,
+            };
+            (call.ended_at, call.duration_ms) = (Some(at), Some(event.duration_ms));
+            call.result = Some(event.result.clone());
+        }
+        _ => {}
+    }
+}
+
+fn decide(call: &mut Call, recorded: &Recorded, state: CallState, reason: Option<String>) {
+    let at = recorded.envelope.recorded_at;
+    call.state = state;
+    call.decided_by = Some(recorded.envelope.actor.clone());
+    call.decided_at = Some(at);
+    call.reason = reason;
+    if state != CallState::Confirmed {
+        call.ended_at = Some(at);
+    }
+}
 
 /// Effects that the call would have now.
-pub fn of(notebook: &Document, call: &ToolCall) -> Confirmation {
+pub fn preview(notebook: &Document, call: &ToolCall) -> Confirmation {
     let tool = notarium_core::tools::find(notebook, &call.function).ok();
     let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
     Confirmation {
@@ -20,7 +127,7 @@ pub fn of(notebook: &Document, call: &ToolCall) -> Confirmation {
 }
 
 /// Bytes of the texts that the preview shows.
-pub fn bytes(confirmation: &Confirmation) -> usize {
+pub fn preview_bytes(confirmation: &Confirmation) -> usize {
     let of = |effect: &Effect| match effect {
         Effect::Creates { source, .. } | Effect::Deletes { source, .. } | Effect::Runs { source, .. } => source.len(),
         Effect::Changes { diff, .. } => diff.len(),
@@ -101,7 +208,7 @@ fn effects(notebook: &Document, arguments: &Arguments) -> Vec<Effect> {
         }
         Arguments::ModifyCell(call) => {
             let before = source(notebook, &call.cell_id);
-            vec![Effect::Changes { cell: call.cell_id.clone(), diff: diff::unified(&before, &call.source) }]
+            vec![Effect::Changes { cell: call.cell_id.clone(), diff: history::unified(&before, &call.source) }]
         }
         Arguments::MoveCell(call) => vec![Effect::Moves { cell: call.cell_id.clone() }],
         Arguments::DeleteCell(call) => vec![deletes(notebook, &call.cell_id)],

@@ -1,0 +1,439 @@
+//! State of a notebook at a version: the nearest snapshot before it, and the events since.
+//!
+//! Digests that clients ask for at their versions, computed outside the rooms.
+//!
+//! Cache of notebooks' states as JSON, shared by concurrent readers of one version and dropped with the last of them.
+//!
+//! Waits for new events in a notebook's log, while the caller may read it.
+//!
+//! The room's frames only signal that something is new. The events are read from the log at the consumer's pace, so a
+//! slow consumer costs no memory and misses nothing.
+//!
+//! Differences between two texts, for people.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::ops::Deref;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use notarium_core::{ChainError, Document, Hash, Head, Notebook, NotebookId, Recorded, Stored, Version, verify_chain};
+use notarium_store::EventStore;
+use notarium_wire::{LastEvent, SubscribeMessage};
+use sha2::{Digest, Sha256};
+use tokio::sync::{Mutex as AsyncMutex, Semaphore};
+
+use super::Notebooks;
+use crate::auth::Authenticated;
+use crate::auth::Follow;
+use crate::http::problem::Problem;
+use crate::rooms::Memo;
+use crate::rooms::{Client, Frame, Input, Outbox, OutboxReceiver, RoomHandle, identity, snapshot};
+
+/// Events per read.
+const PAGE: usize = 2_000;
+
+/// Reads old versions, however far the nearest snapshot is.
+pub struct Replays {
+    max_gap: Version,
+    /// Serialises replays over more than `max_gap` events: the next one finds the snapshots that the one before has
+    /// stored.
+    beyond_gap: AsyncMutex<()>,
+}
+
+impl Replays {
+    /// `max_gap`: largest number of events between two snapshots.
+    pub fn new(max_gap: Version) -> Self {
+        Self { max_gap: max_gap.max(1), beyond_gap: AsyncMutex::default() }
+    }
+
+    /// State at a version that the log has reached.
+    pub async fn state_at(
+        &self,
+        store: &dyn EventStore,
+        notebook: &NotebookId,
+        version: Version,
+    ) -> Result<Document, Problem> {
+        let (head, state) = nearest(store, notebook, version).await?;
+        if version.saturating_sub(state.version) <= self.max_gap {
+            return advance(store, head, state, version).await;
+        }
+        let _turn = self.beyond_gap.lock().await;
+        let found = snapshot::latest(store, notebook, Some(version), snapshot::unpack).await?;
+        let (mut head, mut state) = found.unwrap_or_else(|| (Head::START, Notebook::new(notebook.clone())));
+        while version - state.version > self.max_gap {
+            let next = state.version + self.max_gap;
+            (head, state) = advance_from(store, head, state, next).await?;
+            snapshot::leave(store, Arc::new(state.clone()), head).await;
+        }
+        let (_, state) = advance_from(store, head, state, version).await?;
+        Ok(Arc::unwrap_or_clone(state.document))
+    }
+}
+
+/// Latest snapshot up to a version, or the empty notebook.
+async fn nearest(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<(Head, Document), Problem> {
+    let found = snapshot::latest(store, notebook, Some(version), snapshot::unpack_document).await?;
+    Ok(found.unwrap_or_else(|| (Head::START, Document::new(notebook.clone()))))
+}
+
+/// State at a version that the log has reached. Problem `limit_exceeded` if it needs more than `limit` events.
+pub async fn state_at(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    version: Version,
+    limit: u64,
+) -> Result<Document, Problem> {
+    let (head, state) = nearest(store, notebook, version).await?;
+    let missing = version.saturating_sub(state.version);
+    if missing > limit {
+        let detail = format!("version {version} is {missing} events after the nearest snapshot, more than {limit}");
+        return Err(Problem::new(http::StatusCode::PAYLOAD_TOO_LARGE, "limit_exceeded", detail));
+    }
+    advance(store, head, state, version).await
+}
+
+/// State at a version from the log alone, whatever its length.
+pub async fn replayed(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<Document, Problem> {
+    advance(store, Head::START, Document::new(notebook.clone()), version).await
+}
+
+/// State to which events are applied.
+trait Fold: Deref<Target = Document> {
+    fn fold(&mut self, recorded: &Recorded);
+}
+
+impl Fold for Notebook {
+    fn fold(&mut self, recorded: &Recorded) {
+        self.apply(recorded);
+    }
+}
+
+/// Document without the ledger: half the work.
+struct Alone(Document);
+
+impl Deref for Alone {
+    type Target = Document;
+
+    fn deref(&self) -> &Document {
+        &self.0
+    }
+}
+
+impl Fold for Alone {
+    fn fold(&mut self, recorded: &Recorded) {
+        self.0.apply(recorded);
+    }
+}
+
+async fn advance(store: &dyn EventStore, head: Head, state: Document, to: Version) -> Result<Document, Problem> {
+    let (_, Alone(state)) = advance_from(store, head, Alone(state), to).await?;
+    Ok(state)
+}
+
+/// Applies events up to `to`, after verifying their hash chain. `head` is that of `state`.
+async fn advance_from<F: Fold>(
+    store: &dyn EventStore,
+    mut head: Head,
+    mut state: F,
+    to: Version,
+) -> Result<(Head, F), Problem> {
+    while state.version < to {
+        let wanted = usize::try_from(to - state.version).unwrap_or(PAGE).min(PAGE);
+        let events = store.read(&state.notebook_id, state.version, wanted).await?;
+        if events.is_empty() {
+            let detail = format!("the notebook is at version {}, before {to}", state.version);
+            return Err(Problem::new(http::StatusCode::BAD_REQUEST, "version_in_future", detail));
+        }
+        for stored in &events {
+            head = verify_chain(head, [stored]).map_err(|error| damaged(&error, head.version))?;
+            let recorded = stored.typed().map_err(|error| {
+                Problem::new(http::StatusCode::CONFLICT, "read_only", format!("{error}: read a version before it"))
+            })?;
+            state.fold(&recorded);
+        }
+        tokio::task::yield_now().await;
+    }
+    Ok((head, state))
+}
+
+fn damaged(error: &ChainError, whole_to: Version) -> Problem {
+    let detail = format!(
+        "the record is damaged: {error}. It is whole up to version {whole_to}: read that, and ask the server's operator to \
+         restore a backup"
+    );
+    Problem::new(http::StatusCode::CONFLICT, "damaged", detail)
+}
+
+/// SHA-256 of the state's JSON: the same for every server that has applied the same events.
+pub fn state_hash(state: &Document) -> Hash {
+    Hash(Sha256::digest(serde_json::to_vec(state).unwrap_or_default()).into())
+}
+
+/// Digests computed concurrently, over all notebooks.
+const MAX_AT_ONCE: usize = 2;
+
+/// Computes digests for all connections, and counts the results of their checks.
+pub struct Checks {
+    permits: Semaphore,
+    digests: Memo<(NotebookId, Version), Option<Hash>>,
+    pub answered: AtomicU64,
+    pub differed: AtomicU64,
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        let (answered, differed) = Default::default();
+        Self { permits: Semaphore::new(MAX_AT_ONCE), digests: Memo::default(), answered, differed }
+    }
+}
+
+impl Checks {
+    /// The digest at `version`, which `now` has reached; `None` if that state has no canonical form.
+    pub async fn digest(
+        &self,
+        store: &dyn EventStore,
+        max_events: u64,
+        now: Arc<Document>,
+        version: Version,
+    ) -> Result<Option<Hash>, Problem> {
+        let key = (now.notebook_id.clone(), version);
+        // While waiting for the permit, the same digest may have been computed for another client.
+        let _permit = self.permits.acquire().await;
+        if let Some(digest) = self.digests.get(&key) {
+            return Ok(digest);
+        }
+        let document =
+            if now.version == version { now } else { Arc::new(state_at(store, &key.0, version, max_events).await?) };
+        let digest = tokio::task::spawn_blocking(move || document.digest().ok()).await.unwrap_or_default();
+        self.digests.keep(key, digest);
+        Ok(digest)
+    }
+}
+
+/// Size of the pieces of a text: one buffer that doubles would take twice the memory while it grows.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// A text that is being sent, owned by its readers.
+type Kept = Option<(Version, Weak<Vec<Bytes>>)>;
+
+/// Texts by notebook. Making a text holds its lock: other readers wait for that text.
+#[derive(Debug, Default)]
+pub struct StateTexts(Mutex<HashMap<NotebookId, Arc<tokio::sync::Mutex<Kept>>>>);
+
+/// A text while it is written.
+#[derive(Default)]
+struct Pieces {
+    whole: Vec<Bytes>,
+    last: Vec<u8>,
+}
+
+impl Pieces {
+    fn of(document: &Document) -> Option<Vec<Bytes>> {
+        let mut pieces = Self::default();
+        serde_json::to_writer(&mut pieces, document).ok()?;
+        let Self { mut whole, last } = pieces;
+        whole.push(last.into());
+        Some(whole)
+    }
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.last.len() == PIECE_BYTES {
+            let full = std::mem::replace(&mut self.last, Vec::with_capacity(PIECE_BYTES));
+            self.whole.push(full.into());
+        }
+        let taken = bytes.len().min(PIECE_BYTES - self.last.len());
+        self.last.extend_from_slice(bytes.get(..taken).unwrap_or_default());
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl StateTexts {
+    /// Pieces of the text. `None`: it could not be made.
+    pub async fn of(&self, document: Arc<Document>) -> Option<Arc<Vec<Bytes>>> {
+        let slot = self.slot(&document.notebook_id);
+        let mut kept = slot.lock().await;
+        if let Some((version, text)) = &*kept
+            && *version == document.version
+            && let Some(text) = text.upgrade()
+        {
+            return Some(text);
+        }
+        let version = document.version;
+        let made = tokio::task::spawn_blocking(move || Pieces::of(&document)).await;
+        let text = Arc::new(made.ok()??);
+        *kept = Some((version, Arc::downgrade(&text)));
+        Some(text)
+    }
+
+    fn slot(&self, notebook: &NotebookId) -> Arc<tokio::sync::Mutex<Kept>> {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.retain(|_, slot| {
+            let is_idle =
+                slot.try_lock().is_ok_and(|kept| kept.as_ref().is_none_or(|(_, text)| text.strong_count() == 0));
+            !is_idle || Arc::strong_count(slot) > 1
+        });
+        slots.entry(notebook.clone()).or_default().clone()
+    }
+}
+
+/// Interval of the comments that keep a stream of server-sent events open.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Frames in the outbox. They only signal news: one is enough.
+const MAX_WAITING_FRAMES: usize = 4;
+/// Events per read.
+const WATCH_PAGE: usize = 500;
+
+/// Watch of one consumer. Dropping it unsubscribes from the room.
+pub struct LogWatch {
+    pub notebooks: Arc<Notebooks>,
+    pub authenticated: Authenticated,
+    room: RoomHandle,
+    client: Client,
+    receiver: OutboxReceiver,
+    follow: Follow,
+    /// Version of the last event that was read.
+    version: Version,
+    /// True if the token's rights have changed and were not checked in the room yet.
+    is_unchecked: bool,
+}
+
+impl LogWatch {
+    /// Reads events after `since`, and is notified of events after `version`, which the notebook has reached.
+    pub async fn start(
+        notebooks: Arc<Notebooks>,
+        authenticated: Authenticated,
+        notebook: &NotebookId,
+        version: Version,
+        since: Version,
+    ) -> Result<Self, Problem> {
+        let room = notebooks.room(&authenticated, notebook)?;
+        let follow = Follow::new(&notebooks.accounts, &authenticated).await?;
+        let (outbox, receiver) = Outbox::new(MAX_WAITING_FRAMES, notebooks.limits.max_queued_bytes);
+        let client = notebooks.rooms.connect(outbox);
+        // The room resends nothing: earlier events are read from the log.
+        let last = notebooks.store.read(notebook, version.saturating_sub(1), 1).await?.pop();
+        let last = last.map(|stored| LastEvent { version, event_id: stored.envelope.id });
+        let message = SubscribeMessage { notebook: notebook.clone(), since: last, unconfirmed: Vec::new() };
+        let identity = identity(&authenticated, notebook, &format!("sse{}", client.id.0));
+        room.send(Input::Subscribe { client: client.id, identity, message });
+        Ok(Self { notebooks, authenticated, room, client, receiver, follow, version: since, is_unchecked: false })
+    }
+
+    pub fn notebook(&self) -> &NotebookId {
+        self.room.notebook_id()
+    }
+
+    /// Waits for new events in the log; `None`: the caller may read no more, or the server stops. Cancel safe.
+    pub async fn wait(&mut self) -> Option<()> {
+        loop {
+            self.check().await?;
+            let mut frames = Vec::new();
+            tokio::select! {
+                is_open = self.receiver.recv_many(&mut frames) => {
+                    if !is_open || frames.iter().any(ends_it) {
+                        return None;
+                    }
+                    if !frames.iter().all(is_beside_the_log) {
+                        return Some(());
+                    }
+                }
+                changed = self.follow.changed() => {
+                    self.authenticated = changed.ok()?;
+                    self.is_unchecked = true;
+                }
+                () = self.notebooks.stopping.cancelled() => return None,
+            }
+        }
+    }
+
+    /// Next events of the log, empty at its end; `None`: the caller may read no more.
+    pub async fn read(&mut self) -> Option<Vec<Stored>> {
+        // A long read does not call `wait`, so rights are checked here too.
+        if let Some(changed) = self.follow.changed().now_or_never() {
+            self.authenticated = changed.ok()?;
+            self.is_unchecked = true;
+        }
+        self.check().await?;
+        let stored = self.notebooks.store.read(self.room.notebook_id(), self.version, WATCH_PAGE).await.ok()?;
+        self.version = stored.last().map_or(self.version, |stored| stored.envelope.version);
+        Some(stored)
+    }
+
+    /// Checks the caller's rights, if the token's have changed.
+    async fn check(&mut self) -> Option<()> {
+        if !self.is_unchecked {
+            return Some(());
+        }
+        let notebook = self.room.notebook_id();
+        let identity = identity(&self.authenticated, notebook, "");
+        self.room.send(Input::IdentityChanged { client: self.client.id, identity });
+        self.notebooks.read(&self.authenticated, notebook).await.ok()?;
+        self.is_unchecked = false;
+        Some(())
+    }
+}
+
+/// True if the role was removed, or the room refuses.
+fn ends_it(frame: &Frame) -> bool {
+    frame.starts_with("{\"error\"") || (frame.starts_with("{\"access\"") && frame.contains("\"role\":null"))
+}
+
+fn is_beside_the_log(frame: &Frame) -> bool {
+    ["{\"presence\"", "{\"kernels\"", "{\"activity\""].iter().any(|name| frame.starts_with(name))
+}
+
+impl Drop for LogWatch {
+    fn drop(&mut self) {
+        self.room.send(Input::Unsubscribe { client: self.client.id });
+    }
+}
+
+/// Texts beyond this are compared as a whole only.
+const MAX_DIFF_BYTES: usize = 1 << 20;
+
+/// A unified diff; empty if the texts are equal.
+pub fn unified(left: &str, right: &str) -> String {
+    if left == right {
+        return String::new();
+    }
+    if left.len() + right.len() > MAX_DIFF_BYTES {
+        return "(too long to show what differs)".to_owned();
+    }
+    similar::TextDiff::from_lines(left, right).unified_diff().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn those_who_read_at_a_time_share_one_text_and_nobody_keeps_it() {
+        let texts = StateTexts::default();
+        let document = Arc::new(Document::new("nb".parse().unwrap()));
+        let (one, other) = tokio::join!(texts.of(document.clone()), texts.of(document.clone()));
+        let (one, other) = (one.unwrap(), other.unwrap());
+        assert!(Arc::ptr_eq(&one, &other));
+        assert_eq!(one.concat(), serde_json::to_vec(&*document).unwrap());
+        let mut later = (*document).clone();
+        later.version = 1;
+        assert_ne!(texts.of(Arc::new(later)).await.unwrap(), one, "another version is another text");
+        drop((one, other));
+        let title = "t".repeat(3 * PIECE_BYTES);
+        let large = Document { title, ..(*document).clone() };
+        let pieces = texts.of(Arc::new(large.clone())).await.unwrap();
+        assert_eq!((pieces.len(), pieces.concat()), (4, serde_json::to_vec(&large).unwrap()));
+        drop(pieces);
+        texts.slot(&"other".parse().unwrap());
+        assert_eq!(texts.0.lock().unwrap().len(), 1, "only what is being read is kept");
+    }
+}
