@@ -1,9 +1,8 @@
-//! Connected runtime agents, their offers, and kernel launches that no agent has claimed.
+//! Connected runtime agents: their offers, kernel launches that no agent has claimed, and one connection per agent.
 //!
-//! Lock: one connection per runtime agent. Two processes with one token would each report the other's kernels as dead.
-//!
-//! The process that holds the lock keeps it, so a second process started by mistake ends no runs. The same process may
-//! always reconnect, even if its old connection still looks alive after a network cut.
+//! Two processes with one token would each report the other's kernels as dead, so one process holds the lock of its agent.
+//! A second process started by mistake ends no runs. The same process may always reconnect, even if its old connection
+//! still looks alive after a network cut.
 
 pub mod kernel_questions;
 pub mod outputs;

@@ -4,17 +4,14 @@
 //! - Authentication is a bearer token in the `Authorization` header or in the socket's first frame. There are no
 //!   cookies, so a foreign page has nothing to ride on, and no token is ever read from a URL.
 //! - A browser proves a key that no script can read, and stores no token: `browser_keys`. A printed link carries a
-//!   token that is good once: `links`.
+//!   token that is good once.
 //! - Only hashes of secrets are stored. A presented secret is hashed and the hashes are compared, so the time of the
 //!   comparison reveals nothing.
 //! - `confirm` is held by sessions, and by API tokens of a person who asked for it by name; never by agents or guests.
 //! - A connection learns immediately when its token ends: [`Accounts::follow`].
 //!
-//! An authenticated caller, and its rights in each notebook.
-//!
-//! Text form of a token: `nt_<kind>_<id>_<secret>`, recognisable by people and by secret scanners.
-//!
-//! Validates names, labels, logins and passwords.
+//! An [`Authenticated`] caller has its rights in each notebook. The [`TokenText`] `nt_<kind>_<id>_<secret>` is
+//! recognisable by people and by secret scanners.
 
 pub mod account_status;
 mod accounts;

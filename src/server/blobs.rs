@@ -1,12 +1,8 @@
 //! Blobs of notebooks: the bytes are in the blob store, records of their uploaders beside the log.
 //!
-//! A blob exists if its bytes do. The records are for quotas and for sweeping, and may be missing after a crash.
-//!
-//! Claims of old blobs that a command is about to name: a claim and a removal exclude each other.
-//!
-//! Checks that a command names only blobs that were uploaded for its notebook.
-//!
-//! Checks that attachments have their declared type and size before the turn is recorded.
+//! A blob exists if its bytes do. The records are for quotas and for sweeping, and may be missing after a crash. A command
+//! may only name blobs that were uploaded for its notebook; it claims old ones, and a claim and a removal exclude each
+//! other. Attachments must have their declared type and size before the turn is recorded.
 
 pub mod parts;
 pub mod sweep;

@@ -1,6 +1,5 @@
-//! Accepts connections, and closes those that send nothing in time.
-//!
-//! Client address behind proxies that the operator trusts.
+//! Accepts connections, finds the client's address behind trusted proxies, and closes connections that send nothing in
+//! time.
 
 pub mod body_timeout;
 pub mod extract;

@@ -10,6 +10,17 @@
 //! - Memory per connection is bounded. A slow reader is caught up from the log or disconnected, and does not slow others.
 //! - A blob that an event names is on disk, under the notebook, with the hash that names it.
 //!
+//! Folders, from below; each may name those above it in this list:
+//! - `limits/`: limits, quotas (`usage`), slots of anonymous connections, the clock.
+//! - `auth/`: accounts, tokens, sessions of browsers, sign-in with OpenID Connect, account status.
+//! - `rooms/`: one task per open notebook; outboxes, the list of notebooks, snapshots, notices, reading of code.
+//! - `http/`: serving, guards, problems, origins, the page, OpenAPI, bodies and streams.
+//! - `blobs/`: blobs with their records, claims and checks; their sweep; large values of outputs.
+//! - `agents/`: runtime agents; their outputs, questions to kernels, files beside a notebook.
+//! - `notebooks/`: reads and commands with their checks; lists, templates, history, files, output spill.
+//! - `assistants/`: the assistants' host, chat, tool calls, live activity, revocation.
+//! - `app`: state shared by the handlers in `socket/` and `routes/`; `server` starts and stops all.
+//!
 //! This crate must never decide what a command does (the core does) or in which order things are shown (the rooms do).
 //! Only this crate knows HTTP.
 

@@ -1,6 +1,4 @@
-//! Limits of a server. Units are in the names.
-//!
-//! Limit of files and connections that this process may have open.
+//! Limits of a server: units are in the names. The process's own limit of open files bounds its connections.
 
 pub mod clock;
 pub mod connection_slots;

@@ -2,12 +2,8 @@
 //! connections.
 //!
 //! Nothing is decided here. A room's inbox is bounded: senders wait when it is full. Commands that stop runs or kernels
-//! skip the queue.
-//!
-//! Alarms that reopen an unloaded notebook at a given time, so that a waiting tool call expires there too. An alarm
-//! costs one sleeping task.
-//!
-//! Back-off after a fault of the program ended a notebook's room.
+//! skip the queue. Alarms reopen an unloaded notebook at a given time, so that a waiting tool call expires there too. A
+//! fault of the program ends one room alone, which opens again after a pause.
 
 mod catalog;
 mod judge;

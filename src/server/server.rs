@@ -1,8 +1,4 @@
-//! Starts and stops a server. The binary and the tests start it the same way.
-//!
-//! Data folder of a server: events, accounts, blobs.
-//!
-//! Reasons why a server did not start.
+//! Starts and stops a server, on its data folder. The binary and the tests start it the same way.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ export const BINARY = process.env.NOTARIUM_BINARY ?? new URL("../../../target/de
 /** Python environment with ipykernel. Without it the server creates one. */
 export const KERNELS = process.env.NOTARIUM_KERNEL_PATH;
 
-/** Folder of a page to serve like src/server/page.rs, instead of the embedded one: needs no Rust build.
+/** Folder of a page to serve like src/server/http/page.rs, instead of the embedded one: needs no Rust build.
  *  Benchmarks use bench/serving.ts for that. */
 const PAGE = process.env.NOTARIUM_BENCH ? undefined : process.env.NOTARIUM_PAGE;
 

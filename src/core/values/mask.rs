@@ -24,7 +24,7 @@ const WHOLE_SECRET_CHARS: usize = 64;
 /// pattern has the group `key`, only that part is masked. Each pattern begins with literal text, for which the search
 /// looks.
 const SHAPES: &[&str] = &[
-    // Notarium's own, as `src/server/auth/token_text.rs` writes them.
+    // Notarium's own, as `src/server/auth.rs` writes them.
     r"nt_(?:owner|session|api|agent|share|reset|link)_[0-9A-Za-z_-]+?_[0-9A-Fa-f]{16,}",
     // OpenAI, Anthropic, and others with keys like theirs; Groq; xAI.
     r"sk-[0-9A-Za-z_-]{20}",

@@ -1,6 +1,5 @@
-//! A tool call, rebuilt from the record: requested, decided, started, ended.
-//!
-//! Preview for a person's decision: everything that the call would do, from the notebook as it is now.
+//! Tool calls for people: rebuilt from the record (requested, decided, started, ended), and previewed for a decision with
+//! everything that the call would do to the notebook as it is now.
 
 use notarium_core::tools::{Arguments, CallFunction, NewCell, NotebookTool, Tool};
 use notarium_core::{

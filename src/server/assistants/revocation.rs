@@ -1,6 +1,4 @@
 //! Withdraws requests to assistants as soon as their token is revoked or expires, or their person's account is closed.
-//!
-//! Expiry times of tokens with which assistants were asked for something that is still open.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;

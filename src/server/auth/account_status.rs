@@ -1,8 +1,5 @@
-//! Looks up the account status of subjects to whom a command would give rights.
-//!
-//! Current rights of a person, for assistants and the server that act in the person's name without a token.
-//!
-//! Search for people by name, and names of guests.
+//! Other people's accounts: the account status of subjects to whom a command would give rights, the current rights of a
+//! person for assistants, search for people by name, names of guests.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,5 @@
-//! Follows a token while its connection lives: revocation and expiry take effect immediately.
-//!
-//! Cache of authenticated tokens: a request costs no query to the store.
-//!
-//! Follows the rights of a connection's token while it lives.
+//! Follows tokens while they are used: revocation and expiry take effect immediately. The cache of authenticated tokens
+//! saves each request a query to the store.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,9 +1,8 @@
-//! Passwords: argon2id, off the async threads, with bounded concurrency.
+//! Passwords: argon2id, off the async threads, with bounded concurrency; and the rate limit of attempts.
 //!
-//! Rate limit of sign-in attempts, per network and per login and network; checked before any look-up or hash. Attempts
-//! at one login from everywhere only slow each other down, so a stranger cannot lock a person out.
-//!
-//! Kept in memory: a failed attempt by a stranger costs no write, and a restart resets the counters.
+//! Attempts are limited per network, and per login and network, before any look-up or hash. Attempts at one login from
+//! everywhere only slow each other down, so a stranger cannot lock a person out. The counters are in memory: a failed
+//! attempt costs no write, and a restart resets them.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;

@@ -1,6 +1,5 @@
-//! Deadline for request bodies: a client cannot hold a request open by sending a byte now and then.
-//!
-//! Drains or closes an unread request body, so that the client can read an early error.
+//! Bodies of requests: a deadline, so that a client cannot hold a request open by sending a byte now and then; and the
+//! drain of an unread body, so that the client can read an early error.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

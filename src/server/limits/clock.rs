@@ -1,9 +1,7 @@
-//! The server's clock: the only place that reads the time, so that tests can set it.
+//! The server's clock, the monotonic clock of the rooms, and counters by windows of time.
 //!
-//! Rate limit by fixed windows of time.
-//!
-//! MonotonicClock of the rooms: the wall clock, made monotonic. If the wall clock is set back, time goes on as before; if it
-//! stays behind for a minute, it is followed again. So a clock that was wrong for a while does no lasting harm.
+//! [`Clock`] is the only place that reads the wall clock, so that tests can set it. [`MonotonicClock`] goes on if the wall
+//! clock is set back, and follows it again if it stays behind for a minute: a wrong clock does no lasting harm.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

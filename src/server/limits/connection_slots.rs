@@ -1,6 +1,4 @@
-//! Limits of unauthenticated connections, in total and per network.
-//!
-//! Read limit of a connection that has not authenticated yet.
+//! Limits of connections that have not authenticated: slots in total and per network, and bytes that each may send.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr};

@@ -1,12 +1,7 @@
-//! Import and export of files: `.ipynb` to commands, state to `.ipynb`, large parts to blobs and back. Pure, except for
-//! `pieces`, `long`, `long_check` and `readable`, which read the blobs of a file that is written.
+//! Import and export of files: `.ipynb` to commands, state to `.ipynb`, and files for reading (HTML, Markdown, Python).
 //!
-//! Imports a file: one command that makes the notebook, and the blobs that it names.
-//!
-//! Exports a notebook's state to a file.
-//!
-//! Files for reading (HTML, Markdown, Python). Unlike `.ipynb` their text is made whole, so their outputs have a
-//! smaller limit.
+//! A `.ipynb` is streamed by `pieces`, and its long values by `long`. The text of a file for reading is made whole, so its
+//! outputs have a smaller limit.
 
 mod long;
 pub mod pieces;

@@ -1,15 +1,8 @@
-//! State of a notebook at a version: the nearest snapshot before it, and the events since.
+//! Reads of a notebook's record: its state at a version, digests that clients ask for, states as JSON, differences between
+//! two texts, and the wait for new events.
 //!
-//! Digests that clients ask for at their versions, computed outside the rooms.
-//!
-//! Cache of notebooks' states as JSON, shared by concurrent readers of one version and dropped with the last of them.
-//!
-//! Waits for new events in a notebook's log, while the caller may read it.
-//!
-//! The room's frames only signal that something is new. The events are read from the log at the consumer's pace, so a
-//! slow consumer costs no memory and misses nothing.
-//!
-//! Differences between two texts, for people.
+//! A replay begins at the nearest snapshot. Concurrent readers share a digest and the JSON of a version. [`LogWatch`] reads
+//! events at the consumer's pace while the caller may read; the room's frames only signal that something is new.
 
 use std::collections::HashMap;
 use std::io::{self, Write};

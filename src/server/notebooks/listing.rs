@@ -1,6 +1,5 @@
-//! Lists the notebooks that a caller can see.
-//!
-//! Snippets for a search: lines of the found notebooks with the words. The index keeps no text to show.
+//! Lists the notebooks that a caller can see. A search shows the lines of the found notebooks with the words; the index
+//! keeps no text to show.
 
 use std::time::Duration;
 

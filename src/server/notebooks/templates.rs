@@ -1,7 +1,4 @@
-//! Templates of new notebooks: notebooks that are marked as templates, and the starters of every server. The mark is in
-//! `metadata.notarium.template`, so it is in the record and in exported files. Pure.
-//!
-//! Builds the command that copies a notebook's state into a new notebook. Pure.
+//! Commands that make a notebook from another: from a starter of every server, from a template, as a fork. Pure.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

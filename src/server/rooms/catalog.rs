@@ -1,8 +1,6 @@
 //! Projections of the log: snapshots and the list of notebooks.
 //!
-//! Read-your-writes for the notebook list: which catalog rows lag, and whose changes they miss.
-//!
-//! Text of values that are one word on the wire.
+//! [`ListLag`] gives the list read-your-writes: it has the rows that lag, and whose changes they miss.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

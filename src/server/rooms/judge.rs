@@ -1,8 +1,5 @@
-//! Judges the risk of code, off the rooms' tasks; cached by the hash of the sources.
-//!
-//! Reads the names that cells use and define, off the rooms' tasks; cached by the hash of the text.
-//!
-//! Cache of the latest answers to costly questions, by question.
+//! Reads code off the rooms' tasks: judges its risk, and finds the names that cells use and define. Answers are cached by
+//! the hash of the sources.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,4 @@
-//! Access of a notebook: list, grant, revoke, hand over.
-//!
-//! Rights in notebooks for the guards of routes, answered by the rooms.
+//! Access of a notebook: list, grant, revoke, hand over. Guards of routes ask the rooms for rights.
 
 use async_trait::async_trait;
 use axum::Json;

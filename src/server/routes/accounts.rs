@@ -1,13 +1,5 @@
-//! Routes for accounts: sessions, people, tokens, agents, workspaces, share links, the audit log.
-//!
-//! Response shapes for accounts. Never a hash, and a secret only in the response that creates it.
-//!
-//! Routes for tokens of programs and of runtime agents.
-//!
-//! Share links, by which people without an account take part in one notebook.
-//!
-//! The token identifies the link. Its role is a grant in the notebook's access list: the log says who shared, and
-//! revoking the grant there takes effect immediately.
+//! Routes for accounts: tokens of programs and agents, share links, and the shapes of all responses about accounts; never
+//! a hash, and a secret only in the response that creates it.
 
 mod people;
 mod session;

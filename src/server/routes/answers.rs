@@ -1,6 +1,5 @@
-//! Extractors and answers for routes that submit a command or read a notebook.
-//!
-//! Scans the record backwards for events of one type, with a limit.
+//! Extractors and answers for routes that submit a command or read a notebook, and scans of the record backwards, with a
+//! limit.
 
 use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams};

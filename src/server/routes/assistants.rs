@@ -1,7 +1,6 @@
-//! Routes for assistants: models, policy, grants, conversations and their messages.
+//! Routes for assistants: models, policy, grants, conversations and their messages; and `/mcp` for outside assistants.
 //!
-//! Route `/mcp` for outside assistants. The program that starts the server mounts the protocol's handler; this file
-//! checks tokens, and ends streams when they end.
+//! The program that starts the server mounts the handler of `/mcp`; this file checks tokens, and ends streams when they end.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;

@@ -1,8 +1,4 @@
-//! Routes for cells: insert, read, edit, move, delete, restore.
-//!
-//! Comments: threads on cells and on ranges of their text.
-//!
-//! Routes for the dependency graph of cells, and the notebook's reactivity mode.
+//! Routes for cells: insert, read, edit, move, delete, restore; their comment threads; their dependency graph.
 
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
-//! Routes for chats with an assistant: ask, follow the answer, resume following.
-//!
-//! Routes for turns of assistants: usage, outcome, cancelling, undo.
+//! Routes for chats with an assistant: ask, follow the answer, resume following; usage, outcome, cancelling and undo of
+//! turns.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,6 +1,5 @@
-//! Routes that import and export notebooks as files.
-//!
-//! Large parts of outputs: uploaded by agents, people and imports, downloaded by readers of the notebook.
+//! Routes that import and export notebooks as files, and for blobs: large parts of outputs, uploaded by agents, people and
+//! imports, downloaded by readers of the notebook.
 
 use axum::Json;
 use axum::extract::{DefaultBodyLimit, Request, State};

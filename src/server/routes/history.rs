@@ -1,6 +1,5 @@
-//! Routes for the record: events as pages, lines or a stream; the trash; verification of the hash chain.
-//!
-//! Server-sent events: the log from a version on, for clients that only listen.
+//! Routes for the record: events as pages, lines, a stream or server-sent events; the trash; verification of the hash
+//! chain.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::convert::Infallible;

@@ -1,6 +1,4 @@
-//! Routes for kernels: list, launch, interrupt, restart, shut down, stop, ask.
-//!
-//! Routes for functions that kernels have registered: list, and call by a person.
+//! Routes for kernels: list, launch, interrupt, restart, shut down, stop, ask; and functions that kernels have registered.
 
 use axum::Json;
 use axum::extract::State;

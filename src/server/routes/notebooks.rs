@@ -1,6 +1,4 @@
-//! Routes for notebooks: list, create, read, rename, archive, fork, undo, and any command.
-//!
-//! Routes for templates of new notebooks.
+//! Routes for notebooks: list, create, read, rename, archive, fork, undo, and any command; and for templates.
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,8 +1,5 @@
-//! Routes for runs: request, list, read, compare, cancel, answer.
-//!
-//! Finds the actors who cancelled runs: the state has only the causes of ends, the record has the actors.
-//!
-//! Questions of a run on stdin and their answers, from the events of the record.
+//! Routes for runs: request, list, read, compare, cancel, answer. The record tells who cancelled a run, and its questions
+//! on stdin.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,6 +1,4 @@
-//! Routes for health, metrics and the page.
-//!
-//! Routes for the usage of people and workspaces, for themselves and for administrators.
+//! Routes for health, metrics, the page, and the usage of people and workspaces.
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering};

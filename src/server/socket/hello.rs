@@ -1,6 +1,4 @@
-//! Handshake of the protocol: authentication by `hello`, and the `welcome`.
-//!
-//! Parses frames to messages, or to errors that say what was expected; builds error and reject messages.
+//! Messages of a connection: parsing, errors that say what was expected, authentication by `hello`, and the `welcome`.
 
 use std::collections::BTreeMap;
 

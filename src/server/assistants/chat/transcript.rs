@@ -1,8 +1,7 @@
 //! Chat events of a turn for its followers: a pure state machine over the turn's events in the log and the live reply.
 //! The same log gives the same chat events, so a follower that resumes with a [`Cursor`] gets exactly the rest.
 //!
-//! Streams the reply of one model call: first from the live reply, finally from the message in the log, each piece
-//! once. Pure.
+//! A reply is streamed first from the live reply, finally from the message in the log, each piece once.
 
 use std::collections::{BTreeMap, VecDeque};
 

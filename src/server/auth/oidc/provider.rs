@@ -1,6 +1,4 @@
-//! The OpenID Connect provider: its discovery document, and its claims about people.
-//!
-//! HTTP requests to the provider: the program's HTTP client, with limits.
+//! The OpenID Connect provider: its discovery document, its claims about people, and the HTTP requests to it, with limits.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;

@@ -1,6 +1,5 @@
-//! Writes one output whose long values are never held whole: they are streamed from their blobs.
-//!
-//! Checks if a long value is JSON that a file may contain: streamed once, and never held whole.
+//! Writes one output whose long values are never held whole: they are streamed from their blobs, after a check that a
+//! value is JSON that a file may contain.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufReader, Read};

@@ -1,6 +1,4 @@
-//! People: names for all callers, accounts for administrators.
-//!
-//! Workspaces: groups of people and notebooks.
+//! People (names for all callers, accounts for administrators) and workspaces, their groups.
 
 use axum::Json;
 use axum::extract::State;

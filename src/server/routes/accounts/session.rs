@@ -1,6 +1,4 @@
-//! Sign-in, sign-out, and the caller's own account.
-//!
-//! Sign-in with an OpenID Connect provider, and identities linked to accounts.
+//! Sign-in by password, token or OpenID Connect, sign-out, and the caller's own account with its identities.
 
 use std::sync::Arc;
 
