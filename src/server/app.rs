@@ -12,7 +12,7 @@ use crate::agents::kernel_questions::KernelAskService;
 use crate::agents::kernel_questions::KernelQuestions;
 use crate::agents::working_files::FileService;
 use crate::agents::working_files::Transfers;
-use crate::assistants::Assistants;
+use crate::assistants::AssistantState;
 use crate::auth::Accounts;
 use crate::auth::oidc::Oidc;
 use crate::limits::connection_slots::ConnectionSlots;
@@ -35,7 +35,7 @@ pub struct Parts {
     /// Pending file transfers to and from runtime agents.
     pub transfers: Transfers,
     pub agent_locks: AgentLocks,
-    pub assistants: Arc<Assistants>,
+    pub assistants: Arc<AssistantState>,
     pub checks: Checks,
     /// Cache of states as JSON, shared by concurrent readers.
     pub state_texts: StateTexts,
@@ -78,7 +78,7 @@ impl App {
         FileService { rooms, accounts, agents: &self.agents, transfers: &self.transfers, max_file_bytes }
     }
 
-    /// What a guarded stream checks the rights of its reader with.
+    /// Rooms and accounts, with which a guarded stream checks the rights of its reader.
     pub fn readers(&self) -> (&Arc<Rooms>, &Accounts) {
         (&self.rooms, &self.accounts)
     }

@@ -47,7 +47,7 @@ use crate::agents::kernel_questions::{KernelAskService, KernelAsker, KernelQuest
 use crate::auth::Authenticated;
 use crate::blobs::parse_hash;
 use crate::http::problem::Problem;
-use crate::notebooks::listing::{self, Wanted};
+use crate::notebooks::listing::{self, ListingQuery};
 use crate::notebooks::{Notebooks, body_of};
 use crate::rooms::Identity;
 use crate::rooms::notices::NoticeQueue;
@@ -58,13 +58,13 @@ use turn_activity::TurnActivityHub;
 #[derive(Clone)]
 pub struct AssistantHost {
     notebooks: Arc<Notebooks>,
-    assistants: Arc<Assistants>,
+    assistants: Arc<AssistantState>,
     agents: Arc<Agents>,
     kernel_questions: Arc<KernelQuestions>,
 }
 
 /// State of the server for assistants.
-pub struct Assistants {
+pub struct AssistantState {
     pub notices: NoticeQueue,
     /// Notebooks where assistants were asked with tokens that may expire.
     pub expiring: NoticeQueue,
@@ -80,7 +80,7 @@ pub struct Assistants {
     pub call_pace: CallPace,
 }
 
-impl Assistants {
+impl AssistantState {
     pub fn new(are_here: bool, models: Vec<Model>, max_calls_per_minute: usize) -> Self {
         Self {
             notices: NoticeQueue::default(),
@@ -97,7 +97,7 @@ impl Assistants {
 impl AssistantHost {
     pub(crate) fn new(
         notebooks: Arc<Notebooks>,
-        assistants: Arc<Assistants>,
+        assistants: Arc<AssistantState>,
         agents: Arc<Agents>,
         kernel_questions: Arc<KernelQuestions>,
     ) -> Self {
@@ -283,7 +283,7 @@ impl Host for AssistantHost {
             self.notebooks.accounts.as_session(for_user).await.map_err(|error| accounts_failed(&error, for_user))?;
         let person = person.ok_or_else(account_closed)?;
         let limit = limit.clamp(1, 200);
-        let wanted = Wanted { text: query.map(str::to_owned), limit, ..Wanted::default() };
+        let wanted = ListingQuery { text: query.map(str::to_owned), limit, ..ListingQuery::default() };
         let page = listing::visible(&self.notebooks, &person, wanted).await.map_err(unread)?;
         let listed = page.entries.into_iter().map(|(entry, _)| ListedNotebook {
             notebook_id: entry.notebook_id,

@@ -32,7 +32,7 @@ use parts::Part;
 
 /// A stored blob, for its record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredBlob {
     pub sha256: Hash,
     pub size_bytes: u64,
     pub media_type: Option<String>,
@@ -56,19 +56,19 @@ impl Deref for NotebookBlobs {
 
 impl NotebookBlobs {
     /// Stores bytes for a notebook that may not exist yet; call [`Self::record`] when it does.
-    pub async fn put_all(&self, notebook: &NotebookId, parts: Vec<Part>) -> Result<Vec<Kept>, Problem> {
+    pub async fn put_all(&self, notebook: &NotebookId, parts: Vec<Part>) -> Result<Vec<StoredBlob>, Problem> {
         let mut kept = Vec::with_capacity(parts.len());
         for Part { sha256, bytes } in parts {
             self.claims.note(notebook, &sha256, self.clock.now()).await;
-            kept.push(Kept { sha256, size_bytes: bytes.len() as u64, media_type: None });
+            kept.push(StoredBlob { sha256, size_bytes: bytes.len() as u64, media_type: None });
             self.bytes.put_bytes(notebook, bytes).await?;
         }
         Ok(kept)
     }
 
     /// Records the uploader of each blob. The first record of a blob stays.
-    pub async fn record(&self, by: &Actor, notebook: &NotebookId, kept: Vec<Kept>) -> Result<(), StoreError> {
-        for Kept { sha256, size_bytes, media_type } in kept {
+    pub async fn record(&self, by: &Actor, notebook: &NotebookId, kept: Vec<StoredBlob>) -> Result<(), StoreError> {
+        for StoredBlob { sha256, size_bytes, media_type } in kept {
             let record = BlobRecord {
                 notebook_id: notebook.clone(),
                 sha256,

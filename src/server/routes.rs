@@ -32,7 +32,7 @@ use tower_http::trace::TraceLayer;
 
 use crate::app::App;
 use crate::http::body_timeout::finish_body;
-use crate::http::body_timeout::{Pace, keep_pace};
+use crate::http::body_timeout::{BodyTimeout, keep_pace};
 use crate::http::extract::{method_not_allowed, not_found};
 use crate::http::guard::{Gate, Guard, GuardedRouter, RouteGuard};
 use crate::http::origin::{AllowedOrigins, check_origin};
@@ -96,7 +96,7 @@ fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(app.limits.max_request_bytes))
-        .layer(axum::middleware::from_fn_with_state(Pace::of(&app.limits), keep_pace))
+        .layer(axum::middleware::from_fn_with_state(BodyTimeout::of(&app.limits), keep_pace))
         .layer(CatchPanicLayer::custom(broken))
         .layer(CompressionLayer::new().compress_when(compressed))
         .layer(axum::middleware::from_fn_with_state(allowed, check_origin))

@@ -20,7 +20,7 @@ use crate::agents::AgentLocks;
 use crate::agents::outputs::AgentOutputs;
 use crate::agents::working_files::Transfers;
 use crate::app::{App, Parts};
-use crate::assistants::{AssistantHost, Assistants, McpHandler, revocation};
+use crate::assistants::{AssistantHost, AssistantState, McpHandler, revocation};
 use crate::auth::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::auth::{Accounts, AuthOptions};
 use crate::blobs::sweep::{self, SweepError, Swept};
@@ -202,7 +202,7 @@ fn app(
         kernel_questions: Arc::default(),
         transfers: Transfers::default(),
         agent_locks: AgentLocks::default(),
-        assistants: Arc::new(Assistants::new(config.assistants, config.models.clone(), max_calls)),
+        assistants: Arc::new(AssistantState::new(config.assistants, config.models.clone(), max_calls)),
         checks: Checks::default(),
         state_texts: StateTexts::default(),
         imports: Semaphore::new(limits.max_imports),

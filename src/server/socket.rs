@@ -30,7 +30,7 @@ use crate::app::App;
 use crate::http::problem::Problem;
 use crate::limits::connection_slots::ReadBudget;
 use crate::rooms::Outbox;
-use pulse::{Heard, Pulse, Taken};
+use pulse::{Pulse, TimedReader, TimedWriter};
 use reader::Stranger;
 use writer::Replies;
 
@@ -91,8 +91,8 @@ async fn run(app: App, socket: Raw, stranger: Stranger, _permit: OwnedSemaphoreP
     let (outbox, receiver) = Outbox::new(app.limits.max_queued_frames, app.limits.max_queued_bytes);
     let (incoming, outgoing) = tokio::io::split(socket);
     let pulse = Pulse::new(app.limits.usual_heartbeat());
-    let incoming = Heard { stream: incoming, pulse: pulse.clone() };
-    let outgoing = Taken::new(outgoing, pulse.clone());
+    let incoming = TimedReader { stream: incoming, pulse: pulse.clone() };
+    let outgoing = TimedWriter::new(outgoing, pulse.clone());
     let incoming = tokio::io::join(incoming, Replies(outbox.clone()));
     // Frames above the promised size get an error up to this size; beyond, the connection ends.
     let hard_limit = Some(app.limits.max_frame_bytes.saturating_mul(2));

@@ -37,19 +37,19 @@ const MAX_REMEMBERED_TOKENS: usize = 1_024;
 /// Open questions to kernels.
 #[derive(Default)]
 pub struct KernelQuestions {
-    state: Mutex<State>,
+    state: Mutex<QuestionState>,
 }
 
 #[derive(Default)]
-struct State {
+struct QuestionState {
     /// Number of the last question. Numbers follow the order in which questions arrived.
     last: u64,
-    waiting: BTreeMap<u64, Waiting>,
+    waiting: BTreeMap<u64, OpenQuestion>,
     asked: HashMap<TokenId, Window>,
 }
 
 /// A question that waits for its answer.
-pub struct Waiting {
+pub struct OpenQuestion {
     /// Connection of the asker: its next question to the kernel cancels this one.
     pub asker: String,
     pub kernel_session: KernelSessionId,
@@ -59,7 +59,7 @@ pub struct Waiting {
 }
 
 impl KernelQuestions {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QuestionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -106,9 +106,9 @@ impl KernelQuestions {
 
     /// Registers a question under its number. It cancels an earlier one of the same asker to the same kernel, and is
     /// cancelled by a later one. The returned place keeps it registered until it is dropped.
-    pub fn wait(&self, number: u64, waiting: Waiting) -> Result<Place<'_>, KernelAnswer> {
+    pub fn wait(&self, number: u64, waiting: OpenQuestion) -> Result<QuestionSlot<'_>, KernelAnswer> {
         let mut state = self.state();
-        let is_same = |it: &Waiting| it.asker == waiting.asker && it.kernel_session == waiting.kernel_session;
+        let is_same = |it: &OpenQuestion| it.asker == waiting.asker && it.kernel_session == waiting.kernel_session;
         let other = state.waiting.iter().find(|(_, it)| is_same(it)).map(|(number, _)| *number);
         match other {
             Some(later) if later > number => return Err(cancelled()),
@@ -119,11 +119,11 @@ impl KernelQuestions {
             return Err(too_many());
         }
         state.waiting.insert(number, waiting);
-        Ok(Place { questions: self, number })
+        Ok(QuestionSlot { questions: self, number })
     }
 }
 
-impl State {
+impl QuestionState {
     /// The asker may have left, so a failed send is ignored.
     fn settle(&mut self, number: u64, answer: KernelAnswer) {
         if let Some(waiting) = self.waiting.remove(&number) {
@@ -133,12 +133,12 @@ impl State {
 }
 
 /// Removes its question when dropped, however the question ends.
-pub struct Place<'a> {
+pub struct QuestionSlot<'a> {
     questions: &'a KernelQuestions,
     number: u64,
 }
 
-impl Drop for Place<'_> {
+impl Drop for QuestionSlot<'_> {
     fn drop(&mut self) {
         self.questions.state().waiting.remove(&self.number);
     }
@@ -228,7 +228,7 @@ impl KernelAsker {
         let (answer, answered) = oneshot::channel();
         let (id, asker) = (self.number, self.asker(&question.kind));
         let waiting =
-            Waiting { asker: asker.clone(), kernel_session: kernel_session.clone(), agent: agent.client, answer };
+            OpenQuestion { asker: asker.clone(), kernel_session: kernel_session.clone(), agent: agent.client, answer };
         let _place = service.questions.wait(id, waiting)?;
         let timeout = match question.kind.is_about_code() {
             true => service.limits.kernel_question_timeout,
@@ -380,10 +380,10 @@ pub fn answer_to(id: u32, notebook: NotebookId, answer: KernelAnswer) -> ServerM
 mod tests {
     use super::*;
 
-    fn waiting(asker: &str) -> (Waiting, oneshot::Receiver<KernelAnswer>) {
+    fn waiting(asker: &str) -> (OpenQuestion, oneshot::Receiver<KernelAnswer>) {
         let (answer, answered) = oneshot::channel();
         let (asker, kernel_session) = (asker.to_owned(), "k".parse().unwrap());
-        (Waiting { asker, kernel_session, agent: ClientId(1), answer }, answered)
+        (OpenQuestion { asker, kernel_session, agent: ClientId(1), answer }, answered)
     }
 
     #[test]

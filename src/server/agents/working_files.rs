@@ -152,7 +152,7 @@ impl<'a> FileAsker<'a> {
     pub async fn download(&self, path: String) -> Result<Download, Problem> {
         let (sender, coming) = oneshot::channel();
         let transfer = transfer_name();
-        let Request { id, answer, place } = self.begin(transfer.clone(), Some(Way::ToPerson(sender)))?;
+        let OpenRequest { id, answer, place } = self.begin(transfer.clone(), Some(TransferWay::ToPerson(sender)))?;
         self.send(id, FileRequest::Read { path, transfer })?;
         let entry = match answered(answer).await? {
             FileAnswer::Found(entry) => entry,
@@ -206,7 +206,8 @@ impl<'a> FileAsker<'a> {
         .await?;
         let pieces = pieces.inspect(move |_| moved.notify_one()).boxed();
         let transfer = transfer_name();
-        let Request { id, answer, place: _place } = self.begin(transfer.clone(), Some(Way::ToAgent(pieces)))?;
+        let OpenRequest { id, answer, place: _place } =
+            self.begin(transfer.clone(), Some(TransferWay::ToAgent(pieces)))?;
         self.send(id, FileRequest::Write { path, transfer, overwrite, size_bytes, max_bytes })?;
         match stored(answer, &progress).await? {
             FileAnswer::Written(written) => Ok(written),
@@ -214,9 +215,9 @@ impl<'a> FileAsker<'a> {
         }
     }
 
-    fn begin(&self, transfer: String, way: Option<Way>) -> Result<Request, Problem> {
+    fn begin(&self, transfer: String, way: Option<TransferWay>) -> Result<OpenRequest, Problem> {
         let Reachable { id: agent, client, .. } = self.agent.clone();
-        let asked = Asked { agent, client, token: self.who.token_id.clone(), transfer };
+        let asked = TransferAgent { agent, client, token: self.who.token_id.clone(), transfer };
         self.service.transfers.begin(asked, way).map_err(problem)
     }
 
@@ -306,7 +307,7 @@ fn late() -> Problem {
 }
 
 /// Passes on exactly this many bytes, or ends with an error: a truncated file is never taken for a whole one.
-fn whole(pieces: Pieces, size_bytes: u64) -> impl Stream<Item = Result<Bytes, axum::Error>> + Send + 'static {
+fn whole(pieces: FilePieces, size_bytes: u64) -> impl Stream<Item = Result<Bytes, axum::Error>> + Send + 'static {
     stream::unfold(Some((pieces, size_bytes)), async |state| {
         let (mut pieces, left) = state?;
         let next = pieces.next().await;
@@ -344,28 +345,28 @@ const MAX_PER_AGENT: usize = 32;
 const MAX_PER_TOKEN: usize = 8;
 
 /// Bytes of a file, in pieces.
-pub type Pieces = BoxStream<'static, Result<Bytes, axum::Error>>;
+pub type FilePieces = BoxStream<'static, Result<Bytes, axum::Error>>;
 
 /// Open requests to runtime agents. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Transfers(Arc<Mutex<State>>);
+pub struct Transfers(Arc<Mutex<TransferState>>);
 
 #[derive(Default)]
-struct State {
+struct TransferState {
     /// Number of the last request.
     last: u64,
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, PendingRequest>,
 }
 
-struct Open {
-    asked: Asked,
+struct PendingRequest {
+    asked: TransferAgent,
     answer: Option<oneshot::Sender<FileAnswer>>,
-    way: Option<Way>,
+    way: Option<TransferWay>,
 }
 
 /// Addressee of a request, and its token.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct TransferAgent {
     pub agent: AgentId,
     /// Connection of the agent.
     pub client: ClientId,
@@ -375,30 +376,30 @@ pub struct Asked {
 }
 
 /// Direction of the bytes.
-pub enum Way {
+pub enum TransferWay {
     /// To a person whose request waits for them.
-    ToPerson(oneshot::Sender<Pieces>),
-    ToAgent(Pieces),
+    ToPerson(oneshot::Sender<FilePieces>),
+    ToAgent(FilePieces),
 }
 
 /// A request that waits for its answer.
-pub struct Request {
+pub struct OpenRequest {
     /// Number that the agent's answer repeats.
     pub id: u64,
     pub answer: oneshot::Receiver<FileAnswer>,
     /// Place of the request: until it is dropped, the agent may bring or fetch the bytes.
-    pub place: Place,
+    pub place: RequestSlot,
 }
 
 impl Transfers {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TransferState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Registers a request that waits for an answer, and for bytes, if any. Refused above a limit.
-    pub fn begin(&self, asked: Asked, way: Option<Way>) -> Result<Request, FileAnswer> {
+    pub fn begin(&self, asked: TransferAgent, way: Option<TransferWay>) -> Result<OpenRequest, FileAnswer> {
         let mut state = self.state();
-        let count = |is_same: fn(&Asked, &Asked) -> bool| {
+        let count = |is_same: fn(&TransferAgent, &TransferAgent) -> bool| {
             state.open.values().filter(|open| is_same(&open.asked, &asked)).count()
         };
         if count(|one, other| one.token == other.token) >= MAX_PER_TOKEN {
@@ -413,8 +414,8 @@ impl Transfers {
         state.last += 1;
         let id = state.last;
         let (sender, answer) = oneshot::channel();
-        state.open.insert(id, Open { asked, answer: Some(sender), way });
-        Ok(Request { id, answer, place: Place { transfers: self.clone(), id } })
+        state.open.insert(id, PendingRequest { asked, answer: Some(sender), way });
+        Ok(OpenRequest { id, answer, place: RequestSlot { transfers: self.clone(), id } })
     }
 
     /// Passes on the answer of an agent's connection to a request that went there.
@@ -438,35 +439,35 @@ impl Transfers {
     }
 
     /// Receiver of the bytes of a transfer. Only the first call gets it.
-    pub fn to_person(&self, agent: &AgentId, transfer: &str) -> Option<oneshot::Sender<Pieces>> {
-        match self.take(agent, transfer, |way| matches!(way, Way::ToPerson(_)))? {
-            Way::ToPerson(sender) => Some(sender),
-            Way::ToAgent(_) => None,
+    pub fn to_person(&self, agent: &AgentId, transfer: &str) -> Option<oneshot::Sender<FilePieces>> {
+        match self.take(agent, transfer, |way| matches!(way, TransferWay::ToPerson(_)))? {
+            TransferWay::ToPerson(sender) => Some(sender),
+            TransferWay::ToAgent(_) => None,
         }
     }
 
     /// Bytes for this agent. Only the first call gets them.
-    pub fn to_agent(&self, agent: &AgentId, transfer: &str) -> Option<Pieces> {
-        match self.take(agent, transfer, |way| matches!(way, Way::ToAgent(_)))? {
-            Way::ToAgent(pieces) => Some(pieces),
-            Way::ToPerson(_) => None,
+    pub fn to_agent(&self, agent: &AgentId, transfer: &str) -> Option<FilePieces> {
+        match self.take(agent, transfer, |way| matches!(way, TransferWay::ToAgent(_)))? {
+            TransferWay::ToAgent(pieces) => Some(pieces),
+            TransferWay::ToPerson(_) => None,
         }
     }
 
-    fn take(&self, agent: &AgentId, transfer: &str, is_meant: fn(&Way) -> bool) -> Option<Way> {
+    fn take(&self, agent: &AgentId, transfer: &str, is_meant: fn(&TransferWay) -> bool) -> Option<TransferWay> {
         let mut state = self.state();
-        let is_it = |open: &&mut Open| open.asked.transfer == transfer && open.asked.agent == *agent;
+        let is_it = |open: &&mut PendingRequest| open.asked.transfer == transfer && open.asked.agent == *agent;
         state.open.values_mut().find(is_it)?.way.take_if(|way| is_meant(way))
     }
 }
 
 /// Removes its request when dropped, however the request ends.
-pub struct Place {
+pub struct RequestSlot {
     transfers: Transfers,
     id: u64,
 }
 
-impl Drop for Place {
+impl Drop for RequestSlot {
     fn drop(&mut self) {
         // Dropped after the lock is released: bytes that were not fetched may own a connection.
         let _open = self.transfers.state().open.remove(&self.id);

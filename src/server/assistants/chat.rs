@@ -24,7 +24,7 @@ use notarium_wire::rest::ChatEvent;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::Assistants;
+use super::AssistantState;
 use super::calls;
 use super::turn_activity::LiveTurn;
 use crate::auth::Authenticated;
@@ -39,7 +39,7 @@ const PACE: Duration = Duration::from_millis(30);
 /// Streams a turn that began at `started`, after the cursor `resume`, while the follower may read the notebook.
 pub async fn stream(
     notebooks: Arc<Notebooks>,
-    assistants: Arc<Assistants>,
+    assistants: Arc<AssistantState>,
     authenticated: Authenticated,
     notebook: NotebookId,
     turn_id: TurnId,
@@ -70,7 +70,7 @@ pub async fn stream(
 /// State of one connection that follows a turn.
 struct Follower {
     watch: LogWatch,
-    assistants: Arc<Assistants>,
+    assistants: Arc<AssistantState>,
     live: Arc<LiveTurn>,
     activity: watch::Receiver<()>,
     transcript: Transcript,

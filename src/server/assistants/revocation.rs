@@ -9,7 +9,7 @@ use notarium_store::CatalogQuery;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
-use super::Assistants;
+use super::AssistantState;
 use crate::notebooks::Notebooks;
 use crate::rooms::ReadState;
 
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// A token or account whose requests are to be withdrawn.
 #[derive(Debug, Clone)]
-struct Ended {
+struct EndedAccess {
     revoked: Revoked,
     /// Absent: in every notebook.
     notebook: Option<NotebookId>,
@@ -28,17 +28,17 @@ struct Ended {
 /// Withdraws the requests of everything that ends, until the server stops.
 pub async fn follow(
     notebooks: Arc<Notebooks>,
-    assistants: Arc<Assistants>,
+    assistants: Arc<AssistantState>,
     mut ended: mpsc::UnboundedReceiver<Revoked>,
 ) {
-    let (mut todo, mut failed): (VecDeque<Ended>, VecDeque<Ended>) = Default::default();
+    let (mut todo, mut failed): (VecDeque<EndedAccess>, VecDeque<EndedAccess>) = Default::default();
     let mut expiries = Expiries::default();
     let mut ticks = tokio::time::interval(PAUSE);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             () = notebooks.stopping.cancelled() => return,
-            Some(revoked) = ended.recv() => todo.push_back(Ended { revoked, notebook: None }),
+            Some(revoked) = ended.recv() => todo.push_back(EndedAccess { revoked, notebook: None }),
             notice = assistants.expiring.take() => expiries.look(&notebooks, notice.notebook).await,
             _ = ticks.tick(), if !failed.is_empty() || expiries.is_waiting() => {
                 todo.append(&mut failed);
@@ -57,7 +57,7 @@ pub async fn follow(
 }
 
 /// Withdraws in every notebook where requests may be open: notebooks that are open now, and those with work.
-async fn withdraw(server: &Notebooks, Ended { revoked, notebook }: &Ended) -> Result<(), Rejection> {
+async fn withdraw(server: &Notebooks, EndedAccess { revoked, notebook }: &EndedAccess) -> Result<(), Rejection> {
     if let Some(notebook) = notebook {
         return withdraw_in(server, notebook, revoked).await;
     }
@@ -151,11 +151,13 @@ impl Expiries {
     }
 
     /// Tokens that have expired by now, each with a notebook.
-    fn due(&mut self, now: Millis) -> Vec<Ended> {
+    fn due(&mut self, now: Millis) -> Vec<EndedAccess> {
         let mut due = Vec::new();
         while self.waiting.first().is_some_and(|(at, ..)| *at <= now) {
             let ended = self.waiting.pop_first();
-            due.extend(ended.map(|(_, id, notebook)| Ended { revoked: Revoked::Token(id), notebook: Some(notebook) }));
+            due.extend(
+                ended.map(|(_, id, notebook)| EndedAccess { revoked: Revoked::Token(id), notebook: Some(notebook) }),
+            );
         }
         due
     }

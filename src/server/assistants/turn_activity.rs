@@ -126,7 +126,7 @@ impl LiveReply {
     }
 }
 
-type Key = (NotebookId, TurnId);
+type TurnKey = (NotebookId, TurnId);
 
 /// Live activity of one turn.
 #[derive(Debug, Default)]
@@ -153,7 +153,7 @@ pub struct TurnActivityHub(Mutex<Turns>);
 
 #[derive(Debug, Default)]
 struct Turns {
-    turns: HashMap<Key, (u64, Arc<LiveTurn>)>,
+    turns: HashMap<TurnKey, (u64, Arc<LiveTurn>)>,
     /// Counter of generations and uses.
     count: u64,
 }
@@ -190,7 +190,7 @@ impl TurnActivityHub {
 }
 
 impl Turns {
-    fn turn(&mut self, key: Key) -> Arc<LiveTurn> {
+    fn turn(&mut self, key: TurnKey) -> Arc<LiveTurn> {
         self.count += 1;
         let (used, turn) = self.turns.entry(key).or_default();
         *used = self.count;

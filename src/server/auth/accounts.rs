@@ -33,10 +33,10 @@ const KEEP_ENDED_MS: Millis = 30 * 24 * 60 * 60 * 1000;
 /// Accounts, tokens and what they allow. Cheap to clone.
 #[derive(Clone)]
 pub struct Accounts {
-    shared: Arc<Shared>,
+    shared: Arc<AccountsParts>,
 }
 
-struct Shared {
+struct AccountsParts {
     store: AccountStore,
     clock: Clock,
     cache: TokenCache,
@@ -71,7 +71,7 @@ pub struct OneTimeToken {
 }
 
 /// A token's record, from the table of tokens or of share links.
-struct Loaded {
+struct LoadedToken {
     secret_hash: [u8; 32],
     created_by: Option<User>,
     revoked_at: Option<Millis>,
@@ -90,7 +90,7 @@ impl Accounts {
         read_placements(&store, &placements).await?;
         store.forget_ended_tokens(clock.now().saturating_sub(KEEP_ENDED_MS)).await?;
         let (ended, ended_receiver) = mpsc::unbounded_channel();
-        let shared = Shared {
+        let shared = AccountsParts {
             store,
             clock,
             cache: TokenCache::default(),
@@ -312,7 +312,7 @@ impl Accounts {
         Ok(cached)
     }
 
-    async fn load(&self, kind: TokenKind, id: &TokenId) -> Result<Loaded, AuthError> {
+    async fn load(&self, kind: TokenKind, id: &TokenId) -> Result<LoadedToken, AuthError> {
         if kind == TokenKind::Share {
             let id = ShareLinkId::new(id.as_str()).map_err(|_| AuthError::Invalid)?;
             let link = self.store().share_link(&id).await?.ok_or(AuthError::Invalid)?;
@@ -322,7 +322,7 @@ impl Accounts {
         self.holder(token).await
     }
 
-    async fn guest(&self, link: ShareLink) -> Result<Loaded, AuthError> {
+    async fn guest(&self, link: ShareLink) -> Result<LoadedToken, AuthError> {
         let created_by = self.store().user(&link.created_by).await?;
         let token_id = TokenId::new(link.id.as_str()).map_err(|_| AuthError::Invalid)?;
         let authenticated = Authenticated {
@@ -340,10 +340,10 @@ impl Accounts {
             asks_again: false,
             placements: self.shared.placements.clone(),
         };
-        Ok(Loaded { secret_hash: link.secret_hash, created_by, revoked_at: link.revoked_at, authenticated })
+        Ok(LoadedToken { secret_hash: link.secret_hash, created_by, revoked_at: link.revoked_at, authenticated })
     }
 
-    async fn holder(&self, token: Token) -> Result<Loaded, AuthError> {
+    async fn holder(&self, token: Token) -> Result<LoadedToken, AuthError> {
         let created_by = self.store().user(&token.created_by).await?;
         let mut scopes = token.scopes.scopes().clone();
         let (actor, name, workspaces) = match &token.holder {
@@ -373,7 +373,7 @@ impl Accounts {
             asks_again: false,
             placements: self.shared.placements.clone(),
         };
-        Ok(Loaded { secret_hash: token.secret_hash, created_by, revoked_at: token.revoked_at, authenticated })
+        Ok(LoadedToken { secret_hash: token.secret_hash, created_by, revoked_at: token.revoked_at, authenticated })
     }
 
     fn touch(&self, cached: &Cached) {

@@ -158,10 +158,10 @@ impl TokenCache {
     }
 }
 
-type Changed = Pin<Box<dyn Future<Output = (FollowedToken, Result<Authenticated, AuthError>)> + Send>>;
+type RightsChange = Pin<Box<dyn Future<Output = (FollowedToken, Result<Authenticated, AuthError>)> + Send>>;
 
 /// A followed token whose future is kept across turns of a `select!`, so that no change is lost between two of them.
-pub struct Follow(Changed);
+pub struct Follow(RightsChange);
 
 impl Follow {
     pub async fn new(accounts: &Accounts, authenticated: &Authenticated) -> Result<Self, AuthError> {
@@ -176,7 +176,7 @@ impl Follow {
     }
 }
 
-fn waiting(mut followed: FollowedToken) -> Changed {
+fn waiting(mut followed: FollowedToken) -> RightsChange {
     Box::pin(async move {
         let changed = followed.changed().await;
         (followed, changed)

@@ -72,13 +72,13 @@ pub enum OidcError {
 
 /// Failure of an exchange with the provider. Reasons are for people, details for the log.
 #[cfg_attr(not(feature = "oidc"), expect(dead_code, reason = "no provider is asked"))]
-enum Failure {
+enum ExchangeFailure {
     Unavailable(String),
     Refused { reason: &'static str, detail: String },
 }
 
 /// Address for the browser, and the state that the server keeps for it.
-struct Asked {
+struct ProviderRequest {
     url: String,
     state: String,
     secrets: Secrets,
@@ -95,7 +95,7 @@ pub struct Oidc {
 }
 
 /// A sign-in that was begun.
-pub struct Started {
+pub struct StartedSignIn {
     /// Address that the browser opens.
     pub url: String,
     /// Parameter that the browser brings back.
@@ -155,13 +155,13 @@ impl Oidc {
         key_hash: [u8; 32],
         purpose: Purpose,
         address: Option<IpAddr>,
-    ) -> Result<Started, OidcError> {
+    ) -> Result<StartedSignIn, OidcError> {
         let place = self.begun.enter(address, self.clock.now()).ok_or(OidcError::TooMany)?;
         let asked = self.provider.ask(purpose == Purpose::Afresh).await.map_err(|reason| self.unavailable(&reason))?;
         let at = self.clock.now();
-        let begun = Begun { key_hash, secrets: asked.secrets, purpose, at, _place: place };
+        let begun = BegunSignIn { key_hash, secrets: asked.secrets, purpose, at, _place: place };
         self.begun.put(asked.state.clone(), begun);
-        Ok(Started { url: asked.url, state: asked.state, expires_at: at + BEGUN_MS })
+        Ok(StartedSignIn { url: asked.url, state: asked.state, expires_at: at + BEGUN_MS })
     }
 
     /// Finishes a sign-in; returns the person. `key_hash`: hash of the key that signed state and code.
@@ -178,8 +178,8 @@ impl Oidc {
         }
         let since = (begun.purpose == Purpose::Afresh).then_some(begun.at);
         self.provider.exchange(code, begun.secrets, since).await.map_err(|failure| match failure {
-            Failure::Unavailable(reason) => self.unavailable(&reason),
-            Failure::Refused { reason, detail } => {
+            ExchangeFailure::Unavailable(reason) => self.unavailable(&reason),
+            ExchangeFailure::Refused { reason, detail } => {
                 tracing::warn!(name = self.name, reason, detail, "a sign-in with OpenID Connect was refused");
                 self.refused(reason)
             }
@@ -223,10 +223,10 @@ fn callback(public: &Url) -> Result<String, InvalidOidc> {
 
 /// Allow-list of the operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Admission(Vec<Allowed>);
+pub struct Admission(Vec<AdmissionRule>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Allowed {
+enum AdmissionRule {
     /// All people whom the provider signs in.
     Everybody,
     /// Exact domain of a verified address, after the @.
@@ -243,10 +243,12 @@ impl Admission {
     /// Refuses an account to a person who is not on the list.
     pub fn check(&self, proved: &ProvedIdentity) -> Result<(), AuthError> {
         let address = proved.email.as_deref().map(str::to_lowercase);
-        let is_named = |allowed: &Allowed| match (allowed, address.as_deref()) {
-            (Allowed::Everybody, _) => true,
-            (Allowed::Domain(domain), Some(address)) => address.rsplit_once('@').is_some_and(|(_, of)| of == domain),
-            (Allowed::Address(named), Some(address)) => address == named,
+        let is_named = |allowed: &AdmissionRule| match (allowed, address.as_deref()) {
+            (AdmissionRule::Everybody, _) => true,
+            (AdmissionRule::Domain(domain), Some(address)) => {
+                address.rsplit_once('@').is_some_and(|(_, of)| of == domain)
+            }
+            (AdmissionRule::Address(named), Some(address)) => address == named,
             (_, None) => false,
         };
         if self.0.iter().any(is_named) {
@@ -262,16 +264,16 @@ impl Admission {
     }
 }
 
-fn allowed(text: &str) -> Result<Allowed, InvalidOidc> {
+fn allowed(text: &str) -> Result<AdmissionRule, InvalidOidc> {
     let who = text.trim().to_lowercase();
     let is_host = |host: &str| {
         let is_letter = |character: char| character.is_alphanumeric() || matches!(character, '-' | '.');
         !host.is_empty() && !host.starts_with('.') && host.chars().all(is_letter)
     };
     match who.rsplit_once('@') {
-        None if who == "*" => Ok(Allowed::Everybody),
-        None if is_host(&who) => Ok(Allowed::Domain(who)),
-        Some((name, host)) if !name.is_empty() && is_host(host) => Ok(Allowed::Address(who)),
+        None if who == "*" => Ok(AdmissionRule::Everybody),
+        None if is_host(&who) => Ok(AdmissionRule::Domain(who)),
+        Some((name, host)) if !name.is_empty() && is_host(host) => Ok(AdmissionRule::Address(who)),
         _ => Err(InvalidOidc(format!(
             "--oidc-allow '{text}' is neither a domain (example.org), nor an address (ann@example.org), nor *"
         ))),
@@ -289,7 +291,7 @@ pub enum Purpose {
 }
 
 /// State of a sign-in while the browser is at the provider.
-pub struct Begun {
+pub struct BegunSignIn {
     /// Hash of the key of the browser that may finish it.
     pub key_hash: [u8; 32],
     pub secrets: Secrets,
@@ -302,7 +304,7 @@ pub struct Begun {
 pub struct BegunSignIns {
     places: ConnectionSlots,
     /// Sign-ins by their `state` parameter.
-    begun: DashMap<String, Begun>,
+    begun: DashMap<String, BegunSignIn>,
 }
 
 impl BegunSignIns {
@@ -318,20 +320,20 @@ impl BegunSignIns {
         })
     }
 
-    pub fn put(&self, state: String, begun: Begun) {
+    pub fn put(&self, state: String, begun: BegunSignIn) {
         self.begun.insert(state, begun);
     }
 
     /// Takes the sign-in of this state, for the browser and the purpose that it was begun for. Any other request leaves
     /// it.
-    pub fn take(&self, state: &str, key_hash: &[u8; 32], purpose: &Purpose, now: Millis) -> Option<Begun> {
-        let is_it = |begun: &Begun| begun.key_hash == *key_hash && begun.purpose == *purpose;
+    pub fn take(&self, state: &str, key_hash: &[u8; 32], purpose: &Purpose, now: Millis) -> Option<BegunSignIn> {
+        let is_it = |begun: &BegunSignIn| begun.key_hash == *key_hash && begun.purpose == *purpose;
         let (_, begun) = self.begun.remove_if(state, |_, begun| is_it(begun))?;
         is_good(&begun, now).then_some(begun)
     }
 }
 
-fn is_good(begun: &Begun, now: Millis) -> bool {
+fn is_good(begun: &BegunSignIn, now: Millis) -> bool {
     now.saturating_sub(begun.at) <= BEGUN_MS
 }
 
@@ -340,7 +342,7 @@ fn is_good(begun: &Begun, now: Millis) -> bool {
 mod provider {
     use notarium_core::Millis;
 
-    use super::{Asked, Failure, InvalidOidc, OidcSettings};
+    use super::{ExchangeFailure, InvalidOidc, OidcSettings, ProviderRequest};
     use crate::auth::ProvedIdentity;
     use crate::limits::clock::Clock;
 
@@ -359,11 +361,16 @@ mod provider {
             match *self {}
         }
 
-        pub async fn ask(&self, _: bool) -> Result<Asked, String> {
+        pub async fn ask(&self, _: bool) -> Result<ProviderRequest, String> {
             match *self {}
         }
 
-        pub async fn exchange(&self, _: String, _: Secrets, _: Option<Millis>) -> Result<ProvedIdentity, Failure> {
+        pub async fn exchange(
+            &self,
+            _: String,
+            _: Secrets,
+            _: Option<Millis>,
+        ) -> Result<ProvedIdentity, ExchangeFailure> {
             match *self {}
         }
     }

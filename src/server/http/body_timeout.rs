@@ -17,7 +17,7 @@ use crate::limits::ServerLimits;
 
 /// Time that a body may take: a grace period, and one second more per `min_bytes_per_second` received bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Pace {
+pub struct BodyTimeout {
     grace: Duration,
     min_bytes_per_second: u64,
 }
@@ -29,7 +29,7 @@ pub struct TooSlow {
     min_bytes_per_second: u64,
 }
 
-impl Pace {
+impl BodyTimeout {
     pub fn of(limits: &ServerLimits) -> Self {
         Self { grace: limits.body_timeout, min_bytes_per_second: limits.min_bytes_per_second.max(1) }
     }
@@ -40,7 +40,7 @@ impl Pace {
 }
 
 /// Applies the deadline to every body.
-pub async fn keep_pace(State(pace): State<Pace>, request: Request, next: Next) -> Response {
+pub async fn keep_pace(State(pace): State<BodyTimeout>, request: Request, next: Next) -> Response {
     let keep = |body: Body| if body.is_end_stream() { body } else { Body::from_stream(paced(body, pace)) };
     next.run(request.map(keep)).await
 }
@@ -48,12 +48,12 @@ pub async fn keep_pace(State(pace): State<Pace>, request: Request, next: Next) -
 /// A body, and the time that the server has waited for it. The server's own work does not count.
 struct Paced {
     body: BodyDataStream,
-    pace: Pace,
+    pace: BodyTimeout,
     waited: Duration,
     received: u64,
 }
 
-fn paced(body: Body, pace: Pace) -> impl Stream<Item = Result<Bytes, axum::Error>> {
+fn paced(body: Body, pace: BodyTimeout) -> impl Stream<Item = Result<Bytes, axum::Error>> {
     let paced = Paced { body: body.into_data_stream(), pace, waited: Duration::ZERO, received: 0 };
     stream::unfold(Some(paced), async |paced| {
         let mut paced = paced?;
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn bytes_buy_time() {
-        let pace = Pace { grace: Duration::from_secs(10), min_bytes_per_second: 1000 };
+        let pace = BodyTimeout { grace: Duration::from_secs(10), min_bytes_per_second: 1000 };
         for (received, seconds) in [(0, 10), (999, 10), (5_000, 15), (3_600_000, 3_610)] {
             assert_eq!(pace.allowed(received).as_secs(), seconds, "{received}");
         }

@@ -78,10 +78,10 @@ const BELIEVED_AFTER_MS: Millis = 60_000;
 
 pub struct MonotonicClock {
     started: Instant,
-    state: Mutex<State>,
+    state: Mutex<MonotonicState>,
 }
 
-struct State {
+struct MonotonicState {
     /// Wall time at the start, as assumed now.
     at_start: Millis,
     /// Time since the start at which the wall clock fell behind.
@@ -90,7 +90,7 @@ struct State {
 
 impl MonotonicClock {
     pub fn start() -> Self {
-        Self { started: Instant::now(), state: Mutex::new(State { at_start: wall(), behind_since: None }) }
+        Self { started: Instant::now(), state: Mutex::new(MonotonicState { at_start: wall(), behind_since: None }) }
     }
 
     pub fn now(&self) -> Millis {
@@ -99,7 +99,7 @@ impl MonotonicClock {
     }
 }
 
-impl State {
+impl MonotonicState {
     /// `elapsed`: time since the start, by the monotonic clock.
     fn now(&mut self, elapsed: Millis, wall: Millis) -> Millis {
         let at_start = wall.saturating_sub(elapsed);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_clock_set_back_does_not_stop_time_and_is_believed_after_a_minute() {
-        let mut state = State { at_start: 10 * HOUR, behind_since: None };
+        let mut state = MonotonicState { at_start: 10 * HOUR, behind_since: None };
         assert_eq!(state.now(1_000, 11 * HOUR), 11 * HOUR, "forward at once");
         // The wall clock is corrected by an hour back: time goes on for a minute.
         assert_eq!(state.now(2_000, 10 * HOUR + 2_000), 11 * HOUR + 1_000);
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_behind_for_a_moment_changes_nothing() {
-        let mut state = State { at_start: 10 * HOUR, behind_since: None };
+        let mut state = MonotonicState { at_start: 10 * HOUR, behind_since: None };
         assert_eq!(state.now(1_000, 9 * HOUR), 10 * HOUR + 1_000);
         assert_eq!(state.now(50_000, 10 * HOUR + 50_000), 10 * HOUR + 50_000);
         assert_eq!(state.now(90_000, 9 * HOUR), 10 * HOUR + 90_000, "the minute begins anew");

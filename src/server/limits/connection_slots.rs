@@ -72,10 +72,10 @@ pub fn network_of(address: IpAddr) -> IpAddr {
 
 /// Bytes that may still be read from a connection. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct ReadBudget(Arc<Shared>);
+pub struct ReadBudget(Arc<BudgetState>);
 
 #[derive(Debug)]
-struct Shared {
+struct BudgetState {
     left: AtomicUsize,
     reader: AtomicWaker,
     spent: Notify,
@@ -83,7 +83,11 @@ struct Shared {
 
 impl Default for ReadBudget {
     fn default() -> Self {
-        Self(Arc::new(Shared { left: AtomicUsize::new(usize::MAX), reader: AtomicWaker::new(), spent: Notify::new() }))
+        Self(Arc::new(BudgetState {
+            left: AtomicUsize::new(usize::MAX),
+            reader: AtomicWaker::new(),
+            spent: Notify::new(),
+        }))
     }
 }
 

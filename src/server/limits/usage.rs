@@ -34,7 +34,7 @@ pub struct Used {
 }
 
 #[derive(Debug, Default)]
-struct Notebook {
+struct NotebookUsage {
     owners: Vec<UserId>,
     workspace: Option<WorkspaceId>,
     log_bytes: u64,
@@ -46,8 +46,8 @@ struct Notebook {
 }
 
 #[derive(Debug, Default)]
-struct State {
-    notebooks: HashMap<NotebookId, Notebook>,
+struct UsageState {
+    notebooks: HashMap<NotebookId, NotebookUsage>,
     accounts: HashMap<Account, Used>,
     /// Keys of accounts and notebooks that have reached a quota.
     full: BTreeSet<String>,
@@ -57,7 +57,7 @@ struct State {
 #[derive(Debug, Default)]
 pub struct Usage {
     quotas: Quotas,
-    state: Mutex<State>,
+    state: Mutex<UsageState>,
     is_anybody_full: AtomicBool,
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for Account {
     }
 }
 
-impl Notebook {
+impl NotebookUsage {
     fn accounts(&self) -> Vec<Account> {
         match &self.workspace {
             Some(workspace) => vec![Account::Workspace(workspace.clone())],
@@ -108,18 +108,18 @@ impl Usage {
         &self.quotas
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, UsageState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     // --- counting ---
 
     /// Changes the counters of a notebook, and those of its accounts.
-    fn change(&self, id: &NotebookId, change: impl FnOnce(&mut Notebook)) {
+    fn change(&self, id: &NotebookId, change: impl FnOnce(&mut NotebookUsage)) {
         let mut state = self.state();
-        let State { notebooks, accounts, full } = &mut *state;
+        let UsageState { notebooks, accounts, full } = &mut *state;
         if !notebooks.contains_key(id) {
-            notebooks.insert(id.clone(), Notebook::default());
+            notebooks.insert(id.clone(), NotebookUsage::default());
         }
         let Some(notebook) = notebooks.get_mut(id) else { return };
         let (before, used) = (notebook.accounts(), notebook.used());

@@ -211,20 +211,20 @@ impl Checks {
 const PIECE_BYTES: usize = 256 << 10;
 
 /// A text that is being sent, owned by its readers.
-type Kept = Option<(Version, Weak<Vec<Bytes>>)>;
+type SharedText = Option<(Version, Weak<Vec<Bytes>>)>;
 
 /// Texts by notebook. Making a text holds its lock: other readers wait for that text.
 #[derive(Debug, Default)]
-pub struct StateTexts(Mutex<HashMap<NotebookId, Arc<tokio::sync::Mutex<Kept>>>>);
+pub struct StateTexts(Mutex<HashMap<NotebookId, Arc<tokio::sync::Mutex<SharedText>>>>);
 
 /// A text while it is written.
 #[derive(Default)]
-struct Pieces {
+struct TextPieces {
     whole: Vec<Bytes>,
     last: Vec<u8>,
 }
 
-impl Pieces {
+impl TextPieces {
     fn of(document: &Document) -> Option<Vec<Bytes>> {
         let mut pieces = Self::default();
         serde_json::to_writer(&mut pieces, document).ok()?;
@@ -234,7 +234,7 @@ impl Pieces {
     }
 }
 
-impl Write for Pieces {
+impl Write for TextPieces {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.last.len() == PIECE_BYTES {
             let full = std::mem::replace(&mut self.last, Vec::with_capacity(PIECE_BYTES));
@@ -262,13 +262,13 @@ impl StateTexts {
             return Some(text);
         }
         let version = document.version;
-        let made = tokio::task::spawn_blocking(move || Pieces::of(&document)).await;
+        let made = tokio::task::spawn_blocking(move || TextPieces::of(&document)).await;
         let text = Arc::new(made.ok()??);
         *kept = Some((version, Arc::downgrade(&text)));
         Some(text)
     }
 
-    fn slot(&self, notebook: &NotebookId) -> Arc<tokio::sync::Mutex<Kept>> {
+    fn slot(&self, notebook: &NotebookId) -> Arc<tokio::sync::Mutex<SharedText>> {
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         slots.retain(|_, slot| {
             let is_idle =

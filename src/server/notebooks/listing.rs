@@ -19,7 +19,7 @@ const MAX_PAGE: usize = 1_000;
 
 /// Query of a listing.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct ListingQuery {
     /// Words that all have to be in the title or the sources.
     pub text: Option<String>,
     /// True for archived notebooks, false for the others.
@@ -32,14 +32,18 @@ pub struct Wanted {
 }
 
 /// Notebooks, the last changed first, each with its workspace.
-pub struct Page {
+pub struct ListingPage {
     pub entries: Vec<(CatalogEntry, Option<WorkspaceId>)>,
     /// `None` on the last page.
     pub next: Option<CatalogCursor>,
 }
 
 /// Notebooks that the caller can see, including all of the caller's own changes.
-pub async fn visible(notebooks: &Notebooks, authenticated: &Authenticated, wanted: Wanted) -> Result<Page, StoreError> {
+pub async fn visible(
+    notebooks: &Notebooks,
+    authenticated: &Authenticated,
+    wanted: ListingQuery,
+) -> Result<ListingPage, StoreError> {
     notebooks.rooms.list_changes_of(&authenticated.actor).await;
     let subjects = subjects_of(authenticated);
     let mut catalog = CatalogQuery {
@@ -63,30 +67,30 @@ pub async fn visible(notebooks: &Notebooks, authenticated: &Authenticated, wante
             }
             catalog.after = Some(cursor);
             if entries.len() == wanted.limit {
-                return Ok(Page { entries, next: catalog.after });
+                return Ok(ListingPage { entries, next: catalog.after });
             }
         }
         if page.next.is_none() {
-            return Ok(Page { entries, next: None });
+            return Ok(ListingPage { entries, next: None });
         }
         catalog.limit = MAX_PAGE;
     }
-    Ok(Page { entries, next: catalog.after })
+    Ok(ListingPage { entries, next: catalog.after })
 }
 
 /// Notebooks that the caller can see, in another order, from an index on. Reads all of them.
 pub async fn sorted(
     notebooks: &Notebooks,
     authenticated: &Authenticated,
-    wanted: Wanted,
+    wanted: ListingQuery,
     order: ListOrder,
     from: usize,
-) -> Result<(Page, Option<usize>), StoreError> {
+) -> Result<(ListingPage, Option<usize>), StoreError> {
     let limit = wanted.limit;
     let mut all = Vec::new();
     let mut after = None;
     for _ in 0..MAX_ROUNDS {
-        let page = visible(notebooks, authenticated, Wanted { after, limit: MAX_PAGE, ..wanted.clone() }).await?;
+        let page = visible(notebooks, authenticated, ListingQuery { after, limit: MAX_PAGE, ..wanted.clone() }).await?;
         all.extend(page.entries);
         after = page.next;
         if after.is_none() {
@@ -101,7 +105,7 @@ pub async fn sorted(
         ListOrder::Created => all.sort_by_key(|(entry, _)| std::cmp::Reverse(entry.created_at)),
     }
     let next = Some(from + limit).filter(|next| *next < all.len());
-    Ok((Page { entries: all.into_iter().skip(from).take(limit).collect(), next: None }, next))
+    Ok((ListingPage { entries: all.into_iter().skip(from).take(limit).collect(), next: None }, next))
 }
 
 /// True for agents and for members of workspaces.

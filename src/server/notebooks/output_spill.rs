@@ -15,7 +15,7 @@ const MIN_MOVED_BYTES: usize = 1 << 10;
 const MAX_JOINED_BYTES: usize = 16 << 20;
 
 /// Outputs to move from the state of one run.
-struct Plan {
+struct SpillPlan {
     execution_id: ExecutionId,
     output_seq: u64,
     moved: Vec<MovedOutputs>,
@@ -59,7 +59,7 @@ async fn relieve(notebooks: &Notebooks, notebook: &NotebookId, too_many: u64) ->
         if plan.moved.is_empty() {
             continue;
         }
-        let Plan { execution_id, output_seq, moved, parts, saved_bytes } = plan;
+        let SpillPlan { execution_id, output_seq, moved, parts, saved_bytes } = plan;
         put(notebooks, notebook, parts).await?;
         let command = Command::MoveOutputs(MoveOutputs { execution_id, output_seq, moved });
         match notebooks.execute_by_server(notebook, &command).await {
@@ -78,9 +78,9 @@ async fn put(notebooks: &Notebooks, notebook: &NotebookId, parts: Vec<Part>) -> 
     notebooks.blobs.record(&Actor::System, notebook, kept).await.map_err(|error| error.to_string())
 }
 
-fn plan(execution_id: ExecutionId, run: &Execution) -> Plan {
+fn plan(execution_id: ExecutionId, run: &Execution) -> SpillPlan {
     let mut plan =
-        Plan { execution_id, output_seq: run.output_seq, moved: Vec::new(), parts: Vec::new(), saved_bytes: 0 };
+        SpillPlan { execution_id, output_seq: run.output_seq, moved: Vec::new(), parts: Vec::new(), saved_bytes: 0 };
     let mut first = 0;
     while first < run.outputs.len() {
         let (count, whole) = joined(&run.outputs[first..]);
@@ -90,7 +90,7 @@ fn plan(execution_id: ExecutionId, run: &Execution) -> Plan {
     plan
 }
 
-impl Plan {
+impl SpillPlan {
     fn note(&mut self, first: usize, replaced: &[Output], whole: Option<Box<RawValue>>) {
         let Some(whole) = whole else { return };
         let before: usize = replaced.iter().map(Output::size_bytes).sum();

@@ -19,17 +19,17 @@ const MAX_AT_ONCE: usize = 2;
 
 /// The highest risk, the risk of each piece, and the reasons.
 type Verdict = (Risk, Vec<Risk>, Vec<String>);
-type Key = [u8; 32];
+type SourcesHash = [u8; 32];
 
 /// Judges code for all rooms. Cheap to clone.
 #[derive(Clone)]
-pub struct Judge(Arc<Shared>);
+pub struct Judge(Arc<JudgeParts>);
 
-struct Shared {
+struct JudgeParts {
     judge: Box<dyn Fn(&JudgementQuery) -> Verdict + Send + Sync>,
     permits: Arc<Semaphore>,
     /// Cache, by the hash of the query.
-    kept: Memo<Key, Verdict>,
+    kept: Memo<SourcesHash, Verdict>,
 }
 
 impl Default for Judge {
@@ -42,7 +42,7 @@ impl Judge {
     /// Uses another judge, which may block.
     pub fn new(judge: impl Fn(&JudgementQuery) -> Verdict + Send + Sync + 'static) -> Self {
         let permits = Arc::new(Semaphore::new(MAX_AT_ONCE));
-        Self(Arc::new(Shared { judge: Box::new(judge), permits, kept: Memo::default() }))
+        Self(Arc::new(JudgeParts { judge: Box::new(judge), permits, kept: Memo::default() }))
     }
 
     /// Judges the code. `None`: it took too long, or failed.
@@ -65,7 +65,7 @@ impl Judge {
     }
 }
 
-impl Shared {
+impl JudgeParts {
     fn verdict(&self, query: &JudgementQuery) -> Verdict {
         let key = key(query);
         if let Some(verdict) = self.kept.get(&key) {
@@ -78,7 +78,7 @@ impl Shared {
 }
 
 /// SHA-256 of the sources and the functions, with their lengths.
-fn key(query: &JudgementQuery) -> Key {
+fn key(query: &JudgementQuery) -> SourcesHash {
     let mut hash = Sha256::new();
     let functions = query.functions.iter().map(|(name, risk)| format!("{name} {risk:?}")).collect();
     for sources in [&query.earlier, &query.codes, &functions] {
@@ -153,10 +153,10 @@ const MAX_KEPT: usize = 1_024;
 
 /// Cache shared by all callers.
 #[derive(Debug)]
-pub struct Memo<K, V>(Mutex<Kept<K, V>>);
+pub struct Memo<K, V>(Mutex<MemoEntries<K, V>>);
 
 #[derive(Debug)]
-struct Kept<K, V> {
+struct MemoEntries<K, V> {
     answers: BTreeMap<K, V>,
     /// Keys from the oldest to the newest.
     keys: VecDeque<K>,
@@ -164,7 +164,7 @@ struct Kept<K, V> {
 
 impl<K, V> Default for Memo<K, V> {
     fn default() -> Self {
-        Self(Mutex::new(Kept { answers: BTreeMap::new(), keys: VecDeque::new() }))
+        Self(Mutex::new(MemoEntries { answers: BTreeMap::new(), keys: VecDeque::new() }))
     }
 }
 

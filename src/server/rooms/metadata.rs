@@ -46,14 +46,14 @@ pub const TEMPLATE: &str = "template";
 
 /// Value of `metadata.notarium.template`.
 #[derive(Serialize, Deserialize)]
-struct TemplateMark {
+struct TemplateEntry {
     #[serde(default)]
     description: String,
 }
 
 /// Description of a template; `None`: the notebook is not one.
 pub fn template_description(metadata: &RawObject) -> Option<String> {
-    let mark: TemplateMark = take(&mut entries(metadata), TEMPLATE)?;
+    let mark: TemplateEntry = take(&mut entries(metadata), TEMPLATE)?;
     Some(
         mark.description.chars().filter(|character| !character.is_control()).take(MAX_DESCRIPTION_CHARACTERS).collect(),
     )
@@ -61,7 +61,7 @@ pub fn template_description(metadata: &RawObject) -> Option<String> {
 
 pub fn with_template_mark(metadata: &RawObject, description: String) -> RawObject {
     let mut entries = entries(metadata);
-    put(&mut entries, TEMPLATE, &TemplateMark { description });
+    put(&mut entries, TEMPLATE, &TemplateEntry { description });
     object(&entries)
 }
 

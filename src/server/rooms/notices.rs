@@ -10,12 +10,12 @@ use tokio::sync::Notify;
 /// Notices to take: one per notebook, with its latest version, in the order in which the first came.
 #[derive(Debug, Default)]
 pub struct NoticeQueue {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingNotices>,
     came: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingNotices {
     order: VecDeque<NotebookId>,
     versions: HashMap<NotebookId, Version>,
 }
@@ -23,7 +23,7 @@ struct Waiting {
 impl NoticeQueue {
     pub(crate) fn put(&self, notebook: NotebookId, version: Version) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let Waiting { order, versions } = &mut *waiting;
+        let WaitingNotices { order, versions } = &mut *waiting;
         let latest = versions.entry(notebook).or_insert_with_key(|notebook| {
             order.push_back(notebook.clone());
             version

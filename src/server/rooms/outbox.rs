@@ -37,7 +37,7 @@ pub enum Offered {
 type Wake = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
-struct State {
+struct OutboxState {
     frames: Vec<Frame>,
     bytes: usize,
     is_closed: bool,
@@ -46,10 +46,10 @@ struct State {
 }
 
 #[derive(Default)]
-struct Shared {
+struct OutboxParts {
     capacity: usize,
     max_bytes: usize,
-    state: Mutex<State>,
+    state: Mutex<OutboxState>,
     ready: Notify,
     /// Commands that rooms have accepted and not answered.
     unanswered: AtomicUsize,
@@ -57,13 +57,13 @@ struct Shared {
     fewer: Notify,
 }
 
-impl Shared {
+impl OutboxParts {
     /// Ignores poisoning: every change of the state is a single step.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OutboxState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, state: &mut State, frame: Frame) {
+    fn push(&self, state: &mut OutboxState, frame: Frame) {
         state.bytes += frame.size_bytes();
         state.frames.push(frame);
         self.ready.notify_one();
@@ -72,15 +72,15 @@ impl Shared {
 
 /// Sending side, for rooms and the server. Cheap to clone.
 #[derive(Clone)]
-pub struct Outbox(Arc<Shared>);
+pub struct Outbox(Arc<OutboxParts>);
 
 /// Receiving side, for the connection's writer. Dropping it closes the outbox.
-pub struct OutboxReceiver(Arc<Shared>);
+pub struct OutboxReceiver(Arc<OutboxParts>);
 
 impl Outbox {
     /// `capacity`, `max_bytes`: number and bytes of frames above which events and presence are dropped.
     pub fn new(capacity: usize, max_bytes: usize) -> (Outbox, OutboxReceiver) {
-        let shared = Arc::new(Shared { capacity, max_bytes, ..Shared::default() });
+        let shared = Arc::new(OutboxParts { capacity, max_bytes, ..OutboxParts::default() });
         (Outbox(shared.clone()), OutboxReceiver(shared))
     }
 
@@ -190,16 +190,16 @@ impl OutboxReceiver {
 impl Drop for OutboxReceiver {
     fn drop(&mut self) {
         let mut state = self.0.state();
-        *state = State { is_closed: true, ..State::default() };
+        *state = OutboxState { is_closed: true, ..OutboxState::default() };
     }
 }
 
 /// An outgoing frame. Cheap to clone, and small: many wait in many outboxes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame(Kind);
+pub struct Frame(FrameKind);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
+enum FrameKind {
     Text(Bytes),
     Shared(Arc<SharedFrame>),
     /// A whole WebSocket frame with its header: a pong or a close.
@@ -217,11 +217,11 @@ struct SharedFrame {
 impl Frame {
     /// A control frame of the WebSocket, with its header.
     pub fn control(bytes: &[u8]) -> Self {
-        Self(Kind::Control(Bytes::copy_from_slice(bytes)))
+        Self(FrameKind::Control(Bytes::copy_from_slice(bytes)))
     }
 
     pub fn is_control(&self) -> bool {
-        matches!(self.0, Kind::Control(_))
+        matches!(self.0, FrameKind::Control(_))
     }
 
     pub fn size_bytes(&self) -> usize {
@@ -242,8 +242,8 @@ impl Frame {
     /// Parts of the text, in order.
     pub fn parts(&self) -> [&[u8]; 3] {
         match &self.0 {
-            Kind::Text(bytes) | Kind::Control(bytes) => [bytes, &[], &[]],
-            Kind::Shared(frame) => [&frame.head, frame.shared.get().as_bytes(), &frame.tail],
+            FrameKind::Text(bytes) | FrameKind::Control(bytes) => [bytes, &[], &[]],
+            FrameKind::Shared(frame) => [&frame.head, frame.shared.get().as_bytes(), &frame.tail],
         }
     }
 }
@@ -256,7 +256,7 @@ impl std::fmt::Display for Frame {
 
 impl From<String> for Frame {
     fn from(text: String) -> Self {
-        Self(Kind::Text(text.into()))
+        Self(FrameKind::Text(text.into()))
     }
 }
 
@@ -272,7 +272,7 @@ impl From<SharedText> for Frame {
         match shared {
             None => (before + &after).into(),
             Some(shared) => {
-                Self(Kind::Shared(Arc::new(SharedFrame { head: before.into(), shared, tail: after.into() })))
+                Self(FrameKind::Shared(Arc::new(SharedFrame { head: before.into(), shared, tail: after.into() })))
             }
         }
     }

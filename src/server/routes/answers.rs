@@ -185,13 +185,13 @@ pub async fn backwards(
 }
 
 /// Requested page of a list.
-pub struct Wanted {
+pub struct WantedPage {
     /// `next` of the page before.
     pub before: Option<Version>,
     pub limit: usize,
 }
 
-impl Wanted {
+impl WantedPage {
     /// Limit: 1 to 200; absent: 50.
     pub fn page(before: Option<Version>, limit: Option<usize>) -> Self {
         Self { before, limit: limit.unwrap_or(50).clamp(1, 200) }
@@ -203,7 +203,7 @@ pub async fn latest<T>(
     store: &dyn EventStore,
     notebook: &NotebookId,
     event_type: &str,
-    wanted: Wanted,
+    wanted: WantedPage,
     mut pick: impl FnMut(Recorded) -> Option<T>,
 ) -> Result<(Vec<T>, Option<Version>), StoreError> {
     let mut found = Vec::new();

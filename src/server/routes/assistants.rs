@@ -21,7 +21,7 @@ use notarium_wire::rest::{
 };
 use serde::Deserialize;
 
-use super::answers::{Reading, Submit, Wanted, latest};
+use super::answers::{Reading, Submit, WantedPage, latest};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::auth::Follow;
@@ -122,7 +122,7 @@ async fn list_messages(
     let Some(flagged) = now.notebook.conversations.get(&conversation).map(|known| &known.flagged) else {
         return Ok(Json(MessagePage { messages: Vec::new(), next: None }));
     };
-    let wanted = Wanted::page(query.before, query.limit);
+    let wanted = WantedPage::page(query.before, query.limit);
     let pick = |recorded| message(recorded, &conversation, flagged);
     let (mut messages, next) = latest(&*app.store, &notebook, "MessagePosted", wanted, pick).await?;
     let missing: Vec<String> = messages.iter().flat_map(|message: &Message| missing_results(&message.blocks)).collect();
@@ -190,10 +190,10 @@ async fn answer(
     Ok(if is_stream(&response) { response.map(|body| until(body, end)) } else { response })
 }
 
-type End = Pin<Box<dyn Future<Output = Problem> + Send>>;
+type StreamEnd = Pin<Box<dyn Future<Output = Problem> + Send>>;
 
 /// Resolves when an assistant may no longer use the token, or when the server stops.
-async fn end(app: &App, who: &Authenticated) -> Result<End, Problem> {
+async fn end(app: &App, who: &Authenticated) -> Result<StreamEnd, Problem> {
     let mut follow = Follow::new(&app.accounts, who).await?;
     let stopping = app.stopping.clone();
     let refused = async move {
@@ -215,7 +215,7 @@ fn is_stream(response: &Response) -> bool {
     kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
 }
 
-fn until(body: Body, end: End) -> Body {
+fn until(body: Body, end: StreamEnd) -> Body {
     Body::from_stream(body.into_data_stream().take_until(end))
 }
 #[cfg(test)]

@@ -11,7 +11,7 @@ use notarium_core::{
 use notarium_wire::rest::{ChatEvent, Question, TurnPage, TurnStatus, TurnSummary, TurnsQuery};
 use sha2::{Digest, Sha256};
 
-use super::answers::{Submit, Wanted, latest};
+use super::answers::{Submit, WantedPage, latest};
 use crate::app::App;
 use crate::assistants::chat::{self, Cursor};
 use crate::auth::Authenticated;
@@ -100,12 +100,12 @@ fn resumed_at(headers: &HeaderMap) -> Result<Option<Cursor>, Problem> {
 }
 
 /// Versions of a turn's start and end in the log.
-struct Found {
+struct TurnVersions {
     started: Version,
     ended: Option<Version>,
 }
 
-async fn find(app: &App, notebook: &NotebookId, turn: &TurnId) -> Result<Found, Problem> {
+async fn find(app: &App, notebook: &NotebookId, turn: &TurnId) -> Result<TurnVersions, Problem> {
     let events = events_of(app, notebook, turn).await?;
     let version_of = |is_it: fn(&Event) -> bool| {
         events.iter().find(|recorded| is_it(&recorded.event)).map(|recorded| recorded.envelope.version)
@@ -114,7 +114,7 @@ async fn find(app: &App, notebook: &NotebookId, turn: &TurnId) -> Result<Found, 
     let ended =
         version_of(|event| matches!(event, Event::TurnFinished(_) | Event::TurnCancelled(_) | Event::TurnFailed(_)));
     match started {
-        Some(started) => Ok(Found { started, ended }),
+        Some(started) => Ok(TurnVersions { started, ended }),
         None => {
             let detail = format!("no turn {turn} here: list them under …/turns");
             Err(Problem::new(StatusCode::NOT_FOUND, "unknown_turn", detail))
@@ -218,7 +218,7 @@ async fn list_turns(
     Params(notebook): Params<NotebookId>,
     QueryOf(query): QueryOf<TurnsQuery>,
 ) -> Result<Json<TurnPage>, Problem> {
-    let wanted = Wanted::page(query.before, query.limit);
+    let wanted = WantedPage::page(query.before, query.limit);
     let (ids, next) = latest(&*app.store, &notebook, "TurnStarted", wanted, |recorded| match recorded.event {
         Event::TurnStarted(event) => {
             let is_wanted = query.conversation.as_ref().is_none_or(|wanted| *wanted == event.conversation_id);

@@ -17,7 +17,7 @@ use super::notebooks::{new_notebook_id, read_at};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::blobs::parts::Part;
-use crate::blobs::{Kept, parse_hash};
+use crate::blobs::{StoredBlob, parse_hash};
 use crate::http::extract::{BytesBody, Conditions, Created, Params, QueryOf, too_large};
 use crate::http::guard::{Guard, GuardedRouter};
 use crate::http::guarded_stream;
@@ -271,7 +271,7 @@ async fn upload_blob(
     let media_type = media_type(request.headers());
     let size_bytes = app.blobs.put(&notebook, &sha256, request.into_body().into_data_stream()).await?;
     app.agent_outputs.note(&authenticated.actor, size_bytes.saturating_sub(declared), app.clock.now());
-    app.blobs.record(&authenticated.actor, &notebook, vec![Kept { sha256, size_bytes, media_type }]).await?;
+    app.blobs.record(&authenticated.actor, &notebook, vec![StoredBlob { sha256, size_bytes, media_type }]).await?;
     Ok((StatusCode::CREATED, axum::Json(Uploaded { sha256, size_bytes })).into_response())
 }
 
@@ -321,7 +321,12 @@ async fn download_blob(
 }
 
 /// Copies blobs of one notebook to another that does not exist yet.
-pub async fn copy(app: &App, from: &NotebookId, to: &NotebookId, named: &[BlobPart]) -> Result<Vec<Kept>, Problem> {
+pub async fn copy(
+    app: &App,
+    from: &NotebookId,
+    to: &NotebookId,
+    named: &[BlobPart],
+) -> Result<Vec<StoredBlob>, Problem> {
     let mut kept = Vec::new();
     if app.store.head(to).await?.is_some() {
         return Ok(kept);

@@ -30,7 +30,7 @@ use crate::auth::Authenticated;
 use crate::http::extract::{Conditions, Created, JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter};
 use crate::http::problem::Problem;
-use crate::notebooks::listing::{self, Wanted};
+use crate::notebooks::listing::{self, ListingQuery};
 use crate::notebooks::templates;
 use crate::rooms::metadata::{
     MAX_DESCRIPTION_CHARACTERS, template_description, with_template_mark, without_template_mark,
@@ -130,7 +130,7 @@ async fn list_notebooks(
     authenticated: Authenticated,
     QueryOf(query): QueryOf<ListQuery>,
 ) -> Result<Json<NotebookPage>, Problem> {
-    let wanted = Wanted {
+    let wanted = ListingQuery {
         text: query.text,
         archived: query.archived.unwrap_or(false),
         only_templates: false,
@@ -142,7 +142,7 @@ async fn list_notebooks(
     let (page, next) = match query.sort.unwrap_or(ListOrder::Changed) {
         ListOrder::Changed => {
             let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
-            let page = listing::visible(&app, &authenticated, Wanted { after, ..wanted }).await?;
+            let page = listing::visible(&app, &authenticated, ListingQuery { after, ..wanted }).await?;
             let next = page.next.as_ref().map(print_cursor);
             (page, next)
         }
@@ -374,7 +374,7 @@ pub fn template_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
 }
 
 async fn list_templates(State(app): State<App>, authenticated: Authenticated) -> Result<Json<Templates>, Problem> {
-    let wanted = Wanted { only_templates: true, limit: MAX_LISTED, ..Wanted::default() };
+    let wanted = ListingQuery { only_templates: true, limit: MAX_LISTED, ..ListingQuery::default() };
     let page = listing::visible(&app, &authenticated, wanted).await?;
     let lines = page.entries.into_iter().map(|(entry, _)| TemplateLine {
         notebook: entry.notebook_id,

@@ -15,7 +15,7 @@ use notarium_store::{EventStore, MAX_READ_EVENTS};
 use notarium_wire::KernelStatus;
 use notarium_wire::rest::{Comparison, InputValue, Run, RunInput, RunInputs, RunPage, RunRequest, RunsQuery, Scratch};
 
-use super::answers::{Accepted, Reading, Submit, Wanted, latest};
+use super::answers::{Accepted, Reading, Submit, WantedPage, latest};
 use crate::app::App;
 use crate::blobs::parts;
 use crate::http::extract::{Created, JsonBody, NoBody, Params, QueryOf};
@@ -101,7 +101,7 @@ async fn list_runs(
     QueryOf(query): QueryOf<RunsQuery>,
 ) -> Result<Json<RunPage>, Problem> {
     let state = &now.notebook;
-    let wanted = Wanted::page(query.before, query.limit);
+    let wanted = WantedPage::page(query.before, query.limit);
     let (ids, next) = latest(&*app.store, &notebook, "ExecutionRequested", wanted, |recorded| match recorded.event {
         Event::ExecutionRequested(event) => {
             let is_wanted = query.cell.is_none() || query.cell.as_ref() == event.subject.cell_id();

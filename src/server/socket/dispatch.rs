@@ -18,7 +18,7 @@ use super::hello::parse;
 use super::hello::problem;
 use super::hello::reject;
 use super::hello::{Named, called, let_in, refusal, welcome};
-use super::pulse::Waiting;
+use super::pulse::ReportMemory;
 use crate::agents::kernel_questions::{KernelAsker, answer_to};
 use crate::agents::{AgentLock, Knows, MAX_OFFERED_KERNELSPECS, Offer, frame};
 use crate::app::App;
@@ -60,7 +60,7 @@ pub struct Connection {
     checking: Arc<Semaphore>,
     /// Lock of a runtime agent; `None` for others.
     agent_lock: Option<AgentLock>,
-    waiting: Waiting,
+    waiting: ReportMemory,
     /// Rate limit of comm messages. A dragged slider sends some twenty per second.
     comms: Window,
 }
@@ -81,7 +81,7 @@ impl Connection {
         let connection = format!("c{}", client.id.0);
         outbox.send(frame(&welcome(&app, &authenticated, &connection, protocol)));
         let (joined, checking) = (HashMap::new(), Arc::new(Semaphore::new(1)));
-        let waiting = Waiting::new(app.limits.max_waiting_report_bytes);
+        let waiting = ReportMemory::new(app.limits.max_waiting_report_bytes);
         Self {
             app,
             client,

@@ -27,10 +27,10 @@ use crate::rooms::{Outbox, ReplyTo};
 
 /// Time of a connection's last sign of life, and the interval of pings. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Pulse(Arc<Shared>);
+pub struct Pulse(Arc<PulseState>);
 
 #[derive(Debug)]
-struct Shared {
+struct PulseState {
     began: Instant,
     /// Nanoseconds from `began` to the last sign of life.
     last_ns: AtomicU64,
@@ -41,7 +41,7 @@ struct Shared {
 impl Pulse {
     pub fn new(heartbeat: Heartbeat) -> Self {
         let (last_ns, ping_ms, silence_ms) = Default::default();
-        let pulse = Self(Arc::new(Shared { began: Instant::now(), last_ns, ping_ms, silence_ms }));
+        let pulse = Self(Arc::new(PulseState { began: Instant::now(), last_ns, ping_ms, silence_ms }));
         pulse.set(heartbeat);
         pulse
     }
@@ -86,12 +86,12 @@ fn whole_millis(duration: Duration) -> u64 {
 
 /// Reader that resets the timer for bytes read.
 #[derive(Debug)]
-pub struct Heard<S> {
+pub struct TimedReader<S> {
     pub stream: S,
     pub pulse: Pulse,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TimedReader<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -108,20 +108,20 @@ impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
 
 /// Writer that resets the timer for bytes accepted after some were refused.
 #[derive(Debug)]
-pub struct Taken<S> {
+pub struct TimedWriter<S> {
     stream: S,
     pulse: Pulse,
     /// True if the system accepted nothing at the last write: its buffer is full.
     is_full: bool,
 }
 
-impl<S> Taken<S> {
+impl<S> TimedWriter<S> {
     pub fn new(stream: S, pulse: Pulse) -> Self {
         Self { stream, pulse, is_full: false }
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Taken<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimedWriter<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         let was_full = std::mem::replace(&mut self.is_full, written.is_pending());
@@ -144,13 +144,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Taken<S> {
 const SMALL_BYTES: usize = 4 << 10;
 
 /// Limit of one agent's connection.
-pub struct Waiting {
+pub struct ReportMemory {
     /// One permit per KiB.
     left: Arc<Semaphore>,
     max_permits: u32,
 }
 
-impl Waiting {
+impl ReportMemory {
     pub fn new(max_bytes: usize) -> Self {
         let max_permits = u32::try_from(max_bytes >> 10).unwrap_or(u32::MAX).max(1);
         Self { left: Arc::new(Semaphore::new(max_permits as usize)), max_permits }
@@ -195,7 +195,7 @@ mod tests {
     async fn each_byte_that_is_read_is_a_sign_of_life_and_the_end_is_none() {
         let (mut client, server) = tokio::io::duplex(1 << 10);
         let (pulse, since) = (Pulse::new(HEARTBEAT), Instant::now());
-        let mut server = Heard { stream: server, pulse: pulse.clone() };
+        let mut server = TimedReader { stream: server, pulse: pulse.clone() };
         assert_eq!(pulse.end_of_silence(since), since + HEARTBEAT.silence);
         for _ in 0..10 {
             let before = pulse.end_of_silence(since);
@@ -215,7 +215,7 @@ mod tests {
     async fn bytes_that_are_taken_at_once_are_no_sign_of_life_and_those_after_a_refusal_are() {
         let (mut client, server) = tokio::io::duplex(4);
         let (pulse, since) = (Pulse::new(HEARTBEAT), Instant::now());
-        let mut server = Taken::new(server, pulse.clone());
+        let mut server = TimedWriter::new(server, pulse.clone());
         server.write_all(b"ping").await.unwrap();
         assert_eq!(pulse.end_of_silence(since), since + HEARTBEAT.silence, "the client may never read them");
         let mut read = [0; 4];
@@ -235,7 +235,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_too_much_waits_until_something_is_stored() {
-        let waiting = Waiting::new(100 << 10);
+        let waiting = ReportMemory::new(100 << 10);
         let first = waiting.place(60 << 10).await;
         let second = waiting.place(40 << 10).await;
         let third = waiting.place(10 << 10);
@@ -248,7 +248,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_that_is_larger_than_all_may_come_alone() {
-        let waiting = Waiting::new(100 << 10);
+        let waiting = ReportMemory::new(100 << 10);
         let large = waiting.place(200 << 10).await;
         assert!(waiting.place(1 << 10).now_or_never().is_none());
         drop(large);

@@ -18,7 +18,7 @@ use super::hello::fatal;
 use super::hello::parse;
 use super::hello::problem;
 use super::hello::{Named, agent_lock, let_in, refusal};
-use super::pulse::{Heard, Pulse};
+use super::pulse::{Pulse, TimedReader};
 use super::writer::Replies;
 use crate::agents::frame;
 use crate::app::App;
@@ -30,7 +30,7 @@ use crate::limits::connection_slots::ConnectionSlot;
 use crate::limits::connection_slots::ReadBudget;
 use crate::rooms::Outbox;
 
-type Stream = WebSocketStream<Join<Heard<ReadHalf<Raw>>, Replies>>;
+type Stream = WebSocketStream<Join<TimedReader<ReadHalf<Raw>>, Replies>>;
 
 /// Time for the client to read the error after a message that was far too long, before the connection is closed.
 const LINGER: Duration = Duration::from_millis(500);

@@ -16,7 +16,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::FrameHeader;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
 use super::Raw;
-use super::pulse::{Pulse, Taken};
+use super::pulse::{Pulse, TimedWriter};
 use crate::app::App;
 use crate::limits::ServerLimits;
 use crate::rooms::{Frame, Outbox, OutboxReceiver};
@@ -26,7 +26,7 @@ const BATCH_BYTES: usize = 32 << 10;
 /// Longest header of a server's frame.
 const MAX_HEADER_BYTES: usize = 10;
 
-type Sink = Taken<WriteHalf<Raw>>;
+type Sink = TimedWriter<WriteHalf<Raw>>;
 
 /// Writes until the outbox is closed and empty, or the client accepts no more bytes.
 pub async fn write(mut sink: Sink, mut receiver: OutboxReceiver, app: &App, pulse: &Pulse) {

@@ -4,16 +4,16 @@ use futures_util::{StreamExt, stream};
 
 use super::*;
 
-fn asked(transfer: &str, token: &str) -> Asked {
+fn asked(transfer: &str, token: &str) -> TransferAgent {
     let (agent, token) = ("a".parse().unwrap(), token.parse().unwrap());
-    Asked { agent, client: ClientId(1), token, transfer: transfer.to_owned() }
+    TransferAgent { agent, client: ClientId(1), token, transfer: transfer.to_owned() }
 }
 
 #[tokio::test]
 async fn only_the_agent_that_was_asked_gets_the_bytes_and_once() {
     let transfers = Transfers::default();
     let pieces = stream::iter([Ok(Bytes::from_static(b"x"))]).boxed();
-    let request = transfers.begin(asked("t", "ann"), Some(Way::ToAgent(pieces))).unwrap();
+    let request = transfers.begin(asked("t", "ann"), Some(TransferWay::ToAgent(pieces))).unwrap();
     let agent = "a".parse().unwrap();
     assert!(transfers.to_agent(&"b".parse().unwrap(), "t").is_none(), "another agent");
     assert!(transfers.to_agent(&agent, "u").is_none(), "another transfer");

@@ -25,7 +25,7 @@ pub struct Piece {
 
 /// A tool call of the turn.
 #[derive(Debug, Default)]
-struct Known {
+struct TurnCall {
     tool_id: Option<String>,
     tool_name: String,
     /// Arguments, held from the request to the start.
@@ -57,7 +57,7 @@ pub struct Transcript {
     attempt: u32,
     /// Reply to the model call that is not answered yet.
     reply: Option<Reply>,
-    calls: BTreeMap<ToolCallId, Known>,
+    calls: BTreeMap<ToolCallId, TurnCall>,
     /// Calls of the last message whose results have not been sent, in the order of the message.
     unanswered: VecDeque<ToolCallId>,
     is_over: bool,

@@ -18,7 +18,7 @@ use reqwest::Url;
 use reqwest::redirect::Policy;
 use secrecy::ExposeSecret;
 
-use super::{Asked, Failure, InvalidOidc, OidcSettings, is_secure};
+use super::{ExchangeFailure, InvalidOidc, OidcSettings, ProviderRequest, is_secure};
 use crate::auth::ProvedIdentity;
 use crate::limits::clock::Clock;
 
@@ -42,7 +42,7 @@ const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::EdDsa,
 ];
 
-type Client =
+type ProviderClient =
     CoreClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointMaybeSet, EndpointMaybeSet>;
 
 /// Secrets that bind the provider's answer to one sign-in.
@@ -66,11 +66,11 @@ pub struct Provider {
     is_here: bool,
     http: reqwest::Client,
     clock: Clock,
-    known: RwLock<Option<Known>>,
+    known: RwLock<Option<Discovery>>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct Discovery {
     metadata: CoreProviderMetadata,
     at: Millis,
 }
@@ -91,7 +91,7 @@ impl Provider {
 
     /// Builds the address for the browser and the sign-in's secrets. `is_afresh`: the provider has to authenticate the
     /// person again.
-    pub async fn ask(&self, is_afresh: bool) -> Result<Asked, String> {
+    pub async fn ask(&self, is_afresh: bool) -> Result<ProviderRequest, String> {
         let known = self.known(self.clock.now().saturating_sub(KNOWN_MS)).await?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let client = self.client(known.metadata);
@@ -104,7 +104,7 @@ impl Provider {
             request = request.add_prompt(CoreAuthPrompt::Login).set_max_age(Duration::ZERO);
         }
         let (url, state, nonce) = request.url();
-        Ok(Asked { url: url.into(), state: state.into_secret(), secrets: Secrets { nonce, verifier } })
+        Ok(ProviderRequest { url: url.into(), state: state.into_secret(), secrets: Secrets { nonce, verifier } })
     }
 
     /// Exchanges the code; returns the signed-in person. `since`: earliest time at which the provider authenticated
@@ -114,16 +114,16 @@ impl Provider {
         code: String,
         secrets: Secrets,
         since: Option<Millis>,
-    ) -> Result<ProvedIdentity, Failure> {
+    ) -> Result<ProvedIdentity, ExchangeFailure> {
         let Secrets { nonce, verifier } = secrets;
         let expected = Expected { nonce, since };
-        let known = self.known(0).await.map_err(Failure::Unavailable)?;
+        let known = self.known(0).await.map_err(ExchangeFailure::Unavailable)?;
         let client = self.client(known.metadata.clone());
         let tokens = self.tokens(&client, code, verifier).await?;
         match self.claims(&client, &tokens, &expected) {
             // The provider has changed its keys since the last discovery.
             Err(error) if is_unknown_key(&error) && self.may_look_again(&known) => {
-                let client = self.client(self.discover().await.map_err(Failure::Unavailable)?.metadata);
+                let client = self.client(self.discover().await.map_err(ExchangeFailure::Unavailable)?.metadata);
                 let claims = self.claims(&client, &tokens, &expected).map_err(refused)?;
                 self.identity(&client, &tokens, &claims).await
             }
@@ -132,7 +132,7 @@ impl Provider {
     }
 
     /// Discovery document, cached since that time or read now.
-    async fn known(&self, since: Millis) -> Result<Known, String> {
+    async fn known(&self, since: Millis) -> Result<Discovery, String> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
         match known.filter(|known| known.at >= since) {
             Some(known) => Ok(known),
@@ -140,16 +140,16 @@ impl Provider {
         }
     }
 
-    fn may_look_again(&self, known: &Known) -> bool {
+    fn may_look_again(&self, known: &Discovery) -> bool {
         self.clock.now().saturating_sub(known.at) > LOOK_AGAIN_MS
     }
 
-    async fn discover(&self) -> Result<Known, String> {
+    async fn discover(&self) -> Result<Discovery, String> {
         let send = |request: HttpRequest| send(self.http.clone(), request);
         let found = CoreProviderMetadata::discover_async(self.issuer.clone(), &send).await;
         let metadata = found.map_err(|error| with_causes(&error))?;
         self.check_addresses(&metadata)?;
-        let known = Known { metadata, at: self.clock.now() };
+        let known = Discovery { metadata, at: self.clock.now() };
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
         Ok(known)
     }
@@ -166,7 +166,7 @@ impl Provider {
         }
     }
 
-    fn client(&self, metadata: CoreProviderMetadata) -> Client {
+    fn client(&self, metadata: CoreProviderMetadata) -> ProviderClient {
         let secret = self.settings.client_secret.as_ref();
         let secret = secret.map(|secret| ClientSecret::new(secret.expose_secret().to_owned()));
         let methods = metadata.token_endpoint_auth_methods_supported().cloned();
@@ -183,25 +183,26 @@ impl Provider {
 
     async fn tokens(
         &self,
-        client: &Client,
+        client: &ProviderClient,
         code: String,
         verifier: PkceCodeVerifier,
-    ) -> Result<CoreTokenResponse, Failure> {
+    ) -> Result<CoreTokenResponse, ExchangeFailure> {
         let send = |request: HttpRequest| send(self.http.clone(), request);
         let request = client.exchange_code(AuthorizationCode::new(code));
-        let request = request.map_err(|error| Failure::Unavailable(error.to_string()))?.set_pkce_verifier(verifier);
+        let request =
+            request.map_err(|error| ExchangeFailure::Unavailable(error.to_string()))?.set_pkce_verifier(verifier);
         request.request_async(&send).await.map_err(|error: RequestTokenError<HttpError, _>| match error {
             RequestTokenError::ServerResponse(answer) => {
-                Failure::Refused { reason: "it does not take its code back", detail: answer.to_string() }
+                ExchangeFailure::Refused { reason: "it does not take its code back", detail: answer.to_string() }
             }
-            error => Failure::Unavailable(with_causes(&error)),
+            error => ExchangeFailure::Unavailable(with_causes(&error)),
         })
     }
 
     /// Claims of the ID token, if it is signed by the provider, for this client, valid now, and for this sign-in.
     fn claims(
         &self,
-        client: &Client,
+        client: &ProviderClient,
         tokens: &CoreTokenResponse,
         expected: &Expected,
     ) -> Result<CoreIdTokenClaims, ClaimsVerificationError> {
@@ -221,13 +222,13 @@ impl Provider {
 
     async fn identity(
         &self,
-        client: &Client,
+        client: &ProviderClient,
         tokens: &CoreTokenResponse,
         claims: &CoreIdTokenClaims,
-    ) -> Result<ProvedIdentity, Failure> {
+    ) -> Result<ProvedIdentity, ExchangeFailure> {
         let subject = claims.subject().to_string();
         if subject.is_empty() || subject.len() > MAX_SUBJECT_BYTES {
-            return Err(Failure::Refused {
+            return Err(ExchangeFailure::Refused {
                 reason: "it does not say who you are",
                 detail: "an odd subject".to_owned(),
             });
@@ -256,7 +257,7 @@ impl Provider {
     /// Further claims from the user info. The ID token identifies the person without them.
     async fn user_info(
         &self,
-        client: &Client,
+        client: &ProviderClient,
         tokens: &CoreTokenResponse,
         claims: &CoreIdTokenClaims,
     ) -> Option<CoreUserInfoClaims> {
@@ -286,7 +287,7 @@ fn is_unknown_key(error: &ClaimsVerificationError) -> bool {
     matches!(error, ClaimsVerificationError::SignatureVerification(NoMatchingKey | CryptoError(_)))
 }
 
-fn refused(error: ClaimsVerificationError) -> Failure {
+fn refused(error: ClaimsVerificationError) -> ExchangeFailure {
     let reason = match &error {
         ClaimsVerificationError::Expired(_) => "what it says has expired: is this server's clock right?",
         ClaimsVerificationError::InvalidNonce(_) => "what it says belongs to another sign-in",
@@ -298,7 +299,7 @@ fn refused(error: ClaimsVerificationError) -> Failure {
         ClaimsVerificationError::SignatureVerification(_) => "what it says is not signed as it should be",
         _ => "what it says cannot be used",
     };
-    Failure::Refused { reason, detail: with_causes(&error) }
+    ExchangeFailure::Refused { reason, detail: with_causes(&error) }
 }
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

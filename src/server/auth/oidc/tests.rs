@@ -111,7 +111,7 @@ impl Liar {
     }
 
     /// Correct claims for this sign-in.
-    fn claims(&self, started: &Started) -> Value {
+    fn claims(&self, started: &StartedSignIn) -> Value {
         let now = Clock::system().now() / 1000;
         let nonce = asked(&started.url, "nonce");
         json!({"iss": self.issuer, "sub": "17", "aud": "notarium", "exp": now + 300, "iat": now, "nonce": nonce})
@@ -132,7 +132,7 @@ fn asked(url: &str, wanted: &str) -> String {
     url.query_pairs().find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned()).unwrap()
 }
 
-async fn finish(oidc: &Oidc, started: &Started) -> Result<ProvedIdentity, OidcError> {
+async fn finish(oidc: &Oidc, started: &StartedSignIn) -> Result<ProvedIdentity, OidcError> {
     oidc.finish(&started.state, "code".to_owned(), KEY, &Purpose::SignIn).await
 }
 
@@ -236,8 +236,9 @@ async fn who_is_to_prove_it_afresh_was_asked_anew_by_the_provider_s_own_word() {
     assert!(!usual.url.contains("prompt=") && !usual.url.contains("max_age="), "{}", usual.url);
 
     let now = Clock::system().now() / 1000;
-    let finish =
-        async |started: &Started, purpose: &Purpose| oidc.finish(&started.state, "code".to_owned(), KEY, purpose).await;
+    let finish = async |started: &StartedSignIn, purpose: &Purpose| {
+        oidc.finish(&started.state, "code".to_owned(), KEY, purpose).await
+    };
     // Claims without a time of authentication, or with one before the sign-in began.
     for claims in [Value::Null, json!(now - 3_600)] {
         let started = afresh().await;

@@ -13,7 +13,7 @@ use notarium_wire::rest::{
 };
 
 use super::{AccountRoutes, Caller, ClientAddress};
-use crate::auth::oidc::{Oidc, OidcError, Purpose, Started};
+use crate::auth::oidc::{Oidc, OidcError, Purpose, StartedSignIn};
 use crate::auth::{AuthError, ClientInfo, Proof, ProvedIdentity, SignedIn, hash_of_key, signed_by};
 use crate::http::extract::{Created, JsonBody, NoContent, Params};
 use crate::http::guard::{Guard, GuardedRouter};
@@ -206,7 +206,7 @@ fn shape(identity: notarium_store::accounts::Identity) -> Identity {
     Identity { id, issuer, subject, email, created_at }
 }
 
-fn begun(Started { url, state, expires_at }: Started) -> Created<Json<OidcBegun>> {
+fn begun(StartedSignIn { url, state, expires_at }: StartedSignIn) -> Created<Json<OidcBegun>> {
     Created(Json(OidcBegun { url, state, expires_at }))
 }
 
