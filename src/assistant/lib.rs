@@ -8,6 +8,7 @@
 //! - A key never leaves [`providers::Secret`] except into the header of a request: no `Debug`, no log, no error shows it.
 //! - A reply counts as whole only if the model gave a stop reason, never because the stream ended.
 //! - A call is retried only while no part of it was handed out.
+//! - Encrypted reasoning is in memory only, until its turn ends: it is never serialized.
 //!
 //! This crate must never know the store or the server, and must never decide a confirmation.
 

@@ -219,7 +219,7 @@ async fn unknown_events_items_and_missing_fields_are_no_trouble() {
         json!({ "type": "response.output_text.delta", "delta": "hi" }),
         json!({ "type": "response.output_text.delta", "delta": null }),
         json!({ "type": "response.output_text.annotation.added", "annotation": { "type": "new" } }),
-        json!({ "type": "response.output_item.done", "item": { "type": "message", "content": "hi", "status": "odd" } }),
+        json!({ "type": "response.output_item.done", "item": { "type": "message", "id": "late", "content": "hi", "status": "odd" } }),
         json!({ "type": "response.completed", "response": {
             "created_at": 1.5, "usage": { "input_tokens": 3 }, "output": [{ "type": "message", "content": "hi" }],
         } }),
@@ -251,6 +251,25 @@ async fn what_was_not_streamed_is_taken_from_whole_items_or_from_the_end() {
         let [thought] = sealed(reply)[..] else { panic!("{reply:?}") };
         assert!(thought.text == "so\n\nso" && thought.id.as_deref().is_some_and(|id| id.starts_with("rs_")));
         assert_eq!(reply.blocks.len(), 4, "{reply:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_response_of_too_many_items_or_parts_is_ended() {
+    let item = |content: Value| json!({ "type": "message", "content": content });
+    let output = vec![item(json!("x")); 600];
+    let parts = item(vec![json!({ "text": "x" }); 600].into());
+    let nothing = vec![json!({ "type": "crystal_ball" }); 600];
+    for output in [output, vec![parts], nothing] {
+        let whole = json!({ "type": "response.completed", "response": { "output": output } });
+        let items = output
+            .iter()
+            .enumerate()
+            .map(|(index, item)| json!({ "type": "response.output_item.done", "output_index": index, "item": item }));
+        for events in [vec![whole], items.collect()] {
+            let error = read(&events).await.failure().error.to_string();
+            assert!(error.contains("more than 512 blocks") || error.contains("answered nothing"), "{error}");
+        }
     }
 }
 

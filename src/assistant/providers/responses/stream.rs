@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::call::Decoder;
 use super::super::error::{CallContext, ProviderError};
 use super::super::openai::own_id;
-use super::super::reply::{Assembler, StopReason, Usage};
+use super::super::reply::{Assembler, MAX_BLOCKS, StopReason, Usage};
 
 /// Reads events, and maps items and their parts to blocks.
 #[derive(Default)]
@@ -70,6 +70,9 @@ impl Decoder for ResponseEvents {
             "error" => return Err(asked.failed_in_stream(&event)),
             _ => {}
         }
+        if self.items.len() > MAX_BLOCKS {
+            return Err(asked.malformed(&format!("more than {MAX_BLOCKS} blocks in one reply")));
+        }
         Ok(())
     }
 
@@ -79,18 +82,24 @@ impl Decoder for ResponseEvents {
 }
 
 impl ResponseEvents {
-    /// The item of an event: by its position, else by its id, else the last one. A missing item is added.
+    /// The item of an event, which is added if it is missing.
     fn item_of(&mut self, event: &Value) -> &mut OpenItem {
-        let index = event["output_index"].as_u64();
-        let id = event["item_id"].as_str().or_else(|| event["item"]["id"].as_str());
-        let found = match (index, id) {
+        let (index, id) = place_of(event);
+        // Events before may have named neither position nor id.
+        let unnamed = || self.items.iter().rposition(|item| !item.is_done && item.index.is_none() && item.id.is_none());
+        let found = self.find(index, id).or_else(unnamed);
+        let at = found.unwrap_or_else(|| self.add_item(index, id));
+        &mut self.items[at]
+    }
+
+    /// Finds an item by its position, else by its id, else the last one.
+    fn find(&self, index: Option<u64>, id: Option<&str>) -> Option<usize> {
+        match (index, id) {
             // Some servers encrypt ids anew in every event, so the position decides.
             (Some(_), _) => self.items.iter().position(|item| item.index == index),
             (None, Some(id)) => self.items.iter().position(|item| item.id.as_deref() == Some(id)),
             (None, None) => self.items.iter().rposition(|item| !item.is_done),
-        };
-        let at = found.unwrap_or_else(|| self.add_item(index, id));
-        &mut self.items[at]
+        }
     }
 
     fn add_item(&mut self, index: Option<u64>, id: Option<&str>) -> usize {
@@ -99,22 +108,16 @@ impl ResponseEvents {
     }
 
     fn open_item(&mut self, event: &Value, reply: &mut Assembler) {
-        let item = &event["item"];
-        if event["output_index"].is_null() && item["id"].is_null() {
-            self.add_item(None, None);
+        let (item, (index, id)) = (&event["item"], place_of(event));
+        if (index, id) == (None, None) || self.find(index, id).is_none() {
+            self.add_item(index, id);
         }
         let open = self.item_of(event);
-        match text(&item["type"]) {
-            // Without a name the call is opened when the item is done.
-            "function_call" if open.blocks.is_empty() && !text(&item["name"]).is_empty() => {
-                let block = open_call(item, reply);
-                open.blocks.insert(0, block);
-                reply.grow(block, &arguments_of(&item["arguments"]));
-            }
-            "reasoning" if open.blocks.is_empty() => {
-                open.blocks.insert(0, reply.open_thinking(None));
-            }
-            _ => {}
+        // Without a name the call is opened when the item is done.
+        if item["type"] == "function_call" && open.blocks.is_empty() && !text(&item["name"]).is_empty() {
+            let block = open_call(item, reply);
+            open.blocks.insert(0, block);
+            reply.grow(block, &arguments_of(&item["arguments"]));
         }
     }
 
@@ -122,8 +125,11 @@ impl ResponseEvents {
     fn grow(&mut self, event: &Value, kind: PartKind, more: &Value, reply: &mut Assembler) {
         let more = if kind == PartKind::Arguments { arguments_of(more) } else { text(more).to_owned() };
         self.has_refused |= kind == PartKind::Refusal && !more.is_empty();
+        if more.is_empty() {
+            return;
+        }
         let open = self.item_of(event);
-        let Some(block) = open.part(event, kind, reply).filter(|_| !more.is_empty()) else { return };
+        let Some(block) = open.part(event, kind, reply) else { return };
         if kind == PartKind::Thinking {
             let summary = event["summary_index"].as_u64().unwrap_or(open.summary);
             let is_new = summary != open.summary;
@@ -137,8 +143,8 @@ impl ResponseEvents {
 
     /// Gives a block its whole text, if none of it was streamed.
     fn fill(&mut self, event: &Value, kind: PartKind, whole: &Value, reply: &mut Assembler) {
-        let block = self.item_of(event).part(event, kind, reply);
-        if block.is_some_and(|block| reply.is_blank(block)) {
+        let block = self.item_of(event).blocks.get(&part_of(event, kind));
+        if block.is_none_or(|block| reply.is_blank(*block)) {
             self.grow(event, kind, whole, reply);
         }
     }
@@ -163,17 +169,13 @@ impl ResponseEvents {
     }
 
     fn fill_message(&mut self, event: &Value, reply: &mut Assembler) {
-        let content = &event["item"]["content"];
+        let (content, (index, id)) = (&event["item"]["content"], place_of(event));
         let plain = [json!({ "text": content })];
         let parts = content.as_array().map_or(&plain[..], Vec::as_slice);
-        for (number, part) in parts.iter().enumerate() {
-            let mut place = event.clone();
-            place["content_index"] = number.into();
-            match part["refusal"].as_str() {
-                Some(_) => self.fill(&place, PartKind::Refusal, &part["refusal"], reply),
-                None if part["text"].is_string() => self.fill(&place, PartKind::Text, &part["text"], reply),
-                None => {}
-            }
+        for (number, part) in parts.iter().enumerate().take(MAX_BLOCKS + 1) {
+            let place = json!({ "output_index": index, "item_id": id, "content_index": number });
+            self.fill(&place, PartKind::Refusal, &part["refusal"], reply);
+            self.fill(&place, PartKind::Text, &part["text"], reply);
         }
     }
 
@@ -183,8 +185,9 @@ impl ResponseEvents {
         let whole: Vec<&str> = parts("summary").chain(parts("content")).collect();
         self.fill(event, PartKind::Thinking, &whole.join("\n\n").into(), reply);
         let sealed = item["encrypted_content"].as_str().filter(|sealed| !sealed.is_empty());
-        let block = self.item_of(event).part(event, PartKind::Thinking, reply);
-        if let (Some(block), Some(sealed)) = (block, sealed) {
+        if let Some(sealed) = sealed
+            && let Some(block) = self.item_of(event).part(event, PartKind::Thinking, reply)
+        {
             let id = item["id"].as_str().map_or_else(|| own_id("rs"), str::to_owned);
             reply.seal(block, id, sealed.to_owned());
         }
@@ -221,7 +224,7 @@ impl ResponseEvents {
         if self.items.iter().any(|item| item.index.is_none()) {
             return;
         }
-        for (number, item) in response["output"].as_array().into_iter().flatten().enumerate() {
+        for (number, item) in response["output"].as_array().into_iter().flatten().enumerate().take(MAX_BLOCKS + 1) {
             let event = json!({ "output_index": number, "item": item });
             if !self.item_of(&event).is_done {
                 self.close_item(&event, reply);
@@ -233,11 +236,7 @@ impl ResponseEvents {
 impl OpenItem {
     /// The block of an event's part. `None` for arguments of a call that is not open: only the whole item has its name.
     fn part(&mut self, event: &Value, kind: PartKind, reply: &mut Assembler) -> Option<usize> {
-        // Thoughts of an item are one block, and arguments too.
-        let part = match kind {
-            PartKind::Text | PartKind::Refusal => event["content_index"].as_u64().unwrap_or_default(),
-            PartKind::Thinking | PartKind::Arguments => 0,
-        };
+        let part = part_of(event, kind);
         if let Some(block) = self.blocks.get(&part) {
             return Some(*block);
         }
@@ -248,6 +247,19 @@ impl OpenItem {
         };
         self.blocks.insert(part, block);
         Some(block)
+    }
+}
+
+/// Position and id of an event's item.
+fn place_of(event: &Value) -> (Option<u64>, Option<&str>) {
+    (event["output_index"].as_u64(), event["item_id"].as_str().or_else(|| event["item"]["id"].as_str()))
+}
+
+/// Index of an event's part. Thoughts of an item are one part, and arguments too.
+fn part_of(event: &Value, kind: PartKind) -> u64 {
+    match kind {
+        PartKind::Text | PartKind::Refusal => event["content_index"].as_u64().unwrap_or_default(),
+        PartKind::Thinking | PartKind::Arguments => 0,
     }
 }
 
