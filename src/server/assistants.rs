@@ -49,6 +49,7 @@ use crate::blobs::parse_hash;
 use crate::http::problem::Problem;
 use crate::notebooks::listing::{self, ListingQuery};
 use crate::notebooks::{Notebooks, body_of};
+use crate::rooms::DecodedCommand;
 use crate::rooms::Identity;
 use crate::rooms::notices::NoticeQueue;
 use call_pace::{Asker, CallPace};
@@ -222,8 +223,8 @@ impl Host for AssistantHost {
         let body = body_of(command)?;
         let asker = self.asker(actor, notebook, command).await?;
         asker.iter().try_for_each(|asker| self.assistants.call_pace.take(asker, self.now()))?;
-        let message = CommandMessage::new(id, notebook.clone(), body);
-        let answer = self.notebooks.execute_as(identity(actor, authority), message).await;
+        let decoded = DecodedCommand::of(CommandMessage::new(id, notebook.clone(), body), command.clone());
+        let answer = self.notebooks.execute_as(identity(actor, authority), decoded).await;
         if let (Some(asker), Err(_)) = (&asker, &answer) {
             self.assistants.call_pace.give_back(asker);
         }

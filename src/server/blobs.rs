@@ -17,11 +17,10 @@ use futures_util::TryStreamExt;
 use http::StatusCode;
 use notarium_core::attachments::{AttachmentKind, kind_of};
 use notarium_core::{
-    Actor, Attachment, Command, ExecutionReport, Hash, Millis, NotebookId, Output, RawJson, Rejection, RejectionCode,
+    Actor, Attachment, Command, ExecutionReport, Hash, Millis, NotebookId, Output, Rejection, RejectionCode,
 };
 use notarium_store::blobs::{BlobContent, BlobEntry};
 use notarium_store::{BlobError, BlobRecord, Blobs, EventStore, StoreError};
-use notarium_wire::CommandMessage;
 use tokio::sync::Mutex;
 
 use crate::http::extract::{is_too_slow, too_large, too_slow};
@@ -104,9 +103,9 @@ impl NotebookBlobs {
 
     /// Refuses a command that names a blob which its notebook does not have, or an attachment that is not what it
     /// declares.
-    pub async fn check(&self, message: &CommandMessage) -> Result<(), Rejection> {
-        check_named(&self.bytes, &self.claims, self.clock.now(), message).await?;
-        check_attachments(&self.bytes, message).await
+    pub async fn check(&self, notebook: &NotebookId, command: &Command) -> Result<(), Rejection> {
+        check_named(&self.bytes, &self.claims, self.clock.now(), notebook, command).await?;
+        check_attachments(&self.bytes, notebook, command).await
     }
 }
 
@@ -192,9 +191,10 @@ pub async fn check_named(
     blobs: &Blobs,
     claims: &BlobClaims,
     now: Millis,
-    CommandMessage { notebook, body, .. }: &CommandMessage,
+    notebook: &NotebookId,
+    command: &Command,
 ) -> Result<(), Rejection> {
-    for hash in named_by(body)? {
+    for hash in named_by(command)? {
         let known = claims.claim(blobs, notebook, &hash, now).await.map_err(|error| {
             tracing::error!(%error, %notebook, "blob not looked up");
             Rejection::new(RejectionCode::Unavailable, "the server could not read its data: try again later")
@@ -207,15 +207,10 @@ pub async fn check_named(
     Ok(())
 }
 
-/// Blobs that a command names, each once. The text search avoids parsing most commands.
-fn named_by(body: &RawJson) -> Result<BTreeSet<Hash>, Rejection> {
-    if !body.get().contains("sha256") {
-        return Ok(BTreeSet::new());
-    }
-    // An unreadable command is refused by the room, with the reason.
-    let Ok(command) = serde_json::from_str::<Command>(body.get()) else { return Ok(BTreeSet::new()) };
+/// Blobs that a command names, each once.
+fn named_by(command: &Command) -> Result<BTreeSet<Hash>, Rejection> {
     let mut hashes = BTreeSet::new();
-    collect(&command, &mut hashes)?;
+    collect(command, &mut hashes)?;
     Ok(hashes)
 }
 
@@ -259,11 +254,9 @@ pub fn parse_hash(text: &str) -> Result<Hash, Rejection> {
 }
 
 /// Refuses a turn with an attachment whose size or type differs from its declaration. The core checks neither.
-pub async fn check_attachments(
-    blobs: &Blobs,
-    CommandMessage { notebook, body, .. }: &CommandMessage,
-) -> Result<(), Rejection> {
-    for attachment in &attached(body) {
+pub async fn check_attachments(blobs: &Blobs, notebook: &NotebookId, command: &Command) -> Result<(), Rejection> {
+    let Command::StartTurn(turn) = command else { return Ok(()) };
+    for attachment in &turn.attachments {
         // The core refuses other types: their bytes are not read.
         let Some(kind) = kind_of(&attachment.media_type) else { continue };
         let unread = |error: notarium_store::BlobError| {
@@ -288,17 +281,6 @@ pub async fn check_attachments(
         }
     }
     Ok(())
-}
-
-/// Attachments of a `StartTurn`. The text search avoids parsing all other commands.
-fn attached(body: &RawJson) -> Vec<Attachment> {
-    if !body.get().contains("\"attachments\"") {
-        return Vec::new();
-    }
-    match serde_json::from_str(body.get()) {
-        Ok(Command::StartTurn(turn)) => turn.attachments,
-        _ => Vec::new(),
-    }
 }
 
 fn is_bounded(kind: AttachmentKind, size_bytes: u64) -> bool {

@@ -20,7 +20,7 @@ use crate::blobs::NotebookBlobs;
 use crate::limits::ServerLimits;
 use crate::limits::clock::Clock;
 use crate::limits::usage::Usage;
-use crate::rooms::{Identity, ReadState, RoomHandle, Rooms, identity};
+use crate::rooms::{DecodedCommand, Identity, ReadState, RoomHandle, Rooms, decode, identity};
 use history::Replays;
 
 /// Notebooks, with everything that reads and commands need.
@@ -60,22 +60,33 @@ impl Notebooks {
         message: CommandMessage,
     ) -> Result<AckMessage, Rejection> {
         self.room(authenticated, &message.notebook)?;
-        self.execute_as(identity(authenticated, &message.notebook, ""), message).await
+        let decoded = decode(message).await.map_err(|undecoded| undecoded.rejection)?;
+        self.execute_decoded(authenticated, decoded).await
+    }
+
+    /// Like [`Self::execute`], for a command that the server has in its typed form.
+    pub async fn execute_decoded(
+        &self,
+        authenticated: &Authenticated,
+        decoded: DecodedCommand,
+    ) -> Result<AckMessage, Rejection> {
+        self.room(authenticated, &decoded.message.notebook)?;
+        self.execute_as(identity(authenticated, &decoded.message.notebook, ""), decoded).await
     }
 
     /// Executes a command as this identity; returns its ack when it is on disk.
-    pub async fn execute_as(&self, identity: Arc<Identity>, message: CommandMessage) -> Result<AckMessage, Rejection> {
-        let standings = self.check(&identity.actor, &message).await?;
-        self.rooms.open(&message.notebook).execute(identity, message, standings).await
+    pub async fn execute_as(&self, identity: Arc<Identity>, decoded: DecodedCommand) -> Result<AckMessage, Rejection> {
+        let account_status = self.check(&identity.actor, &decoded).await?;
+        self.rooms.open(&decoded.message.notebook).execute(identity, decoded, account_status).await
     }
 
     /// Checks quotas, blobs and attachments; returns the account status of the subjects the command names.
-    pub async fn check(&self, actor: &Actor, message: &CommandMessage) -> Result<AccountStatuses, Rejection> {
-        let now = self.clock.now();
-        self.usage.check(actor, message)?;
-        self.agent_outputs.check(actor, message, now)?;
-        self.blobs.check(message).await?;
-        account_status::look_up(&self.accounts, message).await
+    pub async fn check(&self, actor: &Actor, decoded: &DecodedCommand) -> Result<AccountStatuses, Rejection> {
+        let DecodedCommand { message: CommandMessage { notebook, .. }, command, .. } = decoded;
+        self.usage.check(actor, notebook, command)?;
+        self.agent_outputs.check(actor, decoded, self.clock.now())?;
+        self.blobs.check(notebook, command).await?;
+        account_status::look_up(&self.accounts, notebook, command).await
     }
 
     /// Reads the notebook as it is on disk, as the server.
@@ -84,9 +95,9 @@ impl Notebooks {
     }
 
     /// Executes a command as the server.
-    pub async fn execute_by_server(&self, notebook: &NotebookId, command: &Command) -> Result<AckMessage, Rejection> {
-        let message = CommandMessage::new(ulid::Ulid::generate().into(), notebook.clone(), body_of(command)?);
-        self.execute_as(by_server(), message).await
+    pub async fn execute_by_server(&self, notebook: &NotebookId, command: Command) -> Result<AckMessage, Rejection> {
+        let message = CommandMessage::new(ulid::Ulid::generate().into(), notebook.clone(), body_of(&command)?);
+        self.execute_as(by_server(), DecodedCommand::of(message, command)).await
     }
 
     /// Calls `each` for every notebook that the query finds, page by page.

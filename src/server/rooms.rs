@@ -18,7 +18,7 @@ mod tests;
 
 pub use catalog::{catalog_entry, catch_up_catalog, owners, subject_key, word};
 pub use judge::{Judge, Memo, Names};
-pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submission};
+pub use notarium_sync::{ClientId, DecodedCommand, Identity, Input, ReadState, ReplyTo, Submission};
 pub use outbox::{Client, Frame, Offered, Outbox, OutboxReceiver};
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use notarium_core::{
     AccountStatuses, Actor, InstanceId, KernelSessionId, Millis, NotebookId, Rejection, RejectionCode, Version,
 };
 use notarium_store::{EventStore, MAX_SNAPSHOT_GAP};
-use notarium_sync::{Caller, RoomConfig};
+use notarium_sync::{Caller, RoomConfig, UndecodedCommand};
 use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -319,7 +319,7 @@ impl RoomHandle {
         if submission.is_control() {
             self.send_through(|inbox| &inbox.urgent, Input::Command(submission).into());
         } else {
-            let permit = self.inbox.permit(submission.message.body.get()).await;
+            let permit = self.inbox.permit(submission.decoded.message.body.get()).await;
             self.send_through(|inbox| &inbox.messages, Message { input: Box::new(Input::Command(submission)), permit });
         }
     }
@@ -328,11 +328,11 @@ impl RoomHandle {
     pub async fn execute(
         &self,
         identity: Arc<Identity>,
-        message: CommandMessage,
-        standings: AccountStatuses,
+        decoded: DecodedCommand,
+        account_status: AccountStatuses,
     ) -> Result<AckMessage, Rejection> {
         let (caller, answered) = caller();
-        self.submit(Submission { identity, message, reply_to: ReplyTo::Caller(caller), standings }).await;
+        self.submit(Submission { identity, decoded, reply_to: ReplyTo::Caller(caller), account_status }).await;
         answered.await.unwrap_or_else(|_| Err(stopping()))
     }
 
@@ -379,6 +379,22 @@ fn caller<T: Send + 'static>() -> (Caller<T>, oneshot::Receiver<T>) {
     let (sender, answered) = oneshot::channel();
     // The receiver may have been dropped.
     (Caller::new(move |answer| drop(sender.send(answer))), answered)
+}
+
+/// Bodies up to this size are decoded in the task that received them, in at most a millisecond.
+const DECODE_IN_PLACE_BYTES: usize = 64 * 1_024;
+
+/// Decodes a command outside of its room's task; a large one on a thread for blocking work.
+///
+/// # Errors
+/// Id, notebook and rejection of a message whose body is not a command.
+pub async fn decode(message: CommandMessage) -> Result<DecodedCommand, Box<UndecodedCommand>> {
+    if message.body.get().len() <= DECODE_IN_PLACE_BYTES {
+        return DecodedCommand::decode(message);
+    }
+    let (id, notebook) = (message.id.clone(), message.notebook.clone());
+    let decoding = tokio::task::spawn_blocking(move || DecodedCommand::decode(message));
+    decoding.await.unwrap_or_else(|_| Err(Box::new(UndecodedCommand { id, notebook, rejection: stopping() })))
 }
 
 fn stopping() -> Rejection {

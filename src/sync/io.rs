@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
-    AccountStatuses, Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
-    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Past, RawJson, Rejection, Role, Stored,
-    Version,
+    Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head, HistoryQuery, Judgement,
+    JudgementQuery, KernelSessionId, Millis, Notebook, Past, RawJson, Rejection, Role, Stored, Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
-    AckMessage, CommChange, CommandMessage, KernelStatus, KernelUsage, OpenComm, PresenceState, SendCommMessage,
-    SubscribeMessage, TurnActivity,
+    AckMessage, CommChange, KernelStatus, KernelUsage, OpenComm, PresenceState, SendCommMessage, SubscribeMessage,
+    TurnActivity,
 };
 
 use crate::replay::Loaded;
+use crate::submission::Submission;
 
 /// Id of a question from the room to its driver.
 pub type Ticket = u64;
@@ -308,33 +308,6 @@ impl ReadState {
     pub const MAX_HERE: usize = 20;
 }
 
-/// A command on its way: the same value passes the room's inbox and queue up to its decision.
-#[derive(Debug)]
-pub struct Submission {
-    pub identity: Arc<Identity>,
-    pub message: CommandMessage,
-    pub reply_to: ReplyTo,
-    /// Account status of subjects, as requested by [`notarium_core::required_account_status`].
-    pub standings: AccountStatuses,
-}
-
-impl Submission {
-    /// Creates a submission of a command that grants no rights.
-    pub fn new(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
-        Self { identity, message, reply_to, standings: AccountStatuses::default() }
-    }
-
-    /// Returns true if it may overtake waiting commands. Looks only at the command's tag, which is cheap before parsing.
-    pub fn is_control(&self) -> bool {
-        const TAGS: [&str; 6] =
-            ["InterruptKernel", "RestartKernel", "ShutDownKernel", "StopAll", "CancelExecution", "GiveUpExecution"];
-        let body = self.message.body.get();
-        let tag = body.trim_start_matches(|character: char| character == '{' || character.is_ascii_whitespace());
-        let tag = tag.strip_prefix('"').and_then(|rest| rest.split('"').next());
-        body.len() < 1_024 && tag.is_some_and(|tag| TAGS.contains(&tag))
-    }
-}
-
 /// Receiver of a command's answer.
 #[derive(Debug)]
 pub enum ReplyTo {
@@ -369,18 +342,6 @@ impl<T> Caller<T> {
 impl<T> fmt::Debug for Caller<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Caller")
-    }
-}
-
-#[cfg(test)]
-impl Submission {
-    /// Creates a submission for which all named subjects are active.
-    pub(crate) fn where_all_are_active(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
-        let command = notarium_core::Command::decode(message.body.get());
-        let named = command.map(|command| notarium_core::required_account_status(&command)).unwrap_or_default();
-        let standings =
-            AccountStatuses::new(named.into_iter().map(|subject| (subject, notarium_core::AccountStatus::Active)));
-        Self { standings, ..Self::new(identity, message, reply_to) }
     }
 }
 

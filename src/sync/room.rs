@@ -19,9 +19,10 @@ use notarium_core::{
 use notarium_wire::{AckMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
 
-use crate::io::{ClientId, Identity, Input, Output, ReadState, Submission, Ticket};
+use crate::io::{ClientId, Identity, Input, Output, ReadState, Ticket};
 use crate::replay::ReadOnly;
 use crate::ring::Ring;
+use crate::submission::Submission;
 use answers::{RecentAnswers, RecordLookup};
 use batch::Batch;
 use joining::{PendingJoin, Rendering, WaitingRequest};
@@ -336,15 +337,8 @@ impl Room {
         if let Some(reason) = self.closed_because() {
             return self.reply(cycle, submission, Err(unavailable(&reason)));
         }
-        match queue::parse(&submission.message.body) {
-            Ok(command) => {
-                let arrival = self.next_arrival();
-                self.queue.push(PendingCommand::new(submission, command, arrival));
-            }
-            Err(sentence) => {
-                self.reply(cycle, submission, Err(Rejection::new(RejectionCode::InvalidValue, sentence)));
-            }
-        }
+        let arrival = self.next_arrival();
+        self.queue.push(PendingCommand::new(submission, arrival));
     }
 
     fn closed_because(&self) -> Option<String> {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use notarium_core::{Actor, AgentId, Command, ExecutionReport, Millis, Rejection, RejectionCode};
-use notarium_wire::CommandMessage;
+use notarium_sync::DecodedCommand;
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
 /// Entries kept before those that have drained to zero are removed.
@@ -47,15 +47,13 @@ impl AgentOutputs {
     }
 
     /// Counts a command of a runtime agent. Refuses it if the agent is over the limit and the command adds output.
-    pub fn check(&self, actor: &Actor, message: &CommandMessage, now: Millis) -> Result<(), Rejection> {
-        let body = message.body.get();
-        let adds = || serde_json::from_str(body).is_ok_and(|command| adds(&command));
-        self.take(actor, body.len() as u64, now, adds)
+    pub fn check(&self, actor: &Actor, decoded: &DecodedCommand, now: Millis) -> Result<(), Rejection> {
+        self.take(actor, decoded.message.body.get().len() as u64, now, adds(&decoded.command))
     }
 
     /// Counts an upload of a runtime agent, or refuses it if the agent is over the limit.
     pub fn check_upload(&self, actor: &Actor, bytes: u64, now: Millis) -> Result<(), Rejection> {
-        self.take(actor, bytes, now, || true)
+        self.take(actor, bytes, now, true)
     }
 
     /// Counts the bytes by which an upload exceeded its declared size.
@@ -65,10 +63,9 @@ impl AgentOutputs {
         }
     }
 
-    fn take(&self, actor: &Actor, bytes: u64, now: Millis, adds: impl FnOnce() -> bool) -> Result<(), Rejection> {
+    fn take(&self, actor: &Actor, bytes: u64, now: Millis, adds: bool) -> Result<(), Rejection> {
         let Actor::Agent { id } = actor else { return Ok(()) };
-        // The command is parsed only over the limit, and outside the lock.
-        if self.add(id, 0, now) >= self.max_bytes_per_hour && adds() {
+        if self.add(id, 0, now) >= self.max_bytes_per_hour && adds {
             return Err(refused(self.max_bytes_per_hour));
         }
         self.add(id, bytes, now);
@@ -115,6 +112,7 @@ fn refused(limit: u64) -> Rejection {
 mod tests {
     use super::*;
     use notarium_core::{RawJson, UserId};
+    use notarium_wire::CommandMessage;
 
     const MIB: u64 = 1 << 20;
 
@@ -122,11 +120,12 @@ mod tests {
         Actor::Agent { id: id.parse().unwrap() }
     }
 
-    fn message(body: &str) -> CommandMessage {
-        CommandMessage::new("c".parse().unwrap(), "n".parse().unwrap(), RawJson::parse(body).unwrap())
+    fn message(body: &str) -> DecodedCommand {
+        let body = RawJson::parse(body).unwrap();
+        DecodedCommand::decode(CommandMessage::new("c".parse().unwrap(), "n".parse().unwrap(), body)).unwrap()
     }
 
-    fn report(report: &str) -> CommandMessage {
+    fn report(report: &str) -> DecodedCommand {
         message(&format!(r#"{{"ReportExecution":{{"execution_id":"e","fence":1,"seq":1,"report":{report}}}}}"#))
     }
 
@@ -150,12 +149,12 @@ mod tests {
     fn beyond_the_limit_runs_end_and_show_nothing_more() {
         let outputs = AgentOutputs::new(MIB);
         outputs.check_upload(&agent("a"), MIB, 0).unwrap();
-        let taken = |message: &CommandMessage| outputs.check(&agent("a"), message, 0).is_ok();
+        let taken = |message: &DecodedCommand| outputs.check(&agent("a"), message, 0).is_ok();
         let output = r#"{"output":{"outputs":[]}}"#;
         for refused in [output, r#"{"clear":{"wait":false}}"#, r#"{"input_request":{"prompt":"?","password":false}}"#] {
             assert!(!taken(&report(refused)), "{refused}");
         }
-        let batch = format!(r#"{{"Batch":{{"commands":[{}]}}}}"#, report(output).body.get());
+        let batch = format!(r#"{{"Batch":{{"commands":[{}]}}}}"#, report(output).message.body.get());
         assert!(!taken(&message(&batch)), "in whatever it is wrapped");
         for end in [r#"{"started":{}}"#, r#"{"completed":{"outcome":"ok"}}"#, r#"{"lost":{"cause":"agent_lost"}}"#] {
             assert!(taken(&report(end)), "{end}");

@@ -80,7 +80,7 @@ async fn withdraw_in(server: &Notebooks, notebook: &NotebookId, revoked: &Revoke
     if state.turns.is_empty() && !waits {
         return Ok(());
     }
-    server.execute_by_server(notebook, &Command::WithdrawRevoked { revoked: revoked.clone() }).await.map(drop)
+    server.execute_by_server(notebook, Command::WithdrawRevoked { revoked: revoked.clone() }).await.map(drop)
 }
 
 /// `None`: the room belongs to a notebook that does not exist.

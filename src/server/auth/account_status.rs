@@ -5,47 +5,38 @@ use std::collections::BTreeSet;
 
 use dashmap::DashMap;
 use notarium_core::{
-    AccountStatus, AccountStatuses, Actor, AgentId, Authority, Command, Door, Millis, NotebookId, RawJson, Rejection,
+    AccountStatus, AccountStatuses, Actor, AgentId, Authority, Command, Door, Millis, NotebookId, Rejection,
     RejectionCode, ShareLinkId, Subject, TokenId, UserId, required_account_status,
 };
 use notarium_store::accounts::{AccountError, Coverage, MAX_ACCOUNT_PAGE, Token, TokenFilter, TokenKind, User};
-use notarium_wire::CommandMessage;
 
 use super::{Accounts, AuthError, Authenticated};
 
-/// Names in a body of commands that name subjects.
-const NAMING: [&str; 4] = ["GrantAccess", "TakeOverNotebook", "AddComment", "EditComment"];
 /// Limit of subjects that one command or batch names.
 const MAX_NAMED: usize = 1_000;
 /// Limit of tokens of one runtime agent that are read.
 const MAX_TOKENS: usize = 100;
 
 /// Account status of the subjects that the command names.
-pub async fn look_up(accounts: &Accounts, message: &CommandMessage) -> Result<AccountStatuses, Rejection> {
-    let named = named_by(&message.body);
+pub async fn look_up(
+    accounts: &Accounts,
+    notebook: &NotebookId,
+    command: &Command,
+) -> Result<AccountStatuses, Rejection> {
+    let named: BTreeSet<Subject> = required_account_status(command).into_iter().collect();
     if named.len() > MAX_NAMED {
         let message = format!("one command names at most {MAX_NAMED} people, links and agents: send several");
         return Err(Rejection::new(RejectionCode::LimitExceeded, message));
     }
     let mut found = Vec::new();
     for subject in named {
-        let standing = standing(accounts, &message.notebook, &subject).await.map_err(|error| unread(&error))?;
-        found.push((subject, standing));
+        let status = account_status(accounts, notebook, &subject).await.map_err(|error| unread(&error))?;
+        found.push((subject, status));
     }
     Ok(AccountStatuses::new(found))
 }
 
-/// Subjects that a command names. The text search avoids parsing most commands. An unreadable command is refused by the
-/// room, with the reason.
-fn named_by(body: &RawJson) -> BTreeSet<Subject> {
-    if !NAMING.iter().any(|name| body.get().contains(name)) {
-        return BTreeSet::new();
-    }
-    let named = Command::decode(body.get()).map(|command| required_account_status(&command)).unwrap_or_default();
-    named.into_iter().collect()
-}
-
-async fn standing(
+async fn account_status(
     accounts: &Accounts,
     notebook: &NotebookId,
     subject: &Subject,

@@ -146,6 +146,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use notarium_core::{Actor, UserId};
+    use notarium_sync::DecodedCommand;
     use notarium_wire::CommandMessage;
 
     use super::*;
@@ -200,13 +201,13 @@ mod tests {
             self.land(message).await
         }
 
-        fn message(&mut self, body: &str) -> CommandMessage {
+        fn message(&mut self, body: &str) -> DecodedCommand {
             self.commands += 1;
             let (id, body) = (format!("c{}", self.commands), notarium_core::RawJson::parse(body).unwrap());
-            CommandMessage::new(id.parse().unwrap(), notebook(), body)
+            DecodedCommand::decode(CommandMessage::new(id.parse().unwrap(), notebook(), body)).unwrap()
         }
 
-        async fn land(&self, message: CommandMessage) -> Result<(), notarium_core::Rejection> {
+        async fn land(&self, message: DecodedCommand) -> Result<(), notarium_core::Rejection> {
             let actor = Actor::User { id: UserId::new("ann").unwrap() };
             let authority = notarium_core::Authority::session();
             let identity = Identity { actor, authority, name: "Ann".into(), connection: String::new() };

@@ -14,7 +14,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use notarium_core::{Actor, Command, NotebookId, Rejection, RejectionCode, UserId, WorkspaceId};
 use notarium_store::NotebookSize;
-use notarium_wire::CommandMessage;
 
 use crate::limits::{Quota, Quotas};
 
@@ -221,11 +220,7 @@ impl Usage {
     // --- refusing ---
 
     /// Refuses a command that grows something over its quota.
-    pub fn check(
-        &self,
-        actor: &Actor,
-        CommandMessage { notebook, body, .. }: &CommandMessage,
-    ) -> Result<(), Rejection> {
+    pub fn check(&self, actor: &Actor, notebook: &NotebookId, command: &Command) -> Result<(), Rejection> {
         if !self.is_anybody_full.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -234,11 +229,9 @@ impl Usage {
             Actor::Guest { .. } => None,
             Actor::Agent { .. } | Actor::System => return Ok(()),
         };
-        // An unreadable command is refused by the room, with the reason.
-        let Ok(command) = serde_json::from_str::<Command>(body.get()) else { return Ok(()) };
         match person {
-            Some(person) if creates(&command) => self.check_new(&Account::Person(person.clone())),
-            _ if grows(&command) => self.check_growth(notebook),
+            Some(person) if creates(command) => self.check_new(&Account::Person(person.clone())),
+            _ if grows(command) => self.check_growth(notebook),
             _ => Ok(()),
         }
     }

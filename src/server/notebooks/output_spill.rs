@@ -62,7 +62,7 @@ async fn relieve(notebooks: &Notebooks, notebook: &NotebookId, too_many: u64) ->
         let SpillPlan { execution_id, output_seq, moved, parts, saved_bytes } = plan;
         put(notebooks, notebook, parts).await?;
         let command = Command::MoveOutputs(MoveOutputs { execution_id, output_seq, moved });
-        match notebooks.execute_by_server(notebook, &command).await {
+        match notebooks.execute_by_server(notebook, command).await {
             Ok(_) => saved += saved_bytes,
             // The run was cleared or has written since. The next measurement sees its new state.
             Err(rejection) => tracing::debug!(%notebook, %rejection, "outputs stay where they are"),

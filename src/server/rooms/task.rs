@@ -168,7 +168,7 @@ impl Task {
             Input::Subscribe { client, .. } => _ = self.clients.insert(*client),
             Input::Command(submission) => {
                 #[cfg(test)]
-                assert_ne!(submission.message.id.as_str(), super::tests::FAULT, "a planted fault");
+                assert_ne!(submission.decoded.message.id.as_str(), super::tests::FAULT, "a planted fault");
                 if let ReplyTo::Client(client) = &submission.reply_to {
                     self.clients.insert(*client);
                 }

@@ -39,7 +39,7 @@ fn anna() -> Arc<Identity> {
 impl RoomHandle {
     /// Executes a command as Anna.
     async fn run(&self, message: CommandMessage) -> Result<AckMessage, Rejection> {
-        self.execute(anna(), message, AccountStatuses::default()).await
+        self.execute(anna(), decoded(message), AccountStatuses::default()).await
     }
 }
 
@@ -64,8 +64,12 @@ fn subscribe(client: &Client) -> Input {
     Input::Subscribe { client: client.id, identity: anna(), message }
 }
 
+fn decoded(message: CommandMessage) -> DecodedCommand {
+    DecodedCommand::decode(message).unwrap()
+}
+
 fn submission(client: &Client, message: CommandMessage) -> Submission {
-    Submission::new(anna(), message, ReplyTo::Client(client.id))
+    Submission::new(anna(), decoded(message), ReplyTo::Client(client.id))
 }
 
 /// Reads messages until `wanted` returns a value.
@@ -287,7 +291,8 @@ async fn a_slow_judge_delays_its_call_and_no_keystroke() {
     room.run(command("insert", r#"{"InsertCell":{"cell_id":"a","cell_type":"markdown"}}"#)).await.unwrap();
     let run = r#"{"RequestToolCall":{"call_id":"run","function":"create_cells","arguments":{"cells":[{"source":"x = 1"}],"run":true}}}"#;
     let (caller, message) = (room.clone(), command("run", run));
-    let call = tokio::spawn(async move { caller.execute(assistant(), message, AccountStatuses::default()).await });
+    let call =
+        tokio::spawn(async move { caller.execute(assistant(), decoded(message), AccountStatuses::default()).await });
     assert_eq!(is_asked.recv().await.unwrap(), ["x = 1"]);
 
     let key = r#"{"EditSource":{"cell_id":"a","base":2,"change":[[0,"k"]]}}"#;

@@ -18,6 +18,7 @@ use crate::http::extract::{Conditions, JsonBody, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, NotebookRights};
 use crate::http::problem::Problem;
 use crate::notebooks::body_of;
+use crate::rooms::DecodedCommand;
 use crate::rooms::subject_key;
 
 /// Notebooks per page of an owner's list.
@@ -108,7 +109,7 @@ impl RoomRights {
         command: &Command,
     ) -> Result<(), Rejection> {
         let message = Conditions::default().message(notebook, body_of(command)?);
-        self.0.execute(authenticated, message).await.map(drop)
+        self.0.execute_decoded(authenticated, DecodedCommand::of(message, command.clone())).await.map(drop)
     }
 }
 

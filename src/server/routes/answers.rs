@@ -18,6 +18,7 @@ use crate::http::extract::{Conditions, Created, Params};
 use crate::http::guard::{Guard, GuardedRouter, notebook_of};
 use crate::http::openapi::{Answered, Described, Taken};
 use crate::http::problem::Problem;
+use crate::rooms::DecodedCommand;
 use crate::rooms::ReadState;
 
 /// An accepted command, with the version as its `ETag`.
@@ -115,7 +116,7 @@ pub async fn execute(
     command: &Command,
 ) -> Result<Accepted, Problem> {
     let body = RawJson::of(command).map_err(|error| Problem::invalid(error.to_string()))?;
-    match app.execute(who, conditions.message(notebook, body)).await {
+    match app.execute_decoded(who, DecodedCommand::of(conditions.message(notebook, body), command.clone())).await {
         Ok(ack) => Ok(ack.into()),
         // A route submits no batch of its caller, so the number of the part would mislead.
         Err(rejection) => {

@@ -26,7 +26,8 @@ use crate::auth::Authenticated;
 use crate::auth::Follow;
 use crate::limits::clock::Window;
 use crate::rooms::{
-    Client, ClientId, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission, identity, unknown_notebook,
+    Client, ClientId, DecodedCommand, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission, decode, identity,
+    unknown_notebook,
 };
 
 /// Rooms that are remembered for commands without a subscription.
@@ -254,14 +255,16 @@ impl Connection {
         }
     }
 
-    /// Queues the command; the room's answer comes through the outbox.
+    /// Decodes, checks and queues the command, before the connection's next message is read: so its commands stay in their order, and at most one
+    /// frame of a connection is in decoding. The room's answer comes through the outbox.
     async fn command(&mut self, message: CommandMessage) {
-        match self.checked(&message).await {
-            Ok((room, identity, standings)) => {
-                let reply_to = self.reply_to(&message).await;
-                room.submit(Submission { identity, message, reply_to, standings }).await;
+        let (id, notebook) = (message.id.clone(), message.notebook.clone());
+        match self.checked(message).await {
+            Ok((room, identity, decoded, account_status)) => {
+                let reply_to = self.reply_to(&decoded.message).await;
+                room.submit(Submission { identity, decoded, reply_to, account_status }).await;
             }
-            Err(rejection) => self.send(&ServerMessage::Reject(reject(message.id, message.notebook, rejection))),
+            Err(rejection) => self.send(&ServerMessage::Reject(reject(id, notebook, rejection))),
         }
     }
 
@@ -279,12 +282,13 @@ impl Connection {
 
     async fn checked(
         &mut self,
-        message: &CommandMessage,
-    ) -> Result<(RoomHandle, Arc<Identity>, AccountStatuses), Rejection> {
+        message: CommandMessage,
+    ) -> Result<(RoomHandle, Arc<Identity>, DecodedCommand, AccountStatuses), Rejection> {
         let joined = self.join(&message.notebook)?;
         let (room, identity) = (joined.room.clone(), joined.identity.clone());
-        let standings = self.app.check(&identity.actor, message).await?;
-        Ok((room, identity, standings))
+        let decoded = decode(message).await.map_err(|undecoded| undecoded.rejection)?;
+        let account_status = self.app.check(&identity.actor, &decoded).await?;
+        Ok((room, identity, decoded, account_status))
     }
 
     fn subscribed(&self, notebook: &NotebookId) -> Result<&Joined, ErrorMessage> {

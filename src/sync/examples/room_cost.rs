@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use notarium_core::{Actor, Authority, NotebookId, RawJson, UserId};
-use notarium_sync::{ClientId, Identity, Input, Output, Replay, ReplyTo, Room, RoomConfig, Submission};
+use notarium_sync::{ClientId, DecodedCommand, Identity, Input, Output, Replay, ReplyTo, Room, RoomConfig, Submission};
 use notarium_wire::{CommandMessage, SubscribeMessage};
 
 const EDITS: usize = 64_000;
@@ -58,7 +58,11 @@ impl Bench {
             correlation_id: None,
             body: RawJson::parse(body).expect("JSON"),
         };
-        Input::Command(Submission::new(self.identity.clone(), message, ReplyTo::Client(CLIENT)))
+        Input::Command(Submission::new(
+            self.identity.clone(),
+            DecodedCommand::decode(message).expect("a command"),
+            ReplyTo::Client(CLIENT),
+        ))
     }
 
     /// Inserts ten characters at the start of a cell.

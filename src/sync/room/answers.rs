@@ -1,4 +1,4 @@
-//! RecentAnswers to commands and requests. A cache of recent ones lets a retry get the same answer without a read of the store. A refused command
+//! Answers to commands and requests. A cache of recent ones lets a retry get the same answer without a read of the store. A refused command
 //! may be a retry of an accepted one, so its record is looked up first.
 
 use std::collections::btree_map::Entry;
@@ -9,7 +9,8 @@ use notarium_wire::{AckMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMe
 
 use super::queue::PendingCommand;
 use super::{CommandAnswer, Cycle, Phase, Room, unavailable};
-use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Submission, Ticket};
+use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Ticket};
+use crate::submission::Submission;
 
 #[derive(Debug, Default)]
 pub(super) struct RecentAnswers {
@@ -71,7 +72,7 @@ pub(super) struct RecordLookup {
 impl Room {
     /// Refuses a command, unless the store has a record of it as accepted.
     pub(super) fn refuse(&mut self, cycle: &mut Cycle, pending: PendingCommand, rejection: Rejection) {
-        let may_be_recorded = self.state.exists() && self.role(cycle.now, pending.identity()).is_some();
+        let may_be_recorded = self.state.exists() && self.role(cycle.now, &pending.identity).is_some();
         if !may_be_recorded {
             return self.answer(cycle, pending, Err(rejection));
         }
@@ -114,13 +115,13 @@ impl Room {
         self.answer(cycle, pending, answer);
     }
 
-    /// RecentAnswers the sender, and the senders of repeats.
+    /// Answers the sender, and the senders of repeats.
     pub(super) fn answer(&self, cycle: &mut Cycle, pending: PendingCommand, answer: CommandAnswer) {
-        let PendingCommand { submission, also, .. } = pending;
-        for reply_to in also {
-            self.reply_to(cycle, reply_to, &submission.identity, &submission.message.id, answer.clone());
+        let PendingCommand { identity, message, reply_to, also, .. } = pending;
+        for repeat in also {
+            self.reply_to(cycle, repeat, &identity, &message.id, answer.clone());
         }
-        self.reply(cycle, submission, answer);
+        self.reply_to(cycle, reply_to, &identity, &message.id, answer);
     }
 
     pub(super) fn answer_all(&self, cycle: &mut Cycle, commands: Vec<PendingCommand>, rejection: &Rejection) {
@@ -130,8 +131,8 @@ impl Room {
     }
 
     pub(super) fn reply(&self, cycle: &mut Cycle, submission: Submission, answer: CommandAnswer) {
-        let Submission { identity, message, reply_to, .. } = submission;
-        self.reply_to(cycle, reply_to, &identity, &message.id, answer);
+        let Submission { identity, decoded, reply_to, .. } = submission;
+        self.reply_to(cycle, reply_to, &identity, &decoded.message.id, answer);
     }
 
     fn reply_to(&self, cycle: &mut Cycle, to: ReplyTo, identity: &Identity, id: &CommandId, answer: CommandAnswer) {

@@ -10,10 +10,11 @@ use notarium_core::{
 use notarium_wire::{ServerMessage, frame};
 
 use super::answers::{recorded_answer, reused};
-use super::queue::{self, PendingCommand};
+use super::queue::PendingCommand;
 use super::{Cycle, Phase, Room};
 use crate::io::{ClientId, Output, ReplyTo};
 use crate::replay::ReadOnly;
+use crate::submission::{parse, secrets};
 
 /// An accepted command, not synced yet.
 #[derive(Debug)]
@@ -24,8 +25,8 @@ pub(super) struct AcceptedCommand {
 
 impl AcceptedCommand {
     fn clients(&self) -> impl Iterator<Item = ClientId> {
-        let PendingCommand { submission, also, .. } = &self.pending;
-        also.iter().chain([&submission.reply_to]).filter_map(ReplyTo::client)
+        let PendingCommand { reply_to, also, .. } = &self.pending;
+        also.iter().chain([reply_to]).filter_map(ReplyTo::client)
     }
 }
 
@@ -80,7 +81,7 @@ pub(super) struct Effects {
     pub(super) catalog_now: bool,
     pub(super) catalog_later: bool,
     work: Vec<Output>,
-    /// RecentAnswers to input requests, with their agents.
+    /// Answers to input requests, with their agents.
     values: Vec<(AgentId, ExecutionId, String)>,
 }
 
@@ -207,11 +208,11 @@ impl Room {
 
     fn decide_next(&mut self, cycle: &mut Cycle, batch: &mut Batch, pending: PendingCommand) -> DecisionStep {
         let Some(mut pending) = self.answer_repeat(cycle, batch, pending) else { return DecisionStep::Done };
-        let body = &pending.submission.message.body;
-        let command = match pending.command.take().map_or_else(|| queue::parse(body), Ok) {
+        // A decision takes the command: after a failed append it is read from the message again.
+        let command = match pending.command.take().map_or_else(|| parse(&pending.message.body), Ok) {
             Ok(command) => command,
-            Err(sentence) => {
-                self.refuse(cycle, pending, Rejection::new(RejectionCode::InvalidValue, sentence));
+            Err(rejection) => {
+                self.refuse(cycle, pending, rejection);
                 return DecisionStep::Done;
             }
         };
@@ -248,7 +249,7 @@ impl Room {
         mut context: Context,
         command: Command,
     ) {
-        let secrets = queue::secrets(&command);
+        let secrets = secrets(&command);
         let decided = match &self.read_only {
             Some(reason) => Err(read_only(reason, self.committed)),
             None => decide(&self.state, &mut context, command),
@@ -268,7 +269,7 @@ impl Room {
         batch.entries.push(AcceptedCommand { pending, record });
     }
 
-    /// RecentAnswers a repeat of a command like the first one; returns any other command.
+    /// Answers a repeat of a command like the first one; returns any other command.
     fn answer_repeat(
         &mut self,
         cycle: &mut Cycle,
@@ -281,7 +282,7 @@ impl Room {
         }
         let Some(first) = batch.find(&pending) else { return Some(pending) };
         if first.pending.digest == pending.digest {
-            first.pending.also.push(pending.submission.reply_to);
+            first.pending.also.push(pending.reply_to);
             first.pending.also.extend(pending.also);
         } else {
             let rejection = reused(pending.id());
@@ -294,15 +295,15 @@ impl Room {
         Context {
             now: cycle.now,
             instance: self.config.instance.clone(),
-            actor: pending.identity().actor.clone(),
-            authority: pending.identity().authority.clone(),
+            actor: pending.identity.actor.clone(),
+            authority: pending.identity.authority.clone(),
             command_id: pending.id().clone(),
             correlation_id: pending.correlation(),
             causation_id: None,
-            expected_version: pending.submission.message.expected_version,
+            expected_version: pending.message.expected_version,
             ids: self.next_ids(cycle.now),
             history: pending.history.take().unwrap_or_default(),
-            account_status: pending.submission.standings.clone(),
+            account_status: pending.account_status.clone(),
             away: self.leases.away(&self.state),
             unreachable: self.leases.unreachable(&self.state, cycle.now, &self.config),
             unposted: BTreeMap::new(),
@@ -359,19 +360,19 @@ impl Room {
         self.fan_out(cycle, &senders);
         let mut entries = batch.entries.into_iter().peekable();
         while let Some(entry) = entries.next() {
-            let client = entry.pending.submission.reply_to.client();
-            let is_last = entries.peek().is_none_or(|next| next.pending.submission.reply_to.client() != client);
+            let client = entry.pending.reply_to.client();
+            let is_last = entries.peek().is_none_or(|next| next.pending.reply_to.client() != client);
             self.answer_entry(cycle, entry, is_last);
         }
         self.follow(cycle, batch.effects);
         self.snapshot_when_due(cycle);
     }
 
-    /// RecentAnswers a command. Of several acks for one client, only the last has the person's next undo steps.
+    /// Answers a command. Of several acks for one client, only the last has the person's next undo steps.
     fn answer_entry(&mut self, cycle: &mut Cycle, entry: AcceptedCommand, is_last: bool) {
         let AcceptedCommand { pending, record } = entry;
         let answer = recorded_answer(&self.notebook_id, &pending.digest, &record);
-        match (answer, pending.submission.reply_to.client()) {
+        match (answer, pending.reply_to.client()) {
             (Ok(ack), Some(client)) if !is_last && pending.also.is_empty() => {
                 cycle.out.push(Output::Reply { client, text: frame::text(&ServerMessage::Ack(ack)) });
             }

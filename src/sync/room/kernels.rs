@@ -32,7 +32,7 @@ struct Lease {
     gone_at: Option<Millis>,
     /// Time at which its kernels are given up next.
     ends_at: Option<Millis>,
-    /// RecentAnswers to input requests that are not delivered yet. The log does not have them, so they wait in memory.
+    /// Answers to input requests that are not delivered yet. The log does not have them, so they wait in memory.
     values: Vec<(ExecutionId, String)>,
     /// Memory and CPU use of its kernels, while it is connected and measurements are on.
     usage: BTreeMap<KernelSessionId, KernelUsage>,
@@ -217,7 +217,7 @@ impl Room {
         let minutes = self.config.lease_ms / 60_000;
         let detail = Some(format!("its runtime agent was not heard of for {minutes} minutes"));
         let cause = KernelCause::AgentLost;
-        self.command_of_server(cycle, &Command::ReportKernelEnded { kernel_session, cause, detail });
+        self.command_of_server(cycle, Command::ReportKernelEnded { kernel_session, cause, detail });
     }
 
     /// Notes if a kernel is busy; only the session's agent may report it.

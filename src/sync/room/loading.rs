@@ -122,7 +122,7 @@ impl Room {
         self.turn_all_away(cycle);
     }
 
-    /// RecentAnswers all waiting requests with the failure.
+    /// Answers all waiting requests with the failure.
     fn turn_all_away(&mut self, cycle: &mut Cycle) {
         let mut pending = self.queue.drain();
         pending.extend(std::mem::take(&mut self.judging).into_values().flatten());

@@ -10,7 +10,8 @@ use notarium_wire::CommandMessage;
 use super::batch::Effects;
 use super::queue::PendingCommand;
 use super::{Cycle, Phase, Room};
-use crate::io::{Caller, Identity, Input, Output, ReplyTo, Submission, earliest};
+use crate::io::{Caller, Identity, Input, Output, ReplyTo, earliest};
+use crate::submission::{DecodedCommand, Submission};
 
 /// Time before an id without a notebook is unloaded.
 const UNLOAD_NOTHING_AFTER_MS: Millis = 1_000;
@@ -89,12 +90,12 @@ impl Room {
         }
         // Set again when the events of the sweep are on disk.
         self.sweep_at = None;
-        self.command_of_server(cycle, &Command::SweepToolCalls {});
+        self.command_of_server(cycle, Command::SweepToolCalls {});
         self.pump(cycle);
     }
 
-    pub(super) fn command_of_server(&mut self, cycle: &mut Cycle, command: &Command) {
-        let Ok(body) = RawJson::of(command) else { return };
+    pub(super) fn command_of_server(&mut self, cycle: &mut Cycle, command: Command) {
+        let Ok(body) = RawJson::of(&command) else { return };
         let id: CommandId = self.next_ids(cycle.now).ulid().into();
         let notebook = self.notebook_id.clone();
         let message = CommandMessage::new(id, notebook, body);
@@ -104,7 +105,10 @@ impl Room {
             name: "server".to_owned(),
             connection: String::new(),
         });
-        self.take(cycle, Input::Command(Submission::new(identity, message, ReplyTo::Nobody)));
+        self.take(
+            cycle,
+            Input::Command(Submission::new(identity, DecodedCommand::of(message, command), ReplyTo::Nobody)),
+        );
     }
 
     /// Reports the authors whose changes the list lacks, before their commands are acked.
@@ -121,7 +125,7 @@ impl Room {
         for pending in commands {
             if !self.listing.authors.contains(&pending.actor) {
                 self.listing.authors.insert(pending.actor.clone());
-                actors.push(pending.identity().actor.clone());
+                actors.push(pending.identity.actor.clone());
             }
         }
         if !actors.is_empty() {

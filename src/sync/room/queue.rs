@@ -6,19 +6,22 @@ use std::sync::Arc;
 
 use notarium_core::reactive::{CodeNames, CodeText, KnownNames, needs_names};
 use notarium_core::{
-    Command, CommandId, Context, CorrelationId, ExecutionId, ExecutionReport, History, HistoryQuery, Judgement, Past,
-    RawJson, Reactivity, Rejection, RejectionCode, RequestToolCall, Stored, Version, required_history,
-    required_judgement,
+    AccountStatuses, Command, CommandId, Context, CorrelationId, History, HistoryQuery, Judgement, Past, Reactivity,
+    Rejection, RejectionCode, RequestToolCall, Stored, Version, required_history, required_judgement,
 };
-use sha2::{Digest, Sha256};
+use notarium_wire::CommandMessage;
 
 use super::{Cycle, Phase, Room, unavailable};
-use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Submission, Ticket};
+use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Ticket};
+use crate::submission::{DecodedCommand, Submission, is_control, is_output};
 
-/// A submission without an answer, and the progress of its decision.
+/// A command without an answer, and the progress of its decision.
 #[derive(Debug)]
 pub(crate) struct PendingCommand {
-    pub submission: Submission,
+    pub identity: Arc<Identity>,
+    pub message: CommandMessage,
+    pub reply_to: ReplyTo,
+    pub account_status: AccountStatuses,
     /// Repeats that arrived before the answer.
     pub also: Vec<ReplyTo>,
     /// Key of the actor, `Actor::key()`.
@@ -39,12 +42,17 @@ pub(crate) struct PendingCommand {
 }
 
 impl PendingCommand {
-    pub(crate) fn new(submission: Submission, command: Command, arrival: u64) -> Self {
+    pub(crate) fn new(submission: Submission, arrival: u64) -> Self {
+        let Submission { identity, decoded, reply_to, account_status } = submission;
+        let DecodedCommand { message, command, digest } = decoded;
         Self {
             also: Vec::new(),
-            actor: submission.identity.actor.key(),
-            digest: digest(&submission.message.body, &command),
-            submission,
+            actor: identity.actor.key(),
+            identity,
+            message,
+            reply_to,
+            account_status,
+            digest,
             command: Some(command),
             arrival,
             ticket: None,
@@ -56,25 +64,25 @@ impl PendingCommand {
     }
 
     pub(crate) fn id(&self) -> &CommandId {
-        &self.submission.message.id
-    }
-
-    pub(crate) fn identity(&self) -> &Identity {
-        &self.submission.identity
+        &self.message.id
     }
 
     /// Returns the undo group: the sender's, else a group for this command.
     pub(crate) fn correlation(&self) -> CorrelationId {
         let own = || CorrelationId::new(self.id().as_str()).unwrap_or_else(|_| unreachable!("ids have one shape"));
-        self.submission.message.correlation_id.clone().unwrap_or_else(own)
+        self.message.correlation_id.clone().unwrap_or_else(own)
     }
 
     fn bytes(&self) -> usize {
-        self.submission.message.body.get().len()
+        self.message.body.get().len()
+    }
+
+    fn is_output(&self) -> bool {
+        self.command.as_ref().is_some_and(is_output)
     }
 
     fn is_from(&self, client: ClientId) -> bool {
-        self.submission.reply_to.client() == Some(client)
+        self.reply_to.client() == Some(client)
     }
 }
 
@@ -90,7 +98,7 @@ impl Queue {
     pub(crate) fn push(&mut self, pending: PendingCommand) {
         let is_control = pending.command.as_ref().is_some_and(is_control);
         let overtaken =
-            if is_control { self.commands.iter().rev().take_while(|other| is_output(other)).count() } else { 0 };
+            if is_control { self.commands.iter().rev().take_while(|other| other.is_output()).count() } else { 0 };
         self.bytes += pending.bytes();
         self.commands.insert(self.commands.len() - overtaken, pending);
     }
@@ -208,7 +216,7 @@ impl Room {
         let mut queries = required_history(&self.state, context, command);
         queries.dedup();
         // A sender who may not see the notebook causes no reads of the store.
-        if queries.is_empty() || self.role(cycle.now, pending.identity()).is_none() {
+        if queries.is_empty() || self.role(cycle.now, &pending.identity).is_none() {
             return Ok(None);
         }
         self.ring.history(&self.notebook_id, &queries).map(Some).ok_or(queries)
@@ -248,7 +256,7 @@ impl Room {
     pub(super) fn lacks_names(&mut self, cycle: &Cycle, pending: &PendingCommand, command: &Command) -> bool {
         self.read_only.is_none()
             && needs_names(&self.state, command)
-            && self.role(cycle.now, pending.identity()).is_some()
+            && self.role(cycle.now, &pending.identity).is_some()
             && !self.names.known.is_complete(&self.state)
             // Moved or deleted cells need no analysis, only a refresh.
             && !Arc::make_mut(&mut self.names.known).refresh(&self.state).is_empty()
@@ -317,7 +325,7 @@ impl Room {
         pending: &PendingCommand,
         command: &Command,
     ) -> Option<Ticket> {
-        if self.read_only.is_some() || self.role(cycle.now, pending.identity()).is_none() {
+        if self.read_only.is_some() || self.role(cycle.now, &pending.identity).is_none() {
             return None;
         }
         if let Some(ticket) = self.judging_before(command) {
@@ -352,63 +360,6 @@ impl Room {
         let first = usize::from(matches!(self.phase, Phase::Reading));
         waiting.into_iter().enumerate().for_each(|(index, pending)| self.queue.insert(first + index, pending));
     }
-}
-
-/// Parses the command of a body; the error is a sentence.
-pub(crate) fn parse(body: &RawJson) -> Result<Command, String> {
-    Command::decode(body.get())
-        .map_err(|error| format!("the body is not a command: {error}; see protocol/schema for the commands"))
-}
-
-/// Returns the SHA-256 of the body's text. RecentAnswers to input requests are blanked first, so that nobody can guess them from the stored
-/// digest.
-fn digest(body: &RawJson, command: &Command) -> [u8; 32] {
-    if secrets(command).is_empty() {
-        return Sha256::digest(body.get()).into();
-    }
-    let mut command = command.clone();
-    blank(&mut command);
-    let text = serde_json::to_string(&command).unwrap_or_default();
-    Sha256::digest(text).into()
-}
-
-fn blank(command: &mut Command) {
-    match command {
-        Command::AnswerInput { value, .. } => value.clear(),
-        Command::Batch { commands } => commands.iter_mut().for_each(blank),
-        _ => {}
-    }
-}
-
-/// Returns the answers to input requests in a command, which reach the kernel beside the log.
-pub(crate) fn secrets(command: &Command) -> Vec<(ExecutionId, String)> {
-    match command {
-        Command::AnswerInput { execution_id, value } => vec![(execution_id.clone(), value.clone())],
-        Command::Batch { commands } => commands.iter().flat_map(secrets).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Returns true for commands by which people stop work.
-fn is_control(command: &Command) -> bool {
-    use Command as C;
-    matches!(
-        command,
-        C::InterruptKernel { .. }
-            | C::RestartKernel { .. }
-            | C::ShutDownKernel { .. }
-            | C::StopAll {}
-            | C::CancelExecution { .. }
-            | C::GiveUpExecution { .. }
-    )
-}
-
-fn is_output(pending: &PendingCommand) -> bool {
-    use ExecutionReport as R;
-    matches!(
-        pending.command,
-        Some(Command::ReportExecution { report: R::Output { .. } | R::UpdateDisplay { .. } | R::Clear { .. }, .. })
-    )
 }
 
 fn not_readable(failure: ReadFailure) -> Rejection {

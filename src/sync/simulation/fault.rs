@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use notarium_core::{Actor, Command, Millis, RawJson, Role, ToolCallPhase};
+use notarium_wire::CommandMessage;
 
 use super::disk::context_notebook;
 use super::wishes::people;
 use crate::RoomConfig;
 use crate::io::Identity;
-use crate::io::Submission;
 use crate::io::{Input, Output};
 use crate::room::Room;
+use crate::submission::{DecodedCommand, Submission};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -88,38 +89,35 @@ impl FaultyRoom {
 
     /// Replaces the fence of every report by the expected one.
     fn renew_fence(&self, input: &mut Input) {
-        if let Input::Command(Submission { message, .. }) = input
-            && let Ok(mut command) = serde_json::from_str(message.body.get())
-            && let Command::ReportExecution { execution_id, fence, .. } = &mut command
+        if let Input::Command(Submission { decoded, .. }) = input
+            && let Command::ReportExecution { execution_id, fence, .. } = &mut decoded.command
             && let Some(wanted) = self.room.state.executions.get(execution_id).and_then(|execution| execution.fence)
         {
             *fence = wanted;
-            message.body = RawJson::of(&command).expect("a command serialises");
+            rewrite(decoded);
         }
     }
 
     /// Replaces the number of an early report by the expected one.
     fn close_gap(&self, input: &mut Input) {
-        if let Input::Command(Submission { message, .. }) = input
+        if let Input::Command(Submission { decoded, .. }) = input
             && self.room.queue.is_empty()
-            && let Ok(mut command) = serde_json::from_str(message.body.get())
-            && let Command::ReportExecution { execution_id, fence, seq, .. } = &mut command
+            && let Command::ReportExecution { execution_id, fence, seq, .. } = &mut decoded.command
             && let Some(run) = self.room.state.executions.get(execution_id).filter(|run| run.fence == Some(*fence))
         {
             *seq = (*seq).min(run.output_seq + 1);
-            message.body = RawJson::of(&command).expect("a command serialises");
+            rewrite(decoded);
         }
     }
 
     /// Replaces the hash of a confirmation by the expected one.
     fn renew_hash(&self, input: &mut Input) {
-        if let Input::Command(Submission { message, .. }) = input
-            && let Ok(mut command) = serde_json::from_str(message.body.get())
-            && let Command::ConfirmToolCall { call_id, arguments_hash } = &mut command
+        if let Input::Command(Submission { decoded, .. }) = input
+            && let Command::ConfirmToolCall { call_id, arguments_hash } = &mut decoded.command
             && let Some(call) = self.room.state.tool_calls.get(call_id)
         {
             *arguments_hash = call.arguments_hash;
-            message.body = RawJson::of(&command).expect("a command serialises");
+            rewrite(decoded);
         }
     }
 
@@ -179,4 +177,10 @@ fn forget_commands(output: &mut Output) {
     if let Output::Append(append) = output {
         append.commands.clear();
     }
+}
+
+/// Renews text and digest of a command that was changed.
+fn rewrite(decoded: &mut DecodedCommand) {
+    let body = RawJson::of(&decoded.command).expect("a command serialises");
+    *decoded = DecodedCommand::of(CommandMessage { body, ..decoded.message.clone() }, decoded.command.clone());
 }

@@ -22,9 +22,10 @@ use super::fault::{Fault, FaultyRoom};
 use super::totals::Totals;
 use super::wishes::{EDITORS, creation, people, welcome_all};
 use crate::RoomConfig;
+use crate::io::ReplyTo;
 use crate::io::{AppendFailure, Input, Output};
 use crate::io::{ClientId, Identity};
-use crate::io::{ReplyTo, Submission};
+use crate::submission::Submission;
 
 /// Duration of faults; afterwards everything recovers.
 const CHAOS_MS: Millis = 12_000;

@@ -6,6 +6,7 @@ use super::super::assistant::{Assistant, Step, Work};
 use super::*;
 use crate::io::Caller;
 use crate::io::ReadState;
+use crate::submission::{DecodedCommand, Submission};
 
 /// Time after which a missing answer is considered lost.
 const LOST_AFTER_MS: Millis = 3_000;
@@ -71,8 +72,12 @@ impl World {
             correlation_id: None,
             body: RawJson::of(&command).expect("a command serialises"),
         };
-        self.assistant.send(identity.actor.key(), command);
-        self.feed(Input::Command(Submission::new(identity, message, ReplyTo::Caller(Caller::new(drop)))));
+        self.assistant.send(identity.actor.key(), command.clone());
+        self.feed(Input::Command(Submission::new(
+            identity,
+            DecodedCommand::of(message, command),
+            ReplyTo::Caller(Caller::new(drop)),
+        )));
     }
 
     pub(super) fn take_answer(&mut self, is_accepted: bool) {
