@@ -360,3 +360,27 @@ async fn wrong_requests_are_problems() {
     assert!(plain.status.is_client_error(), "{}", plain.text);
     assert_eq!(plain.header("content-type"), "application/problem+json");
 }
+
+/// JSON has many ways to write a key: a check that reads the text of a command would miss these.
+#[tokio::test]
+async fn an_escaped_key_walks_round_no_check() {
+    let (_server, mut client) = with_notebook().await;
+    let hash = "0".repeat(64);
+    let content = r#"{"output_type":"stream","name":"stdout","text":""}"#;
+    let bodies = [
+        format!(
+            r#"{{"RecordExecution":{{"cell_id":"c","outputs":[{{"content":{content},"blobs":[{{"pointer":"/text","sha25\u0036":"{hash}","size_bytes":3}}]}}]}}}}"#
+        ),
+        format!(
+            r#"{{"Start\u0054urn":{{"text":"look","\u0061ttachments":[{{"name":"a.png","media_type":"image/png","sha25\u0036":"{hash}","size_bytes":3}}]}}}}"#
+        ),
+        r#"{"Grant\u0041ccess":{"subject":{"kind":"user","id":"nobody-here"},"role":"editor"}}"#.to_owned(),
+    ];
+    for (number, body) in bodies.iter().enumerate() {
+        let id = format!("escaped{number}");
+        client.send_text(format!(r#"{{"command":{{"id":"{id}","notebook":"n","body":{body}}}}}"#)).await;
+        let refused = client.answer(&CommandId::new(id.as_str()).unwrap()).await.unwrap_err();
+        let words = ["was not uploaded", "was not uploaded", "nobody-here"][number];
+        assert!(refused.message.contains(words), "{body}: {refused:?}");
+    }
+}
