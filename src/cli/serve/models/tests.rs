@@ -11,6 +11,7 @@ use notarium_core::{
     NotebookId, Place, RawJson, RawObject, StartTurn, ToolCallId, UserId,
 };
 use notarium_scripted::{Script, ScriptedServer};
+use notarium_server::rooms::DecodedCommand;
 use notarium_server::rooms::Identity;
 use notarium_server::{Server, ServerConfig};
 use notarium_store::accounts::{AccountChange, AuditEntry, User};
@@ -85,11 +86,12 @@ impl Scene {
             correlation_id: None,
             body: RawJson::of(command).unwrap(),
         };
+        let decoded = DecodedCommand::of(message, command.clone());
         self.server
             .app()
             .rooms
             .open(notebook)
-            .execute(Arc::new(identity), message, notarium_core::AccountStatuses::default())
+            .execute(Arc::new(identity), decoded, notarium_core::AccountStatuses::default())
             .await
             .unwrap()
     }
