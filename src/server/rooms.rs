@@ -37,7 +37,7 @@ use tokio::task::AbortHandle;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::Authenticated;
-use crate::limits::clock::MonotonicClock;
+use crate::limits::clock::Clock;
 use crate::limits::usage::Usage;
 use catalog::ListLag;
 use notices::NoticeQueue;
@@ -57,6 +57,8 @@ pub struct RoomsConfig {
     /// snapshots.
     pub max_snapshot_gap: Version,
     pub judge: Judge,
+    /// Clock of the rooms; a server sets its own.
+    pub clock: Clock,
 }
 
 impl Default for RoomsConfig {
@@ -66,6 +68,7 @@ impl Default for RoomsConfig {
             max_inbox_bytes: 16 << 20,
             max_snapshot_gap: MAX_SNAPSHOT_GAP,
             judge: Judge::default(),
+            clock: Clock::system(),
         }
     }
 }
@@ -91,7 +94,7 @@ pub struct Rooms {
     judge: Judge,
     names: Names,
     work: mpsc::UnboundedSender<WorkNotice>,
-    clock: MonotonicClock,
+    clock: Clock,
     open: DashMap<NotebookId, Inbox>,
     clients: Arc<Clients>,
     /// Alarms that reopen unloaded rooms in which tool calls will expire.
@@ -134,7 +137,7 @@ impl Rooms {
             judge: config.judge,
             names: Names::default(),
             work,
-            clock: MonotonicClock::start(),
+            clock: config.clock,
             open: DashMap::new(),
             clients: Arc::default(),
             alarms: Alarms::default(),

@@ -173,6 +173,7 @@ fn app(
 ) -> App {
     let usage = Arc::new(Usage::new(config.limits.quotas.clone()));
     let (limits, clock) = (config.limits.clone(), config.clock.clone());
+    let rooms = RoomsConfig { clock: clock.clone(), ..config.rooms.clone() };
     let blobs = NotebookBlobs {
         bytes: storage.blobs.clone(),
         claims: BlobClaims::new(limits.blob_grace),
@@ -183,7 +184,7 @@ fn app(
     let notebooks = Notebooks {
         store: storage.events.clone(),
         blobs: Arc::new(blobs),
-        rooms: Rooms::new(storage.events.clone(), config.rooms.clone(), notices, usage.clone()),
+        rooms: Rooms::new(storage.events.clone(), rooms, notices, usage.clone()),
         accounts,
         replays: Replays::new(config.rooms.max_snapshot_gap),
         clock,

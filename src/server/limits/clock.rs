@@ -1,7 +1,7 @@
-//! The server's clock, the monotonic clock of the rooms, and counters by windows of time.
+//! The clock of the server and its rooms, and counters by windows of time.
 //!
-//! [`Clock`] is the only place that reads the wall clock, so that tests can set it. [`MonotonicClock`] goes on if the wall
-//! clock is set back, and follows it again if it stays behind for a minute: a wrong clock does no lasting harm.
+//! [`Clock`] is the only place that reads the wall clock, so that tests can set it. It goes on if the wall clock is set
+//! back, and follows it again if it stays behind for a minute: a wrong clock does no lasting harm.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,9 +14,10 @@ use notarium_core::Millis;
 pub struct Clock(Arc<dyn Fn() -> Millis + Send + Sync>);
 
 impl Clock {
-    /// The machine's clock.
+    /// The machine's clock, made monotonic.
     pub fn system() -> Self {
-        Self(Arc::new(wall))
+        let monotonic = MonotonicClock::start();
+        Self(Arc::new(move || monotonic.now()))
     }
 
     /// A clock that shows the number in `millis`, until it is changed.
@@ -31,7 +32,7 @@ impl Clock {
 }
 
 /// The machine's time now.
-pub(crate) fn wall() -> Millis {
+fn wall() -> Millis {
     millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
@@ -76,7 +77,7 @@ impl Window {
 const SLACK_MS: Millis = 1_000;
 const BELIEVED_AFTER_MS: Millis = 60_000;
 
-pub struct MonotonicClock {
+struct MonotonicClock {
     started: Instant,
     state: Mutex<MonotonicState>,
 }
@@ -89,11 +90,11 @@ struct MonotonicState {
 }
 
 impl MonotonicClock {
-    pub fn start() -> Self {
+    fn start() -> Self {
         Self { started: Instant::now(), state: Mutex::new(MonotonicState { at_start: wall(), behind_since: None }) }
     }
 
-    pub fn now(&self) -> Millis {
+    fn now(&self) -> Millis {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.now(millis(self.started.elapsed()), wall())
     }
