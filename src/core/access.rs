@@ -6,6 +6,7 @@ use crate::checks::{check_not_archived, kernel_session};
 use crate::command::Command;
 use crate::context::Context;
 use crate::values::decision::{Decision, Rejection, RejectionCode, Result, word};
+use crate::values::details::{LimitName, RejectionDetails};
 use notarium_record::{
     AccessGranted, AccessRevoked, Actor, AgentId, Document, Grant, KernelSession, KernelSessionId, Millis, Role, Scope,
     Subject, Turn, UserId,
@@ -72,13 +73,23 @@ pub(crate) fn authorise(notebook: &Document, context: &Context, operation: Opera
     let roles = roles_of(notebook, &context.actor, &context.authority, context.now);
     let Some(highest) = roles.iter().max() else { return Err(unknown_notebook(notebook)) };
     let is_closed = !roles.iter().any(|role| operation.is_open_to(*role));
-    RejectionCode::Forbidden.when(is_closed, || not_open(*highest, operation))?;
+    if is_closed {
+        return Err(not_open(*highest, operation));
+    }
     require_scope(context, operation.scope())
 }
 
-/// Sentence of a refusal: the role does not allow the operation.
-pub fn not_open(role: Role, operation: Operation) -> String {
-    format!("your role here is {}, which does not allow you to {}: ask an owner", word(&role), word(&operation))
+/// Refusal: the role does not allow the operation.
+pub fn not_open(role: Role, operation: Operation) -> Rejection {
+    let message =
+        format!("your role here is {}, which does not allow you to {}: ask an owner", word(&role), word(&operation));
+    RejectionCode::Forbidden.because(message).with(RejectionDetails::MissingRight { role })
+}
+
+/// Refusal: the token lacks the scope.
+pub fn lacks_scope(scope: Scope) -> Rejection {
+    let message = format!("this token lacks the scope {}: use one that has it", word(&scope));
+    RejectionCode::Forbidden.because(message).with(RejectionDetails::MissingScope { scope })
 }
 
 /// Checks the actor's roles now and its kind; does not check the scopes of a token.
@@ -153,9 +164,7 @@ pub(crate) fn is_of(turn: &Turn, actor: &Actor) -> bool {
 }
 
 pub(crate) fn require_scope(context: &Context, scope: Scope) -> Result<()> {
-    RejectionCode::Forbidden.when(!context.authority.scopes.contains(&scope), || {
-        format!("this token lacks the scope {}: use one that has it", word(&scope))
-    })
+    if context.authority.scopes.contains(&scope) { Ok(()) } else { Err(lacks_scope(scope)) }
 }
 
 fn unknown_notebook(notebook: &Document) -> Rejection {
@@ -174,7 +183,7 @@ pub(crate) fn decide_grant(notebook: &Document, context: &Context, subject: Subj
     }
     if before.is_none() && notebook.access.len() >= limits.max_access_entries {
         let message = format!("an access list has at most {} entries: revoke some", limits.max_access_entries);
-        return Err(RejectionCode::LimitExceeded.because(message));
+        return Err(LimitName::AccessEntries.refusal(limits.max_access_entries as u64, message));
     }
     if before.is_some() && !is_lasting_owner(&subject, grant) {
         keep_an_owner(notebook, &subject)?;

@@ -18,6 +18,7 @@ use crate::checks::{check_not_archived, checked_title, live_cell};
 use crate::context::Context;
 use crate::notebook::Notebook;
 use crate::values::decision::{Decided, Decision, Outcome, RejectionCode, Result};
+use crate::values::details::LimitName;
 use crate::values::{FlagMessage, StartTurn, TurnEnd};
 use notarium_record::{
     Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
@@ -90,7 +91,7 @@ fn check_is_free(
     let spoken = || notebook.conversations.values().filter(|other| !other.is_outside).count();
     if conversation.is_none_or(|conversation| conversation.is_outside) && spoken() >= limit {
         let message = format!("a notebook has at most {limit} conversations: go on in one of them");
-        return Err(RejectionCode::LimitExceeded.because(message));
+        return Err(LimitName::Conversations.refusal(limit as u64, message));
     }
     Ok(())
 }
@@ -109,7 +110,7 @@ pub(crate) fn begun_by_call(
     let limit = context.limits.max_outside_conversations;
     let is_full = outside(notebook).count() >= limit;
     let idle = longest_idle(notebook, context.now).filter(|_| is_full).cloned();
-    RejectionCode::LimitExceeded.when(is_full && idle.is_none(), || {
+    LimitName::OutsideConversations.when(is_full && idle.is_none(), limit, || {
         format!(
             "{limit} outside assistants are at work here, or wait for a person: \
              try again in a minute, or confirm or deny what waits"
@@ -158,7 +159,7 @@ fn prompt(notebook: &Notebook, context: &Context, text: Option<String>, cell_id:
 
 fn check_size(context: &Context, bytes: usize) -> Result<()> {
     let limit = context.limits.max_message_bytes;
-    RejectionCode::LimitExceeded.when(bytes > limit, || format!("a message has at most {limit} bytes: shorten it"))
+    LimitName::Message.when(bytes > limit, limit, || format!("a message has at most {limit} bytes: shorten it"))
 }
 
 pub(crate) fn decide_cancel(notebook: &Notebook, context: &mut Context, turn_id: &TurnId) -> Result<Decision> {
@@ -198,7 +199,7 @@ pub(crate) fn decide_flags(notebook: &Notebook, context: &Context, command: Flag
         return Ok(Decision::nothing());
     }
     let limit = context.limits.max_flagged_messages;
-    RejectionCode::LimitExceeded.when(before.is_none() && flagged.map_or(0, BTreeMap::len) >= limit, || {
+    LimitName::FlaggedMessages.when(before.is_none() && flagged.map_or(0, BTreeMap::len) >= limit, limit, || {
         format!("a conversation has at most {limit} pinned or skipped messages: take some flags away")
     })?;
     Ok(Decision::one(MessageFlagged { conversation_id, message_id, flags, previous }))

@@ -14,6 +14,7 @@ use crate::notebook::Notebook;
 use crate::reactive::removal_after;
 use crate::runs::blocked_after;
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result};
+use crate::values::details::LimitName;
 use crate::values::{CellFlagChanges, ExecutionTarget, InsertCell, Place, RequestExecution};
 use notarium_record::text::{self, ChangeSet, TextError, utf16_len};
 use notarium_record::{
@@ -102,7 +103,7 @@ pub(crate) fn decide_insert(notebook: &Document, context: &mut Context, command:
 }
 
 fn check_room_for_cell(notebook: &Document, limits: &Limits) -> Result<()> {
-    RejectionCode::LimitExceeded.when(notebook.cells.len() >= limits.max_cells, || {
+    LimitName::Cells.when(notebook.cells.len() >= limits.max_cells, limits.max_cells, || {
         format!("a notebook holds at most {} cells: split it", limits.max_cells)
     })
 }

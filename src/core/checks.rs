@@ -2,13 +2,14 @@
 
 use crate::context::{Context, History, Limits};
 use crate::values::decision::{RejectionCode, Result};
+use crate::values::details::LimitName;
 use notarium_record::{Cell, CellDeleted, CellId, Document, Event, KernelSession, KernelSessionId, RawObject};
 
 /// Trims a title; refuses an empty or long one, and control characters.
 pub(crate) fn checked_title(limits: &Limits, title: &str) -> Result<String> {
     let title = title.trim();
     RejectionCode::InvalidValue.when(title.is_empty(), || "a name has at least one visible character")?;
-    RejectionCode::LimitExceeded.when(title.chars().count() > limits.max_title_characters, || {
+    LimitName::Title.when(title.chars().count() > limits.max_title_characters, limits.max_title_characters, || {
         format!("a name has at most {} characters: shorten it", limits.max_title_characters)
     })?;
     let is_odd = title.chars().any(char::is_control);
@@ -17,7 +18,7 @@ pub(crate) fn checked_title(limits: &Limits, title: &str) -> Result<String> {
 }
 
 pub(crate) fn check_metadata(limits: &Limits, metadata: &RawObject) -> Result<()> {
-    RejectionCode::LimitExceeded.when(metadata.get().len() > limits.max_metadata_bytes, || {
+    LimitName::Metadata.when(metadata.get().len() > limits.max_metadata_bytes, limits.max_metadata_bytes, || {
         format!("metadata has at most {} bytes: put large data elsewhere", limits.max_metadata_bytes)
     })
 }
@@ -28,7 +29,7 @@ pub(crate) fn check_not_archived(notebook: &Document) -> Result<()> {
 }
 
 pub(crate) fn check_source(limits: &Limits, source: &str) -> Result<()> {
-    RejectionCode::LimitExceeded.when(source.len() > limits.max_source_bytes, || {
+    LimitName::Source.when(source.len() > limits.max_source_bytes, limits.max_source_bytes, || {
         format!("a cell's source has at most {} bytes: split the cell", limits.max_source_bytes)
     })?;
     RejectionCode::InvalidValue
@@ -37,7 +38,7 @@ pub(crate) fn check_source(limits: &Limits, source: &str) -> Result<()> {
 
 pub(crate) fn check_attachments(limits: &Limits, attachments: Option<&RawObject>) -> Result<()> {
     let bytes = attachments.map_or(0, |object| object.get().len());
-    RejectionCode::LimitExceeded.when(bytes > limits.max_attachments_bytes, || {
+    LimitName::Attachments.when(bytes > limits.max_attachments_bytes, limits.max_attachments_bytes, || {
         format!("attachments of a cell have at most {} bytes: link large files", limits.max_attachments_bytes)
     })
 }

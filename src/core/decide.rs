@@ -16,6 +16,7 @@ use crate::notebook::{self, Notebook, provisional};
 use crate::runs::reports::{self, RunReport};
 use crate::runs::{self, kernels, widgets};
 use crate::values::decision::{Decision, Rejection, RejectionCode, Result};
+use crate::values::details::LimitName;
 use crate::values::{AddComment, CommentTarget, EditSource, ExecutionReport, FlagMessage};
 use crate::{functions, reactive};
 use notarium_record::{Because, Event, EventId, ExecutionOutcome, Grant, HistoryQuery, KernelCause};
@@ -61,7 +62,8 @@ fn check_expected_version(notebook: &Notebook, context: &Context) -> Result<()> 
 fn decide_batch(notebook: &Notebook, context: &mut Context, commands: Vec<Command>) -> Result<Decision> {
     let limit = context.limits.max_batch_commands;
     if commands.len() > limit {
-        return Err(RejectionCode::LimitExceeded.because(format!("a batch holds at most {limit} commands: split it")));
+        let message = format!("a batch holds at most {limit} commands: split it");
+        return Err(LimitName::BatchCommands.refusal(limit as u64, message));
     }
     match reactive::requests_of_batch(notebook, context, &commands) {
         Some(commands) => reactive::decide_plan(notebook, context, commands),

@@ -18,6 +18,7 @@ use crate::functions::tools::{NotebookTool, Tool, find, is_defined_in};
 use crate::ledger::registrations::RegisteringRuns;
 use crate::notebook::Notebook;
 use crate::values::decision::{Decided, Decision, Rejection, RejectionCode, Result};
+use crate::values::details::LimitName;
 use notarium_record::{
     CellType, Document, FunctionPlace, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase,
     KernelSessionId, RawObject, Risk, UserFunction, Version,
@@ -172,7 +173,7 @@ fn spoken(place: &FunctionPlace) -> String {
 
 /// Accepts all functions or none: an assistant must not see half of a registration.
 fn check(functions: &[UserFunction]) -> Result<()> {
-    RejectionCode::LimitExceeded.when(functions.len() > MAX_FUNCTIONS, || {
+    LimitName::Functions.when(functions.len() > MAX_FUNCTIONS, MAX_FUNCTIONS, || {
         format!("a kernel registers at most {MAX_FUNCTIONS} functions, not {}", functions.len())
     })?;
     let mut names = BTreeSet::new();

@@ -18,6 +18,7 @@ use crate::ledger::registrations::Registrations;
 use crate::ledger::runs::{KernelUses, WrittenByRun};
 use crate::ledger::undo_stacks::{NextSteps, UndoStacks, Undoable};
 use crate::values::decision::{RejectionCode, Result};
+use crate::values::details::RejectionDetails;
 use notarium_record::{
     Actor, CellId, CommandId, ConversationId, Document, Event, EventId, MessagePosted, Millis, Recorded, Reply,
     ReplyStatus, TokenId, ToolCallId, ToolCallRequested, TurnId, UserId,
@@ -190,7 +191,7 @@ impl RequesterTokens {
         let message = format!(
             "{limit} tool calls in a minute is the limit of a person's session or token in a notebook: wait {seconds} s"
         );
-        Err(RejectionCode::RateLimited.because(message))
+        Err(RejectionCode::RateLimited.because(message).with(RejectionDetails::RetryAfter { seconds }))
     }
 
     pub(crate) fn apply(&mut self, recorded: &Recorded) {

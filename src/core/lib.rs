@@ -12,7 +12,8 @@
 //! This crate must never know HTTP, SQL, JSON messages of the wire, or a kernel's protocol.
 //!
 //! Files, from below (a file may name those before it, and all in its own folder):
-//! - `values` (values of commands), `values/`: `decision` (the answer to a command: events or a rejection), `code_names`
+//! - `values` (values of commands), `values/`: `decision` (the answer to a command: events or a rejection), `details` (facts
+//!   of a rejection), `code_names`
 //!   (names that cells read and leave), `mask` (keys in texts)
 //! - `command`, `authority` (operations, roles, scopes), `account_status`, `context` (sender, time, ids, limits, answers
 //!   to queries)
@@ -45,7 +46,7 @@ pub mod reactive;
 mod runs;
 mod values;
 
-pub use access::{granted_role, not_open, role_of};
+pub use access::{granted_role, lacks_scope, not_open, role_of};
 pub use account_status::{AccountStatus, AccountStatuses, required_account_status};
 pub use assistants::call_risk::required_judgement;
 pub use assistants::calls::{CallAnswer, CallResults, may_decide, missing_results, sweep_due};
@@ -63,6 +64,7 @@ pub use notarium_record::*;
 pub use notebook::{Notebook, seal};
 pub use runs::kernels::{default_session, is_python, session_of};
 pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, word};
+pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
 pub use values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
     ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, Place, RequestExecution, RequestToolCall, Revoked,

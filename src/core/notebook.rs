@@ -11,6 +11,7 @@ use crate::checks::{check_metadata, check_not_archived, checked_title};
 use crate::context::Context;
 use crate::ledger::Ledger;
 use crate::values::decision::{Decided, Decision, RejectionCode, Result};
+use crate::values::details::LimitName;
 use notarium_record::{
     Actor, Document, Envelope, EventId, ForkOrigin, Head, NotebookArchived, NotebookCreated, NotebookId,
     NotebookMetadataSet, NotebookPolicyChanged, NotebookReactivitySet, NotebookRenamed, NotebookUnarchived,
@@ -161,7 +162,7 @@ pub(crate) fn decide_name(notebook: &Document, context: &Context, version: Versi
     let limit = context.limits.max_named_versions;
     if notebook.named_versions.len() >= limit && !notebook.named_versions.contains_key(&version) {
         let message = format!("a notebook has at most {limit} named versions: name one of them anew");
-        return Err(RejectionCode::LimitExceeded.because(message));
+        return Err(LimitName::NamedVersions.refusal(limit as u64, message));
     }
     let is_so = notebook.named_versions.get(&version) == Some(&name);
     Ok(Decision::unless(is_so, NotebookVersionNamed { version, name }))

@@ -22,6 +22,7 @@ use crate::reactive::graph::{Cells, distinct};
 use crate::reactive::staleness::staleness;
 use crate::runs::{assigned_at_once, cell_subject, check_queue, check_timeout, kernels, new_id, session_for};
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result};
+use crate::values::details::RejectionDetails;
 use crate::values::{ExecutionTarget, RequestExecution};
 use notarium_record::{
     Actor, CellId, Document, ExecutionCause, ExecutionId, ExecutionRequested, ExecutionSubject, KernelSessionId,
@@ -292,12 +293,20 @@ fn check_no_cycle(graph: &Graph, wanted: &Cells) -> Result<()> {
     let near = graph.with_ancestors(wanted);
     let circles = |cells: &Cells| (0..graph.len()).find(|cell| cells[*cell] && graph.is_cyclic(*cell));
     let Some(cyclic) = circles(wanted).or_else(|| circles(&near)) else { return Ok(()) };
-    let way = cycle_in_words(graph, cyclic);
+    let (way, cells) = (cycle_in_words(graph, cyclic), cycle_of(graph, cyclic));
     let message = format!(
         "nothing was run: cells read from each other in a circle, {way}; change a name in one of them, or turn \
          reactivity off"
     );
-    Err(RejectionCode::DependencyCycle.because(message))
+    Err(RejectionCode::DependencyCycle.because(message).with(RejectionDetails::Cells { cells }))
+}
+
+/// Cells of a cycle, each once, as far as the text names them.
+pub(crate) fn cycle_of(graph: &Graph, cell: usize) -> Vec<CellId> {
+    let mut way = graph.cycle(cell);
+    way.pop();
+    way.truncate(MAX_NAMED + 1);
+    way.into_iter().map(|cell| graph.id(cell).clone()).collect()
 }
 
 /// Cycle as text, with the names that are read: "a (`x`) → b (`y`) → a".

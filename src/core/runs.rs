@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::functions::FunctionCall;
 use crate::notebook::Notebook;
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
+use crate::values::details::LimitName;
 use crate::values::{ExecutionTarget, RequestExecution};
 use notarium_record::{
     AgentId, Because, CellId, CellType, Document, EndCause, Event, Execution, ExecutionAssigned, ExecutionBlocked,
@@ -119,7 +120,7 @@ pub(crate) fn check_queue(notebook: &Document, context: &Context, more: usize) -
         return Ok(());
     }
     let waiting = notebook.executions.values().filter(|execution| !execution.status.is_finished()).count();
-    RejectionCode::LimitExceeded.when(waiting + more > limit, || match more {
+    LimitName::QueuedExecutions.when(waiting + more > limit, limit, || match more {
         1 => format!("{waiting} executions wait already: let some end, or stop them"),
         more => format!("{waiting} executions wait already, and this asks for {more}: at most {limit} may wait"),
     })
@@ -308,7 +309,7 @@ pub(crate) fn decide_answer(
     execution_id: ExecutionId,
     value: String,
 ) -> Result<Decision> {
-    RejectionCode::LimitExceeded.when(value.len() > context.limits.max_input_bytes, || {
+    LimitName::Input.when(value.len() > context.limits.max_input_bytes, context.limits.max_input_bytes, || {
         format!("an answer has at most {} bytes: shorten it", context.limits.max_input_bytes)
     })?;
     let pending = known(notebook, &execution_id)?.pending_input.as_ref().ok_or_else(|| {
@@ -354,7 +355,7 @@ pub(crate) fn decide_record(
 
 fn check_recorded_size(context: &Context, outputs: &[Output]) -> Result<()> {
     let limit = context.limits.max_recorded_output_bytes;
-    RejectionCode::LimitExceeded.when(outputs.iter().map(Output::size_bytes).sum::<usize>() > limit, || {
+    LimitName::RecordedOutputs.when(outputs.iter().map(Output::size_bytes).sum::<usize>() > limit, limit, || {
         format!("the outputs of a recorded run have at most {limit} bytes: put large parts in blobs")
     })
 }

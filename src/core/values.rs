@@ -2,6 +2,7 @@
 
 pub(crate) mod code_names;
 pub(crate) mod decision;
+pub(crate) mod details;
 pub mod mask;
 
 use schemars::JsonSchema;

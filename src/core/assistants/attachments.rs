@@ -1,6 +1,7 @@
 //! Attachments of a question to an assistant: types, count and sizes that models accept.
 
 use crate::values::decision::{RejectionCode, Result};
+use crate::values::details::LimitName;
 use notarium_record::Attachment;
 
 /// Attachments of one question, at most.
@@ -45,7 +46,7 @@ pub fn kind_of(media_type: &str) -> Option<AttachmentKind> {
 
 /// Refuses attachments that no model would accept: too many, too large, empty, badly named, or of another type.
 pub(crate) fn check(attachments: &[Attachment]) -> Result<()> {
-    RejectionCode::LimitExceeded.when(attachments.len() > MAX_ATTACHMENTS, || {
+    LimitName::QuestionAttachments.when(attachments.len() > MAX_ATTACHMENTS, MAX_ATTACHMENTS, || {
         format!("at most {MAX_ATTACHMENTS} pictures and files go with a question: ask in several")
     })?;
     attachments.iter().try_for_each(check_one)
@@ -58,9 +59,9 @@ fn check_one(Attachment { name, media_type, size_bytes, .. }: &Attachment) -> Re
             "an attachment has a name of 1 to {MAX_NAME_CHARACTERS} characters, none of them a control"
         ));
     }
-    let (most, what) = match kind_of(media_type) {
-        Some(AttachmentKind::Picture) => (MAX_PICTURE_BYTES, "a picture"),
-        Some(AttachmentKind::Text) => (MAX_ATTACHED_TEXT_BYTES, "a file of text"),
+    let (limit, most, what) = match kind_of(media_type) {
+        Some(AttachmentKind::Picture) => (LimitName::Picture, MAX_PICTURE_BYTES, "a picture"),
+        Some(AttachmentKind::Text) => (LimitName::AttachedText, MAX_ATTACHED_TEXT_BYTES, "a file of text"),
         None => {
             let shown: String = media_type.chars().take(80).collect();
             return invalid(format!(
@@ -70,10 +71,12 @@ fn check_one(Attachment { name, media_type, size_bytes, .. }: &Attachment) -> Re
         }
     };
     RejectionCode::InvalidValue.when(*size_bytes == 0, || format!("'{name}' is empty: attach something"))?;
-    RejectionCode::LimitExceeded.when(*size_bytes > most, || {
-        format!(
-            "'{name}' has {size_bytes} bytes, and {what} at most {most}: make it smaller, or upload it beside the notebook and \
-             let the assistant read it by code"
-        )
-    })
+    if *size_bytes <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "'{name}' has {size_bytes} bytes, and {what} at most {most}: make it smaller, or upload it beside the notebook and \
+         let the assistant read it by code"
+    );
+    Err(limit.refusal(most, message))
 }

@@ -12,6 +12,7 @@ use crate::context::{Context, History};
 use crate::notebook::Notebook;
 use crate::values::Revoked;
 use crate::values::decision::{Decided, Decision, Outcome, RejectionCode, Result, word};
+use crate::values::details::LimitName;
 use crate::values::mask::mask_keys;
 use notarium_record::{
     Actor, Because, Document, Event, Hash, HistoryQuery, MessageBlock, Millis, Open, Recorded, Scope, Stored, ToolCall,
@@ -219,7 +220,7 @@ pub(crate) fn decide_report(
         return Err(RejectionCode::ToolCallState.because(format!("call {call_id} has not started")));
     };
     let limit = context.limits.max_tool_result_bytes;
-    RejectionCode::LimitExceeded.when(result.len() > limit, || {
+    LimitName::ToolResult.when(result.len() > limit, limit, || {
         format!("a tool's result has at most {limit} bytes: shorten it, and put the rest in a blob")
     })?;
     let duration_ms = context.now.saturating_sub(at);

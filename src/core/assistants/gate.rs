@@ -11,6 +11,7 @@ use crate::authority::Operation;
 use crate::context::Context;
 use crate::functions::tools::{self, Arguments, Tool, find, operation_of};
 use crate::values::decision::{Decided, Decision, RejectionCode, Result, word};
+use crate::values::details::LimitName;
 use notarium_record::{
     Actor, AssistantGrant, ConversationId, Document, GrantExpired, GrantId, GrantIssued, GrantRevoked, Hash, Millis,
     Open, Passed, Policy, RawObject, Risk, Target, ToolCall, TurnId, UserId, canonical_json,
@@ -155,7 +156,7 @@ pub(crate) fn decide_issue_grant(
         invalid.when(is_destructive, || format!("{function} always asks: no grant covers it"))?;
     }
     let limit = context.limits.max_grants;
-    RejectionCode::LimitExceeded.when(notebook.grants.len() - expired(notebook, context).count() >= limit, || {
+    LimitName::Grants.when(notebook.grants.len() - expired(notebook, context).count() >= limit, limit, || {
         format!("a notebook has at most {limit} grants: revoke some")
     })?;
     let grant_id = grant_id.unwrap_or_else(|| context.ids.ulid().into());

@@ -16,6 +16,7 @@ use crate::functions::tools::Arguments;
 use crate::notebook::Notebook;
 use crate::runs::{self, kernels};
 use crate::values::decision::{Decision, RejectionCode, Result};
+use crate::values::details::LimitName;
 use notarium_record::{
     BlobPart, Document, Execution, ExecutionStatus, ExecutionSubject, Hash, Millis, Output, RawObject, ToolCallId,
 };
@@ -85,7 +86,7 @@ pub(crate) fn check(notebook: &Document, limits: &Limits, given: &RawObject, arg
         return Ok(());
     }
     check_language(notebook, arguments)?;
-    RejectionCode::LimitExceeded.when(given.get().len() > limits.max_source_bytes, || {
+    LimitName::Source.when(given.get().len() > limits.max_source_bytes, limits.max_source_bytes, || {
         format!("{} was given too much: write large data by code in a cell", arguments.name())
     })?;
     match arguments {
@@ -98,7 +99,7 @@ pub(crate) fn check(notebook: &Document, limits: &Limits, given: &RawObject, arg
             if call.content.len() > MAX_SAVED_BYTES {
                 let limit = MAX_SAVED_BYTES >> 10;
                 let message = format!("save_data writes at most {limit} KiB: write larger data by code in a cell");
-                return Err(RejectionCode::LimitExceeded.because(message));
+                return Err(LimitName::SavedData.refusal(MAX_SAVED_BYTES as u64, message));
             }
         }
         _ => {}

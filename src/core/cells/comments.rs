@@ -10,6 +10,7 @@ use crate::cells::{late_edits, required_for_edit};
 use crate::checks::live_cell;
 use crate::context::Context;
 use crate::values::decision::{Decision, Outcome, RejectionCode, Result};
+use crate::values::details::LimitName;
 use crate::values::{AddComment, CommentPlace, CommentTarget, EditComment};
 use notarium_record::text::{TextRange, normalise_line_breaks, utf16_len};
 use notarium_record::{
@@ -63,7 +64,7 @@ pub(crate) fn decide_add(notebook: &Document, context: &mut Context, command: Ad
 }
 
 fn start(notebook: &Document, context: &mut Context, place: &CommentPlace) -> Result<ThreadStarted> {
-    RejectionCode::LimitExceeded.when(notebook.threads.len() >= MAX_THREADS, || {
+    LimitName::Threads.when(notebook.threads.len() >= MAX_THREADS, MAX_THREADS, || {
         format!("a notebook holds at most {MAX_THREADS} threads: delete the comments of settled ones")
     })?;
     if place.range.is_some_and(TextRange::is_empty) {
@@ -121,7 +122,7 @@ pub(crate) fn decide_delete(
 fn checked_text(text: &str) -> Result<String> {
     let text = normalise_line_breaks(text.trim());
     RejectionCode::InvalidValue.when(text.is_empty(), || "a comment has at least one visible character")?;
-    RejectionCode::LimitExceeded.when(text.chars().count() > MAX_COMMENT_CHARACTERS, || {
+    LimitName::Comment.when(text.chars().count() > MAX_COMMENT_CHARACTERS, MAX_COMMENT_CHARACTERS, || {
         format!("a comment has at most {MAX_COMMENT_CHARACTERS} characters: write several")
     })?;
     Ok(text.into_owned())
@@ -129,7 +130,7 @@ fn checked_text(text: &str) -> Result<String> {
 
 fn checked_mentions(context: &Context, mentions: Vec<UserId>, known: &[UserId]) -> Result<Vec<UserId>> {
     let mentions: BTreeSet<UserId> = mentions.into_iter().collect();
-    RejectionCode::LimitExceeded.when(mentions.len() > MAX_MENTIONS, || {
+    LimitName::Mentions.when(mentions.len() > MAX_MENTIONS, MAX_MENTIONS, || {
         format!("a comment mentions at most {MAX_MENTIONS} people: write several")
     })?;
     let mut new = mentions.iter().filter(|id| !known.contains(id));
@@ -138,7 +139,7 @@ fn checked_mentions(context: &Context, mentions: Vec<UserId>, known: &[UserId]) 
 }
 
 fn check_room_for_comment(thread: &Thread) -> Result<()> {
-    RejectionCode::LimitExceeded.when(thread.comments.len() >= MAX_COMMENTS, || {
+    LimitName::ThreadComments.when(thread.comments.len() >= MAX_COMMENTS, MAX_COMMENTS, || {
         format!("a thread holds at most {MAX_COMMENTS} comments: begin another")
     })
 }
@@ -147,11 +148,11 @@ fn check_room_for_comment(thread: &Thread) -> Result<()> {
 fn check_room_in_notebook(notebook: &Document, comments: usize, bytes: usize) -> Result<()> {
     let threads = || notebook.threads.values();
     let count: usize = threads().map(|thread| thread.comments.len()).sum();
-    RejectionCode::LimitExceeded.when(comments > 0 && count >= MAX_COMMENTS_OF_NOTEBOOK, || {
+    LimitName::Comments.when(comments > 0 && count >= MAX_COMMENTS_OF_NOTEBOOK, MAX_COMMENTS_OF_NOTEBOOK, || {
         format!("a notebook holds at most {MAX_COMMENTS_OF_NOTEBOOK} comments: delete those of settled threads")
     })?;
     let held: usize = threads().flat_map(|thread| &thread.comments).map(|comment| comment.text.len()).sum();
-    RejectionCode::LimitExceeded.when(bytes > 0 && held + bytes > MAX_TEXT_BYTES, || {
+    LimitName::CommentText.when(bytes > 0 && held + bytes > MAX_TEXT_BYTES, MAX_TEXT_BYTES, || {
         let most = MAX_TEXT_BYTES >> 20;
         format!(
             "the comments of a notebook have at most {most} MiB of text: write less, or delete those of settled threads"

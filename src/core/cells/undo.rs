@@ -19,6 +19,7 @@ use crate::ledger::undo_stacks::{UndoGroup, UndoStacks, is_undoable};
 use crate::notebook::{Notebook, provisional};
 use crate::values::EditSource;
 use crate::values::decision::{Decided, Decision, Rejection, RejectionCode, Result};
+use crate::values::details::RejectionDetails;
 use notarium_record::text::TextError;
 use notarium_record::{
     Actor, Cell, CellAttachmentsSet, CellFlagsSet, CellId, CellMetadataSet, CellMoved, CellSourceEdited,
@@ -213,7 +214,11 @@ fn nothing_left(notebook: &Notebook, context: &Context, command: &Command) -> Re
         }
         _ => "nothing of yours is left to undo here".to_owned(),
     };
-    RejectionCode::NothingToUndo.because(message)
+    let details = match command {
+        Command::Redo { .. } => RejectionDetails::NothingToRedo,
+        _ => RejectionDetails::NothingToUndo,
+    };
+    RejectionCode::NothingToUndo.because(message).with(details)
 }
 
 fn is_only_beginning_left(notebook: &Notebook, context: &Context) -> bool {

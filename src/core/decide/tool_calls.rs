@@ -24,6 +24,7 @@ use crate::functions::tools::{Arguments, CreateCells, Executor, Tool, Undo, find
 use crate::notebook::Notebook;
 use crate::runs::kernels;
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result};
+use crate::values::details::{LimitName, RejectionDetails};
 use crate::values::mask::mask_keys;
 use crate::values::{CellFlagChanges, ExecutionTarget, InsertCell, Place, RequestExecution, RequestToolCall};
 use notarium_record::{
@@ -192,7 +193,7 @@ fn check_turn(notebook: &Notebook, context: &Context, turn_id: Option<&TurnId>) 
 
 fn check_room(notebook: &Notebook, context: &Context) -> Result<()> {
     let limit = context.limits.max_waiting_tool_calls;
-    RejectionCode::LimitExceeded.when(notebook.tool_calls.len() >= limit, || {
+    LimitName::WaitingToolCalls.when(notebook.tool_calls.len() >= limit, limit, || {
         format!("{limit} tool calls wait already: somebody must confirm or deny some of them")
     })
 }
@@ -360,7 +361,8 @@ fn undo_command(call: &Undo) -> Command {
 fn said_in_full(notebook: &Notebook, context: &Context, arguments: RawObject, typed: &Arguments) -> Result<RawObject> {
     let Arguments::Undo(Undo { call_id: None, turn_id: None }) = typed else { return Ok(arguments) };
     let Some(latest) = undo::latest(notebook, context) else {
-        return Err(RejectionCode::NothingToUndo.because("nothing of yours is left to undo here"));
+        let refusal = RejectionCode::NothingToUndo.because("nothing of yours is left to undo here");
+        return Err(refusal.with(RejectionDetails::NothingToUndo));
     };
     let said = json!({"call_id": latest}).to_string();
     RawObject::parse(&said).map_err(|error| RejectionCode::InvalidValue.because(error.to_string()))

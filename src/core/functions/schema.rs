@@ -7,6 +7,9 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
+use crate::values::decision::{Rejection, RejectionCode};
+use crate::values::details::RejectionDetails;
+
 /// Nesting depth of a check, at most: a schema may refer to itself.
 const MAX_DEPTH: usize = 64;
 /// Values checked against schemas for one call, at most: choices that refer to themselves double them at each depth.
@@ -33,11 +36,12 @@ pub(crate) fn check_names(
     schema: &Value,
     given: &Map<String, Value>,
     is_given: impl Fn(&Value) -> bool,
-) -> Result<(), String> {
+) -> Result<(), ArgumentMistake> {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let missing: Vec<&str> = required.filter(|name| !given.get(*name).is_some_and(&is_given)).collect();
     if !missing.is_empty() {
-        return Err(format!("Missing required parameters: {}", missing.join(", ")));
+        let problem = format!("Missing required parameters: {}", missing.join(", "));
+        return Err(ArgumentMistake::at(missing[0], problem));
     }
     let known: Vec<&str> =
         schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
@@ -46,20 +50,22 @@ pub(crate) fn check_names(
     let takes_more = schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
     if !unknown.is_empty() && !takes_more {
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        return Err(format!("Unknown parameters: {}. {function} takes: {known}", unknown.join(", ")));
+        let problem = format!("Unknown parameters: {}. {function} takes: {known}", unknown.join(", "));
+        return Err(ArgumentMistake::at(unknown[0], problem));
     }
     Ok(())
 }
 
 /// Refuses arguments that do not fit the schema, with a sentence about the problem.
-pub(crate) fn check_arguments(function: &str, schema: &Value, given: &Map<String, Value>) -> Result<(), String> {
+pub(crate) fn check_arguments(function: &str, schema: &Value, given: &Map<String, Value>) -> CheckResult {
     check_names(function, schema, given, |_| true)?;
     let checker = Checker { root: schema, steps_left: Cell::new(MAX_STEPS) };
     let checked = checker.fields("", schema, given, MAX_DEPTH);
     if checker.steps_left.get() == 0 {
-        return Err(format!("{function}: its arguments are too complicated to check: simplify them, or its schema"));
+        let problem = "its arguments are too complicated to check: simplify them, or its schema";
+        return Err(ArgumentMistake { function: function.to_owned(), ..ArgumentMistake::at("", problem) });
     }
-    checked.map_err(|problem| format!("{function}: {problem}"))
+    checked.map_err(|mistake| ArgumentMistake { function: function.to_owned(), ..mistake })
 }
 
 struct Checker<'a> {
@@ -67,7 +73,29 @@ struct Checker<'a> {
     steps_left: Cell<u32>,
 }
 
-type CheckResult = Result<(), String>;
+/// An argument that is missing, unknown or wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ArgumentMistake {
+    /// The called function, where the sentence begins with it.
+    function: String,
+    place: String,
+    problem: String,
+}
+
+impl ArgumentMistake {
+    fn at(place: &str, problem: impl Into<String>) -> Self {
+        Self { function: String::new(), place: place.to_owned(), problem: problem.into() }
+    }
+
+    /// The refusal of the call.
+    pub(crate) fn refusal(self) -> Rejection {
+        let Self { function, place, problem } = self;
+        let message = if function.is_empty() { problem.clone() } else { format!("{function}: {problem}") };
+        RejectionCode::InvalidArguments.because(message).with(RejectionDetails::Argument { place, problem })
+    }
+}
+
+type CheckResult = Result<(), ArgumentMistake>;
 
 impl Checker<'_> {
     fn fields(&self, place: &str, schema: &Value, given: &Map<String, Value>, depth: usize) -> CheckResult {
@@ -75,7 +103,9 @@ impl Checker<'_> {
             let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
             match (schema["properties"].get(name), schema.get("additionalProperties")) {
                 (Some(property), _) => self.value(&place, property, value, depth)?,
-                (None, Some(Value::Bool(false))) => return Err(format!("{place} is not known")),
+                (None, Some(Value::Bool(false))) => {
+                    return Err(ArgumentMistake::at(&place, format!("{place} is not known")));
+                }
                 (None, Some(more)) => self.value(&place, more, value, depth)?,
                 (None, None) => {}
             }
@@ -86,9 +116,11 @@ impl Checker<'_> {
     fn value(&self, place: &str, schema: &Value, value: &Value, depth: usize) -> CheckResult {
         self.steps_left.set(self.steps_left.get().saturating_sub(1));
         if self.steps_left.get() == 0 {
-            return Err(String::new()); // The caller reports it once.
+            return Err(ArgumentMistake::at(place, "")); // The caller reports it once.
         }
-        let Some(depth) = depth.checked_sub(1) else { return Err(format!("{place} is nested too deeply")) };
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(ArgumentMistake::at(place, format!("{place} is nested too deeply")));
+        };
         if let Some(pointer) = schema["$ref"].as_str() {
             let found = pointer.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
             return self.value(place, found.unwrap_or(&Value::Null), value, depth);
@@ -105,7 +137,8 @@ impl Checker<'_> {
             Value::Object(fields) => {
                 let mut required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
                 if let Some(name) = required.find(|name| !fields.contains_key(*name)) {
-                    return Err(format!("{place}.{name} is missing"));
+                    let missing = format!("{place}.{name}");
+                    return Err(ArgumentMistake::at(&missing, format!("{missing} is missing")));
                 }
                 self.fields(place, schema, fields, depth)
             }
@@ -130,10 +163,14 @@ impl Checker<'_> {
         }
         let types: Vec<&str> = choices.iter().filter_map(|choice| choice["type"].as_str()).collect();
         match types.len() == choices.len() && !types.is_empty() {
-            true => Err(format!("{place} must be {}, not {}", types.join(" or "), kind(value))),
+            true => wrong(place, format!("{}, not {}", types.join(" or "), kind(value))),
             false => refused,
         }
     }
+}
+
+fn wrong(place: &str, must_be: String) -> CheckResult {
+    Err(ArgumentMistake::at(place, format!("{place} must be {must_be}")))
 }
 
 fn check_type(place: &str, schema: &Value, value: &Value) -> CheckResult {
@@ -145,7 +182,7 @@ fn check_type(place: &str, schema: &Value, value: &Value) -> CheckResult {
     if wanted.iter().any(|wanted| is_of(value, wanted)) {
         return Ok(());
     }
-    Err(format!("{place} must be {}, not {}", wanted.join(" or "), kind(value)))
+    wrong(place, format!("{}, not {}", wanted.join(" or "), kind(value)))
 }
 
 fn is_of(value: &Value, wanted: &str) -> bool {
@@ -170,7 +207,7 @@ fn kind(value: &Value) -> &'static str {
 fn check_choice(place: &str, schema: &Value, value: &Value) -> CheckResult {
     let one_of = |choices: &[&Value]| {
         let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
-        Err(format!("{place} must be one of {}", choices.join(", ")))
+        wrong(place, format!("one of {}", choices.join(", ")))
     };
     match (schema["enum"].as_array(), schema.get("const")) {
         (Some(choices), _) if !choices.contains(value) => one_of(&choices.iter().collect::<Vec<_>>()),
@@ -182,8 +219,8 @@ fn check_choice(place: &str, schema: &Value, value: &Value) -> CheckResult {
 fn check_range(place: &str, schema: &Value, value: &Value) -> CheckResult {
     let Some(number) = value.as_f64() else { return Ok(()) };
     match (schema["minimum"].as_f64(), schema["maximum"].as_f64()) {
-        (Some(least), _) if number < least => Err(format!("{place} must be at least {least}")),
-        (_, Some(most)) if number > most => Err(format!("{place} must be at most {most}")),
+        (Some(least), _) if number < least => wrong(place, format!("at least {least}")),
+        (_, Some(most)) if number > most => wrong(place, format!("at most {most}")),
         _ => Ok(()),
     }
 }
@@ -196,7 +233,7 @@ mod tests {
     use super::*;
 
     fn check(schema: &Value, given: &Value) -> Result<(), String> {
-        check_arguments("f", schema, given.as_object().expect("an object"))
+        check_arguments("f", schema, given.as_object().expect("an object")).map_err(|mistake| mistake.refusal().message)
     }
 
     #[rstest]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::authority::Operation;
-use crate::functions::schema::{check_arguments, check_names};
+use crate::functions::schema::{ArgumentMistake, check_arguments, check_names};
 use crate::values::decision::{RejectionCode, Result};
 use notarium_record::{
     Cell, CellId, CellType, Document, ExecutionId, KernelSession, KernelSessionId, NotebookId, RawObject, Risk,
@@ -65,7 +65,7 @@ impl Tool {
     pub fn arguments(&self, arguments: &RawObject) -> Result<Arguments> {
         let refused = |message: String| RejectionCode::InvalidArguments.because(message);
         let given: Map<String, Value> = serde_json::from_str(arguments.get()).unwrap_or_default();
-        check_names(self.name, &self.schema(), &given, |value| !value.is_null()).map_err(refused)?;
+        check_names(self.name, &self.schema(), &given, |value| !value.is_null()).map_err(ArgumentMistake::refusal)?;
         (self.parse)(arguments.get()).map_err(|error| refused(format!("{}: {error}", self.name)))
     }
 }
@@ -427,7 +427,7 @@ impl NotebookTool<'_> {
             serde_json::from_str(given.get()).map_err(|error| refused(format!("{}: {error}", function.name)))?;
         let schema: Value = serde_json::from_str(function.schema.get()).unwrap_or_default();
         check_arguments(&function.name, &schema, values.as_object().unwrap_or(&serde_json::Map::new()))
-            .map_err(refused)?;
+            .map_err(ArgumentMistake::refusal)?;
         Ok(Arguments::CallFunction(CallFunction {
             name: function.name.clone(),
             arguments: given.clone(),

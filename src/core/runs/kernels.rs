@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::notebook::Notebook;
 use crate::runs::{self, assigned_at_once, cancelled, function_restores, unfinished_on};
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
+use crate::values::details::LimitName;
 use notarium_record::{
     Because, CorrelationId, Document, EndCause, Event, Execution, ExecutionId, ExecutionLost, ExecutionStatus,
     KernelCause, KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed, KernelLaunchRequested, KernelPhase,
@@ -349,7 +350,7 @@ pub(crate) fn launch(
     kernelspec: Option<String>,
 ) -> Result<(KernelSessionId, KernelLaunchRequested)> {
     let limit = context.limits.max_kernels;
-    RejectionCode::LimitExceeded.when(notebook.kernels.len() >= limit, || {
+    LimitName::Kernels.when(notebook.kernels.len() >= limit, limit, || {
         format!("a notebook has at most {limit} kernels: shut one down first")
     })?;
     let kernelspec = match kernelspec {

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::notebook::Notebook;
 use crate::runs::{cancelled, ended};
 use crate::values::decision::{Decision, Rejection, RejectionCode, Result};
+use crate::values::details::LimitName;
 use crate::values::mask::mask_outputs;
 use crate::values::{ExecutionReport, MoveOutputs};
 use notarium_record::{
@@ -76,13 +77,15 @@ impl RunReport {
         };
         let limit = context.limits.max_output_bytes_per_run;
         let written = self.written(notebook, context, execution);
-        RejectionCode::OutputLimit.when(written.is_full, || {
-            format!(
+        if written.is_full {
+            let message = format!(
                 "execution {} has written {} MiB, all that is recorded of a run: report its end",
                 self.execution_id,
                 limit >> 20
-            )
-        })?;
+            );
+            let details = LimitName::RunOutputs.details(limit as u64);
+            return Err(RejectionCode::OutputLimit.because(message).with(details));
+        }
         Ok(match written.bytes + added <= limit {
             true => (report, false),
             false => (ExecutionReport::Output { outputs: vec![limit_notice(limit)] }, true),
@@ -185,7 +188,7 @@ fn mask(report: &mut ExecutionReport) {
 
 fn check_size(context: &Context, report: &ExecutionReport) -> Result<()> {
     let limit = context.limits.max_output_bytes_per_report;
-    RejectionCode::LimitExceeded.when(size_of(report) > limit, || {
+    LimitName::ReportOutputs.when(size_of(report) > limit, limit, || {
         format!("a report holds at most {limit} bytes: put large parts in blobs, and send several reports")
     })
 }

@@ -11,7 +11,8 @@ use crate::access::owned_kernel;
 use crate::checks::{check_metadata, check_not_archived};
 use crate::context::Context;
 use crate::notebook::Notebook;
-use crate::values::decision::{Decision, RejectionCode, Result};
+use crate::values::decision::{Decision, Result};
+use crate::values::details::LimitName;
 use crate::values::mask::mask_keys;
 use notarium_record::{Document, KernelSessionId, NotebookMetadataSet, RawObject};
 
@@ -36,7 +37,7 @@ pub(crate) fn decide_save(
     check_not_archived(notebook)?;
     let kept = merged(notebook, state);
     let size: usize = kept.iter().map(|(id, state)| id.len() + state.get().len()).sum();
-    RejectionCode::LimitExceeded.when(size > MAX_WIDGETS_BYTES, || {
+    LimitName::Widgets.when(size > MAX_WIDGETS_BYTES, MAX_WIDGETS_BYTES, || {
         format!("the widgets of a notebook are kept in at most {MAX_WIDGETS_BYTES} bytes: show fewer")
     })?;
     let metadata = with_widgets(&notebook.metadata, &kept);

@@ -9,6 +9,8 @@ use notarium_record::{
     TurnId, Version,
 };
 
+use crate::values::details::{RejectionDetails, if_known};
+
 /// One decided event, and the group that it undoes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
@@ -249,13 +251,29 @@ pub struct Rejection {
     /// Number of the refused command in its batch, from 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<usize>,
+    /// Facts of the refusal. Absent: `code` says all.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "if_known", default)]
+    pub details: Option<Box<RejectionDetails>>,
 }
 
 impl Rejection {
     /// A rejection without versions. `message` is one sentence that says what to do.
     pub fn new(code: RejectionCode, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { code, message, expected_version: None, actual_version: None, expected_seq: None, part: None }
+        Self {
+            code,
+            message,
+            expected_version: None,
+            actual_version: None,
+            expected_seq: None,
+            part: None,
+            details: None,
+        }
+    }
+
+    /// Adds the facts of the refusal.
+    pub fn with(self, details: RejectionDetails) -> Self {
+        Self { details: Some(Box::new(details)), ..self }
     }
 
     /// A `conflict` that names both versions.
