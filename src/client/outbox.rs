@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use notarium_core::{CommandId, NotebookId, RejectionCode};
+use notarium_core::{CommandId, LimitName, NotebookId, RejectionCode};
 use notarium_wire::{AckMessage, ClientMessage, CommandMessage, RejectMessage};
 use tokio::sync::oneshot;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
@@ -96,6 +96,7 @@ fn too_large(id: CommandId, notebook: NotebookId, bytes: usize, limit: u64) -> C
         actual_version: None,
         expected_seq: None,
         part: None,
+        details: Some(Box::new(LimitName::Frame.details(limit))),
     }))
 }
 

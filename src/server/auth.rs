@@ -42,7 +42,8 @@ use std::sync::Arc;
 
 use dashmap::DashMap;
 use notarium_core::{
-    Actor, Authority, Door, Means, Millis, NotebookId, Role, Scope, Scopes, TokenId, UserId, WorkspaceId, word,
+    Actor, Authority, Door, Means, Millis, NotebookId, Rejection, RejectionCode, RejectionDetails, Role, Scope, Scopes,
+    TokenId, UserId, WorkspaceId, lacks_scope,
 };
 use notarium_store::StoreError;
 use notarium_store::accounts::{AccountError, Coverage, TokenKind};
@@ -80,6 +81,14 @@ pub enum AuthError {
 }
 
 impl AuthError {
+    /// Seconds after which a retry may succeed.
+    pub(crate) fn retry_after_seconds(&self) -> Option<u64> {
+        match self {
+            Self::TooManyAttempts { retry_after_ms } => Some(retry_after_ms.div_ceil(1000)),
+            _ => None,
+        }
+    }
+
     pub(crate) fn forbidden(reason: impl Into<String>) -> Self {
         Self::Forbidden { reason: reason.into() }
     }
@@ -197,14 +206,14 @@ impl Authenticated {
         self.scopes.contains(&scope)
     }
 
-    /// Error text of an operation that needs this scope.
-    pub fn lacks(&self, scope: Scope) -> String {
-        match self.asks_again {
-            true => "this asks for your password again: sign in afresh (POST /api/session with \"fresh\"), and use that session \
-                     within its 15 minutes"
-                .to_owned(),
-            false => format!("this token lacks the scope {}: use one that has it", word(&scope)),
+    /// Refusal of an operation that needs this scope.
+    pub fn lacks(&self, scope: Scope) -> Rejection {
+        if !self.asks_again {
+            return lacks_scope(scope);
         }
+        let message = "this asks for your password again: sign in afresh (POST /api/session with \"fresh\"), and use that session \
+                       within its 15 minutes";
+        Rejection::new(RejectionCode::Forbidden, message).with(RejectionDetails::FreshSignIn { scope })
     }
 
     /// The person, for a person or a program that acts for one.

@@ -17,13 +17,13 @@ use futures_util::TryStreamExt;
 use http::StatusCode;
 use notarium_core::attachments::{AttachmentKind, kind_of};
 use notarium_core::{
-    Actor, Attachment, Command, ExecutionReport, Hash, Millis, NotebookId, Output, Rejection, RejectionCode,
+    Actor, Attachment, Command, ExecutionReport, Hash, LimitName, Millis, NotebookId, Output, Rejection, RejectionCode,
 };
 use notarium_store::blobs::{BlobContent, BlobEntry};
 use notarium_store::{BlobError, BlobRecord, Blobs, EventStore, StoreError};
 use tokio::sync::Mutex;
 
-use crate::http::extract::{is_too_slow, too_large, too_slow};
+use crate::http::extract::{is_too_slow, too_slow};
 use crate::http::problem::Problem;
 use crate::limits::clock::{Clock, millis};
 use crate::limits::usage::Usage;
@@ -113,7 +113,7 @@ impl From<BlobError> for Problem {
     fn from(error: BlobError) -> Self {
         let detail = error.to_string();
         match error {
-            BlobError::TooLarge { .. } => too_large(detail),
+            BlobError::TooLarge { max_blob_bytes } => LimitName::Blob.refusal(max_blob_bytes, detail).into(),
             BlobError::Upload { cause } if is_too_slow(&*cause) => too_slow(),
             BlobError::WrongHash { .. } | BlobError::Upload { .. } => Problem::invalid(detail),
             BlobError::NotFound => Problem::new(StatusCode::NOT_FOUND, "not_found", detail),

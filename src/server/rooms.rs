@@ -193,6 +193,11 @@ impl Rooms {
         self.clients.add(outbox)
     }
 
+    /// Limits that every room's decisions enforce.
+    pub fn limits(&self) -> &notarium_core::Limits {
+        &self.room_config.limits
+    }
+
     /// Id of this life of the server: leases and claims belong to it.
     pub fn instance(&self) -> &InstanceId {
         &self.room_config.instance

@@ -14,7 +14,8 @@ pub fn text(message: &ServerMessage) -> String {
 /// Our own types always serialise; if one did not, the client gets an error instead of silence.
 fn unwritable(error: &serde_json::Error) -> String {
     let message = format!("the server could not write a message: {error}");
-    let error = ErrorMessage { code: ErrorCode::Unavailable, message, notebook: None, protocols: None, fatal: false };
+    let code = ErrorCode::Unavailable;
+    let error = ErrorMessage { code, message, notebook: None, protocols: None, details: None, fatal: false };
     serde_json::to_string(&ServerMessage::Error(error)).unwrap_or_default()
 }
 

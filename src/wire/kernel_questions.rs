@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use notarium_core::{CellId, KernelSessionId, NotebookId};
+use notarium_core::{CellId, KernelSessionId, NotebookId, Rejection, RejectionDetails, if_known};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -153,6 +153,9 @@ pub enum KernelAnswer {
         code: QuestionRefusal,
         /// One sentence for people that says what to do.
         message: String,
+        /// Facts of the refusal. Absent: `code` says all. A kind that is unknown counts as absent.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "if_known")]
+        details: Option<Box<RejectionDetails>>,
     },
 }
 
@@ -271,7 +274,12 @@ impl QuestionKind {
 impl QuestionRefusal {
     /// Builds the refusal; `message` is a sentence that says what to do.
     pub fn because(self, message: impl Into<String>) -> KernelAnswer {
-        KernelAnswer::Refused { code: self, message: message.into() }
+        KernelAnswer::Refused { code: self, message: message.into(), details: None }
+    }
+
+    /// Builds the refusal from a rejection, with its facts.
+    pub fn from_rejection(self, Rejection { message, details, .. }: Rejection) -> KernelAnswer {
+        KernelAnswer::Refused { code: self, message, details }
     }
 }
 
@@ -286,9 +294,9 @@ impl KernelAnswer {
             Self::TableRead(page) => Self::TableRead(Box::new(page.bounded())),
             Self::ColumnSummarized(summary) => Self::ColumnSummarized(Box::new(summary.bounded())),
             Self::Formatted(formatted) => Self::Formatted(formatted.bounded()),
-            Self::Refused { code, mut message } => {
+            Self::Refused { code, mut message, details } => {
                 cut(&mut message, MAX_MATCH_BYTES);
-                Self::Refused { code, message }
+                Self::Refused { code, message, details }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use notarium_core::{
     Actor, CellId, CommandId, CorrelationId, Document, EventId, ExecutionId, Hash, KernelSessionId, Millis, NextSteps,
-    NotebookId, Outcome, RawJson, RejectionCode, Role, Scope, Stored, Version,
+    NotebookId, Outcome, RawJson, RejectionCode, RejectionDetails, Role, Scope, Stored, Version, if_known,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,6 +173,46 @@ pub struct WelcomeMessage {
     pub heartbeat_ms: u64,
     /// Optional parts of the protocol that this server has, such as `assistants`. Ignore unknown names.
     pub features: Vec<String>,
+    /// Limits of this server for what a client sends. Absent: an older server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<SendLimits>,
+}
+
+/// Limits of what a client sends; a client checks them before it does. Texts count in bytes as UTF-8, where nothing else is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SendLimits {
+    /// A cell's source, or code of no cell.
+    pub max_source_bytes: u64,
+    /// Metadata of a cell or of the notebook, as JSON.
+    pub max_metadata_bytes: u64,
+    /// All attachments of a cell together, as JSON.
+    pub max_attachments_bytes: u64,
+    /// A title or a name, in Unicode characters.
+    pub max_title_characters: u64,
+    /// Cells of a notebook.
+    pub max_cells: u64,
+    /// Commands of one `Batch`.
+    pub max_batch_commands: u64,
+    /// An answer to an input request of running code.
+    pub max_input_bytes: u64,
+    /// All blocks of a message to an assistant.
+    pub max_message_bytes: u64,
+    /// Attachments of one question to an assistant.
+    pub max_question_attachments: u64,
+    /// A picture of a question.
+    pub max_picture_bytes: u64,
+    /// A text file of a question.
+    pub max_attached_text_bytes: u64,
+    /// All outputs of one report.
+    pub max_output_bytes_per_report: u64,
+    /// One blob.
+    pub max_blob_bytes: u64,
+    /// The body of a REST request, except for imports, blobs and files.
+    pub max_request_bytes: u64,
+    /// An imported file.
+    pub max_import_bytes: u64,
+    /// A file in the folder of kernels.
+    pub max_working_file_bytes: u64,
 }
 
 /// Start of a subscription: everything that the client needs to be at `version`.
@@ -316,6 +356,9 @@ pub struct RejectMessage {
     /// Number of the refused command in a `Batch`, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<usize>,
+    /// Facts of the refusal. Absent: `code` says all. A kind that is unknown counts as absent.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "if_known")]
+    pub details: Option<Box<RejectionDetails>>,
 }
 
 /// A client in the notebook.
@@ -406,6 +449,9 @@ pub struct ErrorMessage {
     /// Both ranges, with `unsupported_protocol`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocols: Option<NoCommonProtocol>,
+    /// Facts of the error. Absent: `code` says all. A kind that is unknown counts as absent.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "if_known")]
+    pub details: Option<Box<RejectionDetails>>,
     /// True: the server closes the connection after this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fatal: bool,

@@ -68,7 +68,7 @@ async fn refusal(client: &mut TestClient, question: AskKernelMessage) -> Questio
     let id = question.id;
     ask(client, question).await;
     match answer(client, id).await {
-        KernelAnswer::Refused { code, message } => {
+        KernelAnswer::Refused { code, message, .. } => {
             assert!(!message.is_empty());
             code
         }

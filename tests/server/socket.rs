@@ -2,7 +2,8 @@
 
 use notarium_core::text::ChangeSet;
 use notarium_core::{
-    CellFlagChanges, CellId, CellType, Command, CommandId, EditSource, InsertCell, Place, RawObject, RejectionCode,
+    CellFlagChanges, CellId, CellType, Command, CommandId, EditSource, InsertCell, LimitName, Place, RawObject,
+    RejectionCode,
 };
 use notarium_wire::{ClientMessage, PresenceState};
 
@@ -64,6 +65,18 @@ async fn two_people_type_in_one_cell_and_both_keep_their_characters() {
     assert_eq!(first.state("n"), second.state("n"));
     let actors: Vec<String> = first.replica("n").events.iter().map(|event| event.actor.key()).collect();
     assert!(actors.contains(&format!("user:{}", bob.id)), "{actors:?}");
+}
+
+#[tokio::test]
+async fn a_client_learns_the_limits_and_the_facts_of_a_refusal() {
+    let server = TestServer::start().await;
+    let mut ann = server.connect(&server.person("Ann").await).await;
+    ann.run("n", &create("Notes")).await.unwrap();
+    let max = ann.welcome.as_ref().unwrap().limits.unwrap().max_source_bytes;
+    let long = "x".repeat(usize::try_from(max).unwrap() + 1);
+    let refused = ann.run("n", &insert("c", &long)).await.unwrap_err();
+    assert_eq!(refused.details.as_deref(), Some(&LimitName::Source.details(max)));
+    ann.run("n", &insert("c", &long[1..])).await.unwrap();
 }
 
 #[tokio::test]

@@ -253,7 +253,7 @@ mod tests {
 
     async fn refused(asking: tokio::task::JoinHandle<KernelAnswer>) -> (QuestionRefusal, String) {
         match asking.await.unwrap() {
-            KernelAnswer::Refused { code, message } => (code, message),
+            KernelAnswer::Refused { code, message, .. } => (code, message),
             other => panic!("{other:?}"),
         }
     }

@@ -273,6 +273,17 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_names_the_argument() {
+        let schema = json!({"type": "object", "properties": {"at": {"type": "object", "properties": {"x": {"type": "integer"}}}}});
+        let given = json!({"at": {"x": "1"}});
+        let mistake =
+            check_arguments("f", &schema, given.as_object().expect("an object")).expect_err("x is no integer");
+        let problem = "at.x must be integer, not string".to_owned();
+        let details = RejectionDetails::Argument { place: "at.x".to_owned(), problem };
+        assert_eq!(mistake.refusal().details.as_deref(), Some(&details));
+    }
+
+    #[test]
     fn a_schema_that_goes_round_ends() {
         let schema = json!({"type": "object", "properties": {"x": {"$ref": "#/properties/x"}}});
         assert!(check(&schema, &json!({"x": 1})).is_err_and(|problem| problem.contains("too deeply")));

@@ -12,6 +12,7 @@ mod cells;
 mod closed;
 mod comments;
 mod conversations;
+mod details;
 mod digest;
 mod edits;
 mod executions;

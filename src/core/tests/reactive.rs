@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use notarium_core::reactive::{CellReport, NotebookGraph, Standing, notebook_graph};
-use notarium_core::{Event, ExecutionStatus, RejectionCode as Code};
+use notarium_core::{Event, ExecutionStatus, RejectionCode as Code, RejectionDetails};
 use serde_json::Value;
 
 /// A notebook of this mode with these sources and an idle kernel.
@@ -202,6 +202,9 @@ fn cells_in_a_circle_do_not_run_and_are_told_which() {
     {
         let rejection = world.try_do(&user("ann"), &run_of(cell)).unwrap_err();
         assert_eq!(rejection.code, Code::DependencyCycle, "{cell}");
+        let Some(RejectionDetails::Cells { cells }) = rejection.details.as_deref() else { panic!("{rejection:?}") };
+        let first = way.split(' ').next().expect("a way");
+        assert!(cells[0].as_str() == first && cells.len() == 3, "{cells:?}");
         assert!(rejection.message.contains(way), "{cell}: {}", rejection.message);
     }
     assert_eq!(world.json(), before);

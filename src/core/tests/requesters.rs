@@ -2,7 +2,7 @@
 //! others.
 
 use crate::support::*;
-use notarium_core::{RejectionCode as Code, Risk, TokenId};
+use notarium_core::{RejectionCode as Code, RejectionDetails, Risk, TokenId};
 
 fn with_token(mut who: Who, token: &str) -> Who {
     who.authority.token = Some(TokenId::new(token).unwrap());
@@ -115,7 +115,12 @@ fn another_session_or_conversation_is_no_way_round_the_rate_limit() {
         world.step(&outside(&format!("s{number}")), call);
     }
     let more = |id: &str, token: &str| outside_call(id, token, "get_notebook_state", json!({}));
-    assert_eq!(world.try_do(&outside("s9"), &more("x", "mcp")).unwrap_err().code, Code::RateLimited);
+    let refused = world.try_do(&outside("s9"), &more("x", "mcp")).unwrap_err();
+    assert_eq!(refused.code, Code::RateLimited);
+    assert!(
+        matches!(refused.details.as_deref(), Some(RejectionDetails::RetryAfter { seconds: 1..=60 })),
+        "{refused:?}"
+    );
     world.step(&outside("s9"), more("x", "another"));
     let turn = json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "text": "Look"}});
     world.step(&with_token(user("ann"), "mcp"), turn);

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use notarium_core::{
-    AgentId, CellType, Document, KernelPhase, KernelSessionId, NotebookId, Operation, RejectionCode, TokenId,
-    default_session, not_open,
+    AgentId, CellType, Document, KernelPhase, KernelSessionId, NotebookId, Operation, RejectionCode, RejectionDetails,
+    TokenId, default_session, lacks_scope, not_open,
 };
 use notarium_wire::{
     AskKernelMessage, FormatCells, KernelAnswer, KernelAnswerMessage, KernelQuestionMessage, KernelStatus,
@@ -73,7 +73,8 @@ impl KernelQuestions {
         window.take(MAX_PER_WINDOW).map_err(|left| {
             let (within, left) = (WINDOW.as_secs(), left.as_secs() + 1);
             let message = format!("more than {MAX_PER_WINDOW} questions within {within} s: wait {left} s");
-            QuestionRefusal::RateLimited.because(message)
+            let details = Some(Box::new(RejectionDetails::RetryAfter { seconds: left }));
+            KernelAnswer::Refused { code: QuestionRefusal::RateLimited, message, details }
         })?;
         state.last += 1;
         Ok(state.last)
@@ -208,11 +209,10 @@ impl KernelAsker {
 
     fn check_right(&self, state: &ReadState) -> Result<(), KernelAnswer> {
         if !Operation::Run.is_open_to(state.role) {
-            return Err(QuestionRefusal::Forbidden.because(not_open(state.role, Operation::Run)));
+            return Err(QuestionRefusal::Forbidden.from_rejection(not_open(state.role, Operation::Run)));
         }
         if !self.identity.authority.scopes.contains(&Operation::Run.scope()) {
-            let message = "this token lacks the scope run, and kernels may run code to answer: use one that has it";
-            return Err(QuestionRefusal::Forbidden.because(message));
+            return Err(QuestionRefusal::Forbidden.from_rejection(lacks_scope(Operation::Run.scope())));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use notarium_core::{Actor, AgentId, Command, ExecutionReport, Millis, Rejection, RejectionCode};
+use notarium_core::{Actor, AgentId, Command, ExecutionReport, LimitName, Millis, Rejection, RejectionCode};
 use notarium_sync::DecodedCommand;
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
@@ -105,7 +105,7 @@ fn refused(limit: u64) -> Rejection {
          minutes; print less, or ask its operator (--max-output-per-agent)",
         limit >> 20
     );
-    Rejection::new(RejectionCode::OutputLimit, message)
+    Rejection::new(RejectionCode::OutputLimit, message).with(LimitName::AgentOutputs.details(limit))
 }
 
 #[cfg(test)]

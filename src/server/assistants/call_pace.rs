@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-use notarium_core::{Millis, Rejection, RejectionCode, TokenId, UserId};
+use notarium_core::{Millis, Rejection, RejectionCode, RejectionDetails, TokenId, UserId};
 
 const MINUTE_MS: Millis = 60_000;
 /// Tokens remembered before those without a call in the last minute are removed.
@@ -56,7 +56,7 @@ impl CallPace {
         let message = format!(
             "{limit} tool calls in a minute is the limit of a person's session or token, over all notebooks: wait {seconds} s"
         );
-        Rejection::new(RejectionCode::RateLimited, message)
+        Rejection::new(RejectionCode::RateLimited, message).with(RejectionDetails::RetryAfter { seconds })
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
         pace.take(&ann, 31_000).unwrap();
         let refused = pace.take(&ann, 31_500).unwrap_err();
         assert_eq!(refused.code, RejectionCode::RateLimited);
-        assert!(refused.message.ends_with("wait 30 s"), "{refused}");
+        assert_eq!(refused.details.as_deref(), Some(&RejectionDetails::RetryAfter { seconds: 30 }));
         for other in [asker("ann", "another"), asker("ben", "mcp")] {
             pace.take(&other, 31_500).unwrap();
         }

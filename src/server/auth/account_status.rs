@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use dashmap::DashMap;
 use notarium_core::{
-    AccountStatus, AccountStatuses, Actor, AgentId, Authority, Command, Door, Millis, NotebookId, Rejection,
+    AccountStatus, AccountStatuses, Actor, AgentId, Authority, Command, Door, LimitName, Millis, NotebookId, Rejection,
     RejectionCode, ShareLinkId, Subject, TokenId, UserId, required_account_status,
 };
 use notarium_store::accounts::{AccountError, Coverage, MAX_ACCOUNT_PAGE, Token, TokenFilter, TokenKind, User};
@@ -26,7 +26,7 @@ pub async fn look_up(
     let named: BTreeSet<Subject> = required_account_status(command).into_iter().collect();
     if named.len() > MAX_NAMED {
         let message = format!("one command names at most {MAX_NAMED} people, links and agents: send several");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+        return Err(LimitName::NamedSubjects.refusal(MAX_NAMED as u64, message));
     }
     let mut found = Vec::new();
     for subject in named {

@@ -273,7 +273,7 @@ fn require_scope(authenticated: &Authenticated, scope: Scope) -> Result<(), Prob
     if authenticated.has(scope) {
         return Ok(());
     }
-    Err(Problem::forbidden(authenticated.lacks(scope)))
+    Err(authenticated.lacks(scope).into())
 }
 
 fn require_user(authenticated: &Authenticated) -> Result<(), Problem> {

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
-use notarium_core::{Rejection, RejectionCode};
+use notarium_core::{Rejection, RejectionCode, RejectionDetails};
 use notarium_store::StoreError;
 use notarium_store::accounts::{AccountError, ForbiddenScope};
 use notarium_wire::{FileRefusal, QuestionRefusal, rest};
@@ -37,6 +37,7 @@ impl Problem {
             actual_version: None,
             part: None,
             retry_after: None,
+            details: None,
         }))
     }
 
@@ -54,9 +55,17 @@ impl Problem {
     }
 
     fn too_many_attempts(detail: String, retry_after_seconds: u64) -> Self {
-        let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail);
-        problem.0.retry_after = Some(retry_after_seconds);
-        problem
+        let details = RejectionDetails::RetryAfter { seconds: retry_after_seconds };
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail).with(Some(Box::new(details)))
+    }
+
+    /// Adds the facts of a refusal.
+    pub fn with(mut self, details: Option<Box<RejectionDetails>>) -> Self {
+        if let Some(RejectionDetails::RetryAfter { seconds }) = details.as_deref() {
+            self.0.retry_after = Some(*seconds);
+        }
+        self.0.details = details;
+        self
     }
 
     pub fn invalid(detail: impl Into<String>) -> Self {
@@ -174,13 +183,13 @@ impl From<Rejection> for Problem {
         problem.0.expected_version = rejection.expected_version;
         problem.0.actual_version = rejection.actual_version;
         problem.0.part = rejection.part;
-        problem
+        problem.with(rejection.details)
     }
 }
 
 impl From<AuthError> for Problem {
     fn from(error: AuthError) -> Self {
-        let detail = error.to_string();
+        let (detail, seconds) = (error.to_string(), error.retry_after_seconds());
         let (status, code) = match error {
             AuthError::Missing | AuthError::Invalid => (StatusCode::UNAUTHORIZED, "unauthenticated"),
             AuthError::Expired => (StatusCode::UNAUTHORIZED, "token_expired"),
@@ -189,8 +198,8 @@ impl From<AuthError> for Problem {
             AuthError::OneTime => (StatusCode::UNAUTHORIZED, "one_time_token"),
             AuthError::Link(_) => (StatusCode::UNAUTHORIZED, "link_ended"),
             AuthError::WrongPassword => (StatusCode::UNAUTHORIZED, "wrong_password"),
-            AuthError::TooManyAttempts { retry_after_ms } => {
-                return Self::too_many_attempts(detail, retry_after_ms.div_ceil(1000));
+            AuthError::TooManyAttempts { .. } => {
+                return Self::too_many_attempts(detail, seconds.unwrap_or_default());
             }
             AuthError::InvalidValue { .. } => (StatusCode::BAD_REQUEST, "invalid_value"),
             AuthError::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden"),
@@ -269,6 +278,17 @@ mod tests {
             "actual_version": 5,
         });
         assert_eq!(serde_json::to_value(&problem).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_problem_has_the_facts_of_its_rejection() {
+        let details = RejectionDetails::RetryAfter { seconds: 12 };
+        let problem = Problem::from(Rejection::new(RejectionCode::RateLimited, "wait 12 s").with(details));
+        assert_eq!(problem.retry_after, Some(12));
+        let written = serde_json::to_value(&problem).unwrap();
+        assert_eq!(written["details"], serde_json::json!({"kind": "retry_after", "seconds": 12}));
+        let problem = Problem::from(AuthError::TooManyAttempts { retry_after_ms: 1_500 });
+        assert_eq!(problem.details.as_deref(), Some(&RejectionDetails::RetryAfter { seconds: 2 }));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use notarium_core::{Actor, Command, NotebookId, Rejection, RejectionCode, UserId, WorkspaceId};
+use notarium_core::{Actor, Command, LimitName, NotebookId, Rejection, UserId, WorkspaceId};
 use notarium_store::NotebookSize;
 
 use crate::limits::{Quota, Quotas};
@@ -240,7 +240,7 @@ impl Usage {
     pub fn check_new(&self, account: &Account) -> Result<(), Rejection> {
         let (used, quota) = (self.of(account), account.quota(&self.quotas));
         if used.notebooks >= quota.notebooks {
-            return Err(refused(format!(
+            return Err(LimitName::AccountNotebooks.refusal(quota.notebooks, format!(
                 "{} notebooks is the limit of a {account} on this server: move some to a workspace, hand them to another owner, or ask \
                  its operator (--max-notebooks-per-{account})",
                 quota.notebooks
@@ -253,7 +253,7 @@ impl Usage {
         let state = self.state();
         let Some(notebook) = state.notebooks.get(id) else { return Ok(()) };
         if notebook.state_bytes >= self.quotas.state_bytes {
-            return Err(refused(format!(
+            return Err(LimitName::NotebookState.refusal(self.quotas.state_bytes, format!(
                 "this notebook shows {} MiB, and {} MiB is the limit: what runs that have ended printed leaves the state by itself and \
                  stays visible, so try again in some seconds; where that is not enough clear the outputs of cells that show much \
                  (notarium cell clear), or delete cells; runs stay in the record",
@@ -283,7 +283,7 @@ impl Usage {
         if used.blob_bytes.saturating_add(bytes) <= quota.blob_bytes {
             return Ok(());
         }
-        Err(refused(format!(
+        Err(LimitName::AccountBlobs.refusal(quota.blob_bytes, format!(
             "large outputs of this {account} have {} MiB, and {} MiB is the limit on this server: show less, or ask its operator \
              (--max-blobs-per-{account})",
             used.blob_bytes >> 20,
@@ -310,16 +310,12 @@ fn check_log(account: &Account, used: Used, quota: &Quota) -> Result<(), Rejecti
     if used.log_bytes < quota.log_bytes {
         return Ok(());
     }
-    Err(refused(format!(
+    Err(LimitName::AccountLog.refusal(quota.log_bytes, format!(
         "the records of this {account}'s notebooks have {} MiB, and {} MiB is the limit on this server: what is there can be read, \
          exported, undone, deleted and cancelled; for more ask its operator (--max-log-per-{account})",
         used.log_bytes >> 20,
         quota.log_bytes >> 20
     )))
-}
-
-fn refused(message: String) -> Rejection {
-    Rejection::new(RejectionCode::LimitExceeded, message)
 }
 
 impl Used {

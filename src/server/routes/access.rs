@@ -4,9 +4,7 @@ use async_trait::async_trait;
 use axum::Json;
 use axum::extract::State;
 use http::Method;
-use notarium_core::{
-    Actor, Command, Millis, NotebookId, Operation, Rejection, RejectionCode, Role, Subject, UserId, not_open,
-};
+use notarium_core::{Actor, Command, Millis, NotebookId, Operation, Rejection, Role, Subject, UserId, not_open};
 use notarium_store::{CatalogEntry, CatalogQuery};
 use notarium_wire::rest::{Access, AccessEnd, AccessGrant, NewOwner, OwnedNotebook, OwnedPage, OwnedQuery, TakeOver};
 
@@ -123,11 +121,11 @@ impl NotebookRights for RoomRights {
     ) -> Result<(), Rejection> {
         let state = self.0.read(authenticated, notebook).await?;
         if !operation.is_open_to(state.role) {
-            return Err(Rejection::new(RejectionCode::Forbidden, not_open(state.role, operation)));
+            return Err(not_open(state.role, operation));
         }
         let scope = operation.scope();
         if !authenticated.has(scope) {
-            return Err(Rejection::new(RejectionCode::Forbidden, authenticated.lacks(scope)));
+            return Err(authenticated.lacks(scope));
         }
         Ok(())
     }

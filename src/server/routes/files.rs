@@ -6,7 +6,9 @@ use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use notarium_core::{BlobPart, CommandId, Document, NotebookId, Operation, RawObject, Rejection, RejectionCode, Scope};
+use notarium_core::{
+    BlobPart, CommandId, Document, LimitName, NotebookId, Operation, RawObject, Rejection, RejectionCode, Scope,
+};
 use notarium_store::blobs::{BlobContent, BlobEntry};
 use notarium_wire::ipynb::{self, IpynbError, Limits, Notice};
 use notarium_wire::rest::{ExportFormat, ExportQuery, ImportAnswer, ImportQuery, Uploaded};
@@ -121,7 +123,12 @@ async fn read_file(
 
 fn file_problem(error: &IpynbError) -> Problem {
     match error {
-        IpynbError::TooLarge { .. } | IpynbError::TooManyCells { .. } => too_large(error.to_string()),
+        IpynbError::TooLarge { max_bytes, .. } => {
+            LimitName::Import.refusal(*max_bytes as u64, error.to_string()).into()
+        }
+        IpynbError::TooManyCells { max_cells, .. } => {
+            LimitName::Cells.refusal(*max_cells as u64, error.to_string()).into()
+        }
         _ => Problem::new(StatusCode::BAD_REQUEST, "not_a_notebook", error.to_string()),
     }
 }

@@ -181,7 +181,7 @@ async fn ask(
 /// Problem of a refusal. An answer to another kind of question counts as a failure.
 fn no_answer(answer: KernelAnswer) -> Problem {
     match answer {
-        KernelAnswer::Refused { code, message } => Problem::unanswered(code, message),
+        KernelAnswer::Refused { code, message, details } => Problem::unanswered(code, message).with(details),
         _ => Problem::unanswered(QuestionRefusal::KernelFailed, "the kernel answered something else: ask again"),
     }
 }

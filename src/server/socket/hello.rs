@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use notarium_core::{Actor, CommandId, Door, NotebookId, Rejection};
+use notarium_core::{Actor, CommandId, Door, NotebookId, Rejection, RejectionDetails, attachments};
 use notarium_wire::{
     CONNECTION_SCHEMAS, ClientMessage, ErrorCode, ErrorMessage, KERNEL_FORMAT, KERNEL_TABLES, RejectMessage,
-    ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
+    SendLimits, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
 };
 use serde::de::IgnoredAny;
 
@@ -102,7 +102,8 @@ pub fn refusal(error: &AuthError) -> ErrorMessage {
         AuthError::Missing => "hello needs a token, or the subprotocol notarium.bearer.<token>".to_owned(),
         other => other.to_string(),
     };
-    fatal(code, message)
+    let details = error.retry_after_seconds().map(|seconds| Box::new(RejectionDetails::RetryAfter { seconds }));
+    ErrorMessage { details, ..fatal(code, message) }
 }
 
 fn features(app: &App) -> Vec<String> {
@@ -111,6 +112,28 @@ fn features(app: &App) -> Vec<String> {
     let always = ["kernel_questions", "comms"].into_iter().chain(files).chain(kernels);
     let features = app.assistants.are_here.then_some("assistants").into_iter().chain(always);
     features.map(str::to_owned).collect()
+}
+
+fn limits(app: &App) -> SendLimits {
+    let (server, core) = (&app.limits, app.notebooks.rooms.limits());
+    SendLimits {
+        max_source_bytes: core.max_source_bytes as u64,
+        max_metadata_bytes: core.max_metadata_bytes as u64,
+        max_attachments_bytes: core.max_attachments_bytes as u64,
+        max_title_characters: core.max_title_characters as u64,
+        max_cells: core.max_cells as u64,
+        max_batch_commands: core.max_batch_commands as u64,
+        max_input_bytes: core.max_input_bytes as u64,
+        max_message_bytes: core.max_message_bytes as u64,
+        max_question_attachments: attachments::MAX_ATTACHMENTS as u64,
+        max_picture_bytes: attachments::MAX_PICTURE_BYTES,
+        max_attached_text_bytes: attachments::MAX_ATTACHED_TEXT_BYTES,
+        max_output_bytes_per_report: core.max_output_bytes_per_report as u64,
+        max_blob_bytes: server.max_blob_bytes as u64,
+        max_request_bytes: server.max_request_bytes as u64,
+        max_import_bytes: server.max_import_bytes as u64,
+        max_working_file_bytes: server.max_working_file_bytes,
+    }
 }
 
 /// Reply to `hello`.
@@ -125,6 +148,7 @@ pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str, proto
         max_frame_bytes: app.limits.max_frame_bytes as u64,
         heartbeat_ms: millis(app.limits.heartbeat_of(&authenticated.actor).ping),
         features: features(app),
+        limits: Some(limits(app)),
     })
 }
 
@@ -173,7 +197,7 @@ fn explain(text: &str, error: &serde_json::Error) -> ErrorMessage {
 
 /// An error that leaves the connection open.
 pub fn problem(code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
-    ErrorMessage { code, message: message.into(), notebook: None, protocols: None, fatal: false }
+    ErrorMessage { code, message: message.into(), notebook: None, protocols: None, details: None, fatal: false }
 }
 
 /// An error after which the server closes the connection.
@@ -192,6 +216,7 @@ pub fn reject(id: CommandId, notebook: NotebookId, rejection: Rejection) -> Reje
         actual_version: rejection.actual_version,
         expected_seq: rejection.expected_seq,
         part: rejection.part,
+        details: rejection.details,
     }
 }
 

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use notarium_core::Door;
+use notarium_core::{Door, LimitName};
 use notarium_wire::{
     ClientMessage, ErrorCode, ErrorMessage, HelloMessage, NoCommonProtocol, PROTOCOLS, ProtocolRange, ServerMessage,
 };
 use tokio::io::{Join, ReadHalf};
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::{CapacityError, ProtocolError};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::Raw;
@@ -256,21 +257,21 @@ fn classify(app: &App, next: Option<Result<Message, Error>>) -> Received {
 fn too_large(app: &App, fatal: bool) -> ErrorMessage {
     let limit = app.limits.max_frame_bytes;
     let message = format!("a frame has at most {limit} bytes: send less at once, and put large outputs in blobs");
-    ErrorMessage { fatal, ..problem(ErrorCode::FrameTooLarge, message) }
+    let details = Some(Box::new(LimitName::Frame.details(limit as u64)));
+    ErrorMessage { fatal, details, ..problem(ErrorCode::FrameTooLarge, message) }
 }
 
 /// Handles a broken stream. A mistake of the client is answered.
 fn broken(app: &App, error: &Error) -> Received {
-    let words = error.to_string().to_lowercase();
-    if words.contains("too long") || words.contains("space limit") {
-        return Received::Error(too_large(app, true));
+    match error {
+        Error::Capacity(CapacityError::MessageTooLong { .. }) => Received::Error(too_large(app, true)),
+        Error::Utf8(_) => Received::Error(fatal(ErrorCode::Malformed, "a text frame is not UTF-8: send JSON in UTF-8")),
+        Error::Protocol(wrong) if *wrong != ProtocolError::ResetWithoutClosingHandshake => {
+            Received::Error(fatal(ErrorCode::Malformed, format!("that is not WebSocket: {error}")))
+        }
+        _ => {
+            tracing::debug!(%error, "a connection broke");
+            Received::Gone
+        }
     }
-    if words.contains("utf-8") {
-        return Received::Error(fatal(ErrorCode::Malformed, "a text frame is not UTF-8: send JSON in UTF-8"));
-    }
-    if words.contains("protocol error") && !words.contains("reset") {
-        return Received::Error(fatal(ErrorCode::Malformed, format!("that is not WebSocket: {error}")));
-    }
-    tracing::debug!(%error, "a connection broke");
-    Received::Gone
 }

@@ -158,14 +158,21 @@ impl Room {
     }
 
     fn reject(&self, id: &CommandId, rejection: Rejection) -> RejectMessage {
-        let Rejection { code, message, expected_version, actual_version, expected_seq, part } = rejection;
+        let Rejection { code, message, expected_version, actual_version, expected_seq, part, details } = rejection;
         let (id, notebook) = (id.clone(), self.notebook_id.clone());
-        RejectMessage { id, notebook, code, message, expected_version, actual_version, expected_seq, part }
+        RejectMessage { id, notebook, code, message, expected_version, actual_version, expected_seq, part, details }
     }
 
     pub(super) fn send_error(&self, cycle: &mut Cycle, client: ClientId, code: ErrorCode, message: &str) {
-        let (notebook, message) = (Some(self.notebook_id.clone()), message.to_owned());
-        let error = ErrorMessage { code, message, notebook, protocols: None, fatal: false };
+        // The code of the rejection is not sent.
+        self.send_refusal(cycle, client, code, Rejection::new(RejectionCode::Unavailable, message));
+    }
+
+    /// Sends the sentence and the facts of a rejection as an error.
+    pub(super) fn send_refusal(&self, cycle: &mut Cycle, client: ClientId, code: ErrorCode, rejection: Rejection) {
+        let Rejection { message, details, .. } = rejection;
+        let notebook = Some(self.notebook_id.clone());
+        let error = ErrorMessage { code, message, notebook, protocols: None, details, fatal: false };
         cycle.send(client, &ServerMessage::Error(error));
     }
 }

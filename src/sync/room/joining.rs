@@ -206,7 +206,7 @@ impl Room {
                     RejectionCode::Forbidden => ErrorCode::Forbidden,
                     _ => ErrorCode::UnknownNotebook,
                 };
-                return self.send_error(cycle, client, code, &rejection.message);
+                return self.send_refusal(cycle, client, code, rejection);
             }
         };
         let joining = ReadyJoin { client, identity, role, request };

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::{
-    Actor, AgentId, Command, ExecutionId, KernelCause, KernelSessionId, Millis, Notebook, Operation, not_open,
+    Actor, AgentId, Command, ExecutionId, KernelCause, KernelSessionId, LimitName, Millis, Notebook, Operation,
+    Rejection, RejectionCode, lacks_scope, not_open,
 };
 use notarium_wire::{
     CommChange, ErrorCode, KernelStatus, KernelUsage, MAX_COMM_BUFFERS, MAX_COMM_BYTES, MAX_COMM_ID_BYTES, OpenComm,
@@ -395,7 +396,7 @@ impl Room {
     /// Takes a message from a client that may run code, for the kernel.
     pub(super) fn take_send_comm(&mut self, cycle: &mut Cycle, client: ClientId, message: SendCommMessage) {
         if let Err((code, why)) = self.check_send_comm(client, &message) {
-            return self.send_error(cycle, client, code, &why);
+            return self.send_refusal(cycle, client, code, why);
         }
         let sender = self.subscribers.get(&client).map(|subscriber| subscriber.identity.connection.clone());
         match self.agent_client(&message.kernel_session) {
@@ -404,8 +405,8 @@ impl Room {
         }
     }
 
-    fn check_send_comm(&self, client: ClientId, message: &SendCommMessage) -> Result<(), (ErrorCode, String)> {
-        let forbidden = |why: &str| Err((ErrorCode::Forbidden, why.to_owned()));
+    fn check_send_comm(&self, client: ClientId, message: &SendCommMessage) -> Result<(), (ErrorCode, Rejection)> {
+        let forbidden = |why: &str| Err((ErrorCode::Forbidden, Rejection::new(RejectionCode::Forbidden, why)));
         let Some(subscriber) = self.subscribers.get(&client) else {
             return forbidden("subscribe to the notebook first");
         };
@@ -417,7 +418,7 @@ impl Room {
             return Err((ErrorCode::Forbidden, not_open(subscriber.role, Operation::Run)));
         }
         if !authority.scopes.contains(&Operation::Run.scope()) {
-            return forbidden("this token lacks the scope run, and widgets run code: use one that has it");
+            return Err((ErrorCode::Forbidden, lacks_scope(Operation::Run.scope())));
         }
         if self.state.archived {
             return forbidden("the notebook is archived: unarchive it first");
@@ -433,7 +434,8 @@ impl Room {
             let why = format!(
                 "a message of a widget has at most {MAX_COMM_BYTES} bytes and {MAX_COMM_BUFFERS} buffers: send less at once"
             );
-            return Err((ErrorCode::FrameTooLarge, why));
+            let limit = LimitName::Frame.refusal(MAX_COMM_BYTES as u64, why);
+            return Err((ErrorCode::FrameTooLarge, limit));
         }
         Ok(())
     }

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use notarium_core::{Actor, KernelSessionId, Millis, Rejection, RejectionCode, Role, Scope, Version, role_of};
+use notarium_core::{
+    Actor, KernelSessionId, Millis, Rejection, RejectionCode, Role, Scope, Version, lacks_scope, role_of,
+};
 use notarium_wire::{PeerState, PresenceState, ServerMessage};
 
 use super::kernels::agent_of;
@@ -120,8 +122,7 @@ impl Room {
         if identity.actor == Actor::System || identity.authority.scopes.contains(&Scope::Read) {
             return Ok(role);
         }
-        let message = "this token lacks the scope read: use one that has it";
-        Err(Rejection::new(RejectionCode::Forbidden, message))
+        Err(lacks_scope(Scope::Read))
     }
 
     pub(super) fn take_identity(&mut self, cycle: &Cycle, client: ClientId, identity: Arc<Identity>) {

@@ -21,7 +21,7 @@ pub use files::*;
 pub use notebooks::*;
 pub use runs::*;
 
-use notarium_core::{CommandId, NotebookId, Outcome, Version};
+use notarium_core::{CommandId, NotebookId, Outcome, RejectionDetails, Version, if_known};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,9 @@ pub struct Problem {
     /// Seconds to wait before a retry; also in the header `Retry-After`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
+    /// Facts of the refusal. Absent: `code` says all. A kind that is unknown counts as absent.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "if_known")]
+    pub details: Option<Box<RejectionDetails>>,
 }
 
 /// Answer to an accepted command, whose events are on disk.

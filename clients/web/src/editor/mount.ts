@@ -47,12 +47,9 @@ const selecting = searchKeymap.filter(({ key }) => key === "Mod-d" || key === "M
 /** Media query for forced line wrapping, as in media.css. */
 const NARROW = "(max-width: 720px)";
 
-/** The server's limit of a source is 1 MiB (src/core/context.rs); longer text would be refused and returned as a copy. */
-const MOST_BYTES = 1 << 20;
-
 /** Bytes of a text that may be over the limit; fewer for a text that cannot: UTF-8 takes at most three for a UTF-16 unit. */
-function bytesOf(text: Text): number {
-  return text.length * 3 > MOST_BYTES ? new TextEncoder().encode(text.toString()).length : text.length;
+function bytesOf(text: Text, most: number): number {
+  return text.length * 3 > most ? new TextEncoder().encode(text.toString()).length : text.length;
 }
 
 const fromOthers = Annotation.define<boolean>();
@@ -70,7 +67,9 @@ export interface EditorOptions {
   /** Table schemas for an SQL cell. */
   tables: Tables;
   /** Called with the length of text that is too long for a cell. */
-  refused: (bytes: number) => void;
+  refused: (bytes: number, most: number) => void;
+  /** The server's limit of a source: longer text would be refused and returned as a copy. */
+  mostBytes: () => number;
   moved: (anchor: number, head: number, typed: boolean) => void;
   focused: (isFocused: boolean) => void;
 }
@@ -156,7 +155,7 @@ function wraps({ type, settings }: EditorOptions): Extension {
 }
 
 function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[] {
-  const { texts, type, isReadOnly, label, keys, ask, refused, moved, focused, settings } = options;
+  const { texts, type, isReadOnly, label, keys, ask, refused, mostBytes, moved, focused, settings } = options;
   const isText = type !== "code" && type !== "sql";
   return [
     modes.of([]),
@@ -169,9 +168,10 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
       const { newDoc, startState, docChanged } = transaction;
       const grows = docChanged && newDoc.length > startState.doc.length;
       if (!grows || transaction.annotation(fromOthers)) return transaction;
-      const bytes = bytesOf(newDoc);
-      if (bytes <= MOST_BYTES) return transaction;
-      refused(bytes);
+      const most = mostBytes();
+      const bytes = bytesOf(newDoc, most);
+      if (bytes <= most) return transaction;
+      refused(bytes, most);
       return [];
     }),
     EditorState.allowMultipleSelections.of(true),

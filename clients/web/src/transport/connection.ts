@@ -2,7 +2,7 @@
 //
 //   idle ─ start ─▶ connecting ─ welcome ─▶ live ─ lost ─▶ waiting (backoff) ─▶ connecting …
 //                        └─ refused (token, protocol) ─▶ refused ─ start (another token) ─▶ connecting
-import type { ClientMessage, ErrorMessage, ServerMessage, WelcomeMessage } from "../protocol/messages.ts";
+import type { ClientMessage, ErrorMessage, SendLimits, ServerMessage, WelcomeMessage } from "../protocol/messages.ts";
 import { Listeners } from "./listeners.ts";
 
 /** Protocol versions of this client. */
@@ -13,6 +13,26 @@ const LONGEST_DELAY_MS = 30_000;
 /** Timeout of the handshake and of probes. */
 const ANSWER_MS = 10_000;
 const REFUSALS: ReadonlySet<string> = new Set(["unauthenticated", "forbidden", "unsupported_protocol"]);
+
+/** Limits of a server that does not tell its own: the defaults. */
+const USUAL_LIMITS: SendLimits = {
+  max_source_bytes: 1 << 20,
+  max_metadata_bytes: 1 << 20,
+  max_attachments_bytes: 16 << 20,
+  max_title_characters: 255,
+  max_cells: 20_000,
+  max_batch_commands: 60_000,
+  max_input_bytes: 64 << 10,
+  max_message_bytes: 1 << 20,
+  max_question_attachments: 8,
+  max_picture_bytes: 3_750_000,
+  max_attached_text_bytes: 256 << 10,
+  max_output_bytes_per_report: 4 << 20,
+  max_blob_bytes: 256 << 20,
+  max_request_bytes: 8 << 20,
+  max_import_bytes: 256 << 20,
+  max_working_file_bytes: 1 << 30,
+};
 
 /** The part of the browser's WebSocket that is used. */
 export interface Socket {
@@ -56,6 +76,7 @@ export class Connection {
   #attempt = 0;
   #hasBeenLive = false;
   #maxFrameBytes = Infinity;
+  #limits = USUAL_LIMITS;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -73,6 +94,11 @@ export class Connection {
   /** The server's latest limit. */
   get maxFrameBytes(): number {
     return this.#maxFrameBytes;
+  }
+
+  /** The server's latest limits of what a client sends. */
+  get limits(): SendLimits {
+    return this.#limits;
   }
 
   get welcome(): WelcomeMessage | undefined {
@@ -156,6 +182,7 @@ export class Connection {
   #welcome(welcome: WelcomeMessage): void {
     this.#hasBeenLive = true;
     this.#maxFrameBytes = welcome.max_frame_bytes;
+    this.#limits = welcome.limits ?? USUAL_LIMITS;
     this.#attempt = 0;
     this.#waitForNews(welcome);
     this.#become({ name: "live", welcome });

@@ -1,5 +1,5 @@
 // Outbox of commands: keeps the sent bytes until the server answers, and resends them after a reconnect.
-import type { AckMessage, Command, CommandMessage, Outcome, RejectMessage } from "../protocol/messages.ts";
+import type { AckMessage, Command, CommandMessage, Outcome, RejectionDetails, RejectMessage } from "../protocol/messages.ts";
 import { newId } from "./ids.ts";
 import { pageWords } from "./refusals.ts";
 
@@ -7,8 +7,8 @@ import { pageWords } from "./refusals.ts";
 export class Rejected extends Error {
   readonly code: string;
 
-  constructor(readonly rejection: { code: string; message: string }) {
-    super(pageWords(rejection.code, rejection.message));
+  constructor(readonly rejection: { code: string; message: string; details?: RejectionDetails | null }) {
+    super(pageWords(rejection.code, rejection.message, rejection.details));
     this.code = rejection.code;
   }
 }

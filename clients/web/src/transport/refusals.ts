@@ -1,8 +1,10 @@
 // The page's words for the server's refusals, by code, with advice for this page. The server's own sentences are for all
 // clients and contain ids, routes and terminal commands.
 
-/** A sentence, or a function of the server's detail. */
-type Words = string | ((detail: string) => string);
+import type { RejectionDetails } from "../protocol/messages.ts";
+
+/** A sentence, or a function of the server's sentence and of the facts beside it (absent: none, or an older server). */
+type Words = string | ((detail: string, details?: RejectionDetails | null) => string);
 
 const WORDS: Record<string, Words> = {
   // Signing in
@@ -12,16 +14,16 @@ const WORDS: Record<string, Words> = {
   token_revoked: "Your session has ended. Sign in again.",
   account_deactivated: "This account is deactivated. Ask an administrator.",
   link_ended: "This link was already used or has expired. Ask for a new one.",
-  too_many_attempts: (detail) => `Too many attempts. Try again ${waitIn(detail) ?? "later"}.`,
+  too_many_attempts: (_, details) => `Too many attempts. Try again ${waitIn(details) ?? "later"}.`,
   provider_unavailable: "The sign-in provider isn’t available. Try again later.",
   sign_in_ended: "This sign-in has expired. Start again.",
   // Rights
-  forbidden: (detail) =>
-    detail.includes(" scope ")
-      ? "You’re signed in with a limited token. Sign in with your account to do this."
-      : detail.startsWith("your role here")
-        ? "You don’t have permission to do this here. Ask the notebook’s owner."
-        : sentenceOf(detail),
+  forbidden: (detail, details) => {
+    if (details?.kind === "missing_scope") return "You’re signed in with a limited token. Sign in with your account to do this.";
+    if (details?.kind === "fresh_sign_in") return "This needs your password again. Sign in again.";
+    if (details?.kind === "missing_right") return "You don’t have permission to do this here. Ask the notebook’s owner.";
+    return sentenceOf(detail);
+  },
   last_owner: "A notebook needs an owner. Make someone else owner first.",
   unknown_subject: "This account doesn’t exist.",
   subject_ended: "This account or link is no longer active.",
@@ -39,7 +41,7 @@ const WORDS: Record<string, Words> = {
   cell_exists: "This cell already exists.",
   unknown_thread: "This comment was deleted.",
   unknown_comment: "This comment was deleted.",
-  nothing_to_undo: (detail) => (/\bredo\b/.test(detail) ? "Nothing left to redo." : "Nothing left to undo."),
+  nothing_to_undo: (_, details) => (details?.kind === "nothing_to_redo" ? "Nothing left to redo." : "Nothing left to undo."),
   // Runs and kernels
   not_runnable: "Only code and SQL cells run.",
   unknown_execution: "This run is over.",
@@ -72,22 +74,22 @@ const WORDS: Record<string, Words> = {
   unavailable: "The server couldn’t do this right now. Try again in a moment.",
   internal: "The server made a mistake. Try again; if it stays, tell an administrator.",
   damaged: "Part of this notebook’s record is damaged. Tell an administrator.",
-  rate_limited: (detail) => `Too many requests. Try again ${waitIn(detail) ?? "in a moment"}.`,
+  rate_limited: (_, details) => `Too many requests. Try again ${waitIn(details) ?? "in a moment"}.`,
   command_id_reused: "This was already sent.",
 };
 
 /** The page's sentence for a code; for an unknown code the server's, cleaned up. */
-export function pageWords(code: string, detail: string): string {
+export function pageWords(code: string, detail: string, details?: RejectionDetails | null): string {
   const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
-  return typeof words === "function" ? words(detail) : (words ?? sentenceOf(detail));
+  return typeof words === "function" ? words(detail, details) : (words ?? sentenceOf(detail));
 }
 
 /** Example: “in 20 seconds”; undefined if the server names no time. */
-function waitIn(detail: string): string | undefined {
-  const [, count, unit] = /\b(\d+)\s*(s|seconds?|minutes?|min)\b/.exec(detail) ?? [];
-  if (count === undefined || unit === undefined) return undefined;
-  const name = unit.startsWith("m") ? "minute" : "second";
-  return `in ${count} ${name}${count === "1" ? "" : "s"}`;
+function waitIn(details?: RejectionDetails | null): string | undefined {
+  if (details?.kind !== "retry_after") return undefined;
+  const { seconds } = details;
+  const [count, name] = seconds < 120 ? [seconds, "second"] : [Math.ceil(seconds / 60), "minute"];
+  return `in ${count} ${name}${count === 1 ? "" : "s"}`;
 }
 
 const ID = /\s*['‘“"]?\b(?:[0-7][0-9A-HJKMNP-TV-Z]{25}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b['’”"]?/g;

@@ -164,7 +164,7 @@ export class Replica {
     else if ("kernels" in message) this.#setKernels(message.kernels.kernels);
     else if ("presence" in message) this.presence.hear(message.presence.peers ?? [], message.presence.left ?? []);
     else if ("error" in message && message.error.code === "unknown_notebook")
-      this.#leave(pageWords(message.error.code, message.error.message));
+      this.#leave(pageWords(message.error.code, message.error.message, message.error.details));
     this.message.tell(message);
   }
 

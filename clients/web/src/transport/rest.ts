@@ -1,5 +1,5 @@
 // REST and blob client with the session's bearer token.
-import type { Output } from "../protocol/messages.ts";
+import type { Output, RejectionDetails } from "../protocol/messages.ts";
 import { BlobCache } from "./blobs.ts";
 import { pageWords } from "./refusals.ts";
 
@@ -142,9 +142,9 @@ export class Rest {
 async function problem(answer: Response): Promise<Problem> {
   const text = await answer.text().catch(() => "");
   try {
-    const { code, detail } = JSON.parse(text) as { code?: string; detail?: string };
+    const { code, detail, details } = JSON.parse(text) as { code?: string; detail?: string; details?: RejectionDetails };
     const told = detail ?? answer.statusText;
-    return new Problem(answer.status, code ?? "unknown", pageWords(code ?? "unknown", told), told);
+    return new Problem(answer.status, code ?? "unknown", pageWords(code ?? "unknown", told, details), told);
   } catch {
     const told = text || answer.statusText;
     return new Problem(answer.status, "unknown", `The server didn’t answer as expected (${answer.status}). Try again.`, told);

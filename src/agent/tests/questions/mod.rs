@@ -61,7 +61,7 @@ async fn tables_are_told_also_while_the_kernel_runs_something_and_a_change_is_se
     ada.until("the start", |state| state.executions.get(&busy).is_some_and(|run| !run.outputs.is_empty())).await;
     assert_eq!(tables(server.ask(describe(3, of, "shop.sqlite", "B")).await), ["b"]);
     let unknown = server.ask(describe(4, of, "warehouse", "")).await;
-    let KernelAnswer::Refused { code: QuestionRefusal::UnknownConnection, message } = unknown else {
+    let KernelAnswer::Refused { code: QuestionRefusal::UnknownConnection, message, .. } = unknown else {
         panic!("{unknown:?}")
     };
     assert!(message.contains("there is no connection 'warehouse'"), "{message}");

@@ -227,6 +227,7 @@ fn unavailable(message: &CommandMessage) -> ServerMessage {
         actual_version: None,
         expected_seq: None,
         part: None,
+        details: None,
     })
 }
 
@@ -252,6 +253,7 @@ impl Inner {
                     max_frame_bytes: 8 << 20,
                     heartbeat_ms: 20_000,
                     features: vec![],
+                    limits: None,
                 }));
             }
             ClientMessage::Subscribe(subscribe) => self.subscribe(number, out, subscribe),
@@ -378,6 +380,7 @@ impl Inner {
                     actual_version: None,
                     expected_seq: rejection.expected_seq,
                     part: rejection.part,
+                    details: rejection.details,
                 });
             }
         };

@@ -5,9 +5,6 @@ import type { Attachment } from "../../protocol/messages.ts";
 import { sizeWords } from "../words/sizes.ts";
 import type { NotebookStore } from "../state/store.ts";
 
-export const MAX_ATTACHMENTS = 8;
-const MAX_PICTURE_BYTES = 3_750_000;
-const MAX_TEXT_BYTES = 256 * 1024;
 
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const TEXTS: Record<string, string> = { json: "application/json", ipynb: "application/json", csv: "text/csv", md: "text/markdown" };
@@ -20,7 +17,8 @@ export async function attach(store: NotebookStore, file: File): Promise<Attachme
   const media_type = typeOf(file, bytes);
   if (media_type === undefined)
     throw new Error(`${file.name} is neither an image nor text. Upload it to Files: the assistant can read it by code.`);
-  const most = PICTURES.includes(media_type) ? MAX_PICTURE_BYTES : MAX_TEXT_BYTES;
+  const { max_picture_bytes, max_attached_text_bytes } = store.session.connection.limits;
+  const most = PICTURES.includes(media_type) ? max_picture_bytes : max_attached_text_bytes;
   if (bytes.length > most)
     throw new Error(
       `${file.name} is too large (${sizeWords(bytes.length)}, at most ${sizeWords(most)}). Make it smaller, or upload it to Files.`,

@@ -199,9 +199,9 @@ function numberOf(schema: Schema, text: string, words: string): number {
   return value;
 }
 
-/** Field that a server's refusal is about: `load: at.x must be integer, not string`. */
-export function fieldOfRefusal(fields: Field[], name: string, message: string): string | undefined {
-  const place = message.startsWith(`${name}: `) ? /^[^\s[]+/.exec(message.slice(name.length + 2))?.[0] : undefined;
+/** Field of an argument that the server refused: `at.x`, or of a list `rows[2].name`. */
+export function fieldOfRefusal(fields: Field[], argument: string): string | undefined {
+  const place = argument.split("[")[0];
   return leaves(fields).find(({ path }) => path === place || place?.startsWith(`${path}.`))?.path;
 }
 

@@ -370,7 +370,10 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
   }
 
   #inWords({ code, message, rejection }: Rejected): string {
-    return code === "dependency_cycle" ? sentenceOf(numbered(rejection.message, this.document.order)) : message;
+    const { details } = rejection;
+    if (code !== "dependency_cycle" || details?.kind !== "cells") return message;
+    const names = details.cells.map((id) => `cell ${this.document.order.indexOf(id) + 1}`);
+    return `Nothing ran: circular dependency (${[...names, names[0]].join(" → ")}). Rename a variable, or turn reactive execution off.`;
   }
 
   /** Sends a command that the stored token does not allow, after asking for the password. Returns true if it succeeded. */

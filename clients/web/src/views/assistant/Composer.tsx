@@ -1,7 +1,7 @@
 // Message field of the assistant. Attachments come from the file picker, the clipboard or drag and drop.
 import { Paperclip } from "lucide-react";
 import { type ClipboardEvent, type DragEvent, type FormEvent, type KeyboardEvent, useRef, useState } from "react";
-import { MAX_ATTACHMENTS, attach } from "../../app/files/attachments.ts";
+import { attach } from "../../app/files/attachments.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import type { Attachment } from "../../protocol/messages.ts";
 import { Attached } from "./Attached.tsx";
@@ -32,7 +32,8 @@ export function Composer({ store, ask, isBusy }: Props) {
   };
   const bring = async (files: File[]) => {
     setError(undefined);
-    if (attached.length + coming + files.length > MAX_ATTACHMENTS) return setError(`At most ${MAX_ATTACHMENTS} attachments.`);
+    const most = store.session.connection.limits.max_question_attachments;
+    if (attached.length + coming + files.length > most) return setError(`At most ${most} attachments.`);
     setComing((count) => count + files.length);
     for (const file of files) {
       try {

@@ -50,7 +50,8 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
       ask: async (kind, code, cursor) =>
         store.mayRun ? store.questions.ask({ ...(type === "code" && { cell_id: id }), code, cursor, kind }) : undefined,
       tables: (connection) => store.schemas.tables(connection),
-      refused: (bytes) => store.toast({ text: tooLong(bytes), isError: true }),
+      refused: (bytes, most) => store.toast({ text: tooLong(bytes, most), isError: true }),
+      mostBytes: () => store.session.connection.limits.max_source_bytes,
       moved: (anchor, head, typed) => {
         store.marked = { cell: id, from: Math.min(anchor, head), to: Math.max(anchor, head) };
         show(anchor, head, typed);
@@ -156,9 +157,9 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
   return <div className="source" ref={place} />;
 }
 
-function tooLong(bytes: number): string {
-  const size = (bytes / 1_000_000).toFixed(1);
-  return `Too long to insert (${size} MB; a cell holds 1.0 MB). Put large text in a file instead.`;
+function tooLong(bytes: number, most: number): string {
+  const size = (count: number) => (count / 1_000_000).toFixed(1);
+  return `Too long to insert (${size(bytes)} MB; a cell holds ${size(most)} MB). Put large text in a file instead.`;
 }
 
 /** Key bindings: Escape leaves, arrows at the text's ends go to the neighbours, and the run keys work here too. */

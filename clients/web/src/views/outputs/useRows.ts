@@ -153,12 +153,12 @@ export async function askTable(
 export function refusalOf(answer: KernelAnswer | undefined): { text: string; isGone: boolean } {
   if (!answer) return { text: "Not connected.", isGone: false };
   if (!("refused" in answer)) return { text: "The kernel’s answer can’t be read.", isGone: false };
-  const { code, message } = answer.refused;
+  const { code, message, details } = answer.refused;
   const gone = GONE[code];
   if (gone !== undefined) return { text: gone, isGone: true };
   // The kernel's message about this table is more specific.
   const isOwn = (code === "timeout" || code === "kernel_failed") && /^[A-Z]/.test(message);
-  return { text: isOwn ? message : pageWords(code, message), isGone: false };
+  return { text: isOwn ? message : pageWords(code, message, details), isGone: false };
 }
 
 /** All filtered rows in their order as CSV, truncated at `MOST_COPIED`. */

@@ -99,11 +99,11 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
       setExecution(execution_id);
       setMeant(false);
     } catch (error) {
-      // The server's message names the invalid argument.
-      const message = error instanceof Rejected ? error.rejection.message : (error as Error).message;
-      const field = fieldOfRefusal(fields, name, message);
-      if (field === undefined) setProblem((error as Error).message);
-      else setErrors({ [field]: sentenceOf(message.slice(name.length + 2)).replace(/\.$/, "") });
+      const details = error instanceof Rejected ? error.rejection.details : undefined;
+      const wrong = details?.kind === "argument" ? details : undefined;
+      const field = wrong && fieldOfRefusal(fields, wrong.place);
+      if (!wrong || field === undefined) setProblem((error as Error).message);
+      else setErrors({ [field]: sentenceOf(wrong.problem).replace(/\.$/, "") });
     }
   };
   return (
