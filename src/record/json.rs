@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{DeserializeOwned, Error};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
+use serde::de::{DeserializeOwned, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -202,9 +203,94 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Open<T> {
         let raw = compact(deserializer)?;
         match serde_json::from_str(raw.get()) {
             Ok(value) => Ok(Open::Known(value)),
-            Err(error) if error.to_string().starts_with("unknown variant") => Ok(Open::Unknown(raw)),
+            Err(_) if has_unknown_variant::<T>(&raw) => Ok(Open::Unknown(raw)),
             Err(error) => Err(D::Error::custom(error)),
         }
+    }
+}
+
+/// Returns true if a value cannot be read because it names a variant that the type does not have.
+fn has_unknown_variant<'de, T: Deserialize<'de>>(raw: &RawJson) -> bool {
+    let value = serde_json::from_str(raw.get()).map(Probed);
+    value.is_ok_and(|value| matches!(T::deserialize(value), Err(ProbeError::UnknownVariant)))
+}
+
+/// A value whose reader tells an unknown variant from all other mistakes; serde's own error tells it only as text.
+struct Probed(Value);
+
+/// Mistake in a probed value.
+#[derive(Debug, thiserror::Error)]
+enum ProbeError {
+    #[error("an unknown variant")]
+    UnknownVariant,
+    #[error("another mistake")]
+    Other,
+}
+
+impl serde::de::Error for ProbeError {
+    fn custom<M: fmt::Display>(_: M) -> Self {
+        Self::Other
+    }
+
+    fn unknown_variant(_: &str, _: &'static [&'static str]) -> Self {
+        Self::UnknownVariant
+    }
+}
+
+impl<'de> IntoDeserializer<'de, ProbeError> for Probed {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+fn probed_fields<'de>(fields: serde_json::Map<String, Value>) -> impl MapAccess<'de, Error = ProbeError> {
+    MapDeserializer::new(fields.into_iter().map(|(name, value)| (name, Probed(value))))
+}
+
+impl<'de> Deserializer<'de> for Probed {
+    type Error = ProbeError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProbeError> {
+        match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(value),
+            Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
+                (Some(value), _, _) => visitor.visit_u64(value),
+                (_, Some(value), _) => visitor.visit_i64(value),
+                (_, _, value) => visitor.visit_f64(value.unwrap_or(f64::NAN)),
+            },
+            Value::String(text) => visitor.visit_string(text),
+            Value::Array(items) => visitor.visit_seq(SeqDeserializer::new(items.into_iter().map(Probed))),
+            Value::Object(fields) => visitor.visit_map(probed_fields(fields)),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProbeError> {
+        if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, ProbeError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ProbeError> {
+        match self.0 {
+            Value::String(word) => visitor.visit_enum(word.into_deserializer()),
+            Value::Object(fields) => visitor.visit_enum(MapAccessDeserializer::new(probed_fields(fields))),
+            _ => Err(ProbeError::Other),
+        }
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct identifier ignored_any
     }
 }
 

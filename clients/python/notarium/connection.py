@@ -252,7 +252,8 @@ class Connection:
         most = self.welcome["max_frame_bytes"]
         if len(text) > most:
             message = f"this command has {len(text):,} bytes, and the server takes {most:,}: send less at once"
-            raise LimitExceeded(message, code="limit_exceeded")
+            details = {"kind": "limit", "limit": "frame", "max": most, "unit": "bytes"}
+            raise LimitExceeded(message, code="limit_exceeded", details={"details": details})
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         answer.add_done_callback(ignore_unseen)
         self.pending[command["id"]] = PendingCommand(command["id"], notebook, text, answer)

@@ -62,7 +62,8 @@ class WaitTimeout(NotariumError, TimeoutError):
 class Rejected(NotariumError):
     """The server refused the request, and nothing was changed.
 
-    `expected_version` and `actual_version` accompany the codes about versions. `text` is the cell's local text if an edit of
+    `expected_version` and `actual_version` accompany the codes about versions. `details` has the facts of the refusal, by `kind`, as
+    in `{"kind": "limit", "limit": "source", "max": 1048576, "unit": "bytes"}`; `None` if `code` says all. `text` is the cell's local text if an edit of
     text was refused: keep it, or offer it as a copy.
     """
 
@@ -72,6 +73,7 @@ class Rejected(NotariumError):
         self.expected_version: int | None = details.get("expected_version")
         self.actual_version: int | None = details.get("actual_version")
         self.part: int | None = details.get("part")
+        self.details: dict[str, Any] | None = details.get("details")
         self.text: str | None = None
 
 
@@ -100,7 +102,14 @@ class LimitExceeded(Rejected):
 
 
 class RateLimited(Rejected):
-    """Rate limit exceeded; the message says how long to wait."""
+    """Rate limit exceeded: wait `retry_after` seconds."""
+
+    @property
+    def retry_after(self) -> int | None:
+        """Seconds to wait; `None` if the server does not say."""
+        details = self.details or {}
+        seconds = details.get("seconds")
+        return seconds if details.get("kind") == "retry_after" and isinstance(seconds, int) else None
 
 
 class Unavailable(Rejected):

@@ -55,7 +55,7 @@ def test_import_needs_nothing_and_costs_nothing() -> None:
 
 
 def test_every_code_of_an_error_has_its_exception() -> None:
-    from notarium.errors import rejection
+    from notarium.errors import RateLimited, rejection
 
     page = (
         (HERE.parents[1] / "protocol" / "errors.md")
@@ -72,6 +72,10 @@ def test_every_code_of_an_error_has_its_exception() -> None:
         )
         assert type(error) is type(by_status), code
         assert (error.code, error.message) == (code, "m")
+    details = {"kind": "retry_after", "seconds": 12}
+    refused = rejection({"code": "rate_limited", "message": "m", "details": details})
+    assert isinstance(refused, RateLimited) and (refused.details, refused.retry_after) == (details, 12)
+    assert rejection({"code": "conflict", "message": "m"}).details is None
 
 
 # --- the example programs ---

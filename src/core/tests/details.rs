@@ -23,9 +23,9 @@ fn a_missing_role_or_scope_is_named() {
 fn a_limit_has_its_name_and_its_value() {
     let mut world = with_cells();
     world.limits.max_source_bytes = 3;
-    world.limits.max_cells = 1;
     let long = insert("n", "code", "1234");
     assert_eq!(details(&mut world, &user("ann"), &long), Some(LimitName::Source.details(3)));
+    world.limits.max_cells = 1;
     assert_eq!(details(&mut world, &user("ann"), &insert("n", "code", "1")), Some(LimitName::Cells.details(1)));
     let written = serde_json::to_value(LimitName::Source.details(3)).unwrap();
     assert_eq!(written, json!({"kind": "limit", "limit": "source", "max": 3, "unit": "bytes"}));

@@ -1036,6 +1036,10 @@ code: QuestionRefusal
  * One sentence for people that says what to do.
  */
 message: string
+/**
+ * Facts of the refusal. Absent: `code` says all. A kind that is unknown counts as absent.
+ */
+details?: (RejectionDetails | null)
 }
 })
 /**
@@ -1043,6 +1047,69 @@ message: string
  * 
  */
 export type QuestionRefusal = ("forbidden" | "unknown_notebook" | "unknown_kernel_session" | "unknown_connection" | "unknown_table" | "connection_failed" | "not_runnable" | "no_kernel" | "kernel_busy" | "agent_unreachable" | "agent_too_old" | "timeout" | "cancelled" | "limit_exceeded" | "invalid_value" | "rate_limited" | "kernel_failed" | "unavailable")
+/**
+ * Facts of a refusal, for programs. Ignore an unknown kind: `code` and `message` have the rest.
+ * 
+ */
+export type RejectionDetails = ({
+kind: "missing_scope"
+scope: Scope
+} | {
+kind: "fresh_sign_in"
+scope: Scope
+} | {
+kind: "missing_right"
+role: Role
+} | {
+kind: "retry_after"
+/**
+ * Seconds to wait.
+ */
+seconds: number
+} | {
+kind: "nothing_to_undo"
+} | {
+kind: "nothing_to_redo"
+} | {
+kind: "limit"
+limit: LimitName
+/**
+ * Its value on this server.
+ */
+max: number
+unit: LimitUnit
+} | {
+kind: "cells"
+/**
+ * The cells, in the order in which the message names them.
+ */
+cells: CellId[]
+} | {
+kind: "argument"
+/**
+ * Its place in the arguments, as in `at.x` or `rows[2].name`. Empty: the arguments as a whole.
+ */
+place: string
+/**
+ * The mistake, without the name of the tool or function.
+ */
+problem: string
+})
+/**
+ * Scope of a token: the operations that it allows at most. An interactive session has all scopes but `agent`.
+ * 
+ */
+export type Scope = ("read" | "edit" | "run" | "confirm" | "manage" | "admin" | "agent")
+/**
+ * A limit that a rejection names.
+ * 
+ */
+export type LimitName = ("source" | "metadata" | "attachments" | "title" | "cells" | "batch_commands" | "queued_executions" | "kernels" | "report_outputs" | "run_outputs" | "recorded_outputs" | "agent_outputs" | "input" | "widgets" | "access_entries" | "named_versions" | "functions" | "conversations" | "outside_conversations" | "message" | "question_attachments" | "picture" | "attached_text" | "flagged_messages" | "waiting_tool_calls" | "tool_result" | "saved_data" | "grants" | "threads" | "thread_comments" | "comments" | "comment" | "comment_text" | "mentions" | "named_subjects" | "notebook_state" | "account_notebooks" | "account_log" | "account_blobs" | "blob" | "frame" | "request" | "import")
+/**
+ * Unit of a limit.
+ * 
+ */
+export type LimitUnit = ("bytes" | "characters" | "count")
 /**
  * A runtime agent's answer to a file request.
  * 
@@ -1240,11 +1307,6 @@ id: AgentId
 } | {
 kind: "system"
 })
-/**
- * Scope of a token: the operations that it allows at most. An interactive session has all scopes but `agent`.
- * 
- */
-export type Scope = ("read" | "edit" | "run" | "confirm" | "manage" | "admin" | "agent")
 /**
  * Key for the place of a cell: ASCII text that sorts byte by byte, with ties sorted by cell id. The server chooses it.
  * 
@@ -1802,6 +1864,10 @@ ColumnSummary?: ColumnSummary
 ValueCount?: ValueCount
 FormattedCells?: FormattedCells
 QuestionRefusal?: QuestionRefusal
+RejectionDetails?: RejectionDetails
+Scope?: Scope
+LimitName?: LimitName
+LimitUnit?: LimitUnit
 FileAnswer?: FileAnswer
 FolderPage?: FolderPage
 FileEntry?: FileEntry
@@ -1814,7 +1880,7 @@ FileRefusal?: FileRefusal
 ServerMessage?: ServerMessage
 WelcomeMessage?: WelcomeMessage
 Actor?: Actor
-Scope?: Scope
+SendLimits?: SendLimits
 SubscribedMessage?: SubscribedMessage
 NextSteps?: NextSteps
 NextStep?: NextStep
@@ -3241,6 +3307,80 @@ heartbeat_ms: number
  * Optional parts of the protocol that this server has, such as `assistants`. Ignore unknown names.
  */
 features: string[]
+/**
+ * Limits of this server for what a client sends. Absent: an older server.
+ */
+limits?: (SendLimits | null)
+}
+/**
+ * Limits of what a client sends; a client checks them before it does. Texts count in bytes as UTF-8, where nothing else is said.
+ * 
+ */
+export interface SendLimits {
+/**
+ * A cell's source, or code of no cell.
+ */
+max_source_bytes: number
+/**
+ * Metadata of a cell or of the notebook, as JSON.
+ */
+max_metadata_bytes: number
+/**
+ * All attachments of a cell together, as JSON.
+ */
+max_attachments_bytes: number
+/**
+ * A title or a name, in Unicode characters.
+ */
+max_title_characters: number
+/**
+ * Cells of a notebook.
+ */
+max_cells: number
+/**
+ * Commands of one `Batch`.
+ */
+max_batch_commands: number
+/**
+ * An answer to an input request of running code.
+ */
+max_input_bytes: number
+/**
+ * All blocks of a message to an assistant.
+ */
+max_message_bytes: number
+/**
+ * Attachments of one question to an assistant.
+ */
+max_question_attachments: number
+/**
+ * A picture of a question.
+ */
+max_picture_bytes: number
+/**
+ * A text file of a question.
+ */
+max_attached_text_bytes: number
+/**
+ * All outputs of one report.
+ */
+max_output_bytes_per_report: number
+/**
+ * One blob.
+ */
+max_blob_bytes: number
+/**
+ * The body of a REST request, except for imports, blobs and files.
+ */
+max_request_bytes: number
+/**
+ * An imported file.
+ */
+max_import_bytes: number
+/**
+ * A file in the folder of kernels.
+ */
+max_working_file_bytes: number
 }
 /**
  * Start of a subscription: everything that the client needs to be at `version`.
@@ -4115,6 +4255,10 @@ expected_seq?: (number | null)
  * Number of the refused command in a `Batch`, from 1.
  */
 part?: (number | null)
+/**
+ * Facts of the refusal. Absent: `code` says all. A kind that is unknown counts as absent.
+ */
+details?: (RejectionDetails | null)
 }
 /**
  * Digest of the state at a version.
@@ -4211,6 +4355,10 @@ notebook?: (NotebookId | null)
  * Both ranges, with `unsupported_protocol`.
  */
 protocols?: (NoCommonProtocol | null)
+/**
+ * Facts of the error. Absent: `code` says all. A kind that is unknown counts as absent.
+ */
+details?: (RejectionDetails | null)
 /**
  * True: the server closes the connection after this.
  */

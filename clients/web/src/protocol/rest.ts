@@ -3876,6 +3876,108 @@ export interface components {
              */
             kernelspec?: string | null;
         };
+        /**
+         * @description A limit that a rejection names.
+         *
+         *     `source`: A cell's source, code of no cell, or the arguments of a kernel tool.
+         *
+         *     `metadata`: Metadata of a cell or of the notebook, as JSON.
+         *
+         *     `attachments`: All attachments of a cell together, as JSON.
+         *
+         *     `title`: A title or a name.
+         *
+         *     `cells`: Live cells of a notebook.
+         *
+         *     `batch_commands`: Parts of one `Batch`.
+         *
+         *     `queued_executions`: Runs of a notebook that have not ended.
+         *
+         *     `kernels`: Kernels of a notebook.
+         *
+         *     `report_outputs`: All outputs of one report.
+         *
+         *     `run_outputs`: All recorded outputs of one run.
+         *
+         *     `recorded_outputs`: All outputs of one run that an imported file brings.
+         *
+         *     `agent_outputs`: Outputs of a runtime agent in an hour.
+         *
+         *     `input`: An answer to one input request of running code.
+         *
+         *     `widgets`: Saved state of a notebook's widgets.
+         *
+         *     `access_entries`: Entries of an access list.
+         *
+         *     `named_versions`: Named versions of a notebook.
+         *
+         *     `functions`: Functions that a kernel registers.
+         *
+         *     `conversations`: Conversations of a notebook.
+         *
+         *     `outside_conversations`: Outside assistants at work in a notebook.
+         *
+         *     `message`: All blocks of a message together.
+         *
+         *     `question_attachments`: Attachments of one question to an assistant.
+         *
+         *     `picture`: A picture of a question.
+         *
+         *     `attached_text`: A text file of a question.
+         *
+         *     `flagged_messages`: Pinned or skipped messages of one conversation.
+         *
+         *     `waiting_tool_calls`: Tool calls of a notebook that wait.
+         *
+         *     `tool_result`: Result of a tool.
+         *
+         *     `saved_data`: Content that one `save_data` writes.
+         *
+         *     `grants`: Grants of a notebook.
+         *
+         *     `threads`: Threads of comments of a notebook.
+         *
+         *     `thread_comments`: Comments of a thread.
+         *
+         *     `comments`: Comments of a notebook.
+         *
+         *     `comment`: A comment.
+         *
+         *     `comment_text`: Texts of all comments of a notebook.
+         *
+         *     `mentions`: People whom a comment mentions.
+         *
+         *     `named_subjects`: People, links and agents whom one command names.
+         *
+         *     `notebook_state`: State of a notebook, as JSON.
+         *
+         *     `account_notebooks`: Notebooks of a person or workspace.
+         *
+         *     `account_log`: Records of the notebooks of a person or workspace.
+         *
+         *     `account_blobs`: Large outputs of the notebooks of a person or workspace.
+         *
+         *     `blob`: One blob.
+         *
+         *     `frame`: A frame of the socket.
+         *
+         *     `request`: The body of a request.
+         *
+         *     `import`: An imported file.
+         * @enum {string}
+         */
+        LimitName: "source" | "metadata" | "attachments" | "title" | "cells" | "batch_commands" | "queued_executions" | "kernels" | "report_outputs" | "run_outputs" | "recorded_outputs" | "agent_outputs" | "input" | "widgets" | "access_entries" | "named_versions" | "functions" | "conversations" | "outside_conversations" | "message" | "question_attachments" | "picture" | "attached_text" | "flagged_messages" | "waiting_tool_calls" | "tool_result" | "saved_data" | "grants" | "threads" | "thread_comments" | "comments" | "comment" | "comment_text" | "mentions" | "named_subjects" | "notebook_state" | "account_notebooks" | "account_log" | "account_blobs" | "blob" | "frame" | "request" | "import";
+        /**
+         * @description Unit of a limit.
+         *
+         *     `bytes`: Bytes; of texts as UTF-8.
+         *
+         *     `characters`: Unicode characters.
+         *
+         *     `count`: A number of things.
+         * @enum {string}
+         */
+        LimitUnit: "bytes" | "characters" | "count";
         /** @description A dependency: another cell, and the names that it is about. */
         LinkReport: {
             /** @description The other cell. */
@@ -4706,6 +4808,8 @@ export interface components {
              * @default
              */
             detail?: string;
+            /** @description Facts of the refusal. Absent: `code` says all. A kind that is unknown counts as absent. */
+            details?: components["schemas"]["RejectionDetails"] | null;
             /**
              * Format: uint64
              * @description Expected version in the request, of the notebook or of a cell; only for `conflict`.
@@ -4812,6 +4916,61 @@ export interface components {
              * @description The version of the event that registered the function in its present form.
              */
             registered_version: number;
+        };
+        /** @description Facts of a refusal, for programs. Ignore an unknown kind: `code` and `message` have the rest. */
+        RejectionDetails: {
+            /** @constant */
+            kind: "missing_scope";
+            /** @description The missing scope. */
+            scope: components["schemas"]["Scope"];
+        } | {
+            /** @constant */
+            kind: "fresh_sign_in";
+            /** @description The scope that such a session has. */
+            scope: components["schemas"]["Scope"];
+        } | {
+            /** @constant */
+            kind: "missing_right";
+            /** @description The highest role of the sender in this notebook. */
+            role: components["schemas"]["Role"];
+        } | {
+            /** @constant */
+            kind: "retry_after";
+            /**
+             * Format: uint64
+             * @description Seconds to wait.
+             */
+            seconds: number;
+        } | {
+            /** @constant */
+            kind: "nothing_to_undo";
+        } | {
+            /** @constant */
+            kind: "nothing_to_redo";
+        } | {
+            /** @constant */
+            kind: "limit";
+            /** @description The limit. */
+            limit: components["schemas"]["LimitName"];
+            /**
+             * Format: uint64
+             * @description Its value on this server.
+             */
+            max: number;
+            /** @description Unit of `max`. */
+            unit: components["schemas"]["LimitUnit"];
+        } | {
+            /** @description The cells, in the order in which the message names them. */
+            cells: components["schemas"]["CellId"][];
+            /** @constant */
+            kind: "cells";
+        } | {
+            /** @constant */
+            kind: "argument";
+            /** @description Its place in the arguments, as in `at.x` or `rows[2].name`. Empty: the arguments as a whole. */
+            place: string;
+            /** @description The mistake, without the name of the tool or function. */
+            problem: string;
         };
         /** @description Reply of an assistant that a prompt cell shows, as far as it is recorded. */
         Reply: {

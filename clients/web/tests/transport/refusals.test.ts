@@ -7,7 +7,9 @@ test("a code that the page knows has the page's words", () => {
   expect(pageWords("nothing_to_undo", "nothing of turn 01J is left to undo")).toBe("Nothing left to undo.");
   expect(pageWords("nothing_to_undo", "you have undone nothing", { kind: "nothing_to_redo" })).toBe("Nothing left to redo.");
   const role = "your role here is viewer, which does not allow you to edit: ask an owner";
-  expect(pageWords("forbidden", role, { kind: "missing_right", role: "viewer" })).toBe("You don’t have permission to do this here. Ask the notebook’s owner.");
+  expect(pageWords("forbidden", role, { kind: "missing_right", role: "viewer" })).toBe(
+    "You don’t have permission to do this here. Ask the notebook’s owner.",
+  );
   const scope = "this token lacks the scope manage: use one that has it";
   expect(pageWords("forbidden", scope, { kind: "missing_scope", scope: "manage" })).toContain("limited token");
   expect(pageWords("forbidden", "sign in afresh", { kind: "fresh_sign_in", scope: "manage" })).toContain("password");
@@ -15,7 +17,9 @@ test("a code that the page knows has the page's words", () => {
 });
 
 test("a wait keeps its time", () => {
-  expect(pageWords("too_many_attempts", "too many", { kind: "retry_after", seconds: 20 })).toBe("Too many attempts. Try again in 20 seconds.");
+  expect(pageWords("too_many_attempts", "too many", { kind: "retry_after", seconds: 20 })).toBe(
+    "Too many attempts. Try again in 20 seconds.",
+  );
   expect(pageWords("rate_limited", "wait", { kind: "retry_after", seconds: 1 })).toBe("Too many requests. Try again in 1 second.");
   expect(pageWords("rate_limited", "wait", { kind: "retry_after", seconds: 150 })).toContain("in 3 minutes");
   expect(pageWords("rate_limited", "slow down")).toBe("Too many requests. Try again in a moment.");

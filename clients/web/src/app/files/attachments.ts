@@ -5,7 +5,6 @@ import type { Attachment } from "../../protocol/messages.ts";
 import { sizeWords } from "../words/sizes.ts";
 import type { NotebookStore } from "../state/store.ts";
 
-
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const TEXTS: Record<string, string> = { json: "application/json", ipynb: "application/json", csv: "text/csv", md: "text/markdown" };
 

@@ -57,7 +57,8 @@ export class Schemas {
 
 function toldBy(answer: KernelAnswer | undefined): SchemaAnswer {
   if (answer && "described" in answer) return { schema: answer.described };
-  if (answer && "refused" in answer) return { problem: pageWords(answer.refused.code, answer.refused.message, answer.refused.details) };
+  if (answer && "refused" in answer)
+    return { problem: pageWords(answer.refused.code, answer.refused.message, answer.refused.details) };
   return { problem: "No answer: the server can’t be reached. Try again." };
 }
 
