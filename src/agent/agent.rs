@@ -18,13 +18,13 @@ use tokio::time::Instant;
 
 pub use crate::AgentError;
 use crate::kernel::LaunchOptions;
-use crate::kernel::kernelspecs::{Discovery, Kernelspec, discover};
+use crate::kernel::kernelspecs::{FoundKernelspecs, Kernelspec, discover};
 use crate::session::host::{self, HostEnd, HostHandle, HostOptions};
 use crate::session::reports::blobs::BlobUploader;
 use crate::session::reports::delivery::Reporter;
 use crate::session::{KernelSessionLimits, SessionInput};
 use crate::temporary_files::remove_abandoned;
-use crate::working_folder::transfers::Transfers;
+use crate::working_folder::transfers::FolderTransfers;
 use crate::working_folder::{ReachablePaths, WorkingFolder};
 use notarium_client::{CommandError, CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
 use roster::{Roster, RosterAction};
@@ -76,7 +76,7 @@ pub async fn run(
     stop: impl Future<Output = ()>,
     mut notify: impl FnMut(AgentNotice),
 ) -> Result<(), AgentError> {
-    let mut agent = Agent::new(options)?;
+    let mut agent = AgentLoop::new(options)?;
     let mut stop = std::pin::pin!(stop);
     loop {
         tokio::select! {
@@ -99,9 +99,9 @@ struct ClaimAnswer {
     answer: Result<Version, CommandError>,
 }
 
-struct Agent {
+struct AgentLoop {
     options: AgentOptions,
-    specs: Discovery,
+    specs: FoundKernelspecs,
     connection: Connection,
     sender: CommandSender,
     uploader: BlobUploader,
@@ -119,12 +119,12 @@ struct Agent {
     claims: JoinSet<ClaimAnswer>,
     /// Tasks that report the ends of kernels of earlier processes.
     settling: JoinSet<()>,
-    transfers: Transfers,
+    transfers: FolderTransfers,
     /// File transfers in progress.
     moving: JoinSet<()>,
 }
 
-impl Agent {
+impl AgentLoop {
     fn new(mut options: AgentOptions) -> Result<Self, AgentError> {
         options.connect.instance.get_or_insert_with(|| ulid::Ulid::generate().to_string());
         options.connect.features.extend(
@@ -142,7 +142,7 @@ impl Agent {
         tokio::task::spawn_blocking(move || remove_abandoned(&leftovers));
         let uploader = BlobUploader::new(&options.connect.server, &options.connect.token)?;
         let folder = WorkingFolder::new(&options.launch.working_dir, ReachablePaths::of(&options.launch));
-        let transfers = Transfers::new(folder, &options.connect.server, &options.connect.token)?;
+        let transfers = FolderTransfers::new(folder, &options.connect.server, &options.connect.token)?;
         let connection = Connection::start(options.connect.clone());
         let sender = connection.sender();
         let connections = options.launch.connections.list.iter().map(|connection| connection.offered()).collect();
@@ -449,7 +449,7 @@ mod tests {
             state_dir: None,
             displaced_patience: DISPLACED_PATIENCE,
         };
-        let mut agent = Agent::new(options).unwrap();
+        let mut agent = AgentLoop::new(options).unwrap();
         for session in [FAULT, "other"] {
             agent.start("n".parse().unwrap(), session.parse().unwrap(), "fake");
             agent.roster.hold(session.parse().unwrap(), "n".parse().unwrap());

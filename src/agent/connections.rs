@@ -38,7 +38,7 @@ enum DatabaseAddress {
 
 /// One connection.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Connection {
+pub struct DatabaseConnection {
     pub name: String,
     /// Name of the database's kind, as kernels and people see it.
     kind: &'static str,
@@ -48,13 +48,13 @@ pub struct Connection {
 }
 
 /// Omits the URL or path.
-impl fmt::Debug for Connection {
+impl fmt::Debug for DatabaseConnection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} ({}, writes: {})", self.name, self.kind, self.writes)
     }
 }
 
-impl Connection {
+impl DatabaseConnection {
     /// The error names the fault, never the URL.
     pub fn new(name: &str, url: &str, writes: bool) -> Result<Self, String> {
         check_name(name)?;
@@ -119,20 +119,20 @@ pub fn has_password(url: &str) -> bool {
 /// All connections of an agent.
 #[derive(Debug, Clone, Default)]
 pub struct Connections {
-    pub list: Vec<Connection>,
+    pub list: Vec<DatabaseConnection>,
     /// Python of the brokers; absent: the Python of the kernel.
     pub python: Option<PathBuf>,
 }
 
 impl Connections {
     pub fn are_brokered(&self) -> bool {
-        self.list.iter().any(Connection::is_brokered)
+        self.list.iter().any(DatabaseConnection::is_brokered)
     }
 
     /// The value of [`TOLD_TO_KERNELS`]. `socket`: the address of the brokers.
     fn told(&self, socket: &Path) -> String {
-        let told = |connection: &Connection| {
-            let Connection { name, kind, writes, .. } = connection;
+        let told = |connection: &DatabaseConnection| {
+            let DatabaseConnection { name, kind, writes, .. } = connection;
             let mut told = json!({"name": name, "kind": kind, "writes": writes});
             if let DatabaseAddress::File(path) = &connection.place {
                 told["path"] = json!(std::path::absolute(path).unwrap_or_else(|_| path.clone()));
@@ -270,7 +270,11 @@ async fn read_name(stream: &mut UnixStream) -> Option<String> {
 }
 
 /// Runs a broker until the other end of `stream` is closed, or the future is dropped.
-pub(super) async fn run_broker(stream: UnixStream, connection: &Connection, python: PathBuf) -> std::io::Result<()> {
+pub(super) async fn run_broker(
+    stream: UnixStream,
+    connection: &DatabaseConnection,
+    python: PathBuf,
+) -> std::io::Result<()> {
     let DatabaseAddress::Url(url) = &connection.place else { return Ok(()) };
     let stream = stream.into_std()?;
     stream.set_nonblocking(false)?;
@@ -315,12 +319,13 @@ mod tests {
     #[test]
     fn a_url_never_shows() {
         let url = "postgresql://ann:s3cret@db.example/x";
-        let connections = Connections { list: vec![Connection::new("warehouse", url, true).unwrap()], python: None };
+        let connections =
+            Connections { list: vec![DatabaseConnection::new("warehouse", url, true).unwrap()], python: None };
         let shown =
             format!("{connections:?} {:?} {}", connections.list[0].offered(), connections.told(Path::new("/s")));
         assert!(!shown.contains("s3cret") && !shown.contains("ann") && !shown.contains("example"), "{shown}");
         for wrong in ["mysql://ann:s3cret@h/x", "s3cret", "postgresql:s3cret", "sqlite:"] {
-            let refused = Connection::new("warehouse", wrong, false).unwrap_err();
+            let refused = DatabaseConnection::new("warehouse", wrong, false).unwrap_err();
             assert!(refused.contains("postgresql://") && !refused.contains("s3cret"), "{refused}");
         }
     }
@@ -353,8 +358,8 @@ mod tests {
     #[test]
     fn files_are_told_with_their_path_and_servers_without() {
         let list = vec![
-            Connection::new("shop", "sqlite:///data/shop.db", false).unwrap(),
-            Connection::new("lake", "duckdb:/data/lake.duckdb", true).unwrap(),
+            DatabaseConnection::new("shop", "sqlite:///data/shop.db", false).unwrap(),
+            DatabaseConnection::new("lake", "duckdb:/data/lake.duckdb", true).unwrap(),
         ];
         let told = Connections { list, python: None }.told(Path::new("/run/s"));
         let expected = json!({"socket": "/run/s", "connections": [

@@ -36,7 +36,7 @@ use kernelspecs::InterruptMode;
 pub use comms::{CommKind, CommRequest, CommTarget, KernelComm};
 pub use launch::LaunchError;
 pub use process::ExitStatus;
-pub use questions::Question;
+pub use questions::InputQuestion;
 
 /// Names an execution; opaque here.
 pub type ExecutionId = String;
@@ -224,7 +224,7 @@ pub struct Kernel {
     process: process::KernelProcess,
     requests: mpsc::Sender<ExecuteRequest>,
     urgent: mpsc::Sender<driver::UrgentRequest>,
-    questions: mpsc::Sender<Question>,
+    questions: mpsc::Sender<InputQuestion>,
     comms: mpsc::Sender<CommRequest>,
     /// Present for kernels that run SQL cells.
     schemas: Option<Arc<Schemas>>,
@@ -259,7 +259,7 @@ impl Kernel {
 
     /// Asks about code that is being written, beside the runs. The answer comes through the question's channel, which is closed if the
     /// kernel has ended.
-    pub fn ask(&self, question: Question) {
+    pub fn ask(&self, question: InputQuestion) {
         if let Err(mpsc::error::TrySendError::Full(question)) = self.questions.try_send(question) {
             question.refuse(QuestionRefusal::KernelBusy, "the kernel has too many questions: ask again in a moment");
         }

@@ -79,7 +79,7 @@ pub struct Plan {
 /// Means of the restriction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum SandboxMeans {
     /// Mounts over hidden paths, separate PID namespace, Landlock if the system has it.
     Full,
     /// The same without a separate PID namespace.
@@ -90,10 +90,10 @@ pub enum Kind {
 
 /// Restrictions of a kernel's code, as `KernelSessionStarted` records them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct AppliedSandbox {
     /// Absent: an older version recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Kind>,
+    pub kind: Option<SandboxMeans>,
     /// Hidden paths cannot be reached, by path or through a socket in them.
     pub file_system: bool,
     /// Processes outside cannot be inspected, traced or signalled.
@@ -113,7 +113,7 @@ fn stands() -> bool {
     true
 }
 
-impl Standing {
+impl AppliedSandbox {
     /// True if the kernel cannot reach the credentials that confirm calls.
     pub fn holds(&self) -> bool {
         self.file_system && self.processes && self.sockets
@@ -122,11 +122,11 @@ impl Standing {
     /// The strength in one to four words, for people.
     pub fn word(&self) -> &'static str {
         match (self.holds(), self.kind) {
-            (true, Some(Kind::Full)) => "full",
-            (true, Some(Kind::Namespaces)) => "namespaces",
-            (true, Some(Kind::Landlock)) => "Landlock only",
+            (true, Some(SandboxMeans::Full)) => "full",
+            (true, Some(SandboxMeans::Namespaces)) => "namespaces",
+            (true, Some(SandboxMeans::Landlock)) => "Landlock only",
             (true, None) => "whole",
-            (false, Some(Kind::Landlock)) => "Landlock only, not whole",
+            (false, Some(SandboxMeans::Landlock)) => "Landlock only, not whole",
             (false, _) => "not whole",
         }
     }
@@ -142,7 +142,7 @@ impl Standing {
 pub struct Sandbox {
     launcher: PathBuf,
     plan: Plan,
-    standing: Standing,
+    standing: AppliedSandbox,
 }
 
 impl Sandbox {
@@ -169,7 +169,7 @@ impl Sandbox {
         Err(reasons.join("; "))
     }
 
-    pub fn standing(&self) -> &Standing {
+    pub fn standing(&self) -> &AppliedSandbox {
         &self.standing
     }
 
@@ -195,7 +195,7 @@ impl Sandbox {
     }
 }
 
-async fn try_out(launcher: &Path, plan: &Plan) -> Result<Standing, String> {
+async fn try_out(launcher: &Path, plan: &Plan) -> Result<AppliedSandbox, String> {
     use tokio::io::AsyncWriteExt;
     let failed = |error: std::io::Error| format!("{} does not start: {error}", launcher.display());
     let mut command = Command::new(launcher);
@@ -217,7 +217,7 @@ async fn try_out(launcher: &Path, plan: &Plan) -> Result<Standing, String> {
 #[derive(Debug, Serialize, Deserialize)]
 struct LauncherPromise {
     pub plan: Plan,
-    pub standing: Option<Standing>,
+    pub standing: Option<AppliedSandbox>,
 }
 
 /// A launcher's input: a plan, and the command to start, if any.
@@ -294,9 +294,9 @@ fn fulfil(promise: &LauncherPromise) -> Result<(), String> {
 /// Stand-in for systems without a sandbox: refuses every request.
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use super::{Plan, Standing};
+    use super::{AppliedSandbox, Plan};
 
-    pub fn restrict(_: &Plan) -> Result<Standing, String> {
+    pub fn restrict(_: &Plan) -> Result<AppliedSandbox, String> {
         Err("this system has no sandbox for kernels: Linux has".to_owned())
     }
 

@@ -29,7 +29,7 @@ use notarium_wire::{CommChange, OpenComm, SendCommMessage};
 use crate::kernel::KernelEvent;
 use crate::outputs::{OutputCollector, OutputLimits};
 use comms::Comms;
-pub use reports::{PendingCommand, Report, ToStore, blobs_of, overflow_output};
+pub use reports::{Report, ReportCommand, ToStore, blobs_of, overflow_output};
 use runs::SessionRun;
 
 /// Limits and times of a session.
@@ -180,7 +180,7 @@ pub enum SessionOutput {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum SessionPhase {
     /// Claimed in the log, no kernel yet.
     New,
     Launching,
@@ -197,14 +197,14 @@ enum Phase {
 pub struct KernelSessionMachine {
     id: KernelSessionId,
     limits: KernelSessionLimits,
-    phase: Phase,
+    phase: SessionPhase,
     runs: BTreeMap<ExecutionId, SessionRun>,
     /// The execution that began last: output without an owner is attributed to it.
     latest: Option<ExecutionId>,
     run_count: u64,
     /// Reason for which the agent itself ends the kernel.
     own_cause: Option<Because<KernelCause>>,
-    pending: Vec<PendingCommand>,
+    pending: Vec<ReportCommand>,
     pending_bytes: usize,
     pending_since: Option<u64>,
     unanswered_bytes: usize,
@@ -223,7 +223,7 @@ impl KernelSessionMachine {
         Self {
             id,
             limits,
-            phase: Phase::New,
+            phase: SessionPhase::New,
             runs: BTreeMap::new(),
             latest: None,
             run_count: 0,
@@ -243,7 +243,7 @@ impl KernelSessionMachine {
 
     /// Takes an input and returns the resulting outputs, in order.
     pub fn handle(&mut self, now_ms: u64, input: SessionInput) -> Vec<SessionOutput> {
-        if self.phase != Phase::Over {
+        if self.phase != SessionPhase::Over {
             self.dispatch(now_ms, input);
             self.flush_if_due(now_ms);
             self.flush_comms_if_due(now_ms);
@@ -293,18 +293,18 @@ impl KernelSessionMachine {
 
     fn view(&mut self, now_ms: u64, view: SessionView) {
         match (view.phase, self.phase) {
-            (None, phase) if phase != Phase::Ended => self.abandon(),
-            (Some(KernelPhase::Ending), Phase::New) => {
+            (None, phase) if phase != SessionPhase::Ended => self.abandon(),
+            (Some(KernelPhase::Ending), SessionPhase::New) => {
                 self.end_reported(Because::new(KernelCause::ShutDown, "shut down before it was started"));
             }
-            (Some(KernelPhase::Ending), Phase::Launching | Phase::Running) => self.stop(None),
-            (Some(KernelPhase::Claimed), Phase::New) => {
-                self.phase = Phase::Launching;
+            (Some(KernelPhase::Ending), SessionPhase::Launching | SessionPhase::Running) => self.stop(None),
+            (Some(KernelPhase::Claimed), SessionPhase::New) => {
+                self.phase = SessionPhase::Launching;
                 self.out.push(SessionOutput::Launch);
             }
             _ => {}
         }
-        if let Some(assigned) = view.assigned.filter(|_| self.phase == Phase::Running) {
+        if let Some(assigned) = view.assigned.filter(|_| self.phase == SessionPhase::Running) {
             self.execute(now_ms, assigned);
         }
     }
@@ -335,7 +335,7 @@ impl KernelSessionMachine {
             }
         }
         let concerns = |id: &ExecutionId| self.runs.get(id).is_some_and(|run| !run.is_finished());
-        if self.phase == Phase::Running && execution_id.is_none_or(concerns) {
+        if self.phase == SessionPhase::Running && execution_id.is_none_or(concerns) {
             self.out.push(SessionOutput::Interrupt);
         }
     }
@@ -354,23 +354,23 @@ impl KernelSessionMachine {
         self.pending_bytes = 0;
         self.pending_since = None;
         self.out.push(SessionOutput::Kill);
-        self.phase = Phase::Over;
+        self.phase = SessionPhase::Over;
         self.out.push(SessionOutput::Over);
     }
 
     fn stop(&mut self, own_cause: Option<Because<KernelCause>>) {
         self.own_cause = self.own_cause.take().or(own_cause);
         match self.phase {
-            Phase::New => {
+            SessionPhase::New => {
                 let cause = self.own_cause.clone().unwrap_or_else(|| KernelCause::ShutDown.into());
                 self.end_reported(cause);
             }
-            Phase::Launching | Phase::Running => {
-                self.phase = Phase::Stopping;
+            SessionPhase::Launching | SessionPhase::Running => {
+                self.phase = SessionPhase::Stopping;
                 let in_a_hurry = self.own_cause.as_ref().is_some_and(|why| why.cause == KernelCause::AgentStopped);
                 self.out.push(SessionOutput::Stop { in_a_hurry });
             }
-            Phase::Stopping | Phase::Ended | Phase::Over => {}
+            SessionPhase::Stopping | SessionPhase::Ended | SessionPhase::Over => {}
         }
     }
 
@@ -396,13 +396,13 @@ impl KernelSessionMachine {
     }
 
     fn idle_deadline(&self) -> Option<u64> {
-        let is_idle = self.phase == Phase::Running && self.runs.values().all(SessionRun::is_finished);
+        let is_idle = self.phase == SessionPhase::Running && self.runs.values().all(SessionRun::is_finished);
         self.limits.idle_timeout_ms.filter(|_| is_idle).map(|timeout| self.idle_since + timeout)
     }
 
     fn close_if_done(&mut self) {
-        if self.phase == Phase::Ended && self.unanswered == 0 && self.pending.is_empty() {
-            self.phase = Phase::Over;
+        if self.phase == SessionPhase::Ended && self.unanswered == 0 && self.pending.is_empty() {
+            self.phase = SessionPhase::Over;
             self.out.push(SessionOutput::Over);
         }
     }

@@ -1,4 +1,4 @@
-//! The runtime of assistants: listens to the log through the [`Host`] and does the next step of every unfinished turn and tool
+//! The runtime of assistants: listens to the log through the [`NotebookHost`] and does the next step of every unfinished turn and tool
 //! call. The requester may be a chat, a prompt cell or an outside assistant.
 //!
 //! Each notebook with unfinished work has a worker: one task that reads the state, asks [`crate::turn`] for the next step,
@@ -34,15 +34,15 @@ use worker::Worker;
 
 use crate::context::MAX_CONTEXT_TOKENS;
 use crate::context::messages::{PngResult, without_data};
-use crate::host::Host;
+use crate::host::NotebookHost;
 
 pub use executor::MAX_RESULT_BYTES;
-pub use model_call::{Models, NO_PROVIDER};
+pub use model_call::{ModelProviders, NO_PROVIDER};
 
 /// Configuration of a server's assistants.
 #[derive(Clone)]
 pub struct AssistantsConfig {
-    pub models: Models,
+    pub models: ModelProviders,
     /// Most tokens that one model call may read, even if its model accepts more.
     pub max_context_tokens: u64,
     /// Timeout of a call's wait for its runs. The runs go on after it.
@@ -54,7 +54,7 @@ pub struct AssistantsConfig {
 }
 
 impl AssistantsConfig {
-    pub fn new(models: Models) -> Self {
+    pub fn new(models: ModelProviders) -> Self {
         Self {
             models,
             max_context_tokens: MAX_CONTEXT_TOKENS,
@@ -74,7 +74,7 @@ pub struct Assistants(Arc<Runtime>);
 
 /// State that the workers share.
 struct Runtime {
-    host: Arc<dyn Host>,
+    host: Arc<dyn NotebookHost>,
     config: AssistantsConfig,
     workers: DashMap<NotebookId, WorkerHandle>,
     names: RecentNames,
@@ -92,7 +92,7 @@ struct WorkerHandle {
 
 impl Assistants {
     /// Starts listening, and resumes unfinished work.
-    pub fn start(host: Arc<dyn Host>, config: AssistantsConfig) -> Arc<Self> {
+    pub fn start(host: Arc<dyn NotebookHost>, config: AssistantsConfig) -> Arc<Self> {
         let runtime = Arc::new(Runtime {
             host,
             config,
@@ -175,7 +175,7 @@ impl Assistants {
 }
 
 #[async_trait]
-impl Caller for Assistants {
+impl ToolCaller for Assistants {
     async fn call(
         &self,
         actor: &Actor,
@@ -319,7 +319,7 @@ pub struct WantedCall {
 
 /// Requests tool calls for assistants, and waits for them.
 #[async_trait]
-pub trait Caller: Send + Sync + 'static {
+pub trait ToolCaller: Send + Sync + 'static {
     /// Requests a call for the assistant `actor`, and waits until it has ended, waits for a person, or `patience` is over.
     async fn call(
         &self,

@@ -17,8 +17,8 @@ use notarium_core::{
 use serde_json::{Value, json};
 
 use crate::preview::{ReadBlob, preview};
-use crate::providers::{Block, Capabilities, Message, Request, Thinking, Tool, ToolResult};
-use crate::state::{CellStatus, KnownNames};
+use crate::providers::{Block, Capabilities, Message, Request, Thinking, ToolDeclaration, ToolResult};
+use crate::state::{CellStatus, NamesCache};
 
 /// Most tokens that a model call may read by default, even if the model accepts more.
 pub const MAX_CONTEXT_TOKENS: u64 = 120_000;
@@ -68,9 +68,9 @@ pub fn messages(events: &[Stored], conversation: &ConversationId) -> Vec<Message
 }
 
 /// Inputs of a request.
-pub struct Scene<'a> {
+pub struct RequestScene<'a> {
     pub notebook: &'a Document,
-    pub names: &'a KnownNames,
+    pub names: &'a NamesCache,
     pub turn_id: &'a TurnId,
     pub turn: &'a Turn,
     /// Messages, with the texts of results filled in.
@@ -90,14 +90,14 @@ pub struct Scene<'a> {
 pub struct CallPlan {
     pub model: String,
     pub can: Capabilities,
-    pub tools: Vec<Tool>,
+    pub tools: Vec<ToolDeclaration>,
     /// Most tokens of the whole request.
     pub budget: u64,
 }
 
 impl CallPlan {
     /// A plan with the budget that the model's own limits permit.
-    pub fn new(model: String, can: Capabilities, tools: Vec<Tool>, max_tokens: u64) -> Self {
+    pub fn new(model: String, can: Capabilities, tools: Vec<ToolDeclaration>, max_tokens: u64) -> Self {
         let room = u64::from(can.context_tokens.saturating_sub(answer_tokens(&can)));
         // Estimates are usually high, but not always.
         Self { model, can, tools, budget: (room - room / 20).min(max_tokens) }
@@ -131,7 +131,7 @@ fn answer_tokens(can: &Capabilities) -> u32 {
 }
 
 /// A part that is included whole or not at all. Rendered only when needed: most parts of a long past never are.
-struct Piece<'a> {
+struct ContextPiece<'a> {
     is_pinned: bool,
     told: PieceContent<'a>,
 }
@@ -144,7 +144,7 @@ enum PieceContent<'a> {
 }
 
 impl PieceContent<'_> {
-    fn render(&self, scene: &Scene) -> Vec<Message> {
+    fn render(&self, scene: &RequestScene) -> Vec<Message> {
         match self {
             Self::Exchange(posted) => thread(scene, posted),
             Self::Cell(_, cell) if cell.content.cell_type == CellType::Prompt => asked(cell),
@@ -156,7 +156,7 @@ impl PieceContent<'_> {
 }
 
 /// The request of the turn's next model call.
-pub fn request(scene: &Scene, plan: &CallPlan) -> Request {
+pub fn request(scene: &RequestScene, plan: &CallPlan) -> Request {
     let (earlier, present): (Vec<&MessagePosted>, Vec<&MessagePosted>) =
         scene.posted.iter().partition(|posted| posted.turn_id.as_ref() != Some(scene.turn_id));
     let pieces = match &scene.turn.cell_id {
@@ -184,7 +184,7 @@ pub fn request(scene: &Scene, plan: &CallPlan) -> Request {
 }
 
 /// Pinned pieces, and the latest others that fit.
-fn chosen(scene: &Scene, pieces: &[Piece], plan: &CallPlan, room: u64) -> Vec<Message> {
+fn chosen(scene: &RequestScene, pieces: &[ContextPiece], plan: &CallPlan, room: u64) -> Vec<Message> {
     let weigh = |messages: &[Message]| messages.iter().map(|message| plan.weigh(message)).sum::<u64>();
     let pinned = pieces.iter().enumerate().filter(|(_, piece)| piece.is_pinned);
     let mut kept: BTreeMap<usize, Vec<Message>> = pinned.map(|(at, piece)| (at, piece.told.render(scene))).collect();
@@ -201,7 +201,7 @@ fn chosen(scene: &Scene, pieces: &[Piece], plan: &CallPlan, room: u64) -> Vec<Me
 // --- conversations ---
 
 /// Questions with their answers. A skipped question drops its answers too.
-fn exchanges<'a>(scene: &Scene, earlier: &[&'a MessagePosted]) -> Vec<Piece<'a>> {
+fn exchanges<'a>(scene: &RequestScene, earlier: &[&'a MessagePosted]) -> Vec<ContextPiece<'a>> {
     let marks = |posted: &MessagePosted| scene.marks.get(&posted.message_id).copied().unwrap_or_default();
     let mut groups: Vec<Vec<&'a MessagePosted>> = Vec::new();
     for posted in earlier {
@@ -213,7 +213,10 @@ fn exchanges<'a>(scene: &Scene, earlier: &[&'a MessagePosted]) -> Vec<Piece<'a>>
     let kept = groups.into_iter().filter(|group| !group.first().is_some_and(|posted| marks(posted).skipped));
     let pieces = kept.map(|group| {
         let is_pinned = group.iter().any(|posted| marks(posted).pinned);
-        Piece { is_pinned, told: PieceContent::Exchange(without_skipped(&group, |posted| marks(posted).skipped)) }
+        ContextPiece {
+            is_pinned,
+            told: PieceContent::Exchange(without_skipped(&group, |posted| marks(posted).skipped)),
+        }
     });
     pieces.collect()
 }
@@ -239,7 +242,7 @@ fn without_skipped<'a>(
 }
 
 /// Messages in order. Every call gets a result, because providers refuse a call without one.
-fn thread(scene: &Scene, posted: &[&MessagePosted]) -> Vec<Message> {
+fn thread(scene: &RequestScene, posted: &[&MessagePosted]) -> Vec<Message> {
     let image = |call_id: &ToolCallId| scene.images.get(call_id).cloned();
     let mut messages: Vec<Message> = Vec::new();
     let mut open: Vec<String> = Vec::new();
@@ -318,10 +321,11 @@ fn cut(text: &mut String) {
 // --- dialogs ---
 
 /// The cells before a prompt cell, as messages: code, notes and raw text as data, prompts with their replies.
-fn dialog<'a>(scene: &Scene<'a>, prompt: &CellId) -> Vec<Piece<'a>> {
+fn dialog<'a>(scene: &RequestScene<'a>, prompt: &CellId) -> Vec<ContextPiece<'a>> {
     let before = scene.notebook.ordered_cells().take_while(|(id, _)| *id != prompt);
     let told = before.filter(|(_, cell)| !cell.content.flags.skipped && !cell.content.source.trim().is_empty());
-    told.map(|(id, cell)| Piece { is_pinned: cell.content.flags.pinned, told: PieceContent::Cell(id, cell) }).collect()
+    told.map(|(id, cell)| ContextPiece { is_pinned: cell.content.flags.pinned, told: PieceContent::Cell(id, cell) })
+        .collect()
 }
 
 /// A prompt as it was when it was answered, and its answer. Only answers given in this notebook appear in the assistant's role:
@@ -345,7 +349,7 @@ fn asked(cell: &Cell) -> Vec<Message> {
     }
 }
 
-fn shown(scene: &Scene, id: &CellId, cell: &Cell) -> serde_json::Value {
+fn shown(scene: &RequestScene, id: &CellId, cell: &Cell) -> serde_json::Value {
     let mut shown = json!({
         "cell_id": id,
         "cell_version": cell.cell_version,
@@ -367,7 +371,7 @@ const MAX_NAMES: usize = 200;
 const MAX_LINE_CHARACTERS: usize = 80;
 
 /// The session, as JSON.
-pub fn facts(notebook: &Document, names: &KnownNames) -> Value {
+pub fn facts(notebook: &Document, names: &NamesCache) -> Value {
     let [imported, definitions, variables] = known(notebook, names);
     let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
     let unfinished = notebook.executions.values().filter(|execution| !execution.status.is_finished()).count();
@@ -386,7 +390,7 @@ pub fn facts(notebook: &Document, names: &KnownNames) -> Value {
 }
 
 /// Imports, definitions and variables of the cells that ran in the current kernel.
-fn known<'a>(notebook: &Document, names: &'a KnownNames) -> [BTreeSet<&'a str>; 3] {
+fn known<'a>(notebook: &Document, names: &'a NamesCache) -> [BTreeSet<&'a str>; 3] {
     let mut known = [BTreeSet::new(), BTreeSet::new(), BTreeSet::new()];
     let Some(session) = default_session(notebook) else { return known };
     let fence = notebook.kernels.get(session).and_then(|kernel| kernel.fence);

@@ -17,7 +17,7 @@ use crate::preview::{MAX_READ_BYTES, ReadBlob};
 
 /// Access to notebooks. Every caller acts as an assistant or as the server itself, never as a person.
 #[async_trait]
-pub trait Host: Send + Sync + 'static {
+pub trait NotebookHost: Send + Sync + 'static {
     /// Sends a command in the name of an assistant, or of the server. Answers when it is on disk. A repeat under
     /// the same id is applied once and gets the same answer.
     async fn execute_as(
@@ -28,7 +28,7 @@ pub trait Host: Send + Sync + 'static {
         command: &Command,
     ) -> Result<AckMessage, Rejection>;
 
-    /// Like [`Host::execute_as`], under a new id.
+    /// Like [`NotebookHost::execute_as`], under a new id.
     async fn execute(&self, actor: &Actor, notebook: &NotebookId, command: &Command) -> Result<AckMessage, Rejection> {
         self.execute_as(ulid::Ulid::generate().into(), actor, notebook, command).await
     }
@@ -79,7 +79,7 @@ pub trait Host: Send + Sync + 'static {
     /// The next notebook with an event that may concern an assistant: of a conversation, a turn or a
     /// tool call; the end of a run, or its wait for input; the start, the end or the failed launch of a kernel; or it was
     /// opened with unfinished turns or calls. Several events may be merged. `None`: the server stops. For one listener.
-    async fn next_notice(&self) -> Option<Notice>;
+    async fn next_notice(&self) -> Option<ChangeNotice>;
 
     /// Sends the activity of a turn to its followers; it is not in the log.
     fn publish(&self, notebook: &NotebookId, activity: TurnActivity);
@@ -93,7 +93,7 @@ pub trait Host: Send + Sync + 'static {
 
 /// A notebook has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice {
+pub struct ChangeNotice {
     pub notebook: NotebookId,
     /// Version that is on disk at least.
     pub version: Version,
@@ -118,7 +118,7 @@ const MAX_BYTES: usize = 32 << 20;
 
 /// The result of `render` once it has the blobs that it requests.
 pub(crate) async fn with_blobs<T>(
-    host: &dyn Host,
+    host: &dyn NotebookHost,
     notebook: &NotebookId,
     render: impl Fn(&ReadBlob) -> T + Send + Sync,
 ) -> T {

@@ -1,6 +1,6 @@
 //! The server side of outside assistants: the Model Context Protocol over streamable HTTP, with the tools and gates of the chat.
 //!
-//! The server has checked the client's token, and passes its owner and rights in [`Person`]. Every call
+//! The server has checked the client's token, and passes its owner and rights in [`TokenOwner`]. Every call
 //! is a tool call in the notebook's log, by an assistant that acts for that person. Destructive calls wait there, and the
 //! client gets that answer immediately. No message of a client counts as a confirmation; elicitation is never used.
 
@@ -28,8 +28,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::assistants::Caller;
-use crate::host::Host;
+use crate::assistants::ToolCaller;
+use crate::host::NotebookHost;
 
 pub use bridge::{BridgeError, BridgeOptions, bridge};
 
@@ -38,7 +38,7 @@ pub const MAX_REQUEST_BYTES: usize = 8 << 20;
 
 /// Owner and rights of the token that a request carries. The server has checked it.
 #[derive(Clone)]
-pub struct Person {
+pub struct TokenOwner {
     pub user_id: UserId,
     pub token_id: TokenId,
     pub scopes: Scopes,
@@ -57,7 +57,7 @@ pub struct McpService {
 }
 
 /// Makes the service that a server mounts at `/mcp`, behind its own checks of token, `Host` and `Origin`.
-pub fn service(caller: Arc<dyn Caller>, host: Arc<dyn Host>) -> McpService {
+pub fn service(caller: Arc<dyn ToolCaller>, host: Arc<dyn NotebookHost>) -> McpService {
     let end = CancellationToken::new();
     let manager = Arc::new(session_manager());
     // `Host` and `Origin` were checked by the server, against its own lists.
@@ -76,7 +76,7 @@ pub fn service(caller: Arc<dyn Caller>, host: Arc<dyn Host>) -> McpService {
 
 impl McpService {
     /// Answers one authenticated request. A session accepts only the token that began it.
-    pub async fn answer<B>(&self, person: Person, mut request: Request<B>) -> McpResponse
+    pub async fn answer<B>(&self, person: TokenOwner, mut request: Request<B>) -> McpResponse
     where
         B: BodyExt + Send + 'static,
         B::Error: fmt::Display,

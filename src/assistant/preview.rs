@@ -76,7 +76,7 @@ pub fn png(output: &Output, blobs: &ReadBlob) -> Option<Vec<u8>> {
 
 /// An error output, complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ErrorOutput {
     /// The exception's class: `NameError`.
     pub name: String,
     pub message: String,
@@ -84,7 +84,7 @@ pub struct Failure {
     pub traceback: String,
 }
 
-impl Failure {
+impl ErrorOutput {
     /// `None` if the output is no error.
     pub fn of(output: &Output, blobs: &ReadBlob) -> Option<Self> {
         let parts = OutputParts::of(output, blobs)?;
@@ -128,9 +128,9 @@ impl<'a> OutputParts<'a> {
         Some(Self { content, output, blobs, data })
     }
 
-    fn failure(&self) -> Failure {
+    fn failure(&self) -> ErrorOutput {
         let text = |field, pointer| without_escapes(&self.whole(field, pointer).unwrap_or_default());
-        Failure {
+        ErrorOutput {
             name: text(self.content.ename, "/ename"),
             message: text(self.content.evalue, "/evalue"),
             traceback: without_escapes(&self.lines(self.content.traceback, "/traceback")),
@@ -233,7 +233,7 @@ fn stream(name: &str, text: Option<PartRead<String>>) -> String {
     }
 }
 
-fn error(failure: &Failure) -> String {
+fn error(failure: &ErrorOutput) -> String {
     let head = format!("{}: {}", failure.name, failure.message);
     if failure.traceback.is_empty() { head } else { format!("{head}\n{}", failure.traceback) }
 }

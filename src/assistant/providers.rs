@@ -1,7 +1,7 @@
 //! Model providers behind one trait: OpenAI and every compatible endpoint, Anthropic's own protocol, and a scripted
 //! server that speaks all three protocols.
 //!
-//! A call goes `Request` → [`Provider::stream`] → [`Event`]s → [`Event::Finished`] with the whole [`Reply`]. Differences of
+//! A call goes `Request` → [`ModelProvider::stream`] → [`Event`]s → [`Event::Finished`] with the whole [`ModelReply`]. Differences of
 //! providers and models are data ([`Capabilities`]), never an `if` on a vendor's name elsewhere.
 //!
 //! Keys come from the environment or from a secret file ([`ProviderSettings`]).
@@ -23,20 +23,22 @@ use futures_util::Stream;
 
 pub use call::{RetryPolicy, connect, connect_with};
 pub use capabilities::{Capabilities, Family, Protocol, TokenCounting};
-pub use error::{Failure, ProviderError};
-pub use message::{Arguments, Block, Message, Request, Role, Thinking, Tool, ToolCall, ToolResult};
-pub use reply::{Event, Reply, StopReason, Usage};
+pub use error::{CallFailure, ProviderError};
+pub use message::{
+    Block, CallArguments, Message, Request, SpeakerRole, Thinking, ToolCall, ToolDeclaration, ToolResult,
+};
+pub use reply::{Event, ModelReply, StopReason, Usage};
 pub use settings::{ProviderSettings, Secret, SecretError, SetupError};
 pub use transport::CallLimits;
 
 /// The stream of a model call. Ends after [`Event::Finished`] or after the first error.
-pub type EventStream = Pin<Box<dyn Stream<Item = Result<Event, Failure>> + Send>>;
+pub type EventStream = Pin<Box<dyn Stream<Item = Result<Event, CallFailure>> + Send>>;
 
-/// A pending count: see [`Provider::count_tokens`].
+/// A pending count: see [`ModelProvider::count_tokens`].
 pub type Counting = Pin<Box<dyn Future<Output = Result<Option<u64>, ProviderError>> + Send>>;
 
 /// One endpoint that answers model calls.
-pub trait Provider: Send + Sync {
+pub trait ModelProvider: Send + Sync {
     /// The name under which calls are recorded, for instance `anthropic`.
     fn name(&self) -> &str;
 

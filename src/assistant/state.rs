@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::preview::{ReadBlob, preview, truncated};
 
-pub use results::{TextQuery, Verification, state_text, verify};
+pub use results::{BatchCheck, TextQuery, state_text, verify};
 
 /// Most outputs of one cell that are shown; further ones are counted. An error is always shown.
 pub const MAX_OUTPUTS_PER_CELL: usize = 10;
@@ -290,9 +290,9 @@ fn functions(notebook: &Document) -> Vec<FunctionState<'_>> {
 
 /// The names of the cells of one notebook. Holds as many entries as the notebook has code cells.
 #[derive(Debug, Clone, Default)]
-pub struct KnownNames(BTreeMap<CellId, (Version, Option<CellNames>)>);
+pub struct NamesCache(BTreeMap<CellId, (Version, Option<CellNames>)>);
 
-impl KnownNames {
+impl NamesCache {
     /// Parses new and changed cells and forgets removed ones. Only Python is parsed; other notebooks have no names.
     pub fn refresh(&mut self, notebook: &Document, is_python: bool) {
         // Both are sorted by id and walked in parallel, without lookups.
@@ -327,7 +327,7 @@ fn is_parsed(cell: &Cell, is_python: bool) -> bool {
     is_python && cell.content.cell_type.runs()
 }
 
-/// The names of one cell, parsed now; `None` as in [`KnownNames::of`].
+/// The names of one cell, parsed now; `None` as in [`NamesCache::of`].
 fn names_of(cell: &Cell, is_python: bool) -> Option<CellNames> {
     is_parsed(cell, is_python).then(|| cell_names(&cell.content.text_to_run())).flatten()
 }

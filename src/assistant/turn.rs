@@ -281,7 +281,7 @@ fn request(call_id: &ToolCallId, function: &str, arguments: &str, after: Option<
 
 /// The error for arguments that are no JSON object. Only the model gets it; nothing is requested.
 fn unreadable(arguments: &str) -> Option<CallAnswer> {
-    providers::Arguments::new(arguments).parse().err().map(CallAnswer::error)
+    providers::CallArguments::new(arguments).parse().err().map(CallAnswer::error)
 }
 
 fn unfinished(live: &Live, call_id: &ToolCallId, call: &ToolCall) -> Step {

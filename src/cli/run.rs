@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use notarium_agent::kernelspecs::{Discovery, Kernelspec, discover};
+use notarium_agent::kernelspecs::{FoundKernelspecs, Kernelspec, discover};
 use notarium_core::{CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, Output};
 use notarium_server::{RunningServer, ServerConfig};
 use notarium_wire::ipynb::{self, Document};
@@ -378,7 +378,11 @@ fn wanted_kernel(document: &Document) -> WantedKernel {
     kernelspec.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default()
 }
 
-fn choose<'a>(found: &'a Discovery, wanted: &WantedKernel, named: Option<&str>) -> Result<&'a Kernelspec, Failure> {
+fn choose<'a>(
+    found: &'a FoundKernelspecs,
+    wanted: &WantedKernel,
+    named: Option<&str>,
+) -> Result<&'a Kernelspec, Failure> {
     if let Some(name) = named {
         return found.get(name).ok_or_else(|| missing(found, name));
     }
@@ -393,7 +397,7 @@ fn choose<'a>(found: &'a Discovery, wanted: &WantedKernel, named: Option<&str>) 
     Ok(same)
 }
 
-fn missing(found: &Discovery, name: &str) -> Failure {
+fn missing(found: &FoundKernelspecs, name: &str) -> Failure {
     let names: Vec<&str> = found.kernelspecs.iter().map(|spec| spec.name.as_str()).collect();
     Failure::failed(format!(
         "no kernel '{name}' on this machine (there are: {}): choose one with --kernel",

@@ -27,8 +27,8 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use http::StatusCode;
-use notarium_assistant::host::{Host, ListedNotebook, Notice};
-use notarium_assistant::mcp::{McpService, Person};
+use notarium_assistant::host::{ChangeNotice, ListedNotebook, NotebookHost};
+use notarium_assistant::mcp::{McpService, TokenOwner};
 use notarium_core::{
     ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Event, Execution,
     ExecutionId, InstanceId, Millis, NotebookId, Rejection, RejectionCode, Stored, TokenId, ToolCallId, ToolCallPhase,
@@ -200,7 +200,7 @@ impl AssistantHost {
 }
 
 #[async_trait]
-impl Host for AssistantHost {
+impl NotebookHost for AssistantHost {
     /// `Forbidden` if the person's account is missing or deactivated: [`Actor::System`] cancels its unfinished turns.
     async fn execute_as(
         &self,
@@ -329,7 +329,7 @@ impl Host for AssistantHost {
         }
     }
 
-    async fn next_notice(&self) -> Option<Notice> {
+    async fn next_notice(&self) -> Option<ChangeNotice> {
         tokio::select! {
             biased;
             () = self.notebooks.stopping.cancelled() => None,
@@ -393,7 +393,7 @@ impl McpHandler for McpService {
         let (token_id, scopes) = (who.token_id.clone(), who.scopes.clone());
         // The guard admits only people's tokens.
         let Some(user_id) = who.user_id().cloned() else { return StatusCode::FORBIDDEN.into_response() };
-        let person = Person { user_id, token_id, scopes, covers: Arc::new(move |notebook| who.may_see(notebook)) };
+        let person = TokenOwner { user_id, token_id, scopes, covers: Arc::new(move |notebook| who.may_see(notebook)) };
         McpService::answer(self, person, request).await.map(Body::new)
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of assistants' calls on the command line: list, decide, undo.
 
-use notarium_assistant::host::Host;
+use notarium_assistant::host::NotebookHost;
 use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, RequestToolCall, ToolCallId, UserId};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Tests of `notarium chat` and `notarium confirm`, at a terminal and elsewhere. The test carries out the turns.
 
-use notarium_assistant::host::Host;
+use notarium_assistant::host::NotebookHost;
 use notarium_core::{
     Actor, Command, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, RequestToolCall, StopReason,
     ToolCallId, ToolCallPhase, TurnEnd, TurnFailure, TurnId, Usage,

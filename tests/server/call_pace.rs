@@ -1,6 +1,6 @@
 //! Tests of the rate limit of tool calls per token, over all notebooks.
 
-use notarium_assistant::host::Host;
+use notarium_assistant::host::NotebookHost;
 use notarium_core::{Command, RawObject, RejectionCode, RequestToolCall, Scope};
 use notarium_server::Clock;
 use std::sync::Arc;

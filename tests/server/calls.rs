@@ -1,6 +1,6 @@
 //! Tests of tool calls over REST: requests of assistants, decisions of people.
 
-use notarium_assistant::host::Host;
+use notarium_assistant::host::NotebookHost;
 use notarium_core::{
     Actor, Command, ConversationId, RawObject, RejectionCode, RequestToolCall, Role, Scope, StartTurn, ToolCallId,
     UserId, WorkspaceId,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::StreamExt;
-use notarium_assistant::host::Host;
+use notarium_assistant::host::NotebookHost;
 use notarium_core::{
     Actor, Command, CommandId, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, RequestToolCall,
     StopReason, ToolCallId, TurnEnd, TurnId, Usage,

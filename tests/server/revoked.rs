@@ -1,7 +1,7 @@
 //! Tests of a revoked token, a sign-out and a deactivated account: waiting calls, running downloads.
 
 use futures_util::StreamExt;
-use notarium_assistant::host::Host;
+use notarium_assistant::host::NotebookHost;
 use notarium_core::{
     Actor, Command, ConversationId, RawObject, RejectionCode, RequestToolCall, Scope, TokenId, ToolCallId,
 };

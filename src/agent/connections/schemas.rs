@@ -16,7 +16,7 @@ use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::run_broker;
-use super::{Connection, Connections};
+use super::{Connections, DatabaseConnection};
 
 /// Lifetime of a cached answer: a run of the kernel, or another program, may change the database.
 const KEPT_FOR: Duration = Duration::from_secs(10);
@@ -57,14 +57,14 @@ struct SchemaCache {
 
 /// A reply of a broker or the kernel.
 #[derive(Debug, Deserialize)]
-struct Reply {
+struct BrokerReply {
     of: u64,
     described: Option<ConnectionSchema>,
-    error: Option<Failure>,
+    error: Option<BrokerFailure>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Failure {
+struct BrokerFailure {
     kind: String,
     message: String,
 }
@@ -123,7 +123,7 @@ impl Schemas {
         }
     }
 
-    async fn ask_broker(&self, connection: &Connection, question: Value) -> std::io::Result<Reply> {
+    async fn ask_broker(&self, connection: &DatabaseConnection, question: Value) -> std::io::Result<BrokerReply> {
         let (mut ours, theirs) = UnixStream::pair()?;
         // The broker ends when `ours` is dropped with the question.
         let broker = run_broker(theirs, connection, self.python.clone());
@@ -133,7 +133,7 @@ impl Schemas {
         }
     }
 
-    async fn ask_kernel(&self, connection: &str, mut question: Value) -> std::io::Result<Reply> {
+    async fn ask_kernel(&self, connection: &str, mut question: Value) -> std::io::Result<BrokerReply> {
         let mut line = self.kernel.lock().await;
         while let Ok(newer) = line.coming.try_recv() {
             line.open = Some(newer);
@@ -170,7 +170,7 @@ impl SchemaCache {
     }
 }
 
-impl Failure {
+impl BrokerFailure {
     fn refusal(self) -> KernelAnswer {
         let code = match &*self.kind {
             "unknown" => QuestionRefusal::UnknownConnection,
@@ -198,7 +198,7 @@ fn gone(connection: &str) -> KernelAnswer {
 }
 
 /// Sends the question and reads until its own answer comes. The frames are those of `wire.py`.
-async fn exchange(channel: &mut UnixStream, number: u64, mut question: Value) -> std::io::Result<Reply> {
+async fn exchange(channel: &mut UnixStream, number: u64, mut question: Value) -> std::io::Result<BrokerReply> {
     question["describe"] = json!(number);
     let head = question.to_string();
     let mut frame = u32::try_from(head.len()).unwrap_or(u32::MAX).to_be_bytes().to_vec();
@@ -206,7 +206,7 @@ async fn exchange(channel: &mut UnixStream, number: u64, mut question: Value) ->
     frame.extend(head.as_bytes());
     channel.write_all(&frame).await?;
     loop {
-        let reply: Reply = serde_json::from_slice(&read_frame(channel).await?)?;
+        let reply: BrokerReply = serde_json::from_slice(&read_frame(channel).await?)?;
         if reply.of == number {
             return Ok(reply);
         }

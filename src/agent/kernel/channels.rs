@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use zeromq::{DealerSocket, SocketRecv, SubSocket};
 
-use super::messages::Message;
+use super::messages::KernelMessage;
 
 /// Most queued messages for one socket. The driver stays below this.
 pub(super) const MAX_WAITING_REQUESTS: usize = 1024;
@@ -87,7 +87,7 @@ impl Channels {
             let Ok(raw) = self.shell.recv().await? else {
                 continue;
             };
-            if let Ok(message) = Message::read(&raw)
+            if let Ok(message) = KernelMessage::read(&raw)
                 && message.header.msg_type == "kernel_info_reply"
             {
                 return Some(message.content);

@@ -9,7 +9,7 @@ use notarium_wire::{MAX_COMM_BYTES, PROGRESS_TARGET};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::messages::Message;
+use super::messages::KernelMessage;
 
 /// Comm target of widgets. Only widgets and progress are relayed.
 const WIDGETS_TARGET: &str = "jupyter.widget";
@@ -55,7 +55,7 @@ pub struct KernelComm {
 }
 
 #[derive(Deserialize)]
-struct Content {
+struct CommContent {
     comm_id: String,
     target_name: Option<String>,
     data: Option<RawObject>,
@@ -68,14 +68,14 @@ impl KernelComm {
     }
 
     /// Reads a comm message; `None` for other messages and targets. Messages on unknown comms are dropped later.
-    pub(super) fn read(message: &Message) -> Option<Self> {
+    pub(super) fn read(message: &KernelMessage) -> Option<Self> {
         let kind = match message.header.msg_type.as_str() {
             "comm_open" => CommKind::Opened,
             "comm_msg" => CommKind::Message,
             "comm_close" => CommKind::Closed,
             _ => return None,
         };
-        let Content { comm_id, target_name, data } = message.content().ok()?;
+        let CommContent { comm_id, target_name, data } = message.content().ok()?;
         let target = match target_name.as_deref() {
             Some(PROGRESS_TARGET) => CommTarget::Progress,
             Some(WIDGETS_TARGET) => CommTarget::Widget,
@@ -146,7 +146,7 @@ impl OutputWidgets {
     }
 
     /// Gives the output to the widget that captures it. Returns the update, for the kernel and for the followers of the widget.
-    pub fn take(&mut self, message: &Message) -> Option<KernelComm> {
+    pub fn take(&mut self, message: &KernelMessage) -> Option<KernelComm> {
         let parent = message.parent_id.as_ref()?;
         // If two widgets capture the same request, the inner one takes the output.
         let (id, widget) = self.widgets.iter_mut().rev().find(|(_, widget)| widget.takes == *parent)?;
@@ -159,7 +159,7 @@ impl OutputWidgets {
 
 impl OutputWidget {
     /// Returns `None` if the message is no output.
-    fn change(&mut self, message: &Message) -> Option<()> {
+    fn change(&mut self, message: &KernelMessage) -> Option<()> {
         let kind = message.header.msg_type.as_str();
         let content: Map<String, Value> = match kind {
             "stream" | "display_data" | "execute_result" | "error" | "clear_output" => message.content().ok()?,
@@ -212,9 +212,9 @@ mod tests {
     use super::super::messages::MessageHeader;
     use super::*;
 
-    fn message(msg_type: &str, parent: &str, content: &Value) -> Message {
+    fn message(msg_type: &str, parent: &str, content: &Value) -> KernelMessage {
         let header = MessageHeader { msg_type: msg_type.to_owned(), json: "{}".to_owned() };
-        Message { header, parent_id: Some(parent.to_owned()), content: content.to_string(), buffers: Vec::new() }
+        KernelMessage { header, parent_id: Some(parent.to_owned()), content: content.to_string(), buffers: Vec::new() }
     }
 
     fn hear(widgets: &mut OutputWidgets, msg_type: &str, data: &Value) {

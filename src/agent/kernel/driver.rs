@@ -11,9 +11,9 @@ use super::channels::{Channels, IncomingMessage, MAX_WAITING_REQUESTS};
 use super::comms::{CommRequest, OutputWidgets};
 use super::executions::Executions;
 use super::kernelspecs::InterruptMode;
-use super::messages::Message;
+use super::messages::KernelMessage;
 use super::process::{ProcessExit, ProcessGroup, exited};
-use super::questions::{Question, Questions};
+use super::questions::{InputQuestion, InputQuestions};
 use super::{EndCause, ExecuteRequest, KernelEvent, LossReason};
 use crate::connections::Brokers;
 use crate::temporary_files::TemporaryFolder;
@@ -39,8 +39,8 @@ pub(super) struct Driver {
     pub outbox: VecDeque<KernelEvent>,
     pub requests: mpsc::Receiver<ExecuteRequest>,
     pub urgent: mpsc::Receiver<UrgentRequest>,
-    pub asks: mpsc::Receiver<Question>,
-    pub questions: Questions,
+    pub asks: mpsc::Receiver<InputQuestion>,
+    pub questions: InputQuestions,
     pub said: mpsc::Receiver<CommRequest>,
     pub output_widgets: OutputWidgets,
     pub group: ProcessGroup,
@@ -139,7 +139,7 @@ impl Driver {
         };
         // Closes the channels of open questions.
         self.asks.close();
-        self.questions = Questions::default();
+        self.questions = InputQuestions::default();
         let mut unfinished = self.executions.end();
         // Queued executions that never reached the kernel count as unfinished.
         self.requests.close();
@@ -237,7 +237,7 @@ impl Driver {
     }
 
     /// Passes an output to the widget that captures it, else to the run.
-    fn output(&mut self, message: &Message) {
+    fn output(&mut self, message: &KernelMessage) {
         if let Some(taken) = self.output_widgets.take(message) {
             send(&self.channels.shell_out, taken.to_kernel());
             return self.outbox.push_back(KernelEvent::Comm(taken));
@@ -258,10 +258,10 @@ impl Driver {
     }
 }
 
-fn read(incoming: IncomingMessage) -> Option<Message> {
+fn read(incoming: IncomingMessage) -> Option<KernelMessage> {
     let message = incoming
         .map_err(|error| error.to_string())
-        .and_then(|raw| Message::read(&raw).map_err(|error| error.to_string()));
+        .and_then(|raw| KernelMessage::read(&raw).map_err(|error| error.to_string()));
     message.inspect_err(|error| tracing::warn!(error, "a message of the kernel cannot be read")).ok()
 }
 

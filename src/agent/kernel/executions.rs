@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::comms::KernelComm;
-use super::messages::{ExecuteReply, InputRequest, IopubContent, Message, MessageHeader};
+use super::messages::{ExecuteReply, InputRequest, IopubContent, KernelMessage, MessageHeader};
 use super::{ExecutionId, FinishStatus, KernelEvent, LossReason};
 
 /// Most finished executions that are remembered for the outputs of their threads.
@@ -92,7 +92,7 @@ impl Executions {
     }
 
     /// Handles a message on iopub.
-    pub fn iopub(&mut self, now: Instant, message: &Message) -> Vec<KernelEvent> {
+    pub fn iopub(&mut self, now: Instant, message: &KernelMessage) -> Vec<KernelEvent> {
         self.heard_at = Some(now);
         let execution_id = || self.execution_of(message);
         if let Some(comm) = KernelComm::read(message) {
@@ -113,7 +113,7 @@ impl Executions {
     }
 
     /// Handles a message on shell.
-    pub fn shell(&mut self, now: Instant, message: &Message) -> Vec<KernelEvent> {
+    pub fn shell(&mut self, now: Instant, message: &KernelMessage) -> Vec<KernelEvent> {
         let index = self.index_of(message).filter(|_| message.header.msg_type == "execute_reply");
         let Some(index) = index else { return Vec::new() };
         self.unfinished[index].reply = Some((now, message.content().unwrap_or_else(|_| unknown_reply())));
@@ -121,7 +121,7 @@ impl Executions {
     }
 
     /// Handles a message on stdin.
-    pub fn stdin(&mut self, message: Message) -> Option<KernelEvent> {
+    pub fn stdin(&mut self, message: KernelMessage) -> Option<KernelEvent> {
         if message.header.msg_type != "input_request" {
             return None;
         }
@@ -179,7 +179,7 @@ impl Executions {
         lost.into_iter().chain(self.finish_if_complete(index))
     }
 
-    fn busy(&mut self, now: Instant, message: &Message) -> Option<KernelEvent> {
+    fn busy(&mut self, now: Instant, message: &KernelMessage) -> Option<KernelEvent> {
         let index = self.index_of(message)?;
         let unfinished = &mut self.unfinished[index];
         if let Some(interrupt) = self.interrupt.as_mut().filter(|interrupt| interrupt.msg_id == unfinished.msg_id) {
@@ -189,7 +189,7 @@ impl Executions {
         first.then(|| KernelEvent::Started { execution_id: unfinished.execution_id.clone() })
     }
 
-    fn idle(&mut self, now: Instant, message: &Message) -> Option<KernelEvent> {
+    fn idle(&mut self, now: Instant, message: &KernelMessage) -> Option<KernelEvent> {
         let index = self.index_of(message)?;
         self.unfinished[index].idle_at.get_or_insert(now);
         self.finish_if_complete(index)
@@ -211,12 +211,12 @@ impl Executions {
     }
 
     /// The index of a message's execution, while that is unfinished.
-    fn index_of(&self, message: &Message) -> Option<usize> {
+    fn index_of(&self, message: &KernelMessage) -> Option<usize> {
         let msg_id = message.parent_id.as_ref()?;
         self.unfinished.iter().position(|unfinished| unfinished.msg_id == *msg_id)
     }
 
-    fn execution_of(&self, message: &Message) -> Option<ExecutionId> {
+    fn execution_of(&self, message: &KernelMessage) -> Option<ExecutionId> {
         if let Some(index) = self.index_of(message) {
             return Some(self.unfinished[index].execution_id.clone());
         }
@@ -245,20 +245,20 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_secs(5);
 
-    fn message(msg_type: &str, parent_id: &str, content: &str) -> Message {
+    fn message(msg_type: &str, parent_id: &str, content: &str) -> KernelMessage {
         let header = MessageHeader { msg_type: msg_type.into(), json: "{}".into() };
-        Message { header, parent_id: Some(parent_id.into()), content: content.into(), buffers: Vec::new() }
+        KernelMessage { header, parent_id: Some(parent_id.into()), content: content.into(), buffers: Vec::new() }
     }
 
-    fn status(parent_id: &str, state: &str) -> Message {
+    fn status(parent_id: &str, state: &str) -> KernelMessage {
         message("status", parent_id, &format!(r#"{{"execution_state":"{state}"}}"#))
     }
 
-    fn reply(parent_id: &str, status: &str) -> Message {
+    fn reply(parent_id: &str, status: &str) -> KernelMessage {
         message("execute_reply", parent_id, &format!(r#"{{"status":"{status}","execution_count":3,"payload":[]}}"#))
     }
 
-    fn stream(parent_id: &str) -> Message {
+    fn stream(parent_id: &str) -> KernelMessage {
         message("stream", parent_id, r#"{"name":"stdout","text":"x"}"#)
     }
 

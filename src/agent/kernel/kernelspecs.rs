@@ -50,13 +50,13 @@ pub struct KernelspecProblem {
 
 /// Result of a search.
 #[derive(Debug, Clone, Default)]
-pub struct Discovery {
+pub struct FoundKernelspecs {
     /// One per name, the first on the search path; sorted by name.
     pub kernelspecs: Vec<Kernelspec>,
     pub problems: Vec<KernelspecProblem>,
 }
 
-impl Discovery {
+impl FoundKernelspecs {
     /// The kernelspec with this name (in any case).
     pub fn get(&self, name: &str) -> Option<&Kernelspec> {
         self.kernelspecs.iter().find(|kernelspec| kernelspec.name.eq_ignore_ascii_case(name))
@@ -67,7 +67,7 @@ impl Discovery {
 pub type ReadEnvironment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// Finds the kernelspecs of this machine: first the virtual environments in `prefixes`, then Jupyter's own search path.
-pub fn discover(prefixes: &[PathBuf]) -> Discovery {
+pub fn discover(prefixes: &[PathBuf]) -> FoundKernelspecs {
     discover_in(&search_path(prefixes, &|name| std::env::var_os(name)))
 }
 
@@ -119,7 +119,7 @@ fn environment_prefixes(environment: ReadEnvironment) -> Vec<PathBuf> {
 }
 
 /// Reads the kernelspecs in the `kernels` folders of these Jupyter data folders.
-pub fn discover_in(folders: &[PathBuf]) -> Discovery {
+pub fn discover_in(folders: &[PathBuf]) -> FoundKernelspecs {
     let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
     for folder in folders.iter().map(|folder| folder.join("kernels")) {
         let resource_dirs = resource_dirs(&folder, &mut problems).unwrap_or_else(|error| {
@@ -133,7 +133,7 @@ pub fn discover_in(folders: &[PathBuf]) -> Discovery {
             }
         }
     }
-    Discovery { kernelspecs: found.into_values().collect(), problems }
+    FoundKernelspecs { kernelspecs: found.into_values().collect(), problems }
 }
 
 /// The folders in `folder` that hold a `kernel.json`, sorted.

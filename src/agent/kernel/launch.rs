@@ -24,7 +24,7 @@ use super::executions::Executions;
 use super::kernelspecs::Kernelspec;
 use super::process::{ExitStatus, KernelProcess, exited};
 use super::python_package;
-use super::questions::{MAX_WAITING_QUESTIONS, Questions};
+use super::questions::{InputQuestions, MAX_WAITING_QUESTIONS};
 use super::{Kernel, KernelEvent, LaunchOptions, TransportChoice};
 use crate::connections::schemas::Schemas;
 use crate::connections::{self, BrokerListener, TOLD_TO_KERNELS};
@@ -185,7 +185,7 @@ async fn start(
         requests: requests_receiver,
         urgent: urgent_receiver,
         asks,
-        questions: Questions::default(),
+        questions: InputQuestions::default(),
         said,
         output_widgets: OutputWidgets::default(),
         group: process.group.clone(),

@@ -13,7 +13,7 @@ const FUNCTIONS_TARGET: &str = "notarium.functions";
 
 /// A message with the fields for routing; its content is still JSON text.
 #[derive(Debug, Clone)]
-pub(super) struct Message {
+pub(super) struct KernelMessage {
     pub header: MessageHeader,
     /// `msg_id` of the request that led to this message.
     pub parent_id: Option<String>,
@@ -68,7 +68,7 @@ struct ParentFields<'a> {
     msg_id: Option<Cow<'a, str>>,
 }
 
-impl Message {
+impl KernelMessage {
     /// Parses a message. Fails if its header is invalid.
     pub fn read(raw: &RawMessage) -> Result<Self, serde_json::Error> {
         let [header, parent, _metadata, content, buffers @ ..] = raw.jparts.as_slice() else {
@@ -257,10 +257,10 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    pub(super) fn message(msg_type: &str, content: &str) -> Message {
+    pub(super) fn message(msg_type: &str, content: &str) -> KernelMessage {
         let header = MessageHeader { msg_type: msg_type.into(), json: "{}".into() };
         let content = lenient_text(content.as_bytes()).into_owned();
-        Message { header, parent_id: None, content, buffers: Vec::new() }
+        KernelMessage { header, parent_id: None, content, buffers: Vec::new() }
     }
 
     fn object(msg_type: &str, content: &Value) -> (Value, Option<String>) {
@@ -320,7 +320,7 @@ mod tests {
         #[test]
         fn no_bytes_panic(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..30), 0..6), kind in "stream|display_data|error|status|clear_output") {
             let raw = RawMessage { zmq_identities: vec![], jparts: parts.into_iter().map(Into::into).collect() };
-            if let Ok(mut message) = Message::read(&raw) {
+            if let Ok(mut message) = KernelMessage::read(&raw) {
                 message.header.msg_type = kind;
                 let _ = message.iopub();
             }

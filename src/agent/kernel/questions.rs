@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::messages::Message;
+use super::messages::KernelMessage;
 
 /// Most queued questions for one kernel.
 pub(super) const MAX_WAITING_QUESTIONS: usize = 16;
@@ -33,7 +33,7 @@ const MAX_REMEMBERED: usize = 64;
 
 /// A question, and the channel for its answer.
 #[derive(Debug)]
-pub struct Question {
+pub struct InputQuestion {
     /// The next question of the same asker replaces this one.
     pub asker: String,
     pub code: String,
@@ -45,7 +45,7 @@ pub struct Question {
     pub answer: oneshot::Sender<KernelAnswer>,
 }
 
-impl Question {
+impl InputQuestion {
     pub(super) fn refuse(self, code: QuestionRefusal, message: &str) {
         self.reply(code.because(message));
     }
@@ -58,8 +58,8 @@ impl Question {
 
 /// The questions of one kernel session.
 #[derive(Debug, Default)]
-pub(super) struct Questions {
-    waiting: VecDeque<Question>,
+pub(super) struct InputQuestions {
+    waiting: VecDeque<InputQuestion>,
     asked: Option<SentQuestion>,
     /// `msg_id`s of the requests, oldest first.
     remembered: VecDeque<String>,
@@ -71,12 +71,12 @@ struct SentQuestion {
     msg_id: String,
     deadline: Instant,
     /// Absent: cancelled.
-    question: Option<Question>,
+    question: Option<InputQuestion>,
 }
 
-impl Questions {
+impl InputQuestions {
     /// Queues a question; [`next`](Self::next) sends it.
-    pub fn ask(&mut self, question: Question) {
+    pub fn ask(&mut self, question: InputQuestion) {
         self.cancel(&question.asker);
         if self.waiting.len() >= MAX_WAITING_QUESTIONS {
             return question
@@ -86,7 +86,7 @@ impl Questions {
     }
 
     fn cancel(&mut self, asker: &str) {
-        let is_theirs = |question: &Question| question.asker == asker;
+        let is_theirs = |question: &InputQuestion| question.asker == asker;
         let asked = self.asked.as_mut().and_then(|asked| asked.question.take_if(|question| is_theirs(question)));
         let waiting = self.waiting.iter().position(is_theirs).and_then(|at| self.waiting.remove(at));
         for question in asked.into_iter().chain(waiting) {
@@ -119,12 +119,12 @@ impl Questions {
     }
 
     /// True if a message belongs to a question. Output of code that a question made run belongs to no execution.
-    pub fn is_of_question(&self, message: &Message) -> bool {
+    pub fn is_of_question(&self, message: &KernelMessage) -> bool {
         message.parent_id.as_ref().is_some_and(|parent| self.remembered.contains(parent))
     }
 
     /// Handles a message of a question on shell.
-    pub fn shell(&mut self, message: &Message) {
+    pub fn shell(&mut self, message: &KernelMessage) {
         let is_answer = |asked: &mut SentQuestion| message.parent_id.as_ref() == Some(&asked.msg_id);
         if let Some(question) = self.asked.take_if(is_answer).and_then(|asked| asked.question) {
             let answer = answer(&question, message);
@@ -154,7 +154,7 @@ impl Questions {
     }
 }
 
-fn request(question: &Question, cursor_pos: usize) -> JupyterMessage {
+fn request(question: &InputQuestion, cursor_pos: usize) -> JupyterMessage {
     let code = question.code.clone();
     match &question.kind {
         QuestionKind::Inspect { detail } => {
@@ -210,7 +210,7 @@ struct Status {
     status: String,
 }
 
-fn answer(question: &Question, message: &Message) -> KernelAnswer {
+fn answer(question: &InputQuestion, message: &KernelMessage) -> KernelAnswer {
     let read = match (&question.kind, message.header.msg_type.as_str()) {
         _ if message.content::<Status>().is_ok_and(|it| it.status == "error" || it.status == "aborted") => None,
         (QuestionKind::Complete {}, "complete_reply") => {

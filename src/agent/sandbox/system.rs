@@ -13,10 +13,10 @@ use std::process::{Child, Command, Stdio};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendmsg, socket};
 
-use super::{KernelNetwork, Kind, Plan, Standing};
+use super::{AppliedSandbox, KernelNetwork, Plan, SandboxMeans};
 
 /// Restricts this process, and all its children, permanently.
-pub fn restrict(plan: &Plan) -> Result<Standing, String> {
+pub fn restrict(plan: &Plan) -> Result<AppliedSandbox, String> {
     close_inherited();
     let plan = existing(plan);
     let mut by = Vec::new();
@@ -50,11 +50,11 @@ pub fn restrict(plan: &Plan) -> Result<Standing, String> {
 }
 
 /// The restrictions that the means amount to. `has_socket`: a hidden path has a socket.
-fn standing(plan: &Plan, abi: i32, has_socket: bool, by: Vec<String>) -> Standing {
+fn standing(plan: &Plan, abi: i32, has_socket: bool, by: Vec<String>) -> AppliedSandbox {
     let kind = match (plan.namespaces, plan.own_processes) {
-        (true, true) => Kind::Full,
-        (true, false) => Kind::Namespaces,
-        (false, _) => Kind::Landlock,
+        (true, true) => SandboxMeans::Full,
+        (true, false) => SandboxMeans::Namespaces,
+        (false, _) => SandboxMeans::Landlock,
     };
     let has_scopes = abi >= rights::SCOPES_ABI;
     let file_system = plan.namespaces || !has_socket;
@@ -70,7 +70,7 @@ fn standing(plan: &Plan, abi: i32, has_socket: bool, by: Vec<String>) -> Standin
         (!plan.namespaces, "terminals of this account"),
     ];
     let open = open.into_iter().filter(|(is_open, _)| *is_open).map(|(_, what)| what.to_owned()).collect();
-    Standing { kind: Some(kind), file_system, processes, sockets, network: plan.network, by, open }
+    AppliedSandbox { kind: Some(kind), file_system, processes, sockets, network: plan.network, by, open }
 }
 
 /// Keeps existing paths, resolved, without paths inside other hidden ones.
@@ -234,7 +234,7 @@ mod tests {
     fn what_an_older_version_recorded_is_read() {
         let older =
             r#"{"file_system":true,"processes":true,"network":"all","by":["landlock 7","user and mount namespace"]}"#;
-        let standing: Standing = serde_json::from_str(older).unwrap();
+        let standing: AppliedSandbox = serde_json::from_str(older).unwrap();
         assert!(standing.holds());
         assert_eq!(standing.word(), "whole");
     }

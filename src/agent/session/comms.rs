@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::reports::{PendingCommand, notice};
-use super::{KernelSessionMachine, Phase, SessionOutput};
+use super::reports::{ReportCommand, notice};
+use super::{KernelSessionMachine, SessionOutput, SessionPhase};
 use crate::kernel::{CommKind, CommTarget, KernelComm};
 
 /// Time for which changes are collected into one message, in milliseconds.
@@ -325,7 +325,7 @@ impl KernelSessionMachine {
     /// Passes a message to an open widget; other comms of the kernel get none.
     pub(super) fn send_comm(&mut self, now_ms: u64, message: SendCommMessage) {
         let is_widget = |open: &CommState| open.target == CommTarget::Widget;
-        if self.phase == Phase::Running && self.comms.open.get(&message.message.comm_id).is_some_and(is_widget) {
+        if self.phase == SessionPhase::Running && self.comms.open.get(&message.message.comm_id).is_some_and(is_widget) {
             self.idle_since = now_ms;
             self.out.push(SessionOutput::SendComm(message));
         }
@@ -355,7 +355,7 @@ impl KernelSessionMachine {
             return;
         }
         let command = Command::SaveWidgets { kernel_session: self.id.clone(), state: self.comms.saved() };
-        self.push_alone(PendingCommand::plain(command));
+        self.push_alone(ReportCommand::plain(command));
     }
 }
 

@@ -21,7 +21,7 @@ use super::reports::delivery::{ReportJob, Reporter};
 use super::{KernelSessionLimits, KernelSessionMachine, Report, SessionInput, SessionOutput, ToStore};
 use crate::kernel::kernelspecs::Kernelspec;
 use crate::kernel::process::Meter;
-use crate::kernel::{CommRequest, ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions, Question};
+use crate::kernel::{CommRequest, ExecuteRequest, InputQuestion, Kernel, KernelEvent, LaunchError, LaunchOptions};
 
 /// Events that the driver may queue ahead. Few, because each may be megabytes (a flood is flushed five times a second). Later
 /// events wait in the driver and count against its limit.
@@ -266,7 +266,7 @@ impl Host {
                 );
             }
             (HostedKernel::Yes(kernel), kind) => {
-                kernel.ask(Question { asker, code, cursor, kind, deadline: Instant::now() + within, answer });
+                kernel.ask(InputQuestion { asker, code, cursor, kind, deadline: Instant::now() + within, answer });
             }
             _ => drop(answer),
         }

@@ -93,7 +93,7 @@ impl KernelSessionMachine {
         self.push_lingering(now_ms, run.report(id, report, ToStore::Parts(Vec::new())));
     }
 
-    fn push_lingering(&mut self, now_ms: u64, pending: PendingCommand) {
+    fn push_lingering(&mut self, now_ms: u64, pending: ReportCommand) {
         if self.pending_bytes + pending.bytes() > self.limits.max_batch_bytes {
             self.flush();
         }
@@ -102,17 +102,17 @@ impl KernelSessionMachine {
     }
 
     /// Sends a command in its own report, so that its refusal affects no other.
-    pub(super) fn push_alone(&mut self, pending: PendingCommand) {
+    pub(super) fn push_alone(&mut self, pending: ReportCommand) {
         self.flush();
         self.push(pending);
         self.flush();
     }
 
     pub(super) fn push_command(&mut self, command: Command) {
-        self.push(PendingCommand::plain(command));
+        self.push(ReportCommand::plain(command));
     }
 
-    fn push(&mut self, command: PendingCommand) {
+    fn push(&mut self, command: ReportCommand) {
         self.pending_bytes += command.bytes();
         self.pending.push(command);
     }
@@ -169,14 +169,14 @@ impl KernelSessionMachine {
 /// Commands of one batch: all or nothing.
 #[derive(Debug)]
 pub struct Report {
-    pub commands: Vec<PendingCommand>,
+    pub commands: Vec<ReportCommand>,
     /// Bytes that it counts against the session's memory limit.
     pub bytes: usize,
 }
 
 /// One command of a report. Reports of a run are numbered when they are sent.
 #[derive(Debug)]
-pub struct PendingCommand {
+pub struct ReportCommand {
     pub command: Command,
     pub to_store: ToStore,
     /// The run that gets the notice of a refusal. Set for functions, which are sent alone.
@@ -195,7 +195,7 @@ pub enum ToStore {
 /// Cost of a report beside its content, in bytes.
 const OVERHEAD_BYTES: usize = 128;
 
-impl PendingCommand {
+impl ReportCommand {
     /// A command that names no blobs.
     pub(super) fn plain(command: Command) -> Self {
         Self { command, to_store: ToStore::Parts(Vec::new()), registered_by: None }

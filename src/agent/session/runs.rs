@@ -9,8 +9,8 @@ use notarium_core::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::reports::{PendingCommand, ToStore, notice};
-use super::{KernelSessionMachine, Phase, SessionOutput};
+use super::reports::{ReportCommand, ToStore, notice};
+use super::{KernelSessionMachine, SessionOutput, SessionPhase};
 use crate::kernel::{EndCause, FinishStatus, KernelEvent, LossReason};
 use crate::outputs::{KernelOutput, OutputCollector, OutputLimits};
 
@@ -66,9 +66,9 @@ impl SessionRun {
     }
 
     /// A report of the run, which is numbered when it is sent.
-    pub fn report(&self, id: &ExecutionId, report: ExecutionReport, to_store: ToStore) -> PendingCommand {
+    pub fn report(&self, id: &ExecutionId, report: ExecutionReport, to_store: ToStore) -> ReportCommand {
         let command = Command::ReportExecution { execution_id: id.clone(), fence: self.fence, seq: 0, report };
-        PendingCommand { to_store, ..PendingCommand::plain(command) }
+        ReportCommand { to_store, ..ReportCommand::plain(command) }
     }
 
     pub fn start(&mut self, now_ms: u64) {
@@ -163,10 +163,10 @@ impl KernelSessionMachine {
 
     fn ready(&mut self, now_ms: u64, language_info: Option<&RawValue>, sandbox: RawObject) {
         self.idle_since = now_ms;
-        if self.phase != Phase::Launching {
+        if self.phase != SessionPhase::Launching {
             return;
         }
-        self.phase = Phase::Running;
+        self.phase = SessionPhase::Running;
         let language_info = language_info.and_then(|info| RawObject::parse(info.get()).ok()).unwrap_or_default();
         self.push_command(Command::ReportKernelStarted { kernel_session: self.id.clone(), language_info, sandbox });
         self.flush();
@@ -174,13 +174,13 @@ impl KernelSessionMachine {
 
     pub(super) fn launch_failed(&mut self, why: Because<KernelCause>) {
         match self.phase {
-            Phase::Launching => {
+            SessionPhase::Launching => {
                 let (kernel_session, Because { cause, detail }) = (self.id.clone(), why);
                 self.push_command(Command::ReportKernelLaunchFailed { kernel_session, cause, detail });
-                self.phase = Phase::Ended;
+                self.phase = SessionPhase::Ended;
                 self.flush();
             }
-            Phase::Stopping => {
+            SessionPhase::Stopping => {
                 let shut_down = || Because::new(KernelCause::ShutDown, "shut down while it was started");
                 self.end_reported(self.own_cause.clone().unwrap_or_else(shut_down));
             }
@@ -291,7 +291,7 @@ impl KernelSessionMachine {
 
     pub(super) fn end_reported(&mut self, Because { cause, detail }: Because<KernelCause>) {
         self.push_command(Command::ReportKernelEnded { kernel_session: self.id.clone(), cause, detail });
-        self.phase = Phase::Ended;
+        self.phase = SessionPhase::Ended;
         self.flush();
     }
 
@@ -314,7 +314,7 @@ fn id_of(text: &str) -> Option<ExecutionId> {
 const MAX_REGISTRATION_BYTES: usize = 2 << 20;
 
 #[derive(Deserialize)]
-struct Registration {
+struct KernelRegistration {
     functions: Vec<DeclaredFunction>,
 }
 
@@ -346,7 +346,7 @@ impl KernelSessionMachine {
         match read(data) {
             Ok((functions, places)) => {
                 let command = Command::RegisterFunctions { kernel_session: self.id.clone(), fence, functions, places };
-                self.push_alone(PendingCommand { registered_by: Some(id), ..PendingCommand::plain(command) });
+                self.push_alone(ReportCommand { registered_by: Some(id), ..ReportCommand::plain(command) });
             }
             Err(problem) => self.say_not_registered(now_ms, &id, &problem),
         }
@@ -362,7 +362,7 @@ fn read(data: &RawValue) -> Result<(Vec<UserFunction>, Vec<FunctionPlace>), Stri
     if data.get().len() > MAX_REGISTRATION_BYTES {
         return Err(format!("they are described in more than {} MiB", MAX_REGISTRATION_BYTES >> 20));
     }
-    let registration: Registration = serde_json::from_str(data.get()).map_err(|error| error.to_string())?;
+    let registration: KernelRegistration = serde_json::from_str(data.get()).map_err(|error| error.to_string())?;
     let places = registration.functions.iter().filter_map(DeclaredFunction::place).collect();
     Ok((registration.functions.into_iter().map(UserFunction::from).collect(), places))
 }

@@ -66,7 +66,7 @@ fn say(output: &SessionOutput) -> String {
     }
 }
 
-fn say_command(pending: &PendingCommand) -> String {
+fn say_command(pending: &ReportCommand) -> String {
     let report = match &pending.command {
         Command::ReportExecution { report, .. } => report,
         Command::ReportKernelStarted { .. } => return "kernel started".into(),
@@ -372,5 +372,5 @@ fn functions_are_registered_alone_and_a_refusal_stands_in_the_run() {
     assert!(tested.later(20).concat().contains("output"), "the refusal is told");
     tested.give(functions("7"));
     assert!(tested.later(20).concat().contains("output"), "a malformed one is told");
-    assert_eq!(tested.session.phase, Phase::Running);
+    assert_eq!(tested.session.phase, SessionPhase::Running);
 }

@@ -37,7 +37,7 @@ const KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// Answers the server's requests about the working folder. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Transfers {
+pub(crate) struct FolderTransfers {
     folder: Arc<WorkingFolder>,
     client: reqwest::Client,
     base: String,
@@ -45,7 +45,7 @@ pub(crate) struct Transfers {
     places: Arc<Semaphore>,
 }
 
-impl Transfers {
+impl FolderTransfers {
     /// `server` as in [`notarium_client::ConnectOptions`].
     pub fn new(folder: WorkingFolder, server: &str, token: &str) -> Result<Self, AgentError> {
         install_tls_provider();

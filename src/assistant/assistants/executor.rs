@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Runtime;
 use crate::context::messages::{MAX_IMAGE_BYTES, PngResult};
-use crate::host::{Host, with_blobs};
+use crate::host::{NotebookHost, with_blobs};
 use crate::preview::{self, ReadBlob};
 use crate::schema_text;
 use crate::state::{CellStatus, TextQuery, state_text, verify};
@@ -38,7 +38,7 @@ pub(super) struct ToolTask {
     pub call_id: ToolCallId,
     pub call: Arc<ToolCall>,
     /// Cells and runs that the call created in the log.
-    pub effects: Effects,
+    pub effects: CallEffects,
     /// The notebook's state, updated after changes.
     pub state: WatchedNotebook,
 }
@@ -48,15 +48,15 @@ type WatchedNotebook = watch::Receiver<Arc<Document>>;
 
 /// The cells and the runs that a call created when it started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Effects {
+pub(super) struct CallEffects {
     pub cells: Vec<CellId>,
     pub executions: Vec<ExecutionId>,
 }
 
-impl Effects {
+impl CallEffects {
     /// The effects according to the log, for a call that an earlier process started.
     pub async fn recorded(
-        host: &dyn Host,
+        host: &dyn NotebookHost,
         notebook: &NotebookId,
         call_id: &ToolCallId,
         call: &ToolCall,
@@ -94,15 +94,15 @@ impl CallOutcome {
 }
 
 /// Failure of a tool, in words for the model.
-enum Failure {
+enum ToolFailure {
     Certain(String),
     /// The call had begun, and its outcome is unknown: a run was lost, or cannot be read.
     Unknown(String),
 }
 
-type Answer = Result<String, Failure>;
+type ToolAnswer = Result<String, ToolFailure>;
 
-impl From<String> for Failure {
+impl From<String> for ToolFailure {
     fn from(sentence: String) -> Self {
         Self::Certain(sentence)
     }
@@ -113,13 +113,13 @@ pub(super) async fn execute(task: ToolTask) -> CallOutcome {
     let limit = task.limit();
     let (end, result) = match answer(&task).await {
         Ok(result) => (ToolCallEnd::Ok, result),
-        Err(Failure::Certain(sentence)) => (ToolCallEnd::Error, sentence),
-        Err(Failure::Unknown(sentence)) => (ToolCallEnd::OutcomeUnknown, sentence),
+        Err(ToolFailure::Certain(sentence)) => (ToolCallEnd::Error, sentence),
+        Err(ToolFailure::Unknown(sentence)) => (ToolCallEnd::OutcomeUnknown, sentence),
     };
     CallOutcome { end, result: shortened(result, limit) }
 }
 
-async fn answer(task: &ToolTask) -> Answer {
+async fn answer(task: &ToolTask) -> ToolAnswer {
     let Some(tool) = Tool::find(&task.call.function).filter(|tool| tool.executor == Executor::Server) else {
         return in_kernel(task).await;
     };
@@ -154,7 +154,7 @@ fn sentence(rejection: Rejection) -> String {
 }
 
 impl ToolTask {
-    fn host(&self) -> &dyn Host {
+    fn host(&self) -> &dyn NotebookHost {
         &*self.runtime.host
     }
 
@@ -181,11 +181,11 @@ impl ToolTask {
     }
 
     /// The call's only run, when it has ended or the wait timed out.
-    async fn only_run(&self, missing: &str) -> Result<(&ExecutionId, Arc<Execution>), Failure> {
+    async fn only_run(&self, missing: &str) -> Result<(&ExecutionId, Arc<Execution>), ToolFailure> {
         let id = self.effects.executions.first().ok_or_else(|| missing.to_owned())?;
         let notebook = self.wait_for(&self.state, &self.effects.executions).await;
         let run = self.run(&notebook, id).await;
-        let run = run.ok_or_else(|| Failure::Unknown(format!("The record of the run {id} cannot be read.")))?;
+        let run = run.ok_or_else(|| ToolFailure::Unknown(format!("The record of the run {id} cannot be read.")))?;
         Ok((id, run))
     }
 
@@ -212,7 +212,7 @@ impl ToolTask {
 
 // --- reading ---
 
-async fn state(task: &ToolTask, include_outputs: bool, cell_ids: Option<&[CellId]>) -> Answer {
+async fn state(task: &ToolTask, include_outputs: bool, cell_ids: Option<&[CellId]>) -> ToolAnswer {
     let notebook = task.notebook();
     let query = TextQuery { include_outputs, cell_ids, most: MAX_RESULT_BYTES };
     let render = |blobs: &ReadBlob| state_text(&notebook, query, blobs).map_err(|error| error.to_string());
@@ -228,7 +228,7 @@ fn latest<'a>(notebook: &'a Document, cell_id: &CellId) -> Result<(&'a Execution
     notebook.latest_execution(cell_id).ok_or_else(|| format!("Cell {cell_id} was never executed: it has no outputs."))
 }
 
-async fn outputs(task: &ToolTask, cell_id: &CellId) -> Answer {
+async fn outputs(task: &ToolTask, cell_id: &CellId) -> ToolAnswer {
     let notebook = task.notebook();
     let (id, execution) = latest(&notebook, cell_id)?;
     let rendered = with_blobs(task.host(), &task.notebook, |blobs| {
@@ -243,7 +243,7 @@ fn whole(execution: &Execution, blobs: &ReadBlob) -> Vec<String> {
     execution.outputs.iter().map(|output| preview::whole(output, blobs, MAX_OUTPUT_CHARACTERS)).collect()
 }
 
-async fn image(task: &ToolTask, cell_id: &CellId) -> Answer {
+async fn image(task: &ToolTask, cell_id: &CellId) -> ToolAnswer {
     let notebook = task.notebook();
     let (_, execution) = latest(&notebook, cell_id)?;
     let Some(output) = execution.outputs.iter().find(|output| preview::has_png(output)) else {
@@ -257,7 +257,7 @@ async fn image(task: &ToolTask, cell_id: &CellId) -> Answer {
     Ok(PngResult::text(cell_id, output, &png))
 }
 
-async fn run_status(task: &ToolTask, id: &ExecutionId) -> Answer {
+async fn run_status(task: &ToolTask, id: &ExecutionId) -> ToolAnswer {
     let notebook = task.notebook();
     let run = task.run(&notebook, id).await.ok_or_else(|| format!("There is no run {id} here: check the id."))?;
     // True for the run of a tool whose wait had timed out before its end.
@@ -300,13 +300,13 @@ fn word(status: ExecutionStatus) -> &'static str {
     if status.is_queued() { "queued" } else { "running" }
 }
 
-async fn list(task: &ToolTask, query: Option<&str>) -> Answer {
+async fn list(task: &ToolTask, query: Option<&str>) -> ToolAnswer {
     let actor = &task.call.requested_by;
     let found = task.host().notebooks(actor, query, MAX_LISTED_NOTEBOOKS).await.map_err(sentence)?;
     Ok(json!({ "notebooks": found }).to_string())
 }
 
-async fn describe(task: &ToolTask, call: &DescribeConnection) -> Answer {
+async fn describe(task: &ToolTask, call: &DescribeConnection) -> ToolAnswer {
     let (host, actor, notebook) = (task.host(), &task.call.requested_by, &task.notebook);
     let Some(connection) = &call.connection else {
         let named = host.connections(actor, notebook).await.map_err(sentence)?;
@@ -325,19 +325,19 @@ async fn describe(task: &ToolTask, call: &DescribeConnection) -> Answer {
 
 // --- runs ---
 
-async fn execute_cell(task: &ToolTask) -> Answer {
+async fn execute_cell(task: &ToolTask) -> ToolAnswer {
     let (id, run) = task.only_run("The run was not requested: read the notebook and try again.").await?;
     let rendered = render(task, id, &run).await?;
     match run.status {
-        ExecutionStatus::Lost => Err(Failure::Unknown(rendered)),
+        ExecutionStatus::Lost => Err(ToolFailure::Unknown(rendered)),
         ExecutionStatus::Error | ExecutionStatus::Cancelled | ExecutionStatus::Blocked => {
-            Err(Failure::Certain(rendered))
+            Err(ToolFailure::Certain(rendered))
         }
         _ => Ok(rendered),
     }
 }
 
-async fn run_all(task: &ToolTask) -> Answer {
+async fn run_all(task: &ToolTask) -> ToolAnswer {
     let notebook = task.wait_for(&task.state, &task.effects.executions).await;
     let cells = cells_of(task, &notebook).await;
     verified(task, &task.notebook, &notebook, &cells, None).await
@@ -352,7 +352,7 @@ async fn cells_of(task: &ToolTask, notebook: &Document) -> Vec<CellId> {
     cells
 }
 
-async fn create_cells(task: &ToolTask) -> Answer {
+async fn create_cells(task: &ToolTask) -> ToolAnswer {
     let notebook = task.wait_for(&task.state, &task.effects.executions).await;
     let version = |id: &CellId| notebook.cells.get(id).map(|cell| cell.cell_version);
     let cells = task.effects.cells.iter();
@@ -362,7 +362,7 @@ async fn create_cells(task: &ToolTask) -> Answer {
 }
 
 /// Waits for the kernel's answer to a tool that is a run.
-async fn in_kernel(task: &ToolTask) -> Answer {
+async fn in_kernel(task: &ToolTask) -> ToolAnswer {
     let (id, run) = task.only_run("The kernel was not asked: read the notebook and try again.").await?;
     if !run.status.is_finished() {
         // The run goes on; the model must not request it again.
@@ -375,8 +375,8 @@ async fn in_kernel(task: &ToolTask) -> Answer {
         return Ok(json!({"execution_id": id, "status": state, "notice": notice}).to_string());
     }
     answer_of(task, &run).await.map_err(|sentence| match run.status {
-        ExecutionStatus::Lost => Failure::Unknown(sentence),
-        _ => Failure::Certain(sentence),
+        ExecutionStatus::Lost => ToolFailure::Unknown(sentence),
+        _ => ToolFailure::Certain(sentence),
     })
 }
 
@@ -388,22 +388,22 @@ async fn verified(
     notebook: &Document,
     cells: &[CellId],
     made: Option<Value>,
-) -> Answer {
+) -> ToolAnswer {
     let judged = with_blobs(task.host(), id, |blobs| verify(notebook, cells, blobs)).await;
     let head = made.map(|made| format!("{made}\n")).unwrap_or_default();
     let text = format!("{head}{}", judged.text);
     let is_lost =
         |cell: &CellId| notebook.latest_execution(cell).is_some_and(|(_, run)| run.status == ExecutionStatus::Lost);
     match judged.all_ok || !judged.unfinished.is_empty() {
-        _ if cells.iter().any(is_lost) => Err(Failure::Unknown(text)),
+        _ if cells.iter().any(is_lost) => Err(ToolFailure::Unknown(text)),
         true => Ok(text),
-        false => Err(Failure::Certain(text)),
+        false => Err(ToolFailure::Certain(text)),
     }
 }
 
 // --- a new notebook ---
 
-async fn create_notebook(task: &ToolTask, call: &CreateNotebook) -> Answer {
+async fn create_notebook(task: &ToolTask, call: &CreateNotebook) -> ToolAnswer {
     let id = call.notebook_id.clone().unwrap_or_else(|| named_after(&task.call_id));
     let cells = call.cells.as_deref().unwrap_or_default();
     let command = creation(&task.call_id, call, cells);
@@ -417,7 +417,7 @@ async fn create_notebook(task: &ToolTask, call: &CreateNotebook) -> Answer {
     }
     let mut state = task.runtime.watch(&id);
     let notebook = task.host().read_as(&task.call.requested_by, &id).await;
-    let notebook = notebook.map_err(|rejection| Failure::Unknown(format!("{made}\n{}", rejection.message)))?;
+    let notebook = notebook.map_err(|rejection| ToolFailure::Unknown(format!("{made}\n{}", rejection.message)))?;
     // The first watched state may be older than the read one, and without these cells and runs.
     let caught_up = state.wait_for(|seen| seen.version >= notebook.version);
     drop(timeout_at(Instant::now() + task.run_wait(), caught_up).await);

@@ -16,10 +16,12 @@ use tokio::sync::mpsc;
 use super::Runtime;
 use super::executor::CallOutcome;
 use crate::context::messages::{LoadedAttachments, PngResult, attachments_of, load_attachments, may_show};
-use crate::context::{CallPlan, Scene, messages, request};
+use crate::context::{CallPlan, RequestScene, messages, request};
 use crate::host::with_blobs;
-use crate::providers::{Capabilities, Event, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
-use crate::state::KnownNames;
+use crate::providers::{
+    Capabilities, Event, ModelProvider, ModelReply, Request, TokenCounting, ToolDeclaration, Usage as Counted,
+};
+use crate::state::NamesCache;
 
 /// Most pictures of the present turn that a model is shown; the latest are kept.
 const MAX_IMAGES: usize = 4;
@@ -33,7 +35,7 @@ pub(super) struct ModelCall {
     pub notebook: Arc<Document>,
     pub turn_id: TurnId,
     pub turn: Turn,
-    pub provider: Arc<dyn Provider>,
+    pub provider: Arc<dyn ModelProvider>,
     pub model: String,
     pub reporter: mpsc::UnboundedSender<TaskReport>,
 }
@@ -109,7 +111,7 @@ impl ModelCall {
     }
 
     /// Parses names on a blocking thread: the first parse of a large notebook takes long.
-    async fn names(&self) -> Result<Arc<KnownNames>, String> {
+    async fn names(&self) -> Result<Arc<NamesCache>, String> {
         let (runtime, notebook) = (self.runtime.clone(), self.notebook.clone());
         let names = tokio::task::spawn_blocking(move || runtime.names.of(&notebook));
         names.await.map_err(|_| "the cells could not be read: ask again".to_owned())
@@ -120,14 +122,14 @@ impl ModelCall {
         posted: &[MessagePosted],
         images: &BTreeMap<ToolCallId, String>,
         attachments: &LoadedAttachments,
-        names: &KnownNames,
+        names: &NamesCache,
         plan: &CallPlan,
     ) -> Request {
         let conversation = self.notebook.conversations.get(&self.turn.conversation_id);
         let reasoning = self.runtime.reasoning.of(&self.notebook_id, &self.turn_id);
         let marks = conversation.map(|conversation| conversation.flagged.clone()).unwrap_or_default();
         with_blobs(&*self.runtime.host, &self.notebook_id, |blobs| {
-            let scene = Scene {
+            let scene = RequestScene {
                 reasoning: &reasoning,
                 notebook: &self.notebook,
                 names,
@@ -250,9 +252,9 @@ fn picture(block: &MessageBlock) -> Option<(&ToolCallId, &str)> {
 }
 
 /// The tools and the notebook's functions, in the form for models.
-fn offered(notebook: &Document) -> Vec<Tool> {
+fn offered(notebook: &Document) -> Vec<ToolDeclaration> {
     let tools = notarium_core::tools::offered(notebook).into_iter();
-    tools.map(|tool| Tool { name: tool.name, description: tool.description, schema: tool.schema }).collect()
+    tools.map(|tool| ToolDeclaration { name: tool.name, description: tool.description, schema: tool.schema }).collect()
 }
 
 /// Message for people on a server without a provider.
@@ -261,10 +263,10 @@ pub const NO_PROVIDER: &str = "no model provider is set up here: set ANTHROPIC_A
 
 /// Providers in order of preference: the first is the default.
 #[derive(Clone, Default)]
-pub struct Models(Vec<Arc<dyn Provider>>);
+pub struct ModelProviders(Vec<Arc<dyn ModelProvider>>);
 
-impl Models {
-    pub fn new(providers: Vec<Arc<dyn Provider>>) -> Self {
+impl ModelProviders {
+    pub fn new(providers: Vec<Arc<dyn ModelProvider>>) -> Self {
         Self(providers)
     }
 
@@ -284,7 +286,7 @@ impl Models {
 
     /// Chooses a model by a turn's request: `provider/model`, the name of a provider, or a model of the first one. `None`: the first one's
     /// default.
-    pub fn choose(&self, wanted: Option<&str>) -> Result<(Arc<dyn Provider>, String), String> {
+    pub fn choose(&self, wanted: Option<&str>) -> Result<(Arc<dyn ModelProvider>, String), String> {
         let first = self.0.first().ok_or_else(|| NO_PROVIDER.to_owned())?;
         let named = |name: &str| self.0.iter().find(|provider| provider.name() == name);
         let Some(wanted) = wanted else { return Ok((first.clone(), first.default_model().to_owned())) };
@@ -309,7 +311,7 @@ pub(super) enum ModelCallUpdate {
     /// This attempt failed; the provider's client makes another one.
     AttemptFailed(Because<TurnFailure>),
     Answered {
-        reply: Reply,
+        reply: ModelReply,
         usage: Usage,
     },
     /// The call failed. `is_final`: a retry cannot succeed.
@@ -333,11 +335,11 @@ const MAX_NOTEBOOKS: usize = 8;
 
 /// The most recently used notebook is last.
 #[derive(Default)]
-pub(super) struct RecentNames(Mutex<Vec<(NotebookId, Arc<KnownNames>)>>);
+pub(super) struct RecentNames(Mutex<Vec<(NotebookId, Arc<NamesCache>)>>);
 
 impl RecentNames {
     /// The names of exactly this state. Only new or changed cells are parsed.
-    pub(super) fn of(&self, notebook: &Document) -> Arc<KnownNames> {
+    pub(super) fn of(&self, notebook: &Document) -> Arc<NamesCache> {
         // Removed while it is refreshed: a concurrent caller parses from scratch.
         let mut names = self.take(&notebook.notebook_id).unwrap_or_default();
         Arc::make_mut(&mut names).refresh(notebook, is_python(notebook));
@@ -345,13 +347,13 @@ impl RecentNames {
         names
     }
 
-    fn take(&self, notebook: &NotebookId) -> Option<Arc<KnownNames>> {
+    fn take(&self, notebook: &NotebookId) -> Option<Arc<NamesCache>> {
         let mut kept = self.lock();
         let place = kept.iter().position(|(id, _)| id == notebook)?;
         Some(kept.remove(place).1)
     }
 
-    fn put(&self, notebook: NotebookId, names: Arc<KnownNames>) {
+    fn put(&self, notebook: NotebookId, names: Arc<NamesCache>) {
         let mut kept = self.lock();
         kept.retain(|(id, _)| *id != notebook);
         if kept.len() >= MAX_NOTEBOOKS {
@@ -360,7 +362,7 @@ impl RecentNames {
         kept.push((notebook, names));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(NotebookId, Arc<KnownNames>)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(NotebookId, Arc<NamesCache>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

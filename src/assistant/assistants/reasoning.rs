@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use notarium_core::{NotebookId, TurnId};
 
-use crate::providers::{Block, Reply};
+use crate::providers::{Block, ModelReply};
 
 /// Most bytes for all turns; above it the oldest turns lose theirs.
 const MAX_BYTES: usize = 64 << 20;
@@ -30,7 +30,7 @@ impl SealedTurn {
 
 impl SealedReasoning {
     /// Keeps the encrypted reasoning of a reply.
-    pub(super) fn keep(&self, notebook: &NotebookId, turn_id: &TurnId, reply: &Reply) {
+    pub(super) fn keep(&self, notebook: &NotebookId, turn_id: &TurnId, reply: &ModelReply) {
         let items = reply.blocks.iter().filter_map(|block| match block {
             Block::Thinking(thinking) => Some((thinking.id.clone()?, thinking.sealed.clone()?)),
             _ => None,
@@ -72,10 +72,10 @@ mod tests {
 
     use super::*;
 
-    fn reply(id: &str, sealed: String) -> Reply {
+    fn reply(id: &str, sealed: String) -> ModelReply {
         let thinking = Thinking { id: Some(id.to_owned()), sealed: Some(sealed), ..Thinking::default() };
         let blocks = vec![Block::Thinking(Thinking::default()), Block::Thinking(thinking), Block::text("so")];
-        Reply { blocks, stop: StopReason::EndTurn, usage: None, attempts: 1 }
+        ModelReply { blocks, stop: StopReason::EndTurn, usage: None, attempts: 1 }
     }
 
     fn ids(kept: BTreeMap<String, String>) -> Vec<String> {

@@ -19,11 +19,11 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 
-use super::executor::{CallOutcome, Effects, ToolTask, execute};
+use super::executor::{CallEffects, CallOutcome, ToolTask, execute};
 use super::model_call::{ModelCall, ModelCallUpdate, TaskReport};
 use super::{Runtime, WorkerHandle, assistant_of};
 use crate::context::messages;
-use crate::providers::{self, Provider};
+use crate::providers::{self, ModelProvider};
 use crate::turn::{Live, Record, Step, ToolRequest, failed, is_taken_up, next};
 
 /// Most events per read.
@@ -69,7 +69,7 @@ impl Drop for TurnState {
 
 /// Result of one step of a turn or a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Progress {
+enum StepProgress {
     Made,
     None,
 }
@@ -178,12 +178,14 @@ impl Worker {
         loop {
             let mut progress = self.carry_on_calls().await;
             for turn_id in self.turns_to_step() {
-                if !self.backoff.has(turn_id.as_str(), self.looked_at) && self.step(&turn_id).await == Progress::Made {
+                if !self.backoff.has(turn_id.as_str(), self.looked_at)
+                    && self.step(&turn_id).await == StepProgress::Made
+                {
                     self.backoff.end(turn_id.as_str());
-                    progress = Progress::Made;
+                    progress = StepProgress::Made;
                 }
             }
-            if progress == Progress::None {
+            if progress == StepProgress::None {
                 return;
             }
         }

@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::as_data;
-use crate::host::Host;
-use crate::providers::{Arguments, Block, Message, Reply, Thinking, ToolCall, ToolResult};
+use crate::host::NotebookHost;
+use crate::providers::{Block, CallArguments, Message, ModelReply, Thinking, ToolCall, ToolResult};
 
 /// Text for the model at the end of an incomplete answer.
 pub const STOPPED: &str = "[This answer was stopped before its end.]";
 
 /// A model's answer for the record. Each call gets a new id, because a provider's ids are not unique.
-pub fn recorded(reply: &Reply, mut new_id: impl FnMut() -> ToolCallId) -> Vec<MessageBlock> {
+pub fn recorded(reply: &ModelReply, mut new_id: impl FnMut() -> ToolCallId) -> Vec<MessageBlock> {
     let blocks = reply.blocks.iter().filter_map(|block| match block {
         Block::Text { text } if text.is_empty() => None,
         Block::Text { text } => Some(MessageBlock::Text { text: text.clone() }),
@@ -62,7 +62,7 @@ pub fn sent(
     }
     match message.role.known() {
         Some(MessageRole::Assistant) => Message::assistant(sent),
-        _ => Message { role: crate::providers::Role::User, blocks: sent },
+        _ => Message { role: crate::providers::SpeakerRole::User, blocks: sent },
     }
 }
 
@@ -75,7 +75,7 @@ fn block(block: &MessageBlock) -> Option<Block> {
         MessageBlock::ToolCall { provider_id, function, arguments, extra, .. } => Block::ToolCall(ToolCall {
             id: provider_id.clone(),
             name: function.clone(),
-            arguments: Arguments::new(arguments.as_str()),
+            arguments: CallArguments::new(arguments.as_str()),
             extra: extra.clone(),
         }),
         MessageBlock::ToolResult { provider_id, text, is_error, .. } => {
@@ -112,7 +112,7 @@ pub fn attachments_of(posted: &MessagePosted) -> impl DoubleEndedIterator<Item =
 
 /// Loads the latest attachments. Pictures only if the model takes them.
 pub async fn load_attachments(
-    host: &dyn Host,
+    host: &dyn NotebookHost,
     notebook: &NotebookId,
     posted: &[MessagePosted],
     pictures: bool,
@@ -187,7 +187,7 @@ impl PngResult {
     }
 
     /// The PNG that a recorded result of `get_cell_image` names, as base64. `None`: it is missing, too large or damaged.
-    pub async fn load(host: &dyn Host, notebook: &NotebookId, result: &str) -> Option<String> {
+    pub async fn load(host: &dyn NotebookHost, notebook: &NotebookId, result: &str) -> Option<String> {
         let found = serde_json::from_str::<PictureResult>(result).ok()?.image;
         let text = match found.base64 {
             Some(base64) => base64,

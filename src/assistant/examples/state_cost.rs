@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use notarium_assistant::assistants::MAX_RESULT_BYTES;
 use notarium_assistant::context::facts;
 use notarium_assistant::preview::no_blobs;
-use notarium_assistant::state::{KnownNames, TextQuery, state_text, verify};
+use notarium_assistant::state::{NamesCache, TextQuery, state_text, verify};
 use notarium_core::Document;
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ fn measure(name: &str, work: impl Fn() -> usize) {
 fn main() {
     let notebook = notebook();
     let begin = Instant::now();
-    let names = RefCell::new(KnownNames::default());
+    let names = RefCell::new(NamesCache::default());
     names.borrow_mut().refresh(&notebook, true);
     println!("names of {CELLS} cells, the first time: {:.1?}", begin.elapsed());
     for include_outputs in [true, false] {

@@ -34,15 +34,15 @@ pub enum BridgeError {
     Client(reqwest::Error),
 }
 
-type Client = AsyncRwTransport<RoleServer, StdioReader, StdioWriter>;
-type Server = StreamableHttpClientTransport<reqwest::Client>;
+type StdioTransport = AsyncRwTransport<RoleServer, StdioReader, StdioWriter>;
+type HttpTransport = StreamableHttpClientTransport<reqwest::Client>;
 type SentMessage = (Option<RequestId>, Result<(), String>);
 
 /// Passes messages on until standard input ends. After a restart of the server it reconnects. Requests in between are answered
 /// with an error, and a forgotten session is begun anew.
 pub async fn bridge(options: BridgeOptions) -> Result<(), BridgeError> {
     let (input, output) = stdio_pipes();
-    let mut client = Client::new(input, output);
+    let mut client = StdioTransport::new(input, output);
     let mut server = connection(options)?;
     let carried = carry(&mut client, &mut server).await;
     // Ends the session; if that fails, the server ends it later.
@@ -50,16 +50,16 @@ pub async fn bridge(options: BridgeOptions) -> Result<(), BridgeError> {
     carried
 }
 
-fn connection(options: BridgeOptions) -> Result<Server, BridgeError> {
+fn connection(options: BridgeOptions) -> Result<HttpTransport, BridgeError> {
     let query = options.notebook.map(|notebook| format!("?notebook={notebook}")).unwrap_or_default();
     let uri: Arc<str> = format!("{}/mcp{query}", options.server).into();
     let config = StreamableHttpClientTransportConfig::with_uri(uri).auth_header(options.token);
     // Redirects are refused, so that only this server gets the token.
     let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
-    Ok(Server::with_client(http.map_err(BridgeError::Client)?, config))
+    Ok(HttpTransport::with_client(http.map_err(BridgeError::Client)?, config))
 }
 
-async fn carry(client: &mut Client, server: &mut Server) -> Result<(), BridgeError> {
+async fn carry(client: &mut StdioTransport, server: &mut HttpTransport) -> Result<(), BridgeError> {
     let mut sending: FuturesUnordered<BoxFuture<'static, SentMessage>> = FuturesUnordered::new();
     loop {
         tokio::select! {
@@ -81,7 +81,7 @@ async fn carry(client: &mut Client, server: &mut Server) -> Result<(), BridgeErr
     }
 }
 
-fn send(server: &mut Server, message: ClientJsonRpcMessage) -> BoxFuture<'static, SentMessage> {
+fn send(server: &mut HttpTransport, message: ClientJsonRpcMessage) -> BoxFuture<'static, SentMessage> {
     let id = match &message {
         ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
         _ => None,
@@ -91,7 +91,7 @@ fn send(server: &mut Server, message: ClientJsonRpcMessage) -> BoxFuture<'static
 }
 
 /// Answers a request that did not reach the server.
-async fn answer(client: &mut Client, (id, sent): SentMessage) -> Result<(), BridgeError> {
+async fn answer(client: &mut StdioTransport, (id, sent): SentMessage) -> Result<(), BridgeError> {
     let Err(error) = sent else { return Ok(()) };
     tracing::warn!(%error, "a message did not reach the server");
     let Some(id) = id else { return Ok(()) };

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::visitor::{Visitor, visible};
 use crate::assistants::MAX_RESULT_BYTES;
-use crate::host::{Host, ListedNotebook, with_blobs};
+use crate::host::{ListedNotebook, NotebookHost, with_blobs};
 use crate::preview::{ReadBlob, preview};
 use crate::state::{TextQuery, state_text};
 
@@ -70,7 +70,7 @@ pub fn listed(notebooks: &[ListedNotebook]) -> Vec<Resource> {
 
 /// The current content of a URI.
 pub async fn read(
-    host: &Arc<dyn Host>,
+    host: &Arc<dyn NotebookHost>,
     visitor: &Visitor,
     uri: &str,
     target: &ResourceTarget,

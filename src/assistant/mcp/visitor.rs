@@ -6,13 +6,13 @@ use notarium_core::{Actor, Document, NotebookId, Rejection, RejectionCode, Scope
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::Person;
+use super::TokenOwner;
 use super::tools::NOTEBOOK;
-use crate::host::{Host, ListedNotebook};
+use crate::host::{ListedNotebook, NotebookHost};
 
 /// The sender of a message, and the notebook of the connection.
 pub struct Visitor {
-    pub person: Person,
+    pub person: TokenOwner,
     pub actor: Actor,
     /// Title of the conversation.
     pub title: String,
@@ -39,7 +39,7 @@ impl Visitor {
     }
 
     /// The notebook, if person, token and connection permit access.
-    pub async fn read(&self, host: &Arc<dyn Host>, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
+    pub async fn read(&self, host: &Arc<dyn NotebookHost>, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         if !self.reaches(notebook) {
             let message = format!("no notebook {notebook} that you may see: list_notebooks says which there are");
             return Err(Rejection::new(RejectionCode::UnknownNotebook, message));
@@ -54,7 +54,11 @@ pub const MAX_LISTED: usize = 200;
 const MAX_NAMED: usize = 10;
 
 /// Removes the argument `notebook` and resolves it. The error is for the model to read.
-pub async fn chosen(host: &Arc<dyn Host>, visitor: &Visitor, arguments: &mut JsonObject) -> Result<NotebookId, String> {
+pub async fn chosen(
+    host: &Arc<dyn NotebookHost>,
+    visitor: &Visitor,
+    arguments: &mut JsonObject,
+) -> Result<NotebookId, String> {
     match arguments.shift_remove(NOTEBOOK) {
         Some(Value::String(name)) => named(host, visitor, &name).await,
         Some(Value::Null) | None => match &visitor.notebook {
@@ -69,7 +73,7 @@ pub async fn chosen(host: &Arc<dyn Host>, visitor: &Visitor, arguments: &mut Jso
 }
 
 /// A notebook by its id, else by a unique title.
-pub async fn named(host: &Arc<dyn Host>, visitor: &Visitor, name: &str) -> Result<NotebookId, String> {
+pub async fn named(host: &Arc<dyn NotebookHost>, visitor: &Visitor, name: &str) -> Result<NotebookId, String> {
     if let Ok(id) = NotebookId::new(name)
         && visitor.covers(&id)
         && host.read_as(&visitor.actor, &id).await.is_ok()
@@ -99,7 +103,7 @@ fn within(visitor: &Visitor, id: NotebookId) -> Result<NotebookId, String> {
 
 /// The notebooks that person, token and connection allow, last changed first.
 pub async fn visible(
-    host: &Arc<dyn Host>,
+    host: &Arc<dyn NotebookHost>,
     visitor: &Visitor,
     query: Option<&str>,
 ) -> Result<Vec<ListedNotebook>, Rejection> {

@@ -11,7 +11,7 @@ use super::call::{Decoder, Dialect, IMAGE_LEFT_OUT, arguments_to_send};
 use super::capabilities::Capabilities;
 use super::error::CallContext;
 use super::error::ProviderError;
-use super::message::{Block, Message, Request, Role, Thinking, Tool, ToolCall, ToolResult};
+use super::message::{Block, Message, Request, SpeakerRole, Thinking, ToolCall, ToolDeclaration, ToolResult};
 use super::reply::Assembler;
 use super::reply::{StopReason, Usage};
 use super::settings::Secret;
@@ -57,7 +57,7 @@ impl Dialect for Messages {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Events::default())
+        Box::new(EventReader::default())
     }
 
     fn counting(&self) -> Option<(&'static str, &'static [&'static str])> {
@@ -65,18 +65,18 @@ impl Dialect for Messages {
     }
 }
 
-fn tool(tool: &Tool) -> Value {
+fn tool(tool: &ToolDeclaration) -> Value {
     json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema })
 }
 
 fn message(message: &Message, can: &Capabilities, origin: &str) -> Option<Value> {
     let mut blocks: Vec<&Block> = message.blocks.iter().collect();
     // Results must come first; the sort keeps the order otherwise.
-    if message.role == Role::User {
+    if message.role == SpeakerRole::User {
         blocks.sort_by_key(|block| !matches!(block, Block::ToolResult(_)));
     }
     let content: Vec<Value> = blocks.into_iter().filter_map(|sent| block(sent, can, origin)).collect();
-    let role = if message.role == Role::User { "user" } else { "assistant" };
+    let role = if message.role == SpeakerRole::User { "user" } else { "assistant" };
     (!content.is_empty()).then(|| json!({ "role": role, "content": content }))
 }
 
@@ -172,12 +172,12 @@ struct RawUsage {
 
 /// Reads events, and maps their indexes to blocks. Unknown kinds of blocks have no entry.
 #[derive(Default)]
-struct Events {
+struct EventReader {
     blocks: BTreeMap<u64, usize>,
     is_over: bool,
 }
 
-impl Decoder for Events {
+impl Decoder for EventReader {
     fn read(&mut self, data: &str, asked: &CallContext, reply: &mut Assembler) -> Result<(), ProviderError> {
         let event: StreamEvent = serde_json::from_str(data).map_err(|error| asked.malformed(&error.to_string()))?;
         let index = event.index.unwrap_or_default();
@@ -203,7 +203,7 @@ impl Decoder for Events {
     }
 }
 
-impl Events {
+impl EventReader {
     fn start(&mut self, index: u64, started: Option<StartedBlock>, reply: &mut Assembler) {
         let Some(started) = started else { return };
         let block = match started.kind.as_str() {

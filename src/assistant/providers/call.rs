@@ -12,14 +12,14 @@ use tokio::time::{sleep, timeout};
 
 use super::anthropic::Messages;
 use super::capabilities::{Capabilities, Protocol};
-use super::error::{CallContext, Failure, ProviderError};
-use super::message::{Arguments, Request};
+use super::error::{CallContext, CallFailure, ProviderError};
+use super::message::{CallArguments, Request};
 use super::openai::ChatCompletions;
 use super::reply::{Assembler, Event, MAX_BLOCKS};
 use super::responses::Responses;
 use super::settings::{ProviderSettings, Secret, SetupError};
 use super::transport::{Attempt, CallLimits, RawStream, http_client};
-use super::{Counting, EventStream, Provider};
+use super::{Counting, EventStream, ModelProvider};
 
 /// Text in place of an image for a model that takes none.
 pub(super) const IMAGE_LEFT_OUT: &str = "[An image is left out: this model takes none.]";
@@ -48,7 +48,7 @@ pub(super) trait Decoder: Send {
 }
 
 /// Arguments in the form for a model: servers refuse invalid JSON, so that is wrapped.
-pub(super) fn arguments_to_send(arguments: &Arguments) -> String {
+pub(super) fn arguments_to_send(arguments: &CallArguments) -> String {
     match arguments.parse() {
         Ok(_) => arguments.text().to_owned(),
         Err(_) => json!({ "malformed_arguments": arguments.text() }).to_string(),
@@ -69,7 +69,7 @@ struct HttpProvider {
     settings: ProviderSettings,
 }
 
-impl Provider for HttpProvider {
+impl ModelProvider for HttpProvider {
     fn name(&self) -> &str {
         &self.name
     }
@@ -100,7 +100,7 @@ impl Provider for HttpProvider {
 }
 
 impl HttpProvider {
-    fn call(&self, request: Request) -> Call {
+    fn call(&self, request: Request) -> RunningCall {
         let origin = format!("{}/{}", self.name, request.model);
         let mut body = self.dialect.body(&request, &self.capabilities(&request.model), &origin);
         self.dialect.add(&mut body, self.settings.extra_body.clone());
@@ -110,7 +110,7 @@ impl HttpProvider {
             model: request.model,
             key: self.key.clone(),
         };
-        Call {
+        RunningCall {
             provider: self.clone(),
             asked: Arc::new(asked),
             body,
@@ -126,7 +126,7 @@ impl HttpProvider {
 }
 
 /// A running call. Dropping it drops the connection.
-struct Call {
+struct RunningCall {
     provider: HttpProvider,
     asked: Arc<CallContext>,
     body: Map<String, Value>,
@@ -149,8 +149,8 @@ struct OpenAttempt {
     reply: Assembler,
 }
 
-impl Call {
-    async fn next(&mut self) -> Option<Result<Event, Failure>> {
+impl RunningCall {
+    async fn next(&mut self) -> Option<Result<Event, CallFailure>> {
         loop {
             if let Some(event) = self.open.as_mut().and_then(|open| open.reply.next_event()) {
                 return Some(Ok(self.hand_out(event)));
@@ -174,7 +174,7 @@ impl Call {
     }
 
     /// Announces another attempt, or returns the failure of the call.
-    fn after(&mut self, error: ProviderError) -> Result<Event, Failure> {
+    fn after(&mut self, error: ProviderError) -> Result<Event, CallFailure> {
         let usage = self.open.take().and_then(|open| open.reply.usage());
         let wait = self.provider.retry.wait_after(self.attempts, &error, chance()).filter(|_| !self.handed_out);
         let attempt = self.attempts;
@@ -186,7 +186,7 @@ impl Call {
             }
             None => {
                 self.is_done = true;
-                Err(Failure { error, attempts: attempt, handed_out: self.handed_out, usage })
+                Err(CallFailure { error, attempts: attempt, handed_out: self.handed_out, usage })
             }
         }
     }
@@ -271,7 +271,7 @@ impl OpenAttempt {
 }
 
 /// A provider as configured, with the environment of this process, default retries and limits.
-pub fn connect(settings: &ProviderSettings) -> Result<Arc<dyn Provider>, SetupError> {
+pub fn connect(settings: &ProviderSettings) -> Result<Arc<dyn ModelProvider>, SetupError> {
     connect_with(settings, |name| std::env::var(name).ok(), RetryPolicy::default(), CallLimits::default())
 }
 
@@ -281,7 +281,7 @@ pub fn connect_with(
     variable: impl Fn(&str) -> Option<String>,
     retry: RetryPolicy,
     limits: CallLimits,
-) -> Result<Arc<dyn Provider>, SetupError> {
+) -> Result<Arc<dyn ModelProvider>, SetupError> {
     let dialect: Arc<dyn Dialect> = match settings.protocol()? {
         Protocol::Responses => Arc::new(Responses),
         Protocol::ChatCompletions => Arc::new(ChatCompletions),

@@ -132,7 +132,7 @@ fn empty_advice(stop: &StopReason) -> &'static str {
 /// Failure of a whole call, after all attempts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
-pub struct Failure {
+pub struct CallFailure {
     #[source]
     pub error: ProviderError,
     /// Count of attempts; 1 means no retry.

@@ -11,7 +11,7 @@ pub struct Request {
     /// The system text; empty for none.
     pub system: String,
     pub messages: Vec<Message>,
-    pub tools: Vec<Tool>,
+    pub tools: Vec<ToolDeclaration>,
     /// Most tokens of the reply, thinking included.
     pub max_tokens: u32,
     /// The conversation: calls under the same key find their common beginning in the provider's cache.
@@ -20,7 +20,7 @@ pub struct Request {
 
 /// A tool as the model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Tool {
+pub struct ToolDeclaration {
     pub name: String,
     pub description: String,
     /// JSON Schema of the arguments, an object.
@@ -29,7 +29,7 @@ pub struct Tool {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum SpeakerRole {
     /// Messages of people, and results of tools.
     User,
     Assistant,
@@ -37,24 +37,24 @@ pub enum Role {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    pub role: Role,
+    pub role: SpeakerRole,
     pub blocks: Vec<Block>,
 }
 
 impl Message {
     /// A person's text.
     pub fn user(text: impl Into<String>) -> Self {
-        Self { role: Role::User, blocks: vec![Block::text(text)] }
+        Self { role: SpeakerRole::User, blocks: vec![Block::text(text)] }
     }
 
-    /// The model's answer, as [`super::Reply`] holds it.
+    /// The model's answer, as [`super::ModelReply`] holds it.
     pub fn assistant(blocks: Vec<Block>) -> Self {
-        Self { role: Role::Assistant, blocks }
+        Self { role: SpeakerRole::Assistant, blocks }
     }
 
     /// The results of the calls of the assistant's last message, all of them.
     pub fn results(results: Vec<ToolResult>) -> Self {
-        Self { role: Role::User, blocks: results.into_iter().map(Block::ToolResult).collect() }
+        Self { role: SpeakerRole::User, blocks: results.into_iter().map(Block::ToolResult).collect() }
     }
 }
 
@@ -118,7 +118,7 @@ pub struct ToolCall {
     /// The provider's id, unique within the conversation.
     pub id: String,
     pub name: String,
-    pub arguments: Arguments,
+    pub arguments: CallArguments,
     /// JSON text of other data that the provider attached and expects back unchanged (Gemini's thought signature).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<String>,
@@ -134,11 +134,11 @@ pub struct ToolResult {
 /// The arguments of a call exactly as the model wrote them, which need not be JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Arguments {
+pub struct CallArguments {
     text: String,
 }
 
-impl Arguments {
+impl CallArguments {
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into() }
     }

@@ -13,7 +13,7 @@ use super::call::{Decoder, Dialect};
 use super::capabilities::Capabilities;
 use super::error::CallContext;
 use super::error::ProviderError;
-use super::message::{Block, Message, Request, Role, Tool, ToolCall, ToolResult};
+use super::message::{Block, Message, Request, SpeakerRole, ToolCall, ToolDeclaration, ToolResult};
 use super::reply::Assembler;
 use super::reply::{StopReason, Usage};
 use super::settings::Secret;
@@ -69,7 +69,7 @@ pub(super) fn bearer(key: Option<&Secret>) -> HeaderMap {
     }))
 }
 
-fn tool(tool: &Tool) -> Value {
+fn tool(tool: &ToolDeclaration) -> Value {
     json!({
         "type": "function",
         "function": { "name": tool.name, "description": tool.description, "parameters": tool.schema },
@@ -80,8 +80,8 @@ fn messages(request: &Request, can: &Capabilities) -> Vec<Value> {
     let system = Some(&request.system).filter(|text| !text.is_empty());
     let system = system.map(|text| json!({ "role": "system", "content": text }));
     let rest = request.messages.iter().flat_map(|message| match message.role {
-        Role::User => user_messages(message, can),
-        Role::Assistant => assistant_message(message).into_iter().collect(),
+        SpeakerRole::User => user_messages(message, can),
+        SpeakerRole::Assistant => assistant_message(message).into_iter().collect(),
     });
     system.into_iter().chain(rest).collect()
 }

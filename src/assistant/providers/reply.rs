@@ -1,4 +1,4 @@
-//! A model's answer: the events of its stream, the whole [`Reply`], and the [`Assembler`] that builds both from the pieces.
+//! A model's answer: the events of its stream, the whole [`ModelReply`], and the [`Assembler`] that builds both from the pieces.
 //! Pure; all protocols use it.
 
 use std::collections::VecDeque;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::error::ProviderError;
-use super::message::{Arguments, Block, Thinking, ToolCall};
+use super::message::{Block, CallArguments, Thinking, ToolCall};
 
 /// A complete answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Reply {
+pub struct ModelReply {
     pub blocks: Vec<Block>,
     pub stop: StopReason,
     /// Absent if the provider reports none.
@@ -46,7 +46,7 @@ pub struct Usage {
     pub cached_tokens: u64,
 }
 
-/// Event of a stream. `block` is an index in [`Reply::blocks`]. Blocks may be interleaved: parallel calls can grow side by side.
+/// Event of a stream. `block` is an index in [`ModelReply::blocks`]. Blocks may be interleaved: parallel calls can grow side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// An attempt failed before anything was handed out; the next begins after `wait`.
@@ -79,7 +79,7 @@ pub enum Event {
         block: usize,
     },
     /// The last event: the whole reply, for the record.
-    Finished(Reply),
+    Finished(ModelReply),
 }
 
 /// Most blocks in one reply; more are an endless loop of the model, or an attack.
@@ -133,7 +133,7 @@ impl Assembler {
     }
 
     pub(super) fn open_call(&mut self, id: String, name: String) -> usize {
-        let call = ToolCall { id: id.clone(), name: name.clone(), arguments: Arguments::default(), extra: None };
+        let call = ToolCall { id: id.clone(), name: name.clone(), arguments: CallArguments::default(), extra: None };
         let block = self.open(Block::ToolCall(call));
         self.events.push_back(Event::ToolCallStarted { block, id, name });
         block
@@ -239,7 +239,7 @@ impl Assembler {
             return Err(ProviderError::EmptyReply { stop });
         }
         let usage = self.usage.take();
-        self.events.push_back(Event::Finished(Reply { blocks, stop, usage, attempts }));
+        self.events.push_back(Event::Finished(ModelReply { blocks, stop, usage, attempts }));
         Ok(())
     }
 }

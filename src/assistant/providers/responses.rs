@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::call::{Decoder, Dialect, IMAGE_LEFT_OUT, arguments_to_send};
 use super::capabilities::Capabilities;
-use super::message::{Block, Message, Request, Role, Thinking, Tool, ToolCall, ToolResult};
+use super::message::{Block, Message, Request, SpeakerRole, Thinking, ToolCall, ToolDeclaration, ToolResult};
 use super::openai::{bearer, result_text};
 use super::settings::Secret;
 use stream::ResponseEvents;
@@ -80,7 +80,7 @@ impl Dialect for Responses {
     }
 }
 
-fn tool(tool: &Tool) -> ToolItem {
+fn tool(tool: &ToolDeclaration) -> ToolItem {
     ToolItem::Function(FunctionTool {
         name: tool.name.clone(),
         description: Some(tool.description.clone()),
@@ -93,8 +93,8 @@ fn tool(tool: &Tool) -> ToolItem {
 
 fn items(message: &Message, can: &Capabilities, origin: &str) -> Vec<InputItem> {
     match message.role {
-        Role::User => user_items(message, can),
-        Role::Assistant => assistant_items(message, origin),
+        SpeakerRole::User => user_items(message, can),
+        SpeakerRole::Assistant => assistant_items(message, origin),
     }
 }
 

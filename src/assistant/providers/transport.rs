@@ -55,11 +55,11 @@ pub(super) fn http_client(limits: &CallLimits) -> Result<reqwest::Client, reqwes
         .build()
 }
 
-type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<ProviderError>>> + Send>>;
+type ServerEvents = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<ProviderError>>> + Send>>;
 
 /// The events of an attempt as they arrive; yields the data of each.
 pub(super) struct RawStream {
-    events: Events,
+    events: ServerEvents,
     received: Arc<AtomicU64>,
     asked: Arc<CallContext>,
 }

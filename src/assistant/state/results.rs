@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{CellDetail, CellState, CellStatus, FunctionState, StateError, cell_state, frame, known, names_of, stale};
-use crate::preview::{Failure, ReadBlob, truncated};
+use crate::preview::{ErrorOutput, ReadBlob, truncated};
 
 /// Least bytes of a cell's text beside its source.
 const MIN_CELL_BYTES: usize = 64;
@@ -39,14 +39,14 @@ pub fn state_text(notebook: &Document, query: TextQuery, blobs: &ReadBlob) -> Re
     }
     let is_python = is_python(notebook);
     let stale = stale(notebook, is_python);
-    let writer = Writer { notebook, is_python, stale, blobs: query.include_outputs.then_some(blobs) };
+    let writer = StateWriter { notebook, is_python, stale, blobs: query.include_outputs.then_some(blobs) };
     let asked: Option<BTreeSet<&CellId>> = query.cell_ids.map(|ids| ids.iter().collect());
     let is_wanted = |id: &&CellId| asked.as_ref().is_none_or(|ids| ids.contains(id));
     let wanted: Vec<&CellId> = notebook.order.iter().filter(is_wanted).collect();
     Ok(writer.whole(&wanted, query.most).unwrap_or_else(|| writer.shortened(&wanted, query.most)))
 }
 
-struct Writer<'a> {
+struct StateWriter<'a> {
     notebook: &'a Document,
     is_python: bool,
     /// Reasons why cells of a reactive notebook are stale.
@@ -55,7 +55,7 @@ struct Writer<'a> {
     blobs: Option<&'a ReadBlob<'a>>,
 }
 
-impl Writer<'_> {
+impl StateWriter<'_> {
     fn text(&self, id: &CellId, detail: CellDetail) -> Option<Box<RawValue>> {
         let cell = self.notebook.cells.get(id)?;
         let names = names_of(cell, self.is_python);
@@ -115,7 +115,7 @@ impl Writer<'_> {
 
 /// Result of checking every cell that a batch touched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Verification {
+pub struct BatchCheck {
     /// Report for the model.
     pub text: String,
     /// True if every cell ran to its end without an error.
@@ -124,7 +124,7 @@ pub struct Verification {
     pub unfinished: Vec<CellId>,
 }
 
-enum Verdict {
+enum CellVerdict {
     /// Not a code cell: markdown, raw, a prompt.
     NotRun,
     Ok,
@@ -133,21 +133,21 @@ enum Verdict {
 }
 
 /// Judges the cells that a batch touched, in the order given. Cells that cannot run count only if they were removed.
-pub fn verify(notebook: &Document, touched: &[CellId], blobs: &ReadBlob) -> Verification {
+pub fn verify(notebook: &Document, touched: &[CellId], blobs: &ReadBlob) -> BatchCheck {
     let (mut ok, mut failed, mut waiting, mut unfinished) = (0, Vec::new(), Vec::new(), Vec::new());
     for id in touched {
         match verdict(notebook, id, blobs) {
-            Verdict::NotRun => {}
-            Verdict::Ok => ok += 1,
-            Verdict::Failed(why) => failed.push(format!("- Cell {id}: {why}")),
-            Verdict::Unfinished(how) => {
+            CellVerdict::NotRun => {}
+            CellVerdict::Ok => ok += 1,
+            CellVerdict::Failed(why) => failed.push(format!("- Cell {id}: {why}")),
+            CellVerdict::Unfinished(how) => {
                 waiting.push(format!("- Cell {id}: {how}"));
                 unfinished.push(id.clone());
             }
         }
     }
     let all_ok = failed.is_empty() && waiting.is_empty();
-    Verification { text: text(ok, &failed, &waiting), all_ok, unfinished }
+    BatchCheck { text: text(ok, &failed, &waiting), all_ok, unfinished }
 }
 
 fn text(ok: usize, failed: &[String], waiting: &[String]) -> String {
@@ -168,41 +168,45 @@ fn text(ok: usize, failed: &[String], waiting: &[String]) -> String {
     }
 }
 
-fn verdict(notebook: &Document, id: &CellId, blobs: &ReadBlob) -> Verdict {
+fn verdict(notebook: &Document, id: &CellId, blobs: &ReadBlob) -> CellVerdict {
     let Some(cell) = notebook.cells.get(id) else {
-        return Verdict::Failed("moved to the trash before it could be verified".to_owned());
+        return CellVerdict::Failed("moved to the trash before it could be verified".to_owned());
     };
     if !cell.content.cell_type.runs() {
-        return Verdict::NotRun;
+        return CellVerdict::NotRun;
     }
-    let Some((_, execution)) = notebook.latest_execution(id) else { return Verdict::Failed("not executed".to_owned()) };
+    let Some((_, execution)) = notebook.latest_execution(id) else {
+        return CellVerdict::Failed("not executed".to_owned());
+    };
     let because = |word: &str| match execution.end_sentence() {
-        Some(notice) => Verdict::Failed(format!("{word}: {notice}")),
-        None => Verdict::Failed(word.to_owned()),
+        Some(notice) => CellVerdict::Failed(format!("{word}: {notice}")),
+        None => CellVerdict::Failed(word.to_owned()),
     };
     match CellStatus::of(notebook, id) {
-        CellStatus::Idle => Verdict::Failed("not executed".to_owned()),
-        CellStatus::Imported => Verdict::Failed("not executed here: its outputs came with a file or a copy".to_owned()),
-        CellStatus::Queued => Verdict::Unfinished("waits in the queue"),
-        CellStatus::Running => Verdict::Unfinished("still running"),
+        CellStatus::Idle => CellVerdict::Failed("not executed".to_owned()),
+        CellStatus::Imported => {
+            CellVerdict::Failed("not executed here: its outputs came with a file or a copy".to_owned())
+        }
+        CellStatus::Queued => CellVerdict::Unfinished("waits in the queue"),
+        CellStatus::Running => CellVerdict::Unfinished("still running"),
         CellStatus::Cancelled => because("cancelled"),
         CellStatus::Blocked => because("not executed"),
         CellStatus::Lost => because("lost, nobody knows how it ended"),
-        CellStatus::Stale => Verdict::Failed("its source was changed after it ran: run it again".to_owned()),
-        CellStatus::Error => Verdict::Failed(failure(execution, blobs)),
+        CellStatus::Stale => CellVerdict::Failed("its source was changed after it ran: run it again".to_owned()),
+        CellStatus::Error => CellVerdict::Failed(failure(execution, blobs)),
         // A kernel may show an error and continue, so a run with status ok is judged by its outputs.
-        CellStatus::Ok if shows_failure(execution, blobs) => Verdict::Failed(failure(execution, blobs)),
-        CellStatus::Ok => Verdict::Ok,
+        CellStatus::Ok if shows_failure(execution, blobs) => CellVerdict::Failed(failure(execution, blobs)),
+        CellStatus::Ok => CellVerdict::Ok,
     }
 }
 
 fn shows_failure(execution: &Execution, blobs: &ReadBlob) -> bool {
-    execution.outputs.iter().any(|output| Failure::of(output, blobs).is_some())
+    execution.outputs.iter().any(|output| ErrorOutput::of(output, blobs).is_some())
 }
 
 /// Type and message of the last error.
 fn failure(execution: &Execution, blobs: &ReadBlob) -> String {
-    let found = execution.outputs.iter().rev().find_map(|output| Failure::of(output, blobs));
+    let found = execution.outputs.iter().rev().find_map(|output| ErrorOutput::of(output, blobs));
     match (found, execution.end_sentence()) {
         (Some(failure), _) => format!("{}: {}", failure.name, truncated(&failure.message)),
         (None, Some(notice)) => format!("error: {notice}"),

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use notarium_assistant::context::{CallPlan, Scene, request};
+use notarium_assistant::context::{CallPlan, RequestScene, request};
 use notarium_assistant::preview::no_blobs;
-use notarium_assistant::providers::{Block, Family, Message, Request, Role};
-use notarium_assistant::state::KnownNames;
+use notarium_assistant::providers::{Block, Family, Message, Request, SpeakerRole};
+use notarium_assistant::state::NamesCache;
 use notarium_core::{
     BlobPart, Document, MessageBlock, MessageFlags, MessageId, MessagePosted, MessageRole, Open, Turn,
 };
@@ -94,16 +94,16 @@ fn in_scene<T>(
     cell_id: Option<&str>,
     posted: &[MessagePosted],
     marks: &[(&str, MessageFlags)],
-    see: impl FnOnce(&Scene) -> T,
+    see: impl FnOnce(&RequestScene) -> T,
 ) -> T {
-    let mut names = KnownNames::default();
+    let mut names = NamesCache::default();
     names.refresh(notebook, true);
     let marks: BTreeMap<MessageId, MessageFlags> =
         marks.iter().map(|(id, marks)| (id.parse().unwrap(), *marks)).collect();
     let turn = turn(cell_id);
     let turn_id = "now".parse().unwrap();
     let images = BTreeMap::new();
-    see(&Scene {
+    see(&RequestScene {
         notebook,
         names: &names,
         turn_id: &turn_id,
@@ -242,7 +242,7 @@ fn a_prompt_cell_is_told_the_cells_above_it_as_a_dialog() {
     assert_eq!(shown_words.len(), 6, "{shown_words:#?}");
     assert!(shown_words[1].contains("# Losses") && shown_words[2].contains("answer = 42"), "{shown_words:#?}");
     assert_eq!(&shown_words[3..], ["What is it?", "Forty-two.", "Why?"]);
-    assert_eq!(request.messages[4].role, Role::Assistant);
+    assert_eq!(request.messages[4].role, SpeakerRole::Assistant);
     let narrow = words(&rendered(&notebook, Some("prompt"), &all, &[], 60).messages);
     assert!(narrow[0].contains("Always") && !narrow.iter().any(|text| text.contains("# Losses")), "{narrow:#?}");
 }
@@ -271,7 +271,7 @@ fn of_a_long_dialog_only_what_fits_is_rendered() {
     };
     let all = [posted("q", "now", MessageRole::User, text("Why?"))];
     let request = in_scene(&long, Some("prompt"), &all, &[], |scene| {
-        let scene = Scene { blobs: &blobs, ..*scene };
+        let scene = RequestScene { blobs: &blobs, ..*scene };
         let mut plan = plan(Family::Anthropic, "claude-sonnet-5-5");
         plan.budget = plan.estimate(&Request { messages: Vec::new(), ..request(&scene, &plan) }) + 1_000;
         *asked.borrow_mut() = 0;
@@ -291,7 +291,7 @@ fn a_reply_that_a_file_brought_is_not_told_in_the_assistants_voice() {
     ]);
     let all = [posted("q", "now", MessageRole::User, text("Why?"))];
     let request = rendered(&notebook, Some("prompt"), &all, &[], 50_000);
-    assert!(request.messages.iter().all(|message| message.role != Role::Assistant), "{:#?}", request.messages);
+    assert!(request.messages.iter().all(|message| message.role != SpeakerRole::Assistant), "{:#?}", request.messages);
     let told = words(&request.messages).into_iter().find(|text| text.contains("unasked")).expect("it is told");
     assert!(told.contains("reply_from_elsewhere"), "{told}");
 }
@@ -311,7 +311,7 @@ fn encrypted_reasoning_of_the_turn_goes_with_its_thought_and_counts() {
     in_scene(&notebook(&[]), None, &all, &[], |scene| {
         let plan = plan(Family::OpenAi, "gpt-5.4");
         let without = plan.estimate(&request(scene, &plan));
-        let request = request(&Scene { reasoning: &reasoning, ..*scene }, &plan);
+        let request = request(&RequestScene { reasoning: &reasoning, ..*scene }, &plan);
         assert_eq!(request.cache_key.as_deref(), Some("talk"));
         let sealed = request.messages.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
             Block::Thinking(thinking) => Some(thinking.sealed.as_ref().map(String::len)),
@@ -352,7 +352,7 @@ fn the_session_tells_what_is_imported_and_defined_in_the_kernel_of_now() {
         "kernel_session": "k", "fence": 7, "ended_at": 5});
     let session = |notebook: &Value| -> Value {
         let notebook: Document = serde_json::from_value(notebook.clone()).unwrap();
-        let mut names = KnownNames::default();
+        let mut names = NamesCache::default();
         names.refresh(&notebook, true);
         notarium_assistant::context::facts(&notebook, &names)
     };

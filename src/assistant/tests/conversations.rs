@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use notarium_assistant::providers::{
-    Arguments, Block, CallLimits, Event, Family, Message, ProviderSettings, Request, StopReason, Thinking, ToolCall,
-    ToolResult, Usage, connect_with,
+    Block, CallArguments, CallLimits, Event, Family, Message, ProviderSettings, Request, StopReason, Thinking,
+    ToolCall, ToolResult, Usage, connect_with,
 };
 use notarium_scripted::{Rule, Script, ScriptedCall, ScriptedReply, ScriptedServer, When};
 use serde_json::json;
@@ -143,7 +143,7 @@ async fn a_recorded_reply_can_be_read_back_and_sent_again() {
         let mut request = request("delete it");
         let reply = call.run(request.clone()).await.reply().clone();
         let recorded = serde_json::to_string(&reply).unwrap();
-        let reply: notarium_assistant::providers::Reply = serde_json::from_str(&recorded).unwrap();
+        let reply: notarium_assistant::providers::ModelReply = serde_json::from_str(&recorded).unwrap();
         answer(&mut request, &reply.blocks, &[(r#"{"cells":[{"id":"c7","version":3}]}"#, false)]);
         assert_eq!(call.run(request).await.reply().stop, StopReason::ToolUse);
     }
@@ -196,9 +196,9 @@ async fn malformed_arguments_are_handed_over_and_can_be_sent_back() {
 
 #[test]
 fn arguments_must_be_an_object() {
-    assert!(Arguments::new("  ").parse().unwrap().is_empty());
+    assert!(CallArguments::new("  ").parse().unwrap().is_empty());
     for text in ["[1]", "null", "\"{}\"", "{\"a\":1}}", "{"] {
-        assert!(Arguments::new(text).parse().is_err(), "{text}");
+        assert!(CallArguments::new(text).parse().is_err(), "{text}");
     }
 }
 
@@ -207,7 +207,7 @@ async fn images_results_and_errors_are_written_as_each_protocol_wants_them() {
     let call_made = ToolCall {
         id: "call_1".into(),
         name: "run".into(),
-        arguments: Arguments::new(r#"{"big":12345678901234567890}"#),
+        arguments: CallArguments::new(r#"{"big":12345678901234567890}"#),
         extra: None,
     };
     let result = ToolResult { call_id: "call_1".into(), text: "no such cell".into(), is_error: true };

@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use notarium_assistant::assistants::{Called, Caller, WantedCall};
-use notarium_assistant::host::{Host, ListedNotebook, Notice};
-use notarium_assistant::mcp::{McpService, Person, service};
+use notarium_assistant::assistants::{Called, ToolCaller, WantedCall};
+use notarium_assistant::host::{ChangeNotice, ListedNotebook, NotebookHost};
+use notarium_assistant::mcp::{McpService, TokenOwner, service};
 use notarium_core::{
     Actor, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Rejection,
     RejectionCode, Risk, Scope, Stored, ToolCallId, Version,
@@ -26,7 +26,7 @@ fn rejected(code: RejectionCode) -> Rejection {
 }
 
 #[async_trait]
-impl Host for FakeHost {
+impl NotebookHost for FakeHost {
     async fn execute_as(&self, _: CommandId, _: &Actor, _: &NotebookId, _: &Command) -> Result<AckMessage, Rejection> {
         Err(rejected(RejectionCode::Forbidden))
     }
@@ -72,7 +72,7 @@ impl Host for FakeHost {
         Err("not here".to_owned())
     }
 
-    async fn next_notice(&self) -> Option<Notice> {
+    async fn next_notice(&self) -> Option<ChangeNotice> {
         None
     }
 
@@ -106,7 +106,7 @@ struct FakeCaller {
 }
 
 #[async_trait]
-impl Caller for FakeCaller {
+impl ToolCaller for FakeCaller {
     async fn call(
         &self,
         actor: &Actor,
@@ -156,7 +156,7 @@ fn waiting() -> Called {
 struct Scene {
     caller: Arc<FakeCaller>,
     service: McpService,
-    person: Person,
+    person: TokenOwner,
     url: &'static str,
     session: Option<String>,
 }
@@ -184,7 +184,7 @@ impl Scene {
     fn new() -> Self {
         let caller = Arc::new(FakeCaller::default());
         let service = service(caller.clone(), Arc::new(FakeHost));
-        let person = Person {
+        let person = TokenOwner {
             user_id: "ann".parse().unwrap(),
             token_id: "token-of-ann".parse().unwrap(),
             scopes: [Scope::Read, Scope::Edit, Scope::Run].into(),

@@ -3,7 +3,7 @@
 use notarium_assistant::context::messages::LoadedAttachments;
 use notarium_assistant::context::messages::{STOPPED, recorded, sent};
 use notarium_assistant::providers::{
-    Arguments, Block, Message, Reply, Role, StopReason, Thinking, ToolCall, ToolResult,
+    Block, CallArguments, Message, ModelReply, SpeakerRole, StopReason, Thinking, ToolCall, ToolResult,
 };
 use notarium_core::{MessageBlock, MessagePosted, MessageRole, Open, ToolCallId};
 
@@ -21,7 +21,7 @@ fn posted(role: MessageRole, blocks: &[MessageBlock]) -> MessagePosted {
 
 /// A reply through the record: its stored form, and its form in the next request.
 fn again(blocks: &[Block]) -> (Vec<MessageBlock>, Message) {
-    let reply = Reply { blocks: blocks.to_vec(), stop: StopReason::ToolUse, usage: None, attempts: 1 };
+    let reply = ModelReply { blocks: blocks.to_vec(), stop: StopReason::ToolUse, usage: None, attempts: 1 };
     let mut ids = 0..;
     let stored = recorded(&reply, || format!("our-{}", ids.next().unwrap()).parse().unwrap());
     // Serialised and parsed, as after a restart.
@@ -40,7 +40,7 @@ fn call(id: &str, arguments: &str, extra: Option<&str>) -> Block {
     Block::ToolCall(ToolCall {
         id: id.to_owned(),
         name: "delete_cell".to_owned(),
-        arguments: Arguments::new(arguments),
+        arguments: CallArguments::new(arguments),
         extra: extra.map(str::to_owned),
     })
 }
@@ -95,5 +95,5 @@ fn each_call_has_an_id_of_its_own_in_the_record_and_the_provider_s_towards_the_p
     let expected = ToolResult { call_id: "call_0".into(), text: "done".into(), is_error: true };
     let [first, second] = [(); 2].map(|()| Block::ToolResult(expected.clone()));
     let blocks = vec![first, second, Block::Image { media_type: "image/png".into(), base64: "iVBOR".into() }];
-    assert_eq!(answered, Message { role: Role::User, blocks });
+    assert_eq!(answered, Message { role: SpeakerRole::User, blocks });
 }

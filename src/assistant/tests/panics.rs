@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use notarium_assistant::assistants::{Assistants, AssistantsConfig, Models};
-use notarium_assistant::host::{Host, ListedNotebook, Notice};
+use notarium_assistant::assistants::{Assistants, AssistantsConfig, ModelProviders};
+use notarium_assistant::host::{ChangeNotice, ListedNotebook, NotebookHost};
 use notarium_core::*;
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde_json::json;
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct FaultyHost {
     instance: InstanceId,
     document: Arc<Document>,
-    notices: Mutex<mpsc::UnboundedReceiver<Notice>>,
+    notices: Mutex<mpsc::UnboundedReceiver<ChangeNotice>>,
     /// Counts of reads, and of waits for a notice, that panic before one succeeds.
     failing_reads: AtomicU32,
     failing_notices: AtomicU32,
@@ -27,7 +27,7 @@ struct FaultyHost {
 }
 
 #[async_trait]
-impl Host for FaultyHost {
+impl NotebookHost for FaultyHost {
     async fn execute_as(
         &self,
         id: CommandId,
@@ -78,7 +78,7 @@ impl Host for FaultyHost {
         Err("not here".to_owned())
     }
 
-    async fn next_notice(&self) -> Option<Notice> {
+    async fn next_notice(&self) -> Option<ChangeNotice> {
         let before = self.failing_notices.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         assert!(before.is_err(), "a planted fault");
         self.notices.lock().await.recv().await
@@ -134,8 +134,8 @@ async fn a_fault_in_the_listening_a_worker_or_a_tool_ends_that_alone() {
         failing_notices: AtomicU32::new(2),
         commands,
     };
-    let assistants = Assistants::start(Arc::new(host), AssistantsConfig::new(Models::default()));
-    notify.send(Notice { notebook: "nb".parse().unwrap(), version: 2 }).unwrap();
+    let assistants = Assistants::start(Arc::new(host), AssistantsConfig::new(ModelProviders::default()));
+    notify.send(ChangeNotice { notebook: "nb".parse().unwrap(), version: 2 }).unwrap();
     // Two workers fail, the third resumes the call; the tool fails, and its end is recorded.
     let command = tokio::time::timeout(PATIENCE, sent.recv()).await.expect("the work goes on").unwrap();
     let Command::ReportToolCall { call_id, end, result } = command else { panic!("{command:?}") };

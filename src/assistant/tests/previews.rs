@@ -1,7 +1,7 @@
 //! Previews, as a readable golden file: `NOTARIUM_BLESS=1` rewrites it.
 
 use base64::Engine;
-use notarium_assistant::preview::{Failure, MAX_PREVIEW_CHARACTERS, no_blobs, preview, truncated, without_escapes};
+use notarium_assistant::preview::{ErrorOutput, MAX_PREVIEW_CHARACTERS, no_blobs, preview, truncated, without_escapes};
 use notarium_core::{BlobPart, Output};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -201,10 +201,10 @@ fn what_stands_in_a_blob_is_read_or_named() {
 fn an_error_is_known_and_whole() {
     let message = "x".repeat(5_000);
     let error = output(&json!({"output_type": "error", "ename": "E", "evalue": message, "traceback": []}));
-    let failure = Failure::of(&error, &no_blobs).expect("an error");
+    let failure = ErrorOutput::of(&error, &no_blobs).expect("an error");
     assert_eq!(failure.message.len(), 5_000);
     assert!(preview(&error, &no_blobs).contains(&message));
-    assert_eq!(Failure::of(&output(&stream("stdout", "E")), &no_blobs), None);
+    assert_eq!(ErrorOutput::of(&output(&stream("stdout", "E")), &no_blobs), None);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use async_openai::types::responses::{CreateResponse, ResponseStreamEvent};
 use notarium_assistant::providers::{
-    Block, CallLimits, Event, Family, Message, Protocol, ProviderSettings, Reply, Request, StopReason, Thinking,
+    Block, CallLimits, Event, Family, Message, ModelReply, Protocol, ProviderSettings, Request, StopReason, Thinking,
     ToolResult, Usage, connect_with,
 };
 use notarium_scripted::{Script, ScriptedReply, ScriptedServer};
@@ -20,7 +20,7 @@ async fn read(events: &[Value]) -> Run {
 }
 
 /// The request with the reply, and a result of each of its calls.
-fn answered(mut request: Request, reply: &Reply) -> Request {
+fn answered(mut request: Request, reply: &ModelReply) -> Request {
     let results = reply.calls().map(|call| {
         let call_id = call.id.clone();
         ToolResult { call_id, text: "done".to_owned(), is_error: false }
@@ -35,7 +35,7 @@ fn kinds(items: &Value) -> Vec<String> {
     items.as_array().unwrap().iter().map(kind).collect()
 }
 
-fn sealed(reply: &Reply) -> Vec<&Thinking> {
+fn sealed(reply: &ModelReply) -> Vec<&Thinking> {
     let thoughts = reply.blocks.iter().filter_map(|block| match block {
         Block::Thinking(thinking) if thinking.sealed.is_some() => Some(thinking),
         _ => None,
@@ -69,7 +69,7 @@ async fn encrypted_reasoning_is_never_serialized_and_its_calls_go_on_without_it(
     let [thinking] = sealed(&reply)[..] else { panic!("{reply:?}") };
     let recorded = serde_json::to_string(&reply).unwrap();
     assert!(!recorded.contains(thinking.sealed.as_deref().unwrap()), "{recorded}");
-    let reply: Reply = serde_json::from_str(&recorded).unwrap();
+    let reply: ModelReply = serde_json::from_str(&recorded).unwrap();
     assert_eq!(call.run(answered(request("hello"), &reply)).await.reply().text(), "Done.");
     let body = call.server.requests()[1].json();
     assert!(!kinds(&body["input"]).contains(&"reasoning".to_owned()), "{body:#}");

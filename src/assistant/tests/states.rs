@@ -1,7 +1,7 @@
 //! State of a notebook for models, and results of a batch.
 
 use notarium_assistant::preview::no_blobs;
-use notarium_assistant::state::{CellStatus, KnownNames, StateError, TextQuery, Verification, state_text, verify};
+use notarium_assistant::state::{BatchCheck, CellStatus, NamesCache, StateError, TextQuery, state_text, verify};
 use notarium_core::{CellId, Document};
 use serde_json::{Value, json};
 
@@ -232,7 +232,7 @@ fn every_cell_has_its_status() {
 
 #[test]
 fn a_good_batch_is_verified_in_one_sentence() {
-    let all_ok = |text: &str| Verification { text: text.to_owned(), all_ok: true, unfinished: Vec::new() };
+    let all_ok = |text: &str| BatchCheck { text: text.to_owned(), all_ok: true, unfinished: Vec::new() };
     let notebook = notebook();
     assert_eq!(
         verify(&notebook, &ids(&["title", "fine"]), &no_blobs),
@@ -258,7 +258,7 @@ fn every_cell_that_went_wrong_is_told_with_type_and_message() {
 2 of 9 cells have not finished:
 - Cell asking: still running
 - Cell first: waits in the queue";
-    assert_eq!(found, Verification { text: expected.to_owned(), all_ok: false, unfinished: ids(&["asking", "first"]) });
+    assert_eq!(found, BatchCheck { text: expected.to_owned(), all_ok: false, unfinished: ids(&["asking", "first"]) });
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn outputs_that_a_file_brought_are_no_run() {
 #[test]
 fn names_follow_the_source_and_are_pythons_alone() {
     let mut notebook = notebook();
-    let (mut names, cell) = (KnownNames::default(), ids(&["idle"]).remove(0));
+    let (mut names, cell) = (NamesCache::default(), ids(&["idle"]).remove(0));
     names.refresh(&notebook, true);
     assert!(names.of(&cell).is_some_and(|found| found.reads.contains("x")));
     assert_eq!(names.of(&ids(&["title"])[0]), None, "markdown has no names");

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use notarium_assistant::providers::{
-    Block, CallLimits, Event, Failure, Family, Message, Protocol, Provider, ProviderError, ProviderSettings, Reply,
-    Request, RetryPolicy, Tool, ToolCall, connect_with,
+    Block, CallFailure, CallLimits, Event, Family, Message, ModelProvider, ModelReply, Protocol, ProviderError,
+    ProviderSettings, Request, RetryPolicy, ToolCall, ToolDeclaration, connect_with,
 };
 use notarium_scripted::{Script, ScriptedReply, ScriptedServer};
 
@@ -49,7 +49,7 @@ pub const FAST_RETRY: RetryPolicy = RetryPolicy {
 
 pub struct Call {
     pub server: ScriptedServer,
-    pub provider: Arc<dyn Provider>,
+    pub provider: Arc<dyn ModelProvider>,
 }
 
 impl Call {
@@ -90,20 +90,20 @@ impl Call {
 pub struct Run {
     /// All events but the last, [`Event::Finished`].
     pub events: Vec<Event>,
-    pub end: Result<Reply, Failure>,
+    pub end: Result<ModelReply, CallFailure>,
 }
 
 impl Run {
-    pub fn reply(&self) -> &Reply {
+    pub fn reply(&self) -> &ModelReply {
         self.end.as_ref().unwrap_or_else(|failure| panic!("the call failed: {failure:?}"))
     }
 
-    pub fn failure(&self) -> &Failure {
+    pub fn failure(&self) -> &CallFailure {
         self.end.as_ref().expect_err("the call succeeded")
     }
 }
 
-pub async fn run(provider: &dyn Provider, request: Request) -> Run {
+pub async fn run(provider: &dyn ModelProvider, request: Request) -> Run {
     let mut stream = provider.stream(request);
     let mut events = Vec::new();
     while let Some(item) = stream.next().await {
@@ -137,9 +137,9 @@ pub fn kind(error: &ProviderError) -> String {
     format!("{error:?}").split([' ', '{']).next().unwrap_or_default().to_owned()
 }
 
-pub fn tool(name: &str) -> Tool {
+pub fn tool(name: &str) -> ToolDeclaration {
     let schema = serde_json::json!({ "type": "object", "properties": {} });
-    Tool { name: name.into(), description: format!("Does {name}."), schema }
+    ToolDeclaration { name: name.into(), description: format!("Does {name}."), schema }
 }
 
 pub fn text(text: &str) -> ScriptedReply {
@@ -194,7 +194,7 @@ pub trait ReplyParts {
     fn text(&self) -> String;
 }
 
-impl ReplyParts for Reply {
+impl ReplyParts for ModelReply {
     fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.blocks.iter().filter_map(|block| match block {
             Block::ToolCall(call) => Some(call),

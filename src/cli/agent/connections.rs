@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use clap::Args;
-use notarium_agent::connections::{Connection, Connections, check_name, has_password};
+use notarium_agent::connections::{Connections, DatabaseConnection, check_name, has_password};
 use notarium_agent::kernelspecs::discover;
 use tokio::process::Command;
 
@@ -53,7 +53,7 @@ impl ConnectionArgs {
                 format!("--connection-writes {unknown}: there is no such connection (--connection {unknown}=URL)");
             return Err(Failure::usage(message));
         }
-        let made = urls.iter().map(|(name, url)| Connection::new(name, url, self.writes.contains(name)));
+        let made = urls.iter().map(|(name, url)| DatabaseConnection::new(name, url, self.writes.contains(name)));
         let list = made.collect::<Result<_, _>>().map_err(Failure::usage)?;
         Ok(Connections { list, python: self.python.clone() })
     }

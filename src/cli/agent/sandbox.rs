@@ -7,7 +7,8 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use notarium_agent::connections::Connections;
 use notarium_agent::sandbox::{
-    KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, Standing, named_places, private_sockets, secret_places, startup_files,
+    AppliedSandbox, KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, named_places, private_sockets, secret_places,
+    startup_files,
 };
 use notarium_core::RawObject;
 
@@ -200,7 +201,7 @@ fn refuse_below(own: &[PathBuf], working_dir: &Path) -> Ended {
 }
 
 /// The restrictions of kernels in one line for people.
-fn sentence(found: Result<&Standing, &str>) -> String {
+fn sentence(found: Result<&AppliedSandbox, &str>) -> String {
     match found {
         Ok(standing) if standing.holds() => format!("in a sandbox ({}: {})", standing.word(), standing.by.join(", ")),
         Ok(standing) => format!(
@@ -214,13 +215,13 @@ fn sentence(found: Result<&Standing, &str>) -> String {
 
 /// Like [`sentence`], from the record of a kernel.
 pub fn recorded(sandbox: &RawObject) -> String {
-    let standing: Result<Standing, _> = serde_json::from_str(sandbox.get());
+    let standing: Result<AppliedSandbox, _> = serde_json::from_str(sandbox.get());
     sentence(standing.as_ref().map_err(|_| "none was recorded"))
 }
 
 /// Like [`recorded`], in one to four words.
 pub fn recorded_word(sandbox: &RawObject) -> String {
-    serde_json::from_str(sandbox.get()).map_or_else(|_| "none".to_owned(), |it: Standing| it.word().to_owned())
+    serde_json::from_str(sandbox.get()).map_or_else(|_| "none".to_owned(), |it: AppliedSandbox| it.word().to_owned())
 }
 
 /// Prints `notarium agent --check`.

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use notarium_assistant::assistants::{Assistants, AssistantsConfig, Models};
+use notarium_assistant::assistants::{Assistants, AssistantsConfig, ModelProviders};
 use notarium_assistant::context::MAX_CONTEXT_TOKENS;
-use notarium_assistant::host::Host;
+use notarium_assistant::host::NotebookHost;
 use notarium_assistant::mcp;
 use notarium_assistant::providers::{Family, ProviderSettings, connect};
 use notarium_server::RunningServer;
@@ -55,7 +55,7 @@ impl ModelArgs {
         Ok(settings.into_iter().filter_map(|settings| settings.key_file).collect())
     }
 
-    fn models(&self) -> Result<Models, Failure> {
+    fn models(&self) -> Result<ModelProviders, Failure> {
         let mut settings: Vec<ProviderSettings> = match &self.providers {
             Some(file) => from_file(file)?,
             None if self.provider.is_empty() => with_keys(),
@@ -67,12 +67,12 @@ impl ModelArgs {
         let connected = settings.iter().map(|settings| {
             connect(settings).map_err(|error| Failure::usage(format!("{}: {error}", settings.family.name())))
         });
-        Ok(Models::new(connected.collect::<Result<_, _>>()?))
+        Ok(ModelProviders::new(connected.collect::<Result<_, _>>()?))
     }
 }
 
 /// The models that people can choose.
-pub fn offered(models: &Models) -> Vec<Model> {
+pub fn offered(models: &ModelProviders) -> Vec<Model> {
     let offered = |(provider, model): (&str, &str)| Model { provider: provider.to_owned(), model: model.to_owned() };
     models.defaults().map(offered).collect()
 }
@@ -113,7 +113,7 @@ pub async fn beside(
 
 /// Starts the assistants of this server and its MCP endpoint. Stop them before the server.
 fn start(server: &RunningServer, config: AssistantsConfig) -> Arc<Assistants> {
-    let host: Arc<dyn Host> = Arc::new(server.assistant_host());
+    let host: Arc<dyn NotebookHost> = Arc::new(server.assistant_host());
     let assistants = Assistants::start(host.clone(), config);
     // The server drops the service when it shuts down.
     server.mount_mcp(Arc::new(mcp::service(assistants.clone(), host)));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_agent::connection::ConnectOptions;
-use notarium_assistant::assistants::{AssistantsConfig, Models};
+use notarium_assistant::assistants::{AssistantsConfig, ModelProviders};
 use notarium_assistant::providers::{Family, ProviderSettings, connect};
 use notarium_core::{NotebookId, Scope};
 use notarium_scripted::{Script, ScriptedServer};
@@ -307,7 +307,7 @@ pub async fn demo(args: DemoArgs, _: &Context) -> Ended {
         ..ProviderSettings::new(Family::Compatible)
     };
     let provider = connect(&settings).map_err(anyhow::Error::from)?;
-    let models = Models::new(vec![provider]);
+    let models = ModelProviders::new(vec![provider]);
     let offered = models::offered(&models);
     let server = ServerConfig { assistants: true, models: offered, ..ServerConfig::in_folder(&folder) };
     let server = serve::start(server).await?;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-use notarium_assistant::host::Notice;
+use notarium_assistant::host::ChangeNotice;
 use notarium_core::{NotebookId, Version};
 use tokio::sync::Notify;
 
@@ -33,7 +33,7 @@ impl NoticeQueue {
         self.came.notify_one();
     }
 
-    pub(crate) async fn take(&self) -> Notice {
+    pub(crate) async fn take(&self) -> ChangeNotice {
         loop {
             // Register before the check, so that a notice that arrives in between is not missed.
             let came = self.came.notified();
@@ -46,11 +46,11 @@ impl NoticeQueue {
         }
     }
 
-    fn pop(&self) -> Option<Notice> {
+    fn pop(&self) -> Option<ChangeNotice> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let notebook = waiting.order.pop_front()?;
         let version = waiting.versions.remove(&notebook).unwrap_or_default();
-        Some(Notice { notebook, version })
+        Some(ChangeNotice { notebook, version })
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
         put("b", 3);
         let mut taken = Vec::new();
         for _ in 0..2 {
-            let Notice { notebook, version } = queue.take().await;
+            let ChangeNotice { notebook, version } = queue.take().await;
             taken.push((notebook.to_string(), version));
         }
         assert_eq!(taken, [("b".to_owned(), 7), ("a".to_owned(), 1)]);

@@ -7,15 +7,15 @@ use super::*;
 
 const PATIENCE: Duration = Duration::from_secs(3);
 
-fn question(asker: &str, now: Instant) -> (Question, oneshot::Receiver<KernelAnswer>) {
+fn question(asker: &str, now: Instant) -> (InputQuestion, oneshot::Receiver<KernelAnswer>) {
     let (answer, answered) = oneshot::channel();
     let (asker, code, kind) = (asker.to_owned(), "é😀.x".to_owned(), QuestionKind::Complete {});
-    (Question { asker, code, cursor: 5, kind, deadline: now + PATIENCE, answer }, answered)
+    (InputQuestion { asker, code, cursor: 5, kind, deadline: now + PATIENCE, answer }, answered)
 }
 
-fn reply(msg_type: &str, parent: &str, content: &Value) -> Message {
+fn reply(msg_type: &str, parent: &str, content: &Value) -> KernelMessage {
     let header = MessageHeader { msg_type: msg_type.to_owned(), json: "{}".to_owned() };
-    Message { header, parent_id: Some(parent.to_owned()), content: content.to_string(), buffers: Vec::new() }
+    KernelMessage { header, parent_id: Some(parent.to_owned()), content: content.to_string(), buffers: Vec::new() }
 }
 
 fn code(answered: &mut oneshot::Receiver<KernelAnswer>) -> QuestionRefusal {
@@ -27,7 +27,7 @@ fn code(answered: &mut oneshot::Receiver<KernelAnswer>) -> QuestionRefusal {
 
 #[test]
 fn a_question_waits_while_the_kernel_runs_something_and_is_answered_in_the_code_s_units() {
-    let mut questions = Questions::default();
+    let mut questions = InputQuestions::default();
     let (one, mut answered) = question("a", Instant::now());
     questions.ask(one);
     assert!(questions.next(true).is_none());
@@ -49,7 +49,7 @@ fn a_question_waits_while_the_kernel_runs_something_and_is_answered_in_the_code_
 
 #[test]
 fn the_next_question_of_one_asker_cancels_the_former_and_those_of_others_stay() {
-    let (mut questions, now) = (Questions::default(), Instant::now());
+    let (mut questions, now) = (InputQuestions::default(), Instant::now());
     let (asked, mut asked_answer) = question("a", now);
     questions.ask(asked);
     let sent = questions.next(false).unwrap();
@@ -73,7 +73,7 @@ fn the_next_question_of_one_asker_cancels_the_former_and_those_of_others_stay() 
 
 #[test]
 fn who_waits_too_long_is_told_why() {
-    let (mut questions, now) = (Questions::default(), Instant::now());
+    let (mut questions, now) = (InputQuestions::default(), Instant::now());
     let (slow, mut slow_answer) = question("a", now);
     let (waiting, mut waiting_answer) = question("b", now + Duration::from_secs(1));
     questions.ask(slow);
@@ -90,7 +90,7 @@ fn who_waits_too_long_is_told_why() {
 
 #[test]
 fn what_no_kernel_should_say_is_a_failure() {
-    let (mut questions, now) = (Questions::default(), Instant::now());
+    let (mut questions, now) = (InputQuestions::default(), Instant::now());
     for (msg_type, content) in [
         ("complete_reply", json!({"status": "error", "ename": "E"})),
         ("complete_reply", json!({"matches": 7})),
@@ -111,7 +111,7 @@ fn what_no_kernel_should_say_is_a_failure() {
 
 #[test]
 fn a_kernel_has_a_bounded_number_of_questions() {
-    let (mut questions, now) = (Questions::default(), Instant::now());
+    let (mut questions, now) = (InputQuestions::default(), Instant::now());
     let mut answers: Vec<_> = (0..=MAX_WAITING_QUESTIONS)
         .map(|number| {
             let (one, answered) = question(&number.to_string(), now);

@@ -55,13 +55,13 @@ pub fn launch(order: &LauncherOrder) -> Result<ExitCode, String> {
     Ok(end_as(end))
 }
 
-enum KernelEnd {
+enum ProcessEnd {
     Code(u8),
     Signal(i32),
 }
 
 /// Waits until the first process inside has ended; kills it when the agent has ended.
-fn wait(mut init: Child, mut inside: UnixStream, is_check: bool) -> std::io::Result<KernelEnd> {
+fn wait(mut init: Child, mut inside: UnixStream, is_check: bool) -> std::io::Result<ProcessEnd> {
     let agent = std::io::stdin();
     loop {
         let mut waited = vec![PollFd::new(inside.as_fd(), PollFlags::POLLIN)];
@@ -82,24 +82,24 @@ fn wait(mut init: Child, mut inside: UnixStream, is_check: bool) -> std::io::Res
     inside.read_to_end(&mut told)?;
     let ended = init.wait()?;
     Ok(match *told.as_slice() {
-        [EXITED, code] => KernelEnd::Code(code),
-        [KILLED, signal] => KernelEnd::Signal(signal.into()),
+        [EXITED, code] => ProcessEnd::Code(code),
+        [KILLED, signal] => ProcessEnd::Signal(signal.into()),
         _ => own_end(ended),
     })
 }
 
-fn own_end(init: ExitStatus) -> KernelEnd {
+fn own_end(init: ExitStatus) -> ProcessEnd {
     match init.signal() {
-        Some(signal) => KernelEnd::Signal(signal),
-        None => KernelEnd::Code(init.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+        Some(signal) => ProcessEnd::Signal(signal),
+        None => ProcessEnd::Code(init.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
     }
 }
 
 /// Ends the launcher as the kernel ended, for the agent to see.
-fn end_as(end: KernelEnd) -> ExitCode {
+fn end_as(end: ProcessEnd) -> ExitCode {
     let signal = match end {
-        KernelEnd::Code(code) => return code.into(),
-        KernelEnd::Signal(signal) => signal,
+        ProcessEnd::Code(code) => return code.into(),
+        ProcessEnd::Signal(signal) => signal,
     };
     // A core dump of the kernel is useful, one of the launcher is not.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);

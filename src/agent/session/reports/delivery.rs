@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::blobs::{BlobUploader, FinishedOverflow};
-use super::{PendingCommand, Report, ToStore, blobs_of, notice, overflow_output};
+use super::{Report, ReportCommand, ToStore, blobs_of, notice, overflow_output};
 use crate::session::SessionInput;
 
 /// Most reports whose parts are uploaded concurrently.
@@ -118,7 +118,7 @@ impl Reporter {
     /// Uploads the parts of a report. A notice replaces a part that cannot be stored.
     async fn prepare(&self, ReportJob { report, overflow }: ReportJob) -> (Report, Group) {
         let mut group = Group::new();
-        for PendingCommand { command, to_store, .. } in &report.commands {
+        for ReportCommand { command, to_store, .. } in &report.commands {
             let mut command = command.clone();
             let stored = match to_store {
                 ToStore::Parts(parts) => self.store_parts(&mut command, parts).await,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use notarium_agent::kernel::{KernelEvent, Question};
+use notarium_agent::kernel::{InputQuestion, KernelEvent};
 use notarium_wire::{Completion, FormatCells, Inspection, KernelAnswer, QuestionKind, QuestionRefusal};
 use tokio::sync::oneshot;
 
@@ -18,7 +18,7 @@ impl Test {
         let (answer, answered) = oneshot::channel();
         let cursor = u32::try_from(code.encode_utf16().count()).unwrap();
         let (asker, code, deadline) = (asker.to_owned(), code.to_owned(), Instant::now() + patience);
-        self.kernel.ask(Question { asker, code, cursor, kind, deadline, answer });
+        self.kernel.ask(InputQuestion { asker, code, cursor, kind, deadline, answer });
         answered
     }
 

@@ -21,13 +21,13 @@ impl Worker {
         Some(ActingTurn { id: turn_id.clone(), turn, actor })
     }
 
-    pub(super) async fn step(&mut self, turn_id: &TurnId) -> Progress {
-        let Some(acting) = self.acting(turn_id) else { return Progress::None };
-        let Some(turn_state) = self.turns.get_mut(turn_id) else { return Progress::None };
+    pub(super) async fn step(&mut self, turn_id: &TurnId) -> StepProgress {
+        let Some(acting) = self.acting(turn_id) else { return StepProgress::None };
+        let Some(turn_state) = self.turns.get_mut(turn_id) else { return StepProgress::None };
         turn_state.live.executing = self.executing.clone();
         let step = next(turn_id, &self.notebook, &turn_state.record, &turn_state.live);
         let done = match step {
-            Step::Done | Step::Wait => return Progress::None,
+            Step::Done | Step::Wait => return StepProgress::None,
             Step::CallModel => self.call_model(&acting).await,
             Step::LoseModelCall => {
                 self.report_model_call(&acting, Some(TurnFailure::ServerStopped.into()), Usage::default()).await
@@ -40,10 +40,10 @@ impl Worker {
             Step::End(end) => self.end(&acting, end).await,
         };
         match done {
-            Ok(()) => Progress::Made,
+            Ok(()) => StepProgress::Made,
             Err(rejection) => {
                 self.refused(turn_id, &rejection).await;
-                Progress::None
+                StepProgress::None
             }
         }
     }
@@ -77,7 +77,7 @@ impl Worker {
     async fn start_model_call(
         &mut self,
         acting: &ActingTurn,
-        provider: &dyn Provider,
+        provider: &dyn ModelProvider,
         model: &str,
     ) -> Result<(), Rejection> {
         let (provider, model) = (provider.name().to_owned(), model.to_owned());
@@ -137,7 +137,12 @@ impl Worker {
         }
     }
 
-    async fn answered(&mut self, acting: &ActingTurn, reply: &providers::Reply, usage: Usage) -> Result<(), Rejection> {
+    async fn answered(
+        &mut self,
+        acting: &ActingTurn,
+        reply: &providers::ModelReply,
+        usage: Usage,
+    ) -> Result<(), Rejection> {
         self.runtime.reasoning.keep(&self.id, &acting.id, reply);
         let mut posted = self.report_model_call(acting, None, usage).await;
         self.note_model_call(&acting.id, &posted);
@@ -201,7 +206,7 @@ impl Worker {
         let start = Command::StartToolCall { call_id: call_id.clone() };
         let ack = self.runtime.host.execute(actor, &self.id, &start).await?;
         self.refresh().await?;
-        let effects = Effects { cells: ack.outcome.cells, executions: ack.outcome.executions };
+        let effects = CallEffects { cells: ack.outcome.cells, executions: ack.outcome.executions };
         if let Some(call) = self.started(call_id) {
             self.execute(call_id, call, effects);
         }
@@ -216,12 +221,12 @@ impl Worker {
     /// Resumes a started call: another process had begun it, or this process's claim was accepted without an answer to it.
     async fn resume(&mut self, call_id: &ToolCallId) -> Result<(), Rejection> {
         let Some(call) = self.started(call_id) else { return Ok(()) };
-        let effects = Effects::recorded(&*self.runtime.host, &self.id, call_id, &call).await?;
+        let effects = CallEffects::recorded(&*self.runtime.host, &self.id, call_id, &call).await?;
         self.execute(call_id, call, effects);
         Ok(())
     }
 
-    fn execute(&mut self, call_id: &ToolCallId, call: Arc<ToolCall>, effects: Effects) {
+    fn execute(&mut self, call_id: &ToolCallId, call: Arc<ToolCall>, effects: CallEffects) {
         self.executing.insert(call_id.clone());
         let task = ToolTask {
             runtime: self.runtime.clone(),
@@ -299,14 +304,14 @@ impl Worker {
     }
 
     /// Continues calls that have no turn, or whose turn was stopped while they ran.
-    pub(super) async fn carry_on_calls(&mut self) -> Progress {
+    pub(super) async fn carry_on_calls(&mut self) -> StepProgress {
         let of_no_turn =
             |call: &ToolCall| call.turn_id.as_ref().is_none_or(|turn| !self.notebook.turns.contains_key(turn));
         let open = self.notebook.tool_calls.iter().filter(|(id, call)| {
             of_no_turn(call) && !self.executing.contains(*id) && !self.backoff.has(id.as_str(), self.looked_at)
         });
         let open: Vec<(ToolCallId, Arc<ToolCall>)> = open.map(|(id, call)| (id.clone(), call.clone())).collect();
-        let mut progress = Progress::None;
+        let mut progress = StepProgress::None;
         for (call_id, call) in open {
             let done = match &call.phase {
                 ToolCallPhase::Waiting => continue,
@@ -323,7 +328,7 @@ impl Worker {
             match done {
                 Ok(()) => {
                     self.backoff.end(call_id.as_str());
-                    progress = Progress::Made;
+                    progress = StepProgress::Made;
                 }
                 Err(rejection) => self.call_refused(&call_id, &rejection).await,
             }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::stream::ResponseEvents;
 use crate::providers::call::Decoder;
 use crate::providers::error::{CallContext, ProviderError};
-use crate::providers::reply::{Assembler, Event, Reply, StopReason};
+use crate::providers::reply::{Assembler, Event, ModelReply, StopReason};
 use crate::providers::{Block, Usage};
 
 fn asked() -> CallContext {
@@ -80,7 +80,7 @@ fn read(events: &[Value]) -> Result<(Assembler, ResponseEvents), ProviderError> 
     Ok((reply, decoder))
 }
 
-fn whole(events: &[Value]) -> Reply {
+fn whole(events: &[Value]) -> ModelReply {
     let (mut reply, decoder) = read(events).expect("a stream that ends well");
     assert!(decoder.is_over());
     reply.finish(1).expect("an answer");

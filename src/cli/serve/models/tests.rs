@@ -4,8 +4,8 @@ mod lost_runs;
 
 use std::time::Duration;
 
-use notarium_assistant::assistants::{Called, Caller, WantedCall};
-use notarium_assistant::host::Host;
+use notarium_assistant::assistants::{Called, ToolCaller, WantedCall};
+use notarium_assistant::host::NotebookHost;
 use notarium_core::{
     Actor, Authority, CellFlagChanges, CellType, Command, Document, Event, InsertCell, MessageBlock, Millis,
     NotebookId, Place, RawJson, RawObject, StartTurn, ToolCallId, UserId,
@@ -35,7 +35,7 @@ impl Scene {
     }
 
     async fn start_with(expiry: Millis, run_wait: Duration) -> Self {
-        Self::start_as(expiry, AssistantsConfig { run_wait, ..AssistantsConfig::new(Models::default()) }).await
+        Self::start_as(expiry, AssistantsConfig { run_wait, ..AssistantsConfig::new(ModelProviders::default()) }).await
     }
 
     /// A server with the shortest times: workers leave and rooms close as soon as they may.
@@ -227,7 +227,8 @@ async fn a_turn_that_everybody_left_goes_on_when_its_call_expires_and_the_model_
         model: Some("scripted".to_owned()),
         ..ProviderSettings::new(Family::Compatible)
     };
-    let scene = Scene::start_as(3_000, AssistantsConfig::new(Models::new(vec![connect(&settings).unwrap()]))).await;
+    let scene =
+        Scene::start_as(3_000, AssistantsConfig::new(ModelProviders::new(vec![connect(&settings).unwrap()]))).await;
     let start = Command::StartTurn(StartTurn {
         conversation_id: "talk".parse().unwrap(),
         turn_id: None,
