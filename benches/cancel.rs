@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use notarium_assistant::providers::{
     CallLimits, Event, Family, Message, ProviderSettings, Request, RetryPolicy, connect_with,
 };
-use notarium_scripted::{Outcome, Script, ScriptedReply, ScriptedServer};
+use notarium_scripted::{AnswerOutcome, Script, ScriptedReply, ScriptedServer};
 use serde_json::{Value, json};
 
 /// Needs no server: the client's own half, against a scripted model of each wire format.
@@ -67,6 +67,6 @@ async fn cancelled(family: Family, reply: ScriptedReply, is_streaming: bool) -> 
     }
     let start = Instant::now();
     drop(stream);
-    server.wait_for(|requests| requests[0].outcome == Outcome::Cancelled).await;
+    server.wait_for(|requests| requests[0].outcome == AnswerOutcome::Cancelled).await;
     Ok(start.elapsed().as_secs_f64() * 1e3)
 }

@@ -45,7 +45,7 @@ use tracing_subscriber::EnvFilter;
 use accounts::access;
 use assistants::{chat, mcp};
 use cells::{comments, show};
-pub use connection::context::Context;
+pub use connection::context::CommonOptions;
 use connection::session;
 use history::{proof, watch};
 use runs::{call, data, exec, kernels};
@@ -66,7 +66,7 @@ macro_rules! commands {
         pub enum Command { $($(#[$meta])* $name(commands!(@args $args $(, $notebook)?)),)+ }
 
         impl Command {
-            async fn run(self, context: &Context) -> Ended {
+            async fn run(self, context: &CommonOptions) -> Ended {
                 match self { $(Self::$name(args) => commands!(@run $run, args, context $(, $notebook)?),)+ }
             }
         }
@@ -81,7 +81,7 @@ pub type Ended = Result<(), Failure>;
 #[command(name = "notarium", version, propagate_version = true, disable_help_subcommand = false)]
 pub struct Arguments {
     #[command(flatten)]
-    pub context: Context,
+    pub context: CommonOptions,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -174,7 +174,7 @@ commands! {
     #[command(subcommand)]
     Kernels(kernels::KernelsCommand) => kernels::KernelsCommand::run,
     /// Interrupt what the kernel runs.
-    Interrupt(kernels::KernelArgs) => kernels::interrupt,
+    Interrupt(kernels::KernelChoice) => kernels::interrupt,
     /// Restart the kernel: its memory is lost, and what waits is cancelled.
     Restart(kernels::RestartArgs) => kernels::restart,
     /// Cancel everything that waits and interrupt what runs.

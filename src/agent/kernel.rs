@@ -18,7 +18,7 @@ pub(crate) mod process;
 mod python_package;
 mod questions;
 
-use notarium_core::{Because, KernelCause, RawObject};
+use notarium_core::{ExplainedCause, KernelCause, RawObject};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,10 +96,10 @@ impl std::fmt::Display for EndCause {
 
 impl EndCause {
     /// The cause in the log's form.
-    pub fn because(&self) -> Because<KernelCause> {
+    pub fn because(&self) -> ExplainedCause<KernelCause> {
         match self {
             Self::Shutdown => KernelCause::ShutDown.into(),
-            Self::Died { .. } => Because::new(KernelCause::Died, self.to_string()),
+            Self::Died { .. } => ExplainedCause::new(KernelCause::Died, self.to_string()),
         }
     }
 }

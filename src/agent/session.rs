@@ -21,8 +21,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Because, CellId, Document, ExecutionId, KernelCause, KernelPhase, KernelSessionId, Millis, RejectionCode,
-    Version,
+    Actor, CellId, Document, ExecutionId, ExplainedCause, KernelCause, KernelPhase, KernelSessionId, Millis,
+    RejectionCode, Version,
 };
 use notarium_wire::{CommChange, OpenComm, SendCommMessage};
 
@@ -118,7 +118,7 @@ pub enum SessionInput {
         value: String,
     },
     Kernel(KernelEvent),
-    LaunchFailed(Because<KernelCause>),
+    LaunchFailed(ExplainedCause<KernelCause>),
     /// The report is in the log, or replaced by a notice in the run; a refusal ends the session or its registration.
     Answered {
         report: Report,
@@ -133,7 +133,7 @@ pub enum SessionInput {
     /// A person who may run code sends a message on a comm.
     SendComm(SendCommMessage),
     /// The agent stops.
-    Stop(Because<KernelCause>),
+    Stop(ExplainedCause<KernelCause>),
     /// The deadline ([`super::KernelSessionMachine::deadline`]) has passed.
     Tick,
 }
@@ -203,7 +203,7 @@ pub struct KernelSessionMachine {
     latest: Option<ExecutionId>,
     run_count: u64,
     /// Reason for which the agent itself ends the kernel.
-    own_cause: Option<Because<KernelCause>>,
+    own_cause: Option<ExplainedCause<KernelCause>>,
     pending: Vec<ReportCommand>,
     pending_bytes: usize,
     pending_since: Option<u64>,
@@ -295,7 +295,7 @@ impl KernelSessionMachine {
         match (view.phase, self.phase) {
             (None, phase) if phase != SessionPhase::Ended => self.abandon(),
             (Some(KernelPhase::Ending), SessionPhase::New) => {
-                self.end_reported(Because::new(KernelCause::ShutDown, "shut down before it was started"));
+                self.end_reported(ExplainedCause::new(KernelCause::ShutDown, "shut down before it was started"));
             }
             (Some(KernelPhase::Ending), SessionPhase::Launching | SessionPhase::Running) => self.stop(None),
             (Some(KernelPhase::Claimed), SessionPhase::New) => {
@@ -358,7 +358,7 @@ impl KernelSessionMachine {
         self.out.push(SessionOutput::Over);
     }
 
-    fn stop(&mut self, own_cause: Option<Because<KernelCause>>) {
+    fn stop(&mut self, own_cause: Option<ExplainedCause<KernelCause>>) {
         self.own_cause = self.own_cause.take().or(own_cause);
         match self.phase {
             SessionPhase::New => {
@@ -391,7 +391,7 @@ impl KernelSessionMachine {
             self.idle_deadline().filter(|deadline| now_ms >= *deadline).and(self.limits.idle_timeout_ms)
         {
             let detail = format!("shut down after {} without work", runs::spoken(limit));
-            self.stop(Some(Because::new(KernelCause::Idle, detail)));
+            self.stop(Some(ExplainedCause::new(KernelCause::Idle, detail)));
         }
     }
 

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::tools::{Arguments, Executor, Tool};
 use notarium_core::{
-    Because, CallAnswer, Document, Event, InstanceId, MAX_MODEL_CALLS, MessageBlock, MessageRole, RawObject, Recorded,
-    Risk, StopReason, ToolCall, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnFailure, TurnId,
+    CallAnswer, Document, Event, ExplainedCause, InstanceId, MAX_MODEL_CALLS, MessageBlock, MessageRole, RawObject,
+    Recorded, Risk, StopReason, ToolCall, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnFailure, TurnId,
 };
 
 use crate::providers;
@@ -109,7 +109,7 @@ pub struct Live {
     /// A model call has ended, and its end could not be recorded.
     pub is_model_call_lost: bool,
     /// Reason why a retry of the model call cannot succeed.
-    pub model_failure: Option<Because<TurnFailure>>,
+    pub model_failure: Option<ExplainedCause<TurnFailure>>,
     /// Stop reason of the provider's last answer, if it called no tools.
     pub stop_reason: Option<StopReason>,
     /// Calls that are executing or waited for.
@@ -207,7 +207,7 @@ fn call_model(turn: &Turn, live: &Live) -> Step {
     }
     if turn.is_model_call_failed && turn.attempts >= MAX_LOST_MODEL_CALLS {
         let detail = format!("the model did not answer, {} times: ask again", turn.attempts);
-        return Step::End(failed(Because::new(TurnFailure::ServerStopped, detail)));
+        return Step::End(failed(ExplainedCause::new(TurnFailure::ServerStopped, detail)));
     }
     if !turn.is_model_call_failed && turn.model_calls >= MAX_MODEL_CALLS {
         return Step::End(TurnEnd::Finished(StopReason::MaxTurns));
@@ -216,7 +216,7 @@ fn call_model(turn: &Turn, live: &Live) -> Step {
 }
 
 /// The end of a failed turn.
-pub fn failed(Because { cause, detail }: Because<TurnFailure>) -> TurnEnd {
+pub fn failed(ExplainedCause { cause, detail }: ExplainedCause<TurnFailure>) -> TurnEnd {
     TurnEnd::Failed { cause, detail }
 }
 

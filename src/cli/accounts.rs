@@ -14,11 +14,11 @@ use notarium_wire::rest::{
 };
 use reqwest::Method;
 
-use crate::cli::connection::client::Client;
+use crate::cli::connection::client::RestClient;
 use crate::cli::connection::find::{self, People};
 use crate::cli::terminal::print;
 use crate::cli::terminal::values::{SCOPES, after, now, one_of, parse_duration, word};
-use crate::cli::{Context, Ended, Failure, JsonArgs};
+use crate::cli::{CommonOptions, Ended, Failure, JsonArgs};
 
 /// Scope of a token.
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub struct CoverageArgs {
 }
 
 impl CoverageArgs {
-    async fn covers(self, client: &Client) -> Result<Covers, Failure> {
+    async fn covers(self, client: &RestClient) -> Result<Covers, Failure> {
         let mut ids = BTreeSet::new();
         for name in &self.notebooks {
             ids.insert(find::notebook(client, name).await?.id);
@@ -41,7 +41,7 @@ impl CoverageArgs {
     }
 }
 
-async fn list(client: &Client, path: &str, as_json: bool, empty: &str) -> Ended {
+async fn list(client: &RestClient, path: &str, as_json: bool, empty: &str) -> Ended {
     let tokens: Vec<Token> = client.get(path).await?;
     let mut people = People::new(client);
     let headings = ["token", "kind", "label", "scopes", "covers", "made", "last used", "until"];
@@ -68,7 +68,7 @@ async fn covered(covers: &Covers, people: &mut People) -> String {
     }
 }
 
-async fn revoke(client: &Client, path: &str) -> Ended {
+async fn revoke(client: &RestClient, path: &str) -> Ended {
     client.delete(path).await?;
     print::noted("revoked")
 }
@@ -107,7 +107,7 @@ pub enum TokenCommand {
 }
 
 impl TokenCommand {
-    pub async fn run(self, context: &Context) -> Ended {
+    pub async fn run(self, context: &CommonOptions) -> Ended {
         let client = context.client()?;
         match self {
             Self::New { label, scopes, covers, expires, json } => {
@@ -157,7 +157,7 @@ pub enum AgentTokenCommand {
 }
 
 impl AgentTokenCommand {
-    pub async fn run(self, context: &Context) -> Ended {
+    pub async fn run(self, context: &CommonOptions) -> Ended {
         if let Self::New { covers, all: false, .. } = &self
             && covers.notebooks.is_empty()
             && covers.workspace.is_none()
@@ -256,7 +256,7 @@ pub enum UserCommand {
 }
 
 impl UserCommand {
-    pub async fn run(self, context: &Context) -> Ended {
+    pub async fn run(self, context: &CommonOptions) -> Ended {
         if let Self::Reset { user, data: Some(data), json } = &self {
             return reset_in_folder(data, user.as_deref(), *json).await;
         }
@@ -307,12 +307,12 @@ async fn reset_in_folder(data: &Path, login: Option<&str>, as_json: bool) -> End
     print::secret(&OneTimeToken { token: text.clone(), expires_at: token.expires_at }, &text, as_json, &remark)
 }
 
-fn hand_over(client: &Client) -> String {
+fn hand_over(client: &RestClient) -> String {
     let server = client.server();
     format!("shown once; the person runs `notarium login --server {server} --one-time` and gives this token:")
 }
 
-async fn all_users(client: &Client) -> Result<Vec<User>, Failure> {
+async fn all_users(client: &RestClient) -> Result<Vec<User>, Failure> {
     let split = |page: Vec<User>| {
         let next = page.last().map(|user| ("after", user.id.to_string()));
         (page, next)
@@ -331,23 +331,23 @@ async fn list_users(users: &[User], as_json: bool) -> Ended {
 }
 
 /// A person's account, by login or id.
-async fn user(client: &Client, name: &str) -> Result<User, Failure> {
+async fn user(client: &RestClient, name: &str) -> Result<User, Failure> {
     let users = all_users(client).await?;
     let found = users.into_iter().find(|user| user.login.as_deref() == Some(name) || user.id.as_str() == name);
     found.ok_or_else(|| Failure::failed(format!("nobody has the login or id '{name}': `notarium user ls` lists all")))
 }
 
-async fn user_path(client: &Client, name: &str) -> Result<String, Failure> {
+async fn user_path(client: &RestClient, name: &str) -> Result<String, Failure> {
     Ok(format!("/api/users/{}", user(client, name).await?.id))
 }
 
-async fn set_active(client: &Client, name: &str, action: &str) -> Ended {
+async fn set_active(client: &RestClient, name: &str, action: &str) -> Ended {
     let path = user_path(client, name).await?;
     client.send(client.request(Method::POST, &format!("{path}/{action}"))).await?;
     print::noted(format!("{action}d {name}"))
 }
 
-async fn list_identities(client: &Client, user: &str, as_json: bool) -> Ended {
+async fn list_identities(client: &RestClient, user: &str, as_json: bool) -> Ended {
     let path = user_path(client, user).await?;
     let identities: Vec<Identity> = client.get(&format!("{path}/identities")).await?;
     let headings = ["identity", "provider", "subject there", "address", "linked"];
@@ -360,7 +360,7 @@ async fn list_identities(client: &Client, user: &str, as_json: bool) -> Ended {
 }
 
 /// Takes over the named notebooks of a person; all if none is named.
-async fn take_over(client: &Client, name: &str, to: Option<&str>, wanted: &[String]) -> Ended {
+async fn take_over(client: &RestClient, name: &str, to: Option<&str>, wanted: &[String]) -> Ended {
     let from = user(client, name).await?.id;
     let to = match to {
         Some(to) => Some(user(client, to).await?.id),
@@ -396,7 +396,7 @@ pub struct UsageArgs {
     json: bool,
 }
 
-pub async fn usage(args: UsageArgs, context: &Context) -> Ended {
+pub async fn usage(args: UsageArgs, context: &CommonOptions) -> Ended {
     let client = context.client()?;
     let path = if args.all { "/api/usage?all=true" } else { "/api/usage" };
     let UsageAnswer { accounts } = client.get(path).await?;

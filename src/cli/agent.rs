@@ -23,12 +23,12 @@ use tokio::task::JoinHandle;
 
 use crate::cli::agent::connections::ConnectionArgs;
 use crate::cli::agent::sandbox::{KernelRestrictions, SandboxArgs, Surroundings};
-use crate::cli::connection::client::Client;
-use crate::cli::connection::context::{self, Access, Config, PROGRAM, http_address, runtime_dir, state_dir};
+use crate::cli::connection::client::RestClient;
+use crate::cli::connection::context::{self, Config, PROGRAM, ServerAccess, http_address, runtime_dir, state_dir};
 use crate::cli::terminal::input::stopped;
 use crate::cli::terminal::print;
 use crate::cli::terminal::values::Size;
-use crate::cli::{Context, Ended, Failure};
+use crate::cli::{CommonOptions, Ended, Failure};
 
 /// Timeout for a program's own agent to be ready; then the program goes on.
 const READY_PATIENCE: Duration = Duration::from_secs(5);
@@ -115,7 +115,7 @@ impl KernelArgs {
     }
 }
 
-pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
+pub async fn agent(args: AgentArgs, context: &CommonOptions) -> Ended {
     let token_file = context.token_file.iter().filter(|file| file.is_file()).cloned().collect();
     let kept = args.kernels.kept(&args.kernels.kernel_paths, token_file).await?;
     if args.check {
@@ -125,7 +125,7 @@ pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
     if !kept.holds() {
         refuse_stored_right_to_confirm().await?;
     }
-    let Access { server, token } = context.access()?;
+    let ServerAccess { server, token } = context.access()?;
     let name = args.name.map_or_else(|| PROGRAM.to_owned(), |name| format!("{PROGRAM} ({name})"));
     let connect = ConnectOptions::new(server, token, name);
     let options = args.kernels.options(connect, args.kernels.kernel_paths.clone(), state_dir(), kept);
@@ -135,7 +135,7 @@ pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
 /// Refuses to start if a stored login could confirm calls: without a sandbox, kernels can read everything of this account.
 async fn refuse_stored_right_to_confirm() -> Ended {
     let Config { server: Some(server), token: Some(token) } = Config::load()? else { return Ok(()) };
-    let client = Client::new(Access { server: http_address(&server)?, token })?;
+    let client = RestClient::new(ServerAccess { server: http_address(&server)?, token })?;
     // If the server is unreachable or rejects the token, it cannot confirm anything.
     let may_confirm = client.me().await.is_ok_and(|me| me.scopes.contains(&Scope::Confirm));
     if !may_confirm {

@@ -11,12 +11,12 @@ use notarium_wire::rest::{
     Answer, Because, Call, CallInFull, CallPage, Confirmations, Effect, Grants, PolicyOf, WaitingCall, Yes,
 };
 
-use crate::cli::connection::client::{Client, NotebookClient};
+use crate::cli::connection::client::{NotebookClient, RestClient};
 use crate::cli::connection::find::{self, People};
 use crate::cli::terminal::input;
 use crate::cli::terminal::print::{self, style};
 use crate::cli::terminal::values::{POLICIES, after, now, one_of, parse_duration, word};
-use crate::cli::{Context, Ended, Failure};
+use crate::cli::{CommonOptions, Ended, Failure};
 
 // --- calls ---
 
@@ -231,7 +231,7 @@ pub struct ConfirmArgs {
     json: bool,
 }
 
-pub async fn confirm(args: ConfirmArgs, context: &Context) -> Ended {
+pub async fn confirm(args: ConfirmArgs, context: &CommonOptions) -> Ended {
     if !args.yes.is_empty() && !input::is_terminal() {
         // Code in a kernel has no terminal, and neither has a script that a model wrote.
         return Err(Failure::usage(
@@ -260,7 +260,7 @@ pub async fn confirm(args: ConfirmArgs, context: &Context) -> Ended {
 }
 
 /// The waiting calls of one notebook, or of all for this user.
-async fn waiting(client: &Client, notebook: Option<&NotebookClient>) -> Result<Vec<WaitingCall>, Failure> {
+async fn waiting(client: &RestClient, notebook: Option<&NotebookClient>) -> Result<Vec<WaitingCall>, Failure> {
     let Some(notebook) = notebook else {
         let everywhere: Confirmations = client.get("/api/confirmations").await?;
         if everywhere.is_cut {
@@ -286,7 +286,7 @@ pub async fn in_full(notebook: &NotebookClient, id: &ToolCallId) -> Result<Optio
 
 /// The notebook of a call, and the hash to confirm. An ended call is found too: the server then reports the decision.
 async fn located(
-    client: &Client,
+    client: &RestClient,
     notebook: Option<&NotebookClient>,
     waiting: &[WaitingCall],
     id: &ToolCallId,
@@ -312,7 +312,7 @@ pub async fn say_no(notebook: &NotebookClient, id: &ToolCallId, reason: &str) ->
 
 // --- asking ---
 
-async fn ask_all(client: &Client, waiting: &[WaitingCall]) -> Ended {
+async fn ask_all(client: &RestClient, waiting: &[WaitingCall]) -> Ended {
     if waiting.is_empty() {
         return print::noted("nothing waits for you");
     }
@@ -332,7 +332,7 @@ async fn ask_all(client: &Client, waiting: &[WaitingCall]) -> Ended {
 }
 
 /// Asks about one call. False: stop asking.
-async fn ask_one(client: &Client, waiting: &WaitingCall) -> Result<bool, Failure> {
+async fn ask_one(client: &RestClient, waiting: &WaitingCall) -> Result<bool, Failure> {
     let WaitingCall { notebook, call, .. } = waiting;
     let notebook = client.notebook(notebook.clone());
     // If another person decided first, that is reported, and the next call follows.

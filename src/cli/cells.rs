@@ -18,7 +18,7 @@ use crate::cli::connection::client::NotebookClient;
 use crate::cli::connection::find;
 use crate::cli::terminal::values::{CELL_TYPES, one_of};
 use crate::cli::terminal::{input, print};
-use crate::cli::{Context, Ended, Failure, InNotebook, JsonArgs};
+use crate::cli::{CommonOptions, Ended, Failure, InNotebook, JsonArgs};
 
 // --- source of the text ---
 
@@ -86,7 +86,7 @@ pub struct EditArgs {
     cell_version: Option<Version>,
 }
 
-pub async fn edit(args: EditArgs, context: &Context) -> Ended {
+pub async fn edit(args: EditArgs, context: &CommonOptions) -> Ended {
     let change = args.change.as_deref().map(read_change).transpose()?;
     let nothing = "say what the cell is to be: --source TEXT, --file FILE, --stdin, or --change JSON --base VERSION";
     let text = match change.is_some() {
@@ -155,7 +155,7 @@ pub enum CellCommand {
         #[command(flatten)]
         source: SourceArgs,
         #[command(flatten)]
-        place: PlaceArgs,
+        place: CellPlaceArgs,
         /// An id of your choice; a repeat is refused, so that it adds no second cell.
         #[arg(long, value_name = "ID")]
         id: Option<CellId>,
@@ -166,7 +166,7 @@ pub enum CellCommand {
         notebook: String,
         cell: String,
         #[command(flatten)]
-        place: PlaceArgs,
+        place: CellPlaceArgs,
         /// Refuse when the cell is no longer at this version.
         #[arg(long, value_name = "VERSION")]
         cell_version: Option<Version>,
@@ -238,7 +238,7 @@ pub enum CellCommand {
 const MARKS: [&str; 6] = ["pinned", "skipped", "source-hidden", "outputs-hidden", "heading-collapsed", "exported"];
 
 #[derive(Debug, Args)]
-pub struct PlaceArgs {
+pub struct CellPlaceArgs {
     /// Before all others.
     #[arg(long, group = "place")]
     start: bool,
@@ -251,7 +251,7 @@ pub struct PlaceArgs {
     after: Option<String>,
 }
 
-impl PlaceArgs {
+impl CellPlaceArgs {
     /// The place; `None` if none was given.
     fn place(&self, state: &Document) -> Result<Option<Place>, Failure> {
         let cell = |name: &String| find::cell(state, name);
@@ -266,7 +266,7 @@ impl PlaceArgs {
 }
 
 impl CellCommand {
-    pub async fn run(self, context: &Context) -> Ended {
+    pub async fn run(self, context: &CommonOptions) -> Ended {
         if let Self::Flag { set, clear, bookmark: None, .. } = &self
             && set.is_empty()
             && clear.is_empty()

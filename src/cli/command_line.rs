@@ -30,10 +30,10 @@ pub fn without_secrets() -> Result<(), Failure> {
 }
 
 /// Variables and their values.
-type Secrets = Vec<(OsString, OsString)>;
+type SecretVariables = Vec<(OsString, OsString)>;
 
 /// Splits the command line into arguments without secrets, and the secrets. The last secret of a name is used.
-fn split(arguments: impl Iterator<Item = OsString>) -> Option<(Vec<OsString>, Secrets)> {
+fn split(arguments: impl Iterator<Item = OsString>) -> Option<(Vec<OsString>, SecretVariables)> {
     let (mut left, mut secrets, mut is_literal) = (Vec::new(), Vec::new(), false);
     let mut arguments = arguments;
     while let Some(argument) = arguments.next() {

@@ -14,7 +14,7 @@ use tokio_util::io::ReaderStream;
 
 use crate::cli::connection::client::{NotebookClient, with_query};
 use crate::cli::terminal::{input, print};
-use crate::cli::{Context, Ended, Failure};
+use crate::cli::{CommonOptions, Ended, Failure};
 
 fn id(kernel: &Option<KernelSessionId>) -> Option<&str> {
     kernel.as_ref().map(KernelSessionId::as_str)
@@ -40,7 +40,7 @@ pub struct FilesArgs {
     list: ListArgs,
 }
 
-pub async fn files(FilesArgs { change, notebook, list: args }: FilesArgs, context: &Context) -> Ended {
+pub async fn files(FilesArgs { change, notebook, list: args }: FilesArgs, context: &CommonOptions) -> Ended {
     match (change, notebook) {
         (Some(change), _) => change.run(context).await,
         (None, Some(notebook)) => list(args, context.notebook(&notebook).await?).await,
@@ -332,7 +332,7 @@ impl FolderArgs {
 }
 
 impl FilesCommand {
-    pub async fn run(self, context: &Context) -> Ended {
+    pub async fn run(self, context: &CommonOptions) -> Ended {
         let (Self::Mv { place, .. } | Self::Rm { place, .. } | Self::Restore { place, .. } | Self::Trash { place, .. }) =
             &self;
         let notebook = context.notebook(&place.notebook).await?;

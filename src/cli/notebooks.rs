@@ -10,10 +10,10 @@ use notarium_wire::rest::{
 };
 use reqwest::Method;
 
-use crate::cli::connection::client::{Client, NotebookClient, with_query};
+use crate::cli::connection::client::{NotebookClient, RestClient, with_query};
 use crate::cli::connection::find;
 use crate::cli::terminal::{input, print};
-use crate::cli::{Context, Ended, Failure, NoArgs};
+use crate::cli::{CommonOptions, Ended, Failure, NoArgs};
 
 /// Header with the hashes of blobs that an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
@@ -42,7 +42,7 @@ pub struct LsArgs {
     json: bool,
 }
 
-pub async fn ls(args: LsArgs, context: &Context) -> Ended {
+pub async fn ls(args: LsArgs, context: &CommonOptions) -> Ended {
     let (search, workspace) = (args.search.as_deref(), args.workspace.as_deref());
     let found = find::list(&context.client()?, search, args.archived, workspace, args.limit).await?;
     let empty = "no notebooks: `notarium new TITLE` or `notarium import FILE` makes one";
@@ -69,7 +69,7 @@ pub struct NewArgs {
     json: bool,
 }
 
-pub async fn new(args: NewArgs, context: &Context) -> Ended {
+pub async fn new(args: NewArgs, context: &CommonOptions) -> Ended {
     let client = context.client()?;
     let metadata = args.kernel.map_or_else(|| Ok(RawObject::default()), |name| kernel_metadata(&name))?;
     // Chosen here, so that a repeated request creates one notebook.
@@ -121,7 +121,7 @@ pub struct TemplatesArgs {
     json: bool,
 }
 
-pub async fn templates(args: TemplatesArgs, context: &Context) -> Ended {
+pub async fn templates(args: TemplatesArgs, context: &CommonOptions) -> Ended {
     let templates = all_templates(context).await?;
     if args.json {
         return print::json(&templates);
@@ -139,12 +139,12 @@ pub async fn templates(args: TemplatesArgs, context: &Context) -> Ended {
     Ok(())
 }
 
-async fn all_templates(context: &Context) -> Result<Templates, Failure> {
+async fn all_templates(context: &CommonOptions) -> Result<Templates, Failure> {
     context.client()?.get("/api/templates").await
 }
 
 /// A starter template by its id, else a notebook by its id or title.
-async fn template(context: &Context, name: &str) -> Result<TemplateChoice, Failure> {
+async fn template(context: &CommonOptions, name: &str) -> Result<TemplateChoice, Failure> {
     if all_templates(context).await?.starters.iter().any(|starter| starter.id == name) {
         return Ok(TemplateChoice::Starter(name.to_owned()));
     }
@@ -213,7 +213,7 @@ pub struct ImportArgs {
 }
 
 /// Imports every file; the first failure sets the exit code.
-pub async fn import(args: ImportArgs, context: &Context) -> Ended {
+pub async fn import(args: ImportArgs, context: &CommonOptions) -> Ended {
     if args.title.is_some() && args.files.len() > 1 {
         return Err(Failure::usage("--title is for one file: import the files one by one"));
     }
@@ -238,7 +238,7 @@ pub async fn import(args: ImportArgs, context: &Context) -> Ended {
     }
 }
 
-async fn import_file(client: &Client, file: &Path, title: Option<&str>) -> Result<ImportAnswer, Failure> {
+async fn import_file(client: &RestClient, file: &Path, title: Option<&str>) -> Result<ImportAnswer, Failure> {
     let content = input::bytes(file).await?;
     import_content(client, file, content, title)
         .await
@@ -247,7 +247,7 @@ async fn import_file(client: &Client, file: &Path, title: Option<&str>) -> Resul
 
 /// Creates a notebook from a file's content.
 pub async fn import_content(
-    client: &Client,
+    client: &RestClient,
     file: &Path,
     content: Vec<u8>,
     title: Option<&str>,

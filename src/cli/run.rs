@@ -16,18 +16,18 @@ use notarium_wire::rest::ExportFormat;
 use serde::Deserialize;
 
 use crate::cli::agent::{KernelArgs, LocalAgent, kernel_paths};
-use crate::cli::connection::client::Client;
+use crate::cli::connection::client::RestClient;
 use crate::cli::connection::context;
 use crate::cli::notebooks::{self, Exported};
 use crate::cli::run::parameters::{Parameter, has_tag};
-use crate::cli::runs::follow::{End, Question, RunUpdate, Runs, request};
+use crate::cli::runs::follow::{End, RunQuestion, RunUpdate, Runs, request};
 use crate::cli::serve::up::{self, Keys};
 use crate::cli::serve::{self};
 use crate::cli::terminal::failure::FailureKind;
 use crate::cli::terminal::input::Stop;
 use crate::cli::terminal::print;
 use crate::cli::words::outputs;
-use crate::cli::{Context, Ended, Failure};
+use crate::cli::{CommonOptions, Ended, Failure};
 
 /// Timeout for interrupted runs to end; then the file is written without their end.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(10);
@@ -80,13 +80,13 @@ fn check_output(output: &Path) -> Ended {
 }
 
 /// A cell to execute.
-struct Step {
+struct CellStep {
     cell_id: CellId,
     /// nbconvert's tag `raises-exception`: an error is expected.
     may_fail: bool,
 }
 
-pub async fn run(args: RunArgs, context: &Context) -> Ended {
+pub async fn run(args: RunArgs, context: &CommonOptions) -> Ended {
     let bytes = std::fs::read(&args.file).map_err(|error| Failure::unreadable(&args.file, &error))?;
     check_output(&args.output())?;
     let mut document = read(&bytes, &args.file)?;
@@ -110,7 +110,7 @@ fn read(bytes: &[u8], path: &Path) -> Result<Document, Failure> {
         count += 1;
         format!("cell-{count}")
     };
-    let imported = ipynb::read(bytes, &ipynb::Limits::default(), &mut new_id)
+    let imported = ipynb::read(bytes, &ipynb::FileLimits::default(), &mut new_id)
         .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
     for notice in &imported.notices {
         tracing::info!(file = %path.display(), ?notice, "repaired");
@@ -135,17 +135,17 @@ fn is_executed(cell: &ipynb::DocumentCell) -> bool {
         && !has_tag(cell, "skip-execution")
 }
 
-fn steps(document: &Document) -> Result<Vec<Step>, Failure> {
+fn steps(document: &Document) -> Result<Vec<CellStep>, Failure> {
     let executed = document.cells.iter().filter(|cell| is_executed(cell));
     let step = |cell: &ipynb::DocumentCell| {
         let cell_id = CellId::new(&cell.id).map_err(|error| Failure::failed(error.to_string()))?;
-        Ok(Step { cell_id, may_fail: has_tag(cell, "raises-exception") })
+        Ok(CellStep { cell_id, may_fail: has_tag(cell, "raises-exception") })
     };
     executed.map(step).collect()
 }
 
 /// Imports and executes the notebook, and writes the file in any case.
-async fn execute(args: &RunArgs, document: &Document, client: &Client, kernelspec: Option<String>) -> Ended {
+async fn execute(args: &RunArgs, document: &Document, client: &RestClient, kernelspec: Option<String>) -> Ended {
     let mut stop = Stop::listen();
     let steps = steps(document)?;
     let content = ipynb::write(document).into();
@@ -161,7 +161,7 @@ async fn execute(args: &RunArgs, document: &Document, client: &Client, kernelspe
 async fn execute_steps(
     args: &RunArgs,
     runs: &mut Runs,
-    steps: &[Step],
+    steps: &[CellStep],
     kernelspec: Option<String>,
     stop: &mut Stop,
 ) -> Ended {
@@ -174,9 +174,10 @@ async fn execute_steps(
     let mut failures = Failures::default();
     // A cell that may fail must not stop later cells: they are requested when it has ended.
     for group in steps.split_inclusive(|step| step.may_fail) {
-        let cells: Vec<(ExecutionId, &Step)> = group.iter().map(|step| (ulid::Ulid::generate().into(), step)).collect();
+        let cells: Vec<(ExecutionId, &CellStep)> =
+            group.iter().map(|step| (ulid::Ulid::generate().into(), step)).collect();
         runs.follow(cells.iter().map(|(id, _)| id.clone()));
-        let target = |step: &Step| ExecutionTarget::Cell { cell_id: step.cell_id.clone(), cell_version: None };
+        let target = |step: &CellStep| ExecutionTarget::Cell { cell_id: step.cell_id.clone(), cell_version: None };
         let targets = cells.iter().map(|(id, step)| (id.clone(), target(step)));
         runs.command(&request(targets, kernel.as_ref(), args.timeout, !args.allow_errors)).await?;
         follow_group(runs, &cells, args.allow_errors, &progress, &mut failures, stop).await?;
@@ -191,7 +192,7 @@ async fn execute_steps(
 /// Follows runs until all have ended. Ctrl-C interrupts the running one and cancels queued ones.
 async fn follow_group(
     runs: &mut Runs,
-    cells: &[(ExecutionId, &Step)],
+    cells: &[(ExecutionId, &CellStep)],
     allow_errors: bool,
     progress: &ProgressBar,
     failures: &mut Failures,
@@ -216,7 +217,7 @@ async fn follow_group(
                         end.status == ExecutionStatus::Ok || (end.status == ExecutionStatus::Error && may_fail);
                     failures.ended(&id, step.map(|step| &step.cell_id), &end, is_fine);
                 }
-                RunUpdate::Asks(Question { id: execution_id, prompt, .. }) => {
+                RunUpdate::Asks(RunQuestion { id: execution_id, prompt, .. }) => {
                     failures.questions.insert(execution_id.clone(), prompt);
                     runs.command(&Command::CancelExecution { execution_id }).await?;
                 }
@@ -307,7 +308,7 @@ pub struct Embedded {
     server: RunningServer,
     agent: LocalAgent,
     folder: TemporaryFolder,
-    pub client: Client,
+    pub client: RestClient,
 }
 
 impl Embedded {

@@ -19,7 +19,7 @@ use crate::cli::terminal::print::{self, style};
 use crate::cli::terminal::values::word;
 use crate::cli::words::narrate::{did, subject_name};
 use crate::cli::words::outputs;
-use crate::cli::{Context, Ended};
+use crate::cli::{CommonOptions, Ended};
 
 // --- runs ---
 
@@ -147,7 +147,7 @@ pub struct CancelArgs {
     runs: Vec<ExecutionId>,
 }
 
-pub async fn cancel(args: CancelArgs, context: &Context) -> Ended {
+pub async fn cancel(args: CancelArgs, context: &CommonOptions) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
     let cancel = |execution_id| Command::CancelExecution { execution_id };
     let command = Command::Batch { commands: args.runs.into_iter().map(cancel).collect() };

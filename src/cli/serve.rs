@@ -20,7 +20,7 @@ use crate::cli::serve::models::ModelArgs;
 use crate::cli::serve::settings::Settings;
 use crate::cli::terminal::input::stopped;
 use crate::cli::terminal::print::{self, announce};
-use crate::cli::{Context, Ended, Failure};
+use crate::cli::{CommonOptions, Ended, Failure};
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
@@ -133,7 +133,7 @@ pub async fn start(config: ServerConfig) -> Result<RunningServer, Failure> {
     Server::start(config).await.map_err(|error| Failure::failed(error.to_string()))
 }
 
-pub async fn serve(args: ServeArgs, _: &Context) -> Ended {
+pub async fn serve(args: ServeArgs, _: &CommonOptions) -> Ended {
     let folder = args.place.folder()?;
     let config = args.models.config()?;
     let server = args.place.start(&folder, models::offered(&config.models)).await?;
@@ -254,7 +254,7 @@ pub struct RestoreArgs {
     into: PathBuf,
 }
 
-pub async fn backup(args: BackupArgs, _: &Context) -> Ended {
+pub async fn backup(args: BackupArgs, _: &CommonOptions) -> Ended {
     let data = args.data.map_or_else(data_folder, Ok)?;
     let bar = print::spinner();
     let done = backup::backup(&data, &args.into, &|step| bar.set_message(step_words(step))).await;
@@ -262,7 +262,7 @@ pub async fn backup(args: BackupArgs, _: &Context) -> Ended {
     report_copy("backed up", &args.into, done)
 }
 
-pub async fn restore(args: RestoreArgs, _: &Context) -> Ended {
+pub async fn restore(args: RestoreArgs, _: &CommonOptions) -> Ended {
     let bar = print::spinner();
     let done = backup::restore(&args.from, &args.into, &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();

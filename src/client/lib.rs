@@ -234,7 +234,7 @@ pub struct CommandSender {
 }
 
 /// Receives the answer to a command.
-pub type Answer = oneshot::Receiver<Result<AckMessage, CommandError>>;
+pub type AckReceiver = oneshot::Receiver<Result<AckMessage, CommandError>>;
 
 impl CommandSender {
     /// A fresh id for a command.
@@ -248,7 +248,7 @@ impl CommandSender {
     }
 
     /// Queues a command behind earlier ones. Dropping the receiver of the answer does not cancel the command.
-    pub fn submit(&self, message: CommandMessage) -> Answer {
+    pub fn submit(&self, message: CommandMessage) -> AckReceiver {
         let (responder, answer) = oneshot::channel();
         self.order(Order::Command { message: Box::new(message), responder });
         answer

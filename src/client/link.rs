@@ -21,7 +21,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::last_byte::{LastByte, TimedStream};
-use crate::outbox::{Outbox, frame_of};
+use crate::outbox::{SentCommands, frame_of};
 use crate::{
     CommandError, ConnectError, ConnectOptions, ConnectionEvent, SOCKET_PATH, http_address, install_tls_provider,
 };
@@ -58,7 +58,7 @@ pub(super) struct Link {
     options: ConnectOptions,
     orders: mpsc::UnboundedReceiver<Order>,
     events: mpsc::UnboundedSender<ConnectionEvent>,
-    outbox: Outbox,
+    outbox: SentCommands,
     /// Subscribed notebooks, and the last event that was passed on.
     subscriptions: BTreeMap<NotebookId, Option<LastEvent>>,
     offer: Option<ClientMessage>,
@@ -99,7 +99,7 @@ impl Link {
             options,
             orders,
             events,
-            outbox: Outbox::default(),
+            outbox: SentCommands::default(),
             subscriptions: BTreeMap::new(),
             offer: None,
             max_frame_bytes: UNKNOWN_MAX_FRAME_BYTES,

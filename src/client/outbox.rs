@@ -20,12 +20,12 @@ struct Unanswered {
 
 /// Commands that were sent and are not answered.
 #[derive(Default)]
-pub(super) struct Outbox {
+pub(super) struct SentCommands {
     /// Oldest first: answers come nearly in this order.
     unanswered: VecDeque<Unanswered>,
 }
 
-impl Outbox {
+impl SentCommands {
     /// Keeps the command until it is answered and returns its frame. A command that is too large or invalid is answered with an error.
     pub fn push(&mut self, message: CommandMessage, responder: Responder, max_frame_bytes: u64) -> Option<Utf8Bytes> {
         let (id, notebook) = (message.id.clone(), message.notebook.clone());
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_is_not_answered_is_sent_again_in_order_under_the_same_id() {
-        let mut outbox = Outbox::default();
+        let mut outbox = SentCommands::default();
         let mut answers: Vec<_> = ["b", "a", "c"]
             .map(|id| {
                 let (responder, answer) = oneshot::channel();
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_second_answer_changes_nothing() {
-        let mut outbox = Outbox::default();
+        let mut outbox = SentCommands::default();
         let (responder, mut answer) = oneshot::channel();
         outbox.push(command("a"), responder, 1000);
         outbox.acked(ack("a"));
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_frame_above_the_limit_is_refused_here() {
-        let mut outbox = Outbox::default();
+        let mut outbox = SentCommands::default();
         let (responder, mut answer) = oneshot::channel();
         assert!(outbox.push(command("a"), responder, 10).is_none());
         assert_eq!(answer.try_recv().unwrap().unwrap_err().code(), Some(RejectionCode::LimitExceeded));

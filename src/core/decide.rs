@@ -19,7 +19,7 @@ use crate::values::decision::{Decision, Rejection, RejectionCode, Result};
 use crate::values::details::LimitName;
 use crate::values::{AddComment, CommentTarget, EditSource, ExecutionReport, FlagMessage};
 use crate::{functions, reactive};
-use notarium_record::{Because, Event, EventId, ExecutionOutcome, Grant, HistoryQuery, KernelCause};
+use notarium_record::{Event, EventId, ExecutionOutcome, ExplainedCause, Grant, HistoryQuery, KernelCause};
 
 /// Queries on the past that [`decide`] needs for this command. The answers go into `context.history`.
 pub fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
@@ -168,10 +168,10 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
             kernels::decide_started(notebook, context, kernel_session, language_info, sandbox)
         }
         C::ReportKernelLaunchFailed { kernel_session, cause, detail } => {
-            kernels::decide_failed(notebook, context, kernel_session, Because { cause, detail })
+            kernels::decide_failed(notebook, context, kernel_session, ExplainedCause { cause, detail })
         }
         C::ReportKernelEnded { kernel_session, cause, detail } => {
-            kernels::decide_ended(notebook, context, kernel_session, Because { cause, detail })
+            kernels::decide_ended(notebook, context, kernel_session, ExplainedCause { cause, detail })
         }
         C::ReconcileKernels { alive } => kernels::decide_reconcile(notebook, context, &alive),
         C::SaveWidgets { kernel_session, state } => widgets::decide_save(notebook, context, &kernel_session, &state),

@@ -17,11 +17,11 @@ use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCo
 use crate::values::details::LimitName;
 use crate::values::{ExecutionTarget, RequestExecution};
 use notarium_record::{
-    AgentId, Because, CellId, CellType, Document, EndCause, Event, Execution, ExecutionAssigned, ExecutionBlocked,
+    AgentId, CellId, CellType, Document, EndCause, Event, Execution, ExecutionAssigned, ExecutionBlocked,
     ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
     ExecutionInputAnswered, ExecutionLost, ExecutionOutcome, ExecutionOutputAppended, ExecutionRequested,
-    ExecutionStatus, ExecutionSubject, HistoryQuery, KernelPhase, KernelSession, KernelSessionId, Millis, Output,
-    Version,
+    ExecutionStatus, ExecutionSubject, ExplainedCause, HistoryQuery, KernelPhase, KernelSession, KernelSessionId,
+    Millis, Output, Version,
 };
 
 /// Queries an execution that has left the state: its record decides on reports.
@@ -438,7 +438,7 @@ fn successor(notebook: &Document, ended: &Execution, except: &[&ExecutionId]) ->
     assign_next(notebook, session_id, session.agent.as_ref()?, session.fence?, except)
 }
 
-pub(crate) fn cancelled(id: &ExecutionId, why: Because<EndCause>) -> Decided {
+pub(crate) fn cancelled(id: &ExecutionId, why: ExplainedCause<EndCause>) -> Decided {
     ExecutionCancelled { execution_id: id.clone(), cause: why.cause.into(), detail: why.detail }.into()
 }
 

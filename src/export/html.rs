@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::outputs::{self, Shown};
-use crate::{Cell, Kind, Notebook, escaped, markdown};
+use crate::{Cell, ExportedKind, Notebook, escaped, markdown};
 
 /// Allows only styles and images of the file itself: the second barrier if sanitising fails.
 const POLICY: &str =
@@ -19,7 +19,7 @@ pub fn write(notebook: &Notebook) -> String {
          <meta name=\"generator\" content=\"Notarium\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
     );
     let has_title =
-        notebook.cells.first().is_some_and(|cell| cell.kind == Kind::Markdown && cell.source.starts_with("# "));
+        notebook.cells.first().is_some_and(|cell| cell.kind == ExportedKind::Markdown && cell.source.starts_with("# "));
     if !has_title {
         _ = writeln!(out, "<h1 class=\"nb-title\">{title}</h1>");
     }
@@ -37,11 +37,11 @@ fn push_cell(out: &mut String, cell: &Cell) {
         return;
     }
     let class = match cell.kind {
-        Kind::Code => "code",
-        Kind::Sql => "code sql",
-        Kind::Markdown => "markdown",
-        Kind::Prompt => "prompt",
-        Kind::Raw => "raw",
+        ExportedKind::Code => "code",
+        ExportedKind::Sql => "code sql",
+        ExportedKind::Markdown => "markdown",
+        ExportedKind::Prompt => "prompt",
+        ExportedKind::Raw => "raw",
     };
     _ = writeln!(out, "<section class=\"nb-cell {class}\">");
     if !cell.is_source_hidden {
@@ -59,14 +59,14 @@ fn push_cell(out: &mut String, cell: &Cell) {
 
 fn push_source(out: &mut String, cell: &Cell) {
     match cell.kind {
-        Kind::Markdown => {
+        ExportedKind::Markdown => {
             _ = writeln!(out, "<div class=\"nb-prose\">\n{}</div>", markdown::html(&cell.source, &cell.attachments))
         }
-        Kind::Prompt => {
+        ExportedKind::Prompt => {
             let text = markdown::html(&cell.source, &cell.attachments);
             _ = writeln!(out, "<div class=\"nb-prose nb-question\">\n{text}</div>");
         }
-        Kind::Code | Kind::Sql => {
+        ExportedKind::Code | ExportedKind::Sql => {
             let count = cell.execution_count.map_or("&nbsp;".to_owned(), |count| count.to_string());
             let source = escaped(&cell.source);
             _ = writeln!(
@@ -74,7 +74,7 @@ fn push_source(out: &mut String, cell: &Cell) {
                 "<div class=\"nb-source\"><span class=\"nb-count\">[{count}]</span><pre><code>{source}</code></pre></div>"
             );
         }
-        Kind::Raw => _ = writeln!(out, "<pre class=\"nb-raw\">{}</pre>", escaped(&cell.source)),
+        ExportedKind::Raw => _ = writeln!(out, "<pre class=\"nb-raw\">{}</pre>", escaped(&cell.source)),
     }
 }
 

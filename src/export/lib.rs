@@ -48,7 +48,7 @@ pub struct Notebook {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum ExportedKind {
     #[default]
     Code,
     Sql,
@@ -59,7 +59,7 @@ pub enum Kind {
 
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
-    pub kind: Kind,
+    pub kind: ExportedKind,
     pub source: String,
     pub execution_count: Option<i64>,
     /// Outputs of nbformat 4 with multi-line text joined.

@@ -9,13 +9,13 @@ use pulldown_latex::{Parser as LatexParser, RenderConfig, Storage, push_mathml};
 use serde_json::Value;
 
 use crate::outputs::{self, Shown};
-use crate::{Cell, Kind, Notebook, clean_html, clean_maths, escaped, needs_scripts};
+use crate::{Cell, ExportedKind, Notebook, clean_html, clean_maths, escaped, needs_scripts};
 
 pub fn write(notebook: &Notebook) -> String {
     let language = if notebook.language.is_empty() { "python" } else { &notebook.language };
     let mut pieces: Vec<String> = Vec::new();
     let has_title =
-        notebook.cells.first().is_some_and(|cell| cell.kind == Kind::Markdown && cell.source.starts_with("# "));
+        notebook.cells.first().is_some_and(|cell| cell.kind == ExportedKind::Markdown && cell.source.starts_with("# "));
     if !has_title {
         pieces.push(format!("# {}", plain_line(&notebook.title)));
     }
@@ -49,12 +49,12 @@ fn plain_line(text: &str) -> String {
 fn push_cell(pieces: &mut Vec<String>, cell: &Cell, language: &str) {
     if !cell.is_source_hidden {
         pieces.push(match cell.kind {
-            Kind::Code if cell.source.is_empty() => String::new(),
-            Kind::Code => fenced(language, &cell.source),
-            Kind::Sql => fenced("sql", &cell.source),
-            Kind::Raw => fenced("", &cell.source),
-            Kind::Markdown => with_attachments(&harmless(&cell.source), cell),
-            Kind::Prompt => quoted(&with_attachments(&harmless(&cell.source), cell)),
+            ExportedKind::Code if cell.source.is_empty() => String::new(),
+            ExportedKind::Code => fenced(language, &cell.source),
+            ExportedKind::Sql => fenced("sql", &cell.source),
+            ExportedKind::Raw => fenced("", &cell.source),
+            ExportedKind::Markdown => with_attachments(&harmless(&cell.source), cell),
+            ExportedKind::Prompt => quoted(&with_attachments(&harmless(&cell.source), cell)),
         });
     }
     if cell.are_outputs_hidden {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::{Cell, Kind, Notebook};
+use crate::{Cell, ExportedKind, Notebook};
 
 pub fn write(notebook: &Notebook) -> String {
     let mut out = header(notebook);
@@ -32,11 +32,11 @@ fn header(notebook: &Notebook) -> String {
 
 fn text_of(cell: &Cell) -> String {
     let (head, lines) = match cell.kind {
-        Kind::Code => code(&cell.source),
-        Kind::Markdown | Kind::Prompt => ("# %% [markdown]".to_owned(), commented(&cell.source)),
-        Kind::Raw => ("# %% [raw]".to_owned(), commented(&cell.source)),
+        ExportedKind::Code => code(&cell.source),
+        ExportedKind::Markdown | ExportedKind::Prompt => ("# %% [markdown]".to_owned(), commented(&cell.source)),
+        ExportedKind::Raw => ("# %% [raw]".to_owned(), commented(&cell.source)),
         // Commented out, as Notarium runs it, not Python.
-        Kind::Sql => ("# %% language=\"sql\"".to_owned(), commented(&cell.source)),
+        ExportedKind::Sql => ("# %% language=\"sql\"".to_owned(), commented(&cell.source)),
     };
     let mut out = head;
     for line in lines {

@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
-use super::{Cell, Format, Kind, Notebook, write};
+use super::{Cell, ExportedKind, Format, Notebook, write};
 
-fn cell(kind: Kind, source: &str) -> Cell {
+fn cell(kind: ExportedKind, source: &str) -> Cell {
     Cell { kind, source: source.to_owned(), ..Cell::default() }
 }
 
@@ -25,7 +25,7 @@ fn html(cells: Vec<Cell>) -> String {
 }
 
 fn of_output(output: Value) -> String {
-    html(vec![Cell { outputs: vec![output], ..cell(Kind::Code, "x") }])
+    html(vec![Cell { outputs: vec![output], ..cell(ExportedKind::Code, "x") }])
 }
 
 const HOSTILE: [&str; 14] = [
@@ -68,14 +68,14 @@ fn is_harmless(page: &str) {
 fn a_hostile_notebook_runs_nothing_wherever_the_text_stands() {
     for text in HOSTILE {
         let everywhere = vec![
-            cell(Kind::Markdown, text),
+            cell(ExportedKind::Markdown, text),
             cell(
-                Kind::Markdown,
+                ExportedKind::Markdown,
                 &format!("a $x {text}$ b\n\n$$\\text{{{text}}}$$\n\n`{text}`\n\n```{text}\n{text}\n```"),
             ),
-            cell(Kind::Markdown, &format!("[a](<{text}>) ![{text}](attachment:{text}) [x]: {text}")),
-            cell(Kind::Prompt, text),
-            cell(Kind::Raw, text),
+            cell(ExportedKind::Markdown, &format!("[a](<{text}>) ![{text}](attachment:{text}) [x]: {text}")),
+            cell(ExportedKind::Prompt, text),
+            cell(ExportedKind::Raw, text),
             Cell {
                 outputs: vec![
                     display(json!({ "text/html": text })),
@@ -88,7 +88,7 @@ fn a_hostile_notebook_runs_nothing_wherever_the_text_stands() {
                     json!({ "output_type": "error", "ename": text, "evalue": text, "traceback": [text] }),
                 ],
                 attachments: json!({ text: { "image/png": format!("\">{text}") } }),
-                ..cell(Kind::Code, text)
+                ..cell(ExportedKind::Code, text)
             },
         ];
         let hostile = Notebook { title: text.to_owned(), ..notebook(everywhere) };
@@ -104,14 +104,14 @@ fn markdown_holds_no_active_html_and_no_fence_is_broken_out_of() {
         Format::Markdown,
         &notebook(vec![
             cell(
-                Kind::Markdown,
+                ExportedKind::Markdown,
                 "Fine <b>bold</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert)\n\n`<script>` stays",
             ),
             Cell {
                 outputs: vec![
                     json!({ "output_type": "stream", "name": "stdout", "text": "```\n<script>alert(1)</script>\n" }),
                 ],
-                ..cell(Kind::Code, "print('```')")
+                ..cell(ExportedKind::Code, "print('```')")
             },
         ]),
     );
@@ -127,7 +127,7 @@ fn a_page_has_prose_formulas_tables_pictures_and_colours() {
     let table = "<style scoped>x</style><table border=\"1\" class=\"dataframe\"><tr><td style=\"color: red; position: fixed\">7</td></tr></table>";
     let prose = "# Sea\n\nA *calm* $x^2$ and $$\\frac{a}{b}$$\n\n|a|b|\n|-|-|\n|1|2|\n\n![p](attachment:a.png)";
     let page = html(vec![
-        Cell { attachments: json!({ "a.png": { "image/png": "QUJD" } }), ..cell(Kind::Markdown, prose) },
+        Cell { attachments: json!({ "a.png": { "image/png": "QUJD" } }), ..cell(ExportedKind::Markdown, prose) },
         Cell {
             execution_count: Some(3),
             outputs: vec![
@@ -135,7 +135,7 @@ fn a_page_has_prose_formulas_tables_pictures_and_colours() {
                 display(json!({ "image/png": "iVBOR\nw0K", "text/plain": "<Figure>" })),
                 json!({ "output_type": "stream", "name": "stdout", "text": "10%\r100%\n\u{1b}[1;31mred\u{1b}[0m" }),
             ],
-            ..cell(Kind::Code, "a < b")
+            ..cell(ExportedKind::Code, "a < b")
         },
     ]);
     for expected in [
@@ -174,7 +174,7 @@ fn what_is_hidden_is_left_out_of_files_to_read() {
         outputs: vec![output.clone()],
         is_source_hidden: source,
         are_outputs_hidden: outputs,
-        ..cell(Kind::Code, "secret()")
+        ..cell(ExportedKind::Code, "secret()")
     };
     for format in [Format::Html, Format::Markdown] {
         for (source, outputs) in [(true, false), (false, true), (true, true)] {
@@ -196,11 +196,11 @@ fn percent_comments_magics_and_other_languages() {
     let out = write(
         Format::Percent,
         &notebook(vec![
-            cell(Kind::Code, source),
-            cell(Kind::Code, "%%bash -e\necho a"),
-            cell(Kind::Markdown, "# T\n\ntext"),
-            cell(Kind::Sql, "SELECT 1"),
-            cell(Kind::Code, ""),
+            cell(ExportedKind::Code, source),
+            cell(ExportedKind::Code, "%%bash -e\necho a"),
+            cell(ExportedKind::Markdown, "# T\n\ntext"),
+            cell(ExportedKind::Sql, "SELECT 1"),
+            cell(ExportedKind::Code, ""),
         ]),
     );
     let expected = "\n# %%\n# %matplotlib inline\n# !ls -l\n# x = !pwd\nif a:\n    # %time f()\n# # %plain\n\"\"\"\n%not\n\"\"\"\n\

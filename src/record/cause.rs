@@ -158,21 +158,21 @@ pub(crate) const BLOCKED: &str = "an earlier cell failed";
 
 /// A cause, and a sentence with details.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Because<C> {
+pub struct ExplainedCause<C> {
     /// For programs.
     pub cause: C,
     /// Sentence for people; absent: the cause says all that is known.
     pub detail: Option<String>,
 }
 
-impl<C> Because<C> {
+impl<C> ExplainedCause<C> {
     /// Makes a cause with a detail.
     pub fn new(cause: C, detail: impl Into<String>) -> Self {
         Self { cause, detail: Some(detail.into()) }
     }
 }
 
-impl<C> From<C> for Because<C> {
+impl<C> From<C> for ExplainedCause<C> {
     fn from(cause: C) -> Self {
         Self { cause, detail: None }
     }

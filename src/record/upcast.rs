@@ -39,7 +39,7 @@ impl DecodeError {
 }
 
 /// Fields of a payload, each as its text in the log: an upcaster does not change fields that it does not know.
-pub type Fields = BTreeMap<String, RawJson>;
+pub type PayloadFields = BTreeMap<String, RawJson>;
 
 /// Step from one schema of an event type to the next.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ pub struct Upcaster {
     /// The schema that it takes; the result has the next one.
     pub schema: u16,
     /// Upcasts the fields. The error says which part of the payload does not fit the schema.
-    pub upcast: fn(&mut Fields) -> Result<(), serde_json::Error>,
+    pub upcast: fn(&mut PayloadFields) -> Result<(), serde_json::Error>,
 }
 
 /// The upcasters of the record: no type has a second schema yet.
@@ -84,7 +84,7 @@ pub(crate) fn to_newest<'a>(event_type: &str, schema: u16, payload: &'a str) -> 
         return Err(DecodeError::Unknown { event_type: event_type.to_owned(), schema });
     }
     let upcast = || -> Result<String, serde_json::Error> {
-        let mut fields: Fields = serde_json::from_str(payload)?;
+        let mut fields: PayloadFields = serde_json::from_str(payload)?;
         for step in schema..newest {
             upcasters(event_type).filter(|it| it.schema == step).try_for_each(|it| (it.upcast)(&mut fields))?;
         }

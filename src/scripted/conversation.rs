@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::Protocol;
+use crate::RequestProtocol;
 
 /// Content of a request.
 #[derive(Debug, Default)]
-pub(crate) struct Conversation {
+pub(crate) struct RequestContent {
     pub(crate) model: String,
     pub(crate) system: String,
     pub(crate) last_user_text: String,
@@ -33,12 +33,12 @@ pub(crate) struct ToolOutcome {
     pub(crate) text: String,
 }
 
-impl Conversation {
+impl RequestContent {
     /// Reads a body; the error is the message of a real server.
-    pub(crate) fn read(protocol: Protocol, body: &Value) -> Result<Self, String> {
+    pub(crate) fn read(protocol: RequestProtocol, body: &Value) -> Result<Self, String> {
         let mut read = Self { model: text_of(&body["model"]), ..Self::default() };
         let (system, messages) = match protocol {
-            Protocol::Responses => ("instructions", "input"),
+            RequestProtocol::Responses => ("instructions", "input"),
             _ => ("system", "messages"),
         };
         read.system = text_of(&body[system]);
@@ -47,9 +47,9 @@ impl Conversation {
         read.is_sealed = include.any(|what| what == "reasoning.encrypted_content");
         for message in body[messages].as_array().ok_or_else(|| format!("{messages} must be a list"))? {
             match protocol {
-                Protocol::Responses => read.item(message)?,
-                Protocol::ChatCompletions => read.chat_message(message)?,
-                Protocol::Messages => read.anthropic_message(message)?,
+                RequestProtocol::Responses => read.item(message)?,
+                RequestProtocol::ChatCompletions => read.chat_message(message)?,
+                RequestProtocol::Messages => read.anthropic_message(message)?,
             }
         }
         read.all_answered()?;

@@ -76,11 +76,11 @@ mod sse;
 use serde::{Deserialize, Serialize};
 
 pub use script::{Rule, Script, ScriptError, ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage, When};
-pub use server::{Outcome, RecordedRequest, ScriptedServer};
+pub use server::{AnswerOutcome, RecordedRequest, ScriptedServer};
 
 /// Protocol of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Protocol {
+enum RequestProtocol {
     /// OpenAI Responses.
     Responses,
     /// OpenAI chat completions.

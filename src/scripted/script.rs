@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::StopReason;
-use crate::conversation::Conversation;
+use crate::conversation::RequestContent;
 
 /// A script; the crate's documentation explains each field.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -118,14 +118,14 @@ impl Rule {
 }
 
 impl When {
-    fn matches(&self, asked: &Conversation) -> bool {
+    fn matches(&self, asked: &RequestContent) -> bool {
         has(&asked.model, self.model.as_deref())
             && has(&asked.system, self.system.as_deref())
             && has(&asked.last_user_text, self.user.as_deref())
             && self.fits_the_end(asked)
     }
 
-    fn fits_the_end(&self, asked: &Conversation) -> bool {
+    fn fits_the_end(&self, asked: &RequestContent) -> bool {
         let Some(tool) = &self.after_tool else {
             return (self.user.is_none() || asked.last_results.is_empty()) && self.result.is_none();
         };
@@ -153,7 +153,7 @@ impl Play {
     }
 
     /// Returns the reply of the first matching rule, and counts its use.
-    pub(crate) fn answer(&mut self, asked: &Conversation) -> Option<ScriptedReply> {
+    pub(crate) fn answer(&mut self, asked: &RequestContent) -> Option<ScriptedReply> {
         let rules = self.script.replies.iter().zip(&mut self.used);
         let (rule, used) = rules
             .into_iter()
@@ -164,7 +164,7 @@ impl Play {
 }
 
 /// Fills in every placeholder of `text`; the error names one that cannot be filled.
-pub(crate) fn fill(text: &str, asked: &Conversation) -> Result<String, String> {
+pub(crate) fn fill(text: &str, asked: &RequestContent) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, placeholder, after)) = next(rest) {
@@ -179,7 +179,7 @@ pub(crate) fn fill(text: &str, asked: &Conversation) -> Result<String, String> {
 }
 
 /// Fills in every string of a JSON value. A string that is one placeholder becomes its value.
-pub(crate) fn fill_json(value: &Value, asked: &Conversation) -> Result<Value, String> {
+pub(crate) fn fill_json(value: &Value, asked: &RequestContent) -> Result<Value, String> {
     Ok(match value {
         Value::String(text) => match next(text) {
             Some(("", Some(placeholder), "")) => look_up(placeholder, asked)?,
@@ -204,7 +204,7 @@ fn next(text: &str) -> Option<(&str, Option<&str>, &str)> {
     Some((&text[..start], Some(&text[start + 2..end]), &text[end + 1..]))
 }
 
-fn look_up(placeholder: &str, asked: &Conversation) -> Result<Value, String> {
+fn look_up(placeholder: &str, asked: &RequestContent) -> Result<Value, String> {
     let found = match placeholder.find(['/', '~', '#']) {
         Some(at) => {
             let (source, how) = placeholder.split_at(at);
@@ -215,7 +215,7 @@ fn look_up(placeholder: &str, asked: &Conversation) -> Result<Value, String> {
     found.ok_or_else(|| format!("the script has ${{{placeholder}}}, and nothing in the conversation fits it"))
 }
 
-fn source_text(source: &str, asked: &Conversation) -> Option<String> {
+fn source_text(source: &str, asked: &RequestContent) -> Option<String> {
     if source == "*" {
         return Some(asked.all_text.clone());
     }
@@ -253,9 +253,9 @@ mod tests {
     use super::*;
     use crate::conversation::ToolOutcome;
 
-    fn asked() -> Conversation {
+    fn asked() -> RequestContent {
         let result = |tool: &str, text: &str| ToolOutcome { tool: tool.into(), text: text.into() };
-        let mut asked = Conversation::default();
+        let mut asked = RequestContent::default();
         asked.all_text = "Notebook: 01OLD, later notebook: 01ABC.".into();
         asked.results = vec![
             result("create_cell", r#"{"cell_id":"c0"}"#),

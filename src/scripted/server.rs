@@ -19,8 +19,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::Protocol;
-use crate::conversation::Conversation;
+use crate::RequestProtocol;
+use crate::conversation::RequestContent;
 use crate::script::{Play, Script, ScriptedReply};
 use crate::sse::{Filled, count, render};
 
@@ -49,7 +49,7 @@ pub struct RecordedRequest {
     /// Headers with lower-case names, including the key.
     pub headers: Vec<(String, String)>,
     pub body: String,
-    pub outcome: Outcome,
+    pub outcome: AnswerOutcome,
 }
 
 impl RecordedRequest {
@@ -61,7 +61,7 @@ impl RecordedRequest {
 
 /// Outcome of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum AnswerOutcome {
     /// The stream is in progress.
     Streaming,
     /// The stream was sent to its end.
@@ -92,9 +92,9 @@ impl ScriptedServer {
         let play = Mutex::new(Play::new(script));
         let shared = Arc::new(Shared { play, requests: watch::Sender::new(Vec::new()), stop: stop.clone() });
         let routes = Router::new()
-            .route(RESPONSES, answering(Protocol::Responses))
-            .route(CHAT_COMPLETIONS, answering(Protocol::ChatCompletions))
-            .route(MESSAGES, answering(Protocol::Messages))
+            .route(RESPONSES, answering(RequestProtocol::Responses))
+            .route(CHAT_COMPLETIONS, answering(RequestProtocol::ChatCompletions))
+            .route(MESSAGES, answering(RequestProtocol::Messages))
             .route(COUNT_TOKENS, post(count_tokens))
             .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
             .with_state(shared.clone());
@@ -131,7 +131,7 @@ impl ScriptedServer {
     }
 }
 
-fn answering(protocol: Protocol) -> MethodRouter<Arc<Shared>> {
+fn answering(protocol: RequestProtocol) -> MethodRouter<Arc<Shared>> {
     post(async move |State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes| {
         shared.answer(protocol, &headers, &body).await
     })
@@ -139,8 +139,9 @@ fn answering(protocol: Protocol) -> MethodRouter<Arc<Shared>> {
 
 async fn count_tokens(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
     let number = shared.record(COUNT_TOKENS, &headers, &body);
-    let read = shared.read(Protocol::Messages, &headers, &body);
-    let outcome = read.as_ref().map_or_else(|refusal| Outcome::Refused(refusal.status), |_| Outcome::Counted);
+    let read = shared.read(RequestProtocol::Messages, &headers, &body);
+    let outcome =
+        read.as_ref().map_or_else(|refusal| AnswerOutcome::Refused(refusal.status), |_| AnswerOutcome::Counted);
     shared.set_outcome(number, outcome);
     match read {
         Ok((asked, _)) => Json(json!({ "input_tokens": count(&asked) })).into_response(),
@@ -181,18 +182,18 @@ impl Refusal {
 }
 
 impl Shared {
-    async fn answer(self: Arc<Self>, protocol: Protocol, headers: &HeaderMap, body: &Bytes) -> Response {
-        let path = if protocol == Protocol::Messages { MESSAGES } else { CHAT_COMPLETIONS };
+    async fn answer(self: Arc<Self>, protocol: RequestProtocol, headers: &HeaderMap, body: &Bytes) -> Response {
+        let path = if protocol == RequestProtocol::Messages { MESSAGES } else { CHAT_COMPLETIONS };
         let number = self.record(path, headers, body);
         match self.choose(protocol, headers, body, number) {
             Ok((reply, chunks)) => {
-                let ending = Ending { shared: self, number, outcome: Outcome::Cancelled };
+                let ending = Ending { shared: self, number, outcome: AnswerOutcome::Cancelled };
                 ending.shared.delay(reply.delay_ms).await;
                 let content_type = [(header::CONTENT_TYPE, "text/event-stream; charset=utf-8")];
                 (content_type, Body::from_stream(play(reply, chunks, ending))).into_response()
             }
             Err(refusal) => {
-                self.set_outcome(number, Outcome::Refused(refusal.status));
+                self.set_outcome(number, AnswerOutcome::Refused(refusal.status));
                 refusal.response()
             }
         }
@@ -215,12 +216,12 @@ impl Shared {
             if requests.len() == MAX_RECORDED {
                 requests.remove(0);
             }
-            requests.push(RecordedRequest { number, path, headers, body, outcome: Outcome::Streaming });
+            requests.push(RecordedRequest { number, path, headers, body, outcome: AnswerOutcome::Streaming });
         });
         number
     }
 
-    fn set_outcome(&self, number: u64, outcome: Outcome) {
+    fn set_outcome(&self, number: u64, outcome: AnswerOutcome) {
         self.requests.send_modify(|requests| {
             if let Some(request) = requests.iter_mut().find(|request| request.number == number) {
                 request.outcome = outcome;
@@ -229,18 +230,23 @@ impl Shared {
     }
 
     /// Reads a request and makes the checks of real servers.
-    fn read(&self, protocol: Protocol, headers: &HeaderMap, body: &Bytes) -> Result<(Conversation, Value), Refusal> {
+    fn read(
+        &self,
+        protocol: RequestProtocol,
+        headers: &HeaderMap,
+        body: &Bytes,
+    ) -> Result<(RequestContent, Value), Refusal> {
         let play = self.play.lock().unwrap_or_else(PoisonError::into_inner);
         check_key(protocol, headers, play.script.key.as_deref())?;
         let body: Value = serde_json::from_slice(body).map_err(|error| bad(error.to_string()))?;
         check_model(&body, &play.script.models)?;
-        let asked = Conversation::read(protocol, &body).map_err(bad)?;
+        let asked = RequestContent::read(protocol, &body).map_err(bad)?;
         Ok((asked, body))
     }
 
     fn choose(
         &self,
-        protocol: Protocol,
+        protocol: RequestProtocol,
         headers: &HeaderMap,
         body: &Bytes,
         number: u64,
@@ -265,8 +271,8 @@ fn bad(message: impl Into<String>) -> Refusal {
     Refusal::new(400, "invalid_request_error", message)
 }
 
-fn check_key(protocol: Protocol, headers: &HeaderMap, key: Option<&str>) -> Result<(), Refusal> {
-    let name = if protocol == Protocol::Messages { "x-api-key" } else { "authorization" };
+fn check_key(protocol: RequestProtocol, headers: &HeaderMap, key: Option<&str>) -> Result<(), Refusal> {
+    let name = if protocol == RequestProtocol::Messages { "x-api-key" } else { "authorization" };
     let found = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let found = found.strip_prefix("Bearer ").unwrap_or(found);
     // Repeats the key in the error, as some real servers do.
@@ -299,7 +305,7 @@ fn chunks(reply: &ScriptedReply, events: Vec<Vec<u8>>) -> Vec<Bytes> {
 struct Ending {
     shared: Arc<Shared>,
     number: u64,
-    outcome: Outcome,
+    outcome: AnswerOutcome,
 }
 
 impl Drop for Ending {
@@ -350,14 +356,14 @@ impl Playing {
     async fn end(&mut self) -> Option<io::Result<Bytes>> {
         if self.reply.cut_after_bytes.is_some() && !self.is_broken {
             self.is_broken = true;
-            self.ending.outcome = Outcome::Cut;
+            self.ending.outcome = AnswerOutcome::Cut;
             return Some(Err(io::Error::other("the script cuts here")));
         }
         if self.reply.hang_after_bytes.is_some() {
             self.ending.shared.stop.cancelled().await;
             return None;
         }
-        self.ending.outcome = Outcome::Streamed;
+        self.ending.outcome = AnswerOutcome::Streamed;
         None
     }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::Protocol;
+use crate::RequestProtocol;
 use crate::StopReason;
-use crate::conversation::{Conversation, signature};
+use crate::conversation::{RequestContent, signature};
 use crate::responses::response_events;
 use crate::script::{ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage, fill, fill_json};
 
@@ -24,7 +24,7 @@ pub(crate) struct Filled {
 
 impl Filled {
     /// Fills in a reply; `number` makes the ids of calls unique.
-    pub(crate) fn new(reply: &ScriptedReply, asked: &Conversation, number: u64) -> Result<Self, String> {
+    pub(crate) fn new(reply: &ScriptedReply, asked: &RequestContent, number: u64) -> Result<Self, String> {
         let mut blocks = all_blocks(reply);
         for (index, block) in blocks.iter_mut().enumerate() {
             match block {
@@ -60,7 +60,7 @@ fn all_blocks(reply: &ScriptedReply) -> Vec<ScriptedBlock> {
     thinking.chain(text).chain(calls).chain(reply.blocks.iter().cloned()).collect()
 }
 
-fn arguments(call: &ScriptedCall, asked: &Conversation) -> Result<String, String> {
+fn arguments(call: &ScriptedCall, asked: &RequestContent) -> Result<String, String> {
     match (&call.raw_arguments, &call.arguments) {
         (Some(raw), _) => fill(raw, asked),
         (None, Some(value)) => Ok(fill_json(value, asked)?.to_string()),
@@ -69,11 +69,11 @@ fn arguments(call: &ScriptedCall, asked: &Conversation) -> Result<String, String
 }
 
 /// Counts the tokens of a request: one per four bytes of text.
-pub(crate) fn count(asked: &Conversation) -> u64 {
+pub(crate) fn count(asked: &RequestContent) -> u64 {
     asked.all_text.len() as u64 / 4 + 1
 }
 
-fn estimate(blocks: &[ScriptedBlock], asked: &Conversation) -> ScriptedUsage {
+fn estimate(blocks: &[ScriptedBlock], asked: &RequestContent) -> ScriptedUsage {
     let length = |block: &ScriptedBlock| match block {
         ScriptedBlock::Thinking(text) | ScriptedBlock::Text(text) => text.len(),
         ScriptedBlock::Call(call) => call.name.len() + call.raw_arguments.as_ref().map_or(0, String::len),
@@ -89,14 +89,14 @@ pub(crate) struct SseEvent {
 }
 
 /// Renders the events of a reply, each as bytes.
-pub(crate) fn render(protocol: Protocol, filled: &Filled, reply: &ScriptedReply, model: &str) -> Vec<Vec<u8>> {
+pub(crate) fn render(protocol: RequestProtocol, filled: &Filled, reply: &ScriptedReply, model: &str) -> Vec<Vec<u8>> {
     if let Some(raw) = &reply.raw {
         return vec![raw.clone().into_bytes()];
     }
     let mut events = match protocol {
-        Protocol::Responses => response_events(filled, reply, model),
-        Protocol::ChatCompletions => chat_events(filled, reply, model),
-        Protocol::Messages => anthropic_events(filled, reply, model),
+        RequestProtocol::Responses => response_events(filled, reply, model),
+        RequestProtocol::ChatCompletions => chat_events(filled, reply, model),
+        RequestProtocol::Messages => anthropic_events(filled, reply, model),
     };
     if let Some(event) = reply.malformed_event.and_then(|index| events.get_mut(index)) {
         event.data = BROKEN_JSON.to_owned();

@@ -102,10 +102,10 @@ impl BackupError {
     }
 }
 
-type Progress<'a> = &'a (dyn Fn(BackupStep) + Sync);
+type ReportStep<'a> = &'a (dyn Fn(BackupStep) + Sync);
 
 /// Copies the data in `data` to `into`: a folder, which is created or holds an earlier backup, or an archive file.
-pub async fn backup(data: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+pub async fn backup(data: &Path, into: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
     if !is_archive(into) || into.is_dir() {
         return backup_into_folder(data, into, progress).await;
     }
@@ -120,7 +120,7 @@ pub async fn backup(data: &Path, into: &Path, progress: Progress<'_>) -> Result<
     done
 }
 
-async fn backup_into_folder(data: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+async fn backup_into_folder(data: &Path, into: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
     let database = data.join(DATABASE_FILE);
     if is_half_restored(data) {
         return Err(BackupError::HalfRestored { folder: data.to_owned() });
@@ -139,7 +139,7 @@ async fn backup_into_folder(data: &Path, into: &Path, progress: Progress<'_>) ->
 }
 
 /// Creates an empty file for the copy of the database, readable by its owner only.
-fn begin_copy(database: &Path, into: &Path, progress: Progress<'_>) -> Result<PathBuf, BackupError> {
+fn begin_copy(database: &Path, into: &Path, progress: ReportStep<'_>) -> Result<PathBuf, BackupError> {
     make_folder(into)?;
     let copy = into.join(PART_FILE);
     remove(&copy)?;
@@ -162,7 +162,7 @@ fn put_in_place(copy: &Path, into: &Path) -> Result<(), BackupError> {
 }
 
 /// Makes a data folder from the backup in the folder or file `from`. `into` must be empty, missing, or left by a failed restore.
-pub async fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+pub async fn restore(from: &Path, into: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
     let mark = RestoreMark::set(into)?;
     match restore_from(from, into, progress).await {
         Ok(done) => mark.lift().map(|()| done),
@@ -173,7 +173,7 @@ pub async fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result
     }
 }
 
-async fn restore_from(from: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+async fn restore_from(from: &Path, into: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
     if !from.is_file() {
         return restore_from_folder(from, into, progress).await;
     }
@@ -189,7 +189,7 @@ async fn restore_from(from: &Path, into: &Path, progress: Progress<'_>) -> Resul
     restored
 }
 
-async fn restore_from_folder(from: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+async fn restore_from_folder(from: &Path, into: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
     let database = from.join(DATABASE_FILE);
     let Ok(expected) = std::fs::read_to_string(from.join(CHECKSUM_FILE)) else {
         return Err(BackupError::NoBackup { folder: from.to_owned() });
@@ -209,7 +209,7 @@ async fn restore_from_folder(from: &Path, into: &Path, progress: Progress<'_>) -
 }
 
 /// Verifies the copied database, and copies the blobs that it names. Blobs that exist and are intact are not copied again.
-async fn copy_blobs(from: &Path, into: &Path, copy: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+async fn copy_blobs(from: &Path, into: &Path, copy: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
     progress(BackupStep::Verifying);
     let inventory = verify_database(copy).await?;
     let mut done = BackedUp {

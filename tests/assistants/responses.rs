@@ -127,6 +127,6 @@ async fn a_stop_reaches_a_response_in_the_middle_of_a_word() {
     scene.model.wait_for(|requests| requests.len() == 1).await;
     scene.ada.command(Command::CancelTurn { turn_id: turn.clone() }).await;
     scene.until_over(&turn).await;
-    scene.model.wait_for(|requests| requests[0].outcome == notarium_scripted::Outcome::Cancelled).await;
+    scene.model.wait_for(|requests| requests[0].outcome == notarium_scripted::AnswerOutcome::Cancelled).await;
     assert_eq!(scene.end_of(&turn), Some(Err("cancelled".to_owned())));
 }

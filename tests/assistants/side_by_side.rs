@@ -1,7 +1,7 @@
 //! Tests of concurrent conversations in one notebook: none waits for another's model, call or person.
 
 use notarium_core::{Command, Policy, StopReason, TurnId};
-use notarium_scripted::Outcome;
+use notarium_scripted::AnswerOutcome;
 use serde_json::{Value, json};
 
 use crate::gate::Gate;
@@ -53,7 +53,7 @@ async fn who_streams_and_who_waits_for_a_person_keep_nobody_up() {
     adds_a_cell(&mut scene).await;
     // The other turns are unaffected, and each reaches its end.
     assert!(is_under_way(&scene, &talks) && is_under_way(&scene, &deletes), "{:#?}", scene.story());
-    assert_eq!(scene.model.requests()[0].outcome, Outcome::Streaming);
+    assert_eq!(scene.model.requests()[0].outcome, AnswerOutcome::Streaming);
     scene.confirm(&call).await;
     scene.until_over(&deletes).await;
     assert_eq!(scene.said(&deletes), "Gone.");
@@ -112,6 +112,6 @@ async fn a_stop_lets_go_of_the_model() {
     let turn_id = scene.ask("talk").await;
     scene.model.wait_for(|requests| requests.len() == 1).await;
     scene.ada.command(Command::CancelTurn { turn_id: turn_id.clone() }).await;
-    scene.model.wait_for(|requests| requests[0].outcome == Outcome::Cancelled).await;
+    scene.model.wait_for(|requests| requests[0].outcome == AnswerOutcome::Cancelled).await;
     scene.until_over(&turn_id).await;
 }

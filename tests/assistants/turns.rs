@@ -212,7 +212,7 @@ async fn a_stop_reaches_the_model_in_the_middle_of_a_word() {
     scene.model.wait_for(|requests| requests.len() == 1).await;
     scene.ada.command(Command::CancelTurn { turn_id: turn.clone() }).await;
     scene.until_over(&turn).await;
-    let left = notarium_scripted::Outcome::Cancelled;
+    let left = notarium_scripted::AnswerOutcome::Cancelled;
     scene.model.wait_for(|requests| requests[0].outcome == left).await;
     assert_eq!(scene.end_of(&turn), Some(Err("cancelled".to_owned())));
     // No state remains, and the next turn proceeds.

@@ -104,7 +104,7 @@ async fn outputs_too_large_to_be_held_are_exported_as_they_came() {
     assert!(outputs[1]["data"]["image/png"] == image.as_str());
     assert_eq!((&outputs[1]["data"]["text/plain"], joined(&outputs[3])), (&json!(["<Figure>"]), "end".to_owned()));
     assert!(outputs[4]["data"]["application/vnd.plotly.v1+json"] == points);
-    let whole = ipynb::read(exported.text.as_bytes(), &ipynb::Limits::default(), &mut || "new".to_owned()).unwrap();
+    let whole = ipynb::read(exported.text.as_bytes(), &ipynb::FileLimits::default(), &mut || "new".to_owned()).unwrap();
     assert!(exported.text == ipynb::write(&whole.document), "it is the text of a file that is written at once");
 }
 
@@ -223,7 +223,7 @@ async fn a_cell_that_is_written_output_by_output_is_the_same_file() {
     let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).to_string();
     let imported = import(&http, "", file).await.ok();
     let exported = export(&http, &imported["notebook"]).await.text;
-    let whole = ipynb::read(exported.as_bytes(), &ipynb::Limits::default(), &mut || "new".to_owned()).unwrap();
+    let whole = ipynb::read(exported.as_bytes(), &ipynb::FileLimits::default(), &mut || "new".to_owned()).unwrap();
     assert_eq!(whole.document.cells[0].outputs.len(), 6, "pieces of one stream are one output");
     assert!(exported == ipynb::write(&whole.document), "it is the text of a file that is written at once");
 }

@@ -4,7 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-use notarium_core::upcast::{Fields, Upcaster, extend};
+use notarium_core::upcast::{PayloadFields, Upcaster, extend};
 use notarium_core::{
     Append, Command, Envelope, Head, InstanceId, NewEvent, NotebookId, RawJson, RejectionCode, Salt, Stored, Version,
 };
@@ -17,7 +17,7 @@ use tokio::io::AsyncBufReadExt;
 /// Schema 1 had the position and the inserted text; a current change also needs the length of the whole text.
 const INVENTED: &[Upcaster] = &[Upcaster { event_type: "CellSourceEdited", schema: 1, upcast: insertion_to_change }];
 
-fn insertion_to_change(fields: &mut Fields) -> Result<(), serde_json::Error> {
+fn insertion_to_change(fields: &mut PayloadFields) -> Result<(), serde_json::Error> {
     let mut take = |name| fields.remove(name).map(|field| field.get().to_owned()).unwrap_or_default();
     let (at, insert, length) = (take("at"), take("insert"), take("length"));
     let (before, whole): (u64, u64) = (serde_json::from_str(&at)?, serde_json::from_str(&length)?);

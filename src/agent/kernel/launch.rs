@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jupyter_protocol::ConnectionInfo;
 use jupyter_protocol::connection_info::Transport;
 use jupyter_zmq_client::peek_ports_with_listeners;
-use notarium_core::{Because, KernelCause};
+use notarium_core::{ExplainedCause, KernelCause};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
@@ -120,14 +120,14 @@ pub enum LaunchError {
 
 impl LaunchError {
     /// The cause in the log's form.
-    pub fn because(&self) -> Because<KernelCause> {
+    pub fn because(&self) -> ExplainedCause<KernelCause> {
         let cause = match self {
             Self::MissingExecutable { .. } => KernelCause::NotInstalled,
             Self::Exited { .. } => KernelCause::Died,
             Self::Timeout { .. } => KernelCause::NoAnswer,
             _ => KernelCause::CannotStart,
         };
-        Because::new(cause, self.to_string())
+        ExplainedCause::new(cause, self.to_string())
     }
 }
 

@@ -3,8 +3,8 @@
 //! A refused registration is shown in the run that caused it. An invalid message fails only its own registration.
 
 use notarium_core::{
-    Because, CellId, Command, ExecutionId, ExecutionOutcome, ExecutionReport, FunctionPlace, KernelCause, Millis,
-    RawObject, Risk, UserFunction, Version,
+    CellId, Command, ExecutionId, ExecutionOutcome, ExecutionReport, ExplainedCause, FunctionPlace, KernelCause,
+    Millis, RawObject, Risk, UserFunction, Version,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -172,16 +172,16 @@ impl KernelSessionMachine {
         self.flush();
     }
 
-    pub(super) fn launch_failed(&mut self, why: Because<KernelCause>) {
+    pub(super) fn launch_failed(&mut self, why: ExplainedCause<KernelCause>) {
         match self.phase {
             SessionPhase::Launching => {
-                let (kernel_session, Because { cause, detail }) = (self.id.clone(), why);
+                let (kernel_session, ExplainedCause { cause, detail }) = (self.id.clone(), why);
                 self.push_command(Command::ReportKernelLaunchFailed { kernel_session, cause, detail });
                 self.phase = SessionPhase::Ended;
                 self.flush();
             }
             SessionPhase::Stopping => {
-                let shut_down = || Because::new(KernelCause::ShutDown, "shut down while it was started");
+                let shut_down = || ExplainedCause::new(KernelCause::ShutDown, "shut down while it was started");
                 self.end_reported(self.own_cause.clone().unwrap_or_else(shut_down));
             }
             _ => {}
@@ -289,7 +289,7 @@ impl KernelSessionMachine {
         self.end_reported(why);
     }
 
-    pub(super) fn end_reported(&mut self, Because { cause, detail }: Because<KernelCause>) {
+    pub(super) fn end_reported(&mut self, ExplainedCause { cause, detail }: ExplainedCause<KernelCause>) {
         self.push_command(Command::ReportKernelEnded { kernel_session: self.id.clone(), cause, detail });
         self.phase = SessionPhase::Ended;
         self.flush();

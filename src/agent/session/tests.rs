@@ -1,6 +1,6 @@
 //! Behaviour of the session machine, as pairs of input and output.
 
-use notarium_core::{Because, Command, ExecutionReport, KernelCause, Open, RawObject, RejectionCode, sentence};
+use notarium_core::{Command, ExecutionReport, ExplainedCause, KernelCause, Open, RawObject, RejectionCode, sentence};
 
 use super::*;
 use crate::kernel::{EndCause, ExitStatus, FinishStatus, KernelEvent};
@@ -342,7 +342,8 @@ fn an_idle_kernel_is_shut_down_and_a_busy_one_is_not() {
 fn a_failed_launch_is_reported_with_its_cause() {
     let mut tested = Tested::new(|_| ());
     tested.give(view(KernelPhase::Claimed, None));
-    let failed = tested.give(SessionInput::LaunchFailed(Because::new(KernelCause::Died, "no module named ipykernel")));
+    let failed =
+        tested.give(SessionInput::LaunchFailed(ExplainedCause::new(KernelCause::Died, "no module named ipykernel")));
     assert_eq!(failed, ["report launch failed: no module named ipykernel"]);
     assert_eq!(tested.answer_all(None), ["over"]);
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::{FutureExt, StreamExt};
 use notarium_core::attachments::{AttachmentKind, kind_of};
 use notarium_core::{
-    Attachment, Because, CallResults, Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn,
-    TurnFailure, TurnId, Usage, is_python, missing_results,
+    Attachment, CallResults, Document, ExplainedCause, MessageBlock, MessagePosted, MessageRole, NotebookId,
+    ToolCallId, Turn, TurnFailure, TurnId, Usage, is_python, missing_results,
 };
 use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
@@ -309,14 +309,14 @@ pub(super) enum TaskReport {
 /// A report of a model call to the worker.
 pub(super) enum ModelCallUpdate {
     /// This attempt failed; the provider's client makes another one.
-    AttemptFailed(Because<TurnFailure>),
+    AttemptFailed(ExplainedCause<TurnFailure>),
     Answered {
         reply: ModelReply,
         usage: Usage,
     },
     /// The call failed. `is_final`: a retry cannot succeed.
     Failed {
-        why: Because<TurnFailure>,
+        why: ExplainedCause<TurnFailure>,
         usage: Usage,
         is_final: bool,
     },
@@ -325,7 +325,7 @@ pub(super) enum ModelCallUpdate {
 impl ModelCallUpdate {
     /// Failure of a call that was never sent.
     pub fn not_asked(detail: impl Into<String>) -> Self {
-        let why = Because::new(TurnFailure::NotAsked, detail);
+        let why = ExplainedCause::new(TurnFailure::NotAsked, detail);
         Self::Failed { why, usage: Usage::default(), is_final: true }
     }
 }

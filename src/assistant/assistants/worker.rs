@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_core::{
-    Actor, Because, Command, Document, Event, MessageBlock, MessageRole, NotebookId, Recorded, Rejection,
+    Actor, Command, Document, Event, ExplainedCause, MessageBlock, MessageRole, NotebookId, Recorded, Rejection,
     RejectionCode, StopReason, ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnFailure, TurnId,
     Usage, Version,
 };
@@ -294,7 +294,7 @@ impl Worker {
         if !may_pass {
             tracing::warn!(notebook = %self.id, turn = %turn_id, %rejection, "the turn cannot go on: it is stopped");
             let detail = format!("the assistant cannot go on: {}", rejection.message);
-            let end = failed(Because::new(TurnFailure::Refused, detail));
+            let end = failed(ExplainedCause::new(TurnFailure::Refused, detail));
             if let Some(acting) = self.acting(turn_id)
                 && self.end(&acting, end).await.is_ok()
             {

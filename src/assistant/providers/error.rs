@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use http::{HeaderMap, StatusCode};
-use notarium_core::{Because, TurnFailure};
+use notarium_core::{ExplainedCause, TurnFailure};
 use serde_json::Value;
 
 use super::reply::{StopReason, Usage};
@@ -100,8 +100,8 @@ impl ProviderError {
     }
 
     /// The cause and the message, for the log.
-    pub fn because(&self) -> Because<TurnFailure> {
-        Because::new(self.failure(), self.to_string())
+    pub fn because(&self) -> ExplainedCause<TurnFailure> {
+        ExplainedCause::new(self.failure(), self.to_string())
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use notarium_assistant::providers::{CallLimits, Event, Family, ProviderError, RetryPolicy, StopReason};
-use notarium_scripted::{Outcome, Script, ScriptedReply};
+use notarium_scripted::{AnswerOutcome, Script, ScriptedReply};
 
 use crate::support::{
     CHAT, Call, FAMILIES, MESSAGES, RESPONSES, ReplyParts, Spoken, kind, request, rich, small, status, text,
@@ -191,7 +191,7 @@ async fn dropping_the_stream_cancels_the_request() {
                 }
             }
             drop(stream);
-            call.server.wait_for(|requests| requests[0].outcome == Outcome::Cancelled).await;
+            call.server.wait_for(|requests| requests[0].outcome == AnswerOutcome::Cancelled).await;
         }
     }
 }

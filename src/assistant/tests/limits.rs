@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use notarium_assistant::providers::{CallLimits, Family, ProviderError, Request, RetryPolicy};
-use notarium_scripted::{Outcome, Script, ScriptedCall, ScriptedReply};
+use notarium_scripted::{AnswerOutcome, Script, ScriptedCall, ScriptedReply};
 use serde_json::json;
 
 use crate::support::{Call, FAMILIES, kind, request, status, text};
@@ -56,7 +56,7 @@ async fn anthropic_counts_tokens_and_others_do_not() {
     let count = call.provider.count_tokens(request("hello")).await.unwrap();
     assert!(count.is_some_and(|count| count > 0), "{count:?}");
     let sent = &call.server.requests()[0];
-    assert_eq!((sent.path, sent.outcome), ("/v1/messages/count_tokens", Outcome::Counted));
+    assert_eq!((sent.path, sent.outcome), ("/v1/messages/count_tokens", AnswerOutcome::Counted));
     assert!(sent.json().get("max_tokens").is_none() && sent.json()["tools"].is_array());
     let unknown = Request { model: "other".into(), ..request("hello") };
     assert_eq!(kind(&call.provider.count_tokens(unknown).await.unwrap_err()), "UnknownModel");

@@ -1,6 +1,6 @@
 //! A turn against the real core, with a list of replies as the model: to its end, and with a restart before every single step.
 
-use notarium_core::{Because, TurnFailure};
+use notarium_core::{ExplainedCause, TurnFailure};
 use std::collections::BTreeMap;
 
 use notarium_assistant::turn::{Live, Record, Step, ToolRequest, next};
@@ -453,7 +453,7 @@ fn a_model_that_cannot_be_reached_fails_the_turn_with_its_cause() {
     let mut world = World::new(vec![vec![]]);
     assert!(world.step());
     (world.live.is_calling_model, world.live.is_model_call_lost) = (false, true);
-    world.live.model_failure = Some(Because::new(TurnFailure::WrongKey, "the key for openai is wrong"));
+    world.live.model_failure = Some(ExplainedCause::new(TurnFailure::WrongKey, "the key for openai is wrong"));
     run(&mut world);
     let Some(Event::TurnFailed(end)) = world.recorded.last().map(|recorded| &recorded.event) else { panic!() };
     assert_eq!(end.cause, TurnFailure::WrongKey);

@@ -7,11 +7,11 @@ use notarium_wire::rest::{
 };
 use reqwest::Method;
 
-use crate::cli::connection::client::{Client, NotebookClient};
+use crate::cli::connection::client::{NotebookClient, RestClient};
 use crate::cli::connection::find::{self, People, subject};
 use crate::cli::terminal::print;
 use crate::cli::terminal::values::{ROLES, after, one_of, parse_duration, word};
-use crate::cli::{Context, Ended, InNotebook, JsonArgs};
+use crate::cli::{CommonOptions, Ended, InNotebook, JsonArgs};
 
 fn subject_text(subject: &Subject) -> String {
     match subject {
@@ -54,7 +54,7 @@ pub enum AccessCommand {
 }
 
 impl AccessCommand {
-    pub async fn run(self, context: &Context) -> Ended {
+    pub async fn run(self, context: &CommonOptions) -> Ended {
         match self {
             Self::Ls(InNotebook { notebook, args }) => list(&context.notebook(&notebook).await?, args.json).await,
             Self::Grant { notebook, who, role, expires } => {
@@ -119,7 +119,7 @@ pub enum ShareCommand {
 }
 
 impl ShareCommand {
-    pub async fn run(self, context: &Context) -> Ended {
+    pub async fn run(self, context: &CommonOptions) -> Ended {
         match self {
             Self::New { notebook, role, expires, label, json } => {
                 let new = NewShareLink { role, label, expires_at: expires.map(after) };
@@ -195,7 +195,7 @@ pub enum WorkspaceCommand {
 }
 
 impl WorkspaceCommand {
-    pub async fn run(self, context: &Context) -> Ended {
+    pub async fn run(self, context: &CommonOptions) -> Ended {
         let client = context.client()?;
         match self {
             Self::Ls(JsonArgs { json }) => list_workspaces(&client, json).await,
@@ -223,7 +223,7 @@ impl WorkspaceCommand {
     }
 }
 
-async fn list_workspaces(client: &Client, as_json: bool) -> Ended {
+async fn list_workspaces(client: &RestClient, as_json: bool) -> Ended {
     let found: Vec<Workspace> = client.get("/api/workspaces").await?;
     let empty = "no workspaces: `notarium workspace new NAME` makes one";
     print::list(&found, as_json, empty, ["id", "name", "your role", "made"], async |it| {
@@ -232,7 +232,7 @@ async fn list_workspaces(client: &Client, as_json: bool) -> Ended {
     .await
 }
 
-async fn members(client: &Client, workspace: &WorkspaceId, as_json: bool) -> Ended {
+async fn members(client: &RestClient, workspace: &WorkspaceId, as_json: bool) -> Ended {
     let found: Vec<Member> = client.get(&format!("/api/workspaces/{workspace}/members")).await?;
     let mut people = People::new(client);
     print::list(&found, as_json, "nobody", ["person", "name", "role"], async |member| {
@@ -242,6 +242,6 @@ async fn members(client: &Client, workspace: &WorkspaceId, as_json: bool) -> End
     .await
 }
 
-async fn put(client: &Client, path: &str, body: &impl serde::Serialize) -> Ended {
+async fn put(client: &RestClient, path: &str, body: &impl serde::Serialize) -> Ended {
     client.send(client.request(Method::PUT, path).json(body)).await.map(drop)
 }

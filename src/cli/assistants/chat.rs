@@ -12,7 +12,7 @@ use notarium_core::tools::Tool;
 use notarium_core::{Attachment, CellId, ConversationId, Operation, ToolCallId};
 use notarium_wire::rest::{Answer, Question, WaitingCall};
 use serde_json::{Value, json};
-use turn::{Screen, TurnEnd, TurnStream};
+use turn::{Screen, TurnResult, TurnStream};
 
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::connection::find::People;
@@ -106,12 +106,12 @@ struct AskedCall {
 
 /// Calls of a turn that wait for this user: one is asked about, the others queue in order of arrival.
 #[derive(Default)]
-struct Questions {
+struct CallQuestions {
     asked: Option<AskedCall>,
     behind: VecDeque<ToolCallId>,
 }
 
-impl Questions {
+impl CallQuestions {
     fn is_asked(&self, id: &str) -> bool {
         self.asked.as_ref().is_some_and(|asked| asked.waiting.call.id.as_str() == id)
     }
@@ -198,15 +198,15 @@ impl Chat {
         let request = self.notebook.client.change_once(&self.notebook.path("/chat")).json(&question);
         let stream = TurnStream::new(self.notebook.clone(), self.notebook.client.send(request).await?);
         match self.follow(stream).await? {
-            TurnEnd::Done => Ok(()),
-            TurnEnd::Cancelled => Err(Failure::interrupted("the assistant was stopped; what it did stays")),
-            TurnEnd::Failed(cause) => Err(Failure::failed(cause)),
+            TurnResult::Done => Ok(()),
+            TurnResult::Cancelled => Err(Failure::interrupted("the assistant was stopped; what it did stays")),
+            TurnResult::Failed(cause) => Err(Failure::failed(cause)),
         }
     }
 
-    async fn follow(&mut self, mut stream: TurnStream) -> Result<TurnEnd, Failure> {
+    async fn follow(&mut self, mut stream: TurnStream) -> Result<TurnResult, Failure> {
         let mut screen = Screen::new(self.as_json);
-        let (mut questions, mut is_stopped, mut has_changed) = (Questions::default(), false, false);
+        let (mut questions, mut is_stopped, mut has_changed) = (CallQuestions::default(), false, false);
         loop {
             tokio::select! {
                 event = stream.next() => {
@@ -241,7 +241,7 @@ impl Chat {
     }
 
     /// Updates the conversation and the open questions by an event.
-    async fn take(&mut self, event: &Value, questions: &mut Questions, screen: &mut Screen) -> Ended {
+    async fn take(&mut self, event: &Value, questions: &mut CallQuestions, screen: &mut Screen) -> Ended {
         match event["type"].as_str().unwrap_or_default() {
             "turn" => {
                 let id = event["conversation_id"].as_str().and_then(|id| id.parse().ok());
@@ -277,7 +277,7 @@ impl Chat {
     }
 
     /// Asks about the next call once the previous one is decided.
-    async fn ask_next(&mut self, questions: &mut Questions, screen: &mut Screen) -> Ended {
+    async fn ask_next(&mut self, questions: &mut CallQuestions, screen: &mut Screen) -> Ended {
         while questions.asked.is_none()
             && let Some(id) = questions.behind.pop_front()
         {
@@ -320,7 +320,7 @@ impl Chat {
     }
 
     /// Takes a line as the answer to the open question.
-    async fn answered(&mut self, questions: &mut Questions, line: Option<String>, screen: &mut Screen) -> Ended {
+    async fn answered(&mut self, questions: &mut CallQuestions, line: Option<String>, screen: &mut Screen) -> Ended {
         let Some(question) = &mut questions.asked else { return Ok(()) };
         let left = || Failure::failed("left: the call waits for `notarium confirm`, and the assistant for the call");
         let line = line.ok_or_else(left)?;

@@ -5,13 +5,13 @@ use notarium_assistant::mcp::{self, BridgeError, BridgeOptions};
 use notarium_core::{ASSISTANT_SCOPES, Millis, NotebookId, TokenId};
 use notarium_wire::rest::{Covers, IssuedToken, Me, NewApiToken};
 
-use crate::cli::connection::client::Client;
-use crate::cli::connection::context::Access;
+use crate::cli::connection::client::RestClient;
+use crate::cli::connection::context::ServerAccess;
 use crate::cli::connection::find;
 use crate::cli::terminal::input::Stop;
 use crate::cli::terminal::print;
 use crate::cli::terminal::values::after;
-use crate::cli::{Context, Ended, Failure};
+use crate::cli::{CommonOptions, Ended, Failure};
 
 /// Lifetime of the token that a connection creates, in case it cannot revoke it.
 const TOKEN_LIFE_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
@@ -30,10 +30,10 @@ pub struct McpArgs {
     notebook: Option<String>,
 }
 
-pub async fn mcp(args: McpArgs, context: &Context) -> Ended {
+pub async fn mcp(args: McpArgs, context: &CommonOptions) -> Ended {
     let mut stop = Stop::listen();
     let access = context.access()?;
-    let client = Client::new(access.clone())?;
+    let client = RestClient::new(access.clone())?;
     let me = client.me().await?;
     let notebook = find::named(&client, args.notebook.as_deref()).await?.map(|notebook| notebook.id);
     let made = if is_for_assistants(&me) { None } else { Some(make_token(&client, &me, notebook.as_ref()).await?) };
@@ -54,7 +54,7 @@ fn is_for_assistants(me: &Me) -> bool {
     me.kind == "api" && me.scopes.iter().all(|scope| ASSISTANT_SCOPES.contains(scope))
 }
 
-async fn make_token(client: &Client, me: &Me, notebook: Option<&NotebookId>) -> Result<IssuedToken, Failure> {
+async fn make_token(client: &RestClient, me: &Me, notebook: Option<&NotebookId>) -> Result<IssuedToken, Failure> {
     if me.kind != "session" {
         let say = "this token is not one for an assistant, and only a session makes others: use `notarium login`, or pass \
                    a token of a person with the scopes read, edit and run alone (--token)";
@@ -69,7 +69,7 @@ async fn make_token(client: &Client, me: &Me, notebook: Option<&NotebookId>) -> 
     client.post("/api/tokens", &new).await
 }
 
-async fn revoke(client: &Client, access: &Access, token: &TokenId) {
+async fn revoke(client: &RestClient, access: &ServerAccess, token: &TokenId) {
     if let Err(failure) = client.delete(&format!("/api/tokens/{token}")).await {
         let server = &access.server;
         print::note(format!("the assistant's token {token} at {server} could not be revoked: {failure}"));

@@ -11,7 +11,7 @@ use notarium_core::{
 };
 use notarium_wire::rest::Threads;
 
-use crate::cli::connection::client::{Client, NotebookClient};
+use crate::cli::connection::client::{NotebookClient, RestClient};
 use crate::cli::connection::find::{self, People, subject};
 use crate::cli::terminal::print::{self, style};
 use crate::cli::{Ended, Failure};
@@ -61,7 +61,7 @@ pub async fn comment(args: CommentArgs, notebook: NotebookClient) -> Ended {
     report(&notebook, &command).await
 }
 
-async fn mentioned(client: &Client, names: &[String]) -> Result<Vec<UserId>, Failure> {
+async fn mentioned(client: &RestClient, names: &[String]) -> Result<Vec<UserId>, Failure> {
     let mut users = Vec::new();
     for name in names {
         match subject(client, name).await? {

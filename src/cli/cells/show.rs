@@ -13,7 +13,7 @@ use crate::cli::runs::{run_facts, told_end};
 use crate::cli::terminal::print::{self, style};
 use crate::cli::terminal::values::{REACTIVITIES, one_of, word};
 use crate::cli::words::outputs;
-use crate::cli::{Context, Ended};
+use crate::cli::{CommonOptions, Ended};
 
 /// Most lines of an output in a preview.
 const PREVIEW_LINES: usize = 10;
@@ -33,7 +33,7 @@ pub struct ShowArgs {
     json: bool,
 }
 
-pub async fn show(args: ShowArgs, context: &Context) -> Ended {
+pub async fn show(args: ShowArgs, context: &CommonOptions) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
     if args.json {
         return print::json(&notebook.get::<serde_json::Value>(&at_version("", args.at)).await?);

@@ -10,7 +10,7 @@ use reqwest::{Method, Request, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::cli::connection::context::{Access, PROGRAM};
+use crate::cli::connection::context::{PROGRAM, ServerAccess};
 use crate::cli::connection::find;
 use crate::cli::connection::session::FreshSession;
 use crate::cli::terminal::print;
@@ -30,14 +30,14 @@ type Page<T> = (Vec<T>, Option<(&'static str, String)>);
 
 /// A server, with one user's token.
 #[derive(Debug, Clone)]
-pub struct Client {
+pub struct RestClient {
     http: reqwest::Client,
-    access: Access,
+    access: ServerAccess,
     fresh: FreshSession,
 }
 
-impl Client {
-    pub fn new(access: Access) -> Result<Self, Failure> {
+impl RestClient {
+    pub fn new(access: ServerAccess) -> Result<Self, Failure> {
         let http = reqwest::Client::builder().user_agent(PROGRAM).connect_timeout(CONNECT_TIMEOUT).build();
         let http = http.map_err(|error| Failure::failed(format!("no HTTP client: {error}")))?;
         Ok(Self { http, access, fresh: FreshSession::default() })
@@ -180,7 +180,7 @@ impl Client {
 /// One notebook on a server.
 #[derive(Debug, Clone)]
 pub struct NotebookClient {
-    pub client: Client,
+    pub client: RestClient,
     pub id: NotebookId,
 }
 

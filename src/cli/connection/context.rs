@@ -9,7 +9,7 @@ use notarium_agent::connection;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::Failure;
-use crate::cli::connection::client::{Client, NotebookClient};
+use crate::cli::connection::client::{NotebookClient, RestClient};
 use crate::cli::connection::find;
 
 /// Name and version of this program, for servers.
@@ -18,7 +18,7 @@ pub const PROGRAM: &str = concat!("notarium ", env!("CARGO_PKG_VERSION"));
 /// Options of every command: the server, and the verbosity. They may stand before or after the command's name.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Connection")]
-pub struct Context {
+pub struct CommonOptions {
     /// The server: http://host:port, https://host or wss://host. Else what `login` or `up` stored.
     #[arg(long, global = true, env = "NOTARIUM_SERVER", value_name = "URL")]
     pub server: Option<String>,
@@ -35,20 +35,20 @@ pub struct Context {
 
 /// A server and the token for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Access {
+pub struct ServerAccess {
     /// `http://…` or `https://…`, without a trailing slash.
     pub server: String,
     pub token: String,
 }
 
-impl Context {
+impl CommonOptions {
     /// The server: flag or variable, else the stored one.
     pub fn server(&self) -> Result<String, Failure> {
         let unknown = "no server is known: start one here with `notarium up`, or name one with `notarium login`, --server URL or NOTARIUM_SERVER";
         self.known_server()?.ok_or_else(|| Failure::usage(unknown))
     }
 
-    /// Like [`Context::server`]; `None` if no server is known.
+    /// Like [`CommonOptions::server`]; `None` if no server is known.
     pub fn known_server(&self) -> Result<Option<String>, Failure> {
         let server = match self.server.clone() {
             Some(server) => Some(server),
@@ -58,13 +58,13 @@ impl Context {
     }
 
     /// The server and a token. A stored token is used only for the server that it was stored for.
-    pub fn access(&self) -> Result<Access, Failure> {
+    pub fn access(&self) -> Result<ServerAccess, Failure> {
         let server = self.server()?;
         if let Some(token) = self.token.clone() {
-            return Ok(Access { server, token });
+            return Ok(ServerAccess { server, token });
         }
         match Config::load()?.token_for(&server)? {
-            Some(token) => Ok(Access { server, token }),
+            Some(token) => Ok(ServerAccess { server, token }),
             None => Err(Failure::connection(format!(
                 "no token for {server}: pass --token-file, set NOTARIUM_TOKEN, or use `notarium login --server {server}`"
             ))),
@@ -72,8 +72,8 @@ impl Context {
     }
 
     /// A REST client.
-    pub fn client(&self) -> Result<Client, Failure> {
-        Client::new(self.access()?)
+    pub fn client(&self) -> Result<RestClient, Failure> {
+        RestClient::new(self.access()?)
     }
 
     /// A notebook by its id, else by its unique title.

@@ -11,7 +11,7 @@ use notarium_wire::rest::{Guest, NotebookLine, NotebookPage, Person, Token, Work
 use tokio::sync::OnceCell;
 
 use crate::cli::Failure;
-use crate::cli::connection::client::{Client, NotebookClient, with_query};
+use crate::cli::connection::client::{NotebookClient, RestClient, with_query};
 use crate::cli::terminal::print;
 
 /// Most notebooks that are searched for a title.
@@ -21,7 +21,7 @@ const MAX_LISTED: usize = 10;
 
 /// Notebooks of a listing, last changed first, up to `limit`. `text`: words that must all be in title or sources.
 pub async fn list(
-    client: &Client,
+    client: &RestClient,
     text: Option<&str>,
     is_archived: bool,
     workspace: Option<&str>,
@@ -34,7 +34,7 @@ pub async fn list(
 }
 
 /// A notebook by its id, else by its unique title.
-pub async fn notebook(client: &Client, name: &str) -> Result<NotebookClient, Failure> {
+pub async fn notebook(client: &RestClient, name: &str) -> Result<NotebookClient, Failure> {
     if let Ok(id) = NotebookId::new(name) {
         let notebook = client.notebook(id);
         match notebook.events(0, 1).await {
@@ -46,14 +46,14 @@ pub async fn notebook(client: &Client, name: &str) -> Result<NotebookClient, Fai
 }
 
 /// Like [`notebook`], if a name is given.
-pub async fn named(client: &Client, name: Option<&str>) -> Result<Option<NotebookClient>, Failure> {
+pub async fn named(client: &RestClient, name: Option<&str>) -> Result<Option<NotebookClient>, Failure> {
     match name {
         Some(name) => notebook(client, name).await.map(Some),
         None => Ok(None),
     }
 }
 
-async fn by_title(client: &Client, title: &str) -> Result<NotebookId, Failure> {
+async fn by_title(client: &RestClient, title: &str) -> Result<NotebookId, Failure> {
     let mut found = titled(client, title, Some(title)).await?;
     if found.is_empty() {
         // The search finds words; a title may contain none, or be newer than the search index.
@@ -67,7 +67,7 @@ async fn by_title(client: &Client, title: &str) -> Result<NotebookId, Failure> {
 }
 
 /// Notebooks with exactly this title; if there are none, with this title in other capitals.
-async fn titled(client: &Client, title: &str, text: Option<&str>) -> Result<Vec<NotebookLine>, Failure> {
+async fn titled(client: &RestClient, title: &str, text: Option<&str>) -> Result<Vec<NotebookLine>, Failure> {
     let mut candidates = Vec::new();
     for archived in [false, true] {
         candidates.extend(list(client, text, archived, None, MAX_LOOKED_THROUGH).await?);
@@ -139,7 +139,7 @@ fn among<'a, T>(
 }
 
 /// A person by login, for sharing.
-pub async fn person(client: &Client, login: &str) -> Result<UserId, Failure> {
+pub async fn person(client: &RestClient, login: &str) -> Result<UserId, Failure> {
     match client.get::<Person>(&with_query("/api/people", &[("login", Some(login))])).await {
         Err(failure) if failure.is_not_found() => {
             Err(Failure::failed(format!("nobody has the login '{login}': check it, or use user:ID")))
@@ -149,7 +149,7 @@ pub async fn person(client: &Client, login: &str) -> Result<UserId, Failure> {
 }
 
 /// Parses `user:ID`, `agent:ID`, `workspace:ID` or `share_link:ID`; anything else is a person's login.
-pub async fn subject(client: &Client, text: &str) -> Result<Subject, Failure> {
+pub async fn subject(client: &RestClient, text: &str) -> Result<Subject, Failure> {
     let Some((kind, id)) = text.split_once(':') else {
         return Ok(Subject::User { id: person(client, text).await? });
     };
@@ -164,7 +164,7 @@ pub async fn subject(client: &Client, text: &str) -> Result<Subject, Failure> {
 /// Cache of names. Unresolved actors are named by their ids.
 #[derive(Debug)]
 pub struct People {
-    client: Client,
+    client: RestClient,
     users: BTreeMap<UserId, String>,
     guests: BTreeMap<ShareLinkId, String>,
     agents: OnceCell<BTreeMap<AgentId, String>>,
@@ -172,7 +172,7 @@ pub struct People {
 }
 
 impl People {
-    pub fn new(client: &Client) -> Self {
+    pub fn new(client: &RestClient) -> Self {
         let (users, guests) = (BTreeMap::new(), BTreeMap::new());
         Self { client: client.clone(), users, guests, agents: OnceCell::new(), workspaces: OnceCell::new() }
     }

@@ -10,12 +10,12 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use crate::cli::connection::client::Client;
-use crate::cli::connection::context::{Access, Config, http_address};
+use crate::cli::connection::client::RestClient;
+use crate::cli::connection::context::{Config, ServerAccess, http_address};
 use crate::cli::connection::find;
 use crate::cli::terminal::values::word;
 use crate::cli::terminal::{input, print};
-use crate::cli::{Context, Ended, Failure, JsonArgs, NoArgs};
+use crate::cli::{CommonOptions, Ended, Failure, JsonArgs, NoArgs};
 
 /// Label of this program's sessions.
 const LABEL: &str = "notarium login";
@@ -46,7 +46,7 @@ pub struct LoginArgs {
     replace: bool,
 }
 
-pub async fn login(args: LoginArgs, context: &Context) -> Ended {
+pub async fn login(args: LoginArgs, context: &CommonOptions) -> Ended {
     let server = match context.known_server()? {
         Some(server) => server,
         None => http_address(&ask("server: ", false).await?)?,
@@ -57,7 +57,7 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
         (Some(token), false) => with_token(&server, token, &args, stored).await?,
         (None, false) => with_password(&server, &args, stored).await?,
     };
-    let client = Client::new(Access { server: server.clone(), token: token.clone() })?;
+    let client = RestClient::new(ServerAccess { server: server.clone(), token: token.clone() })?;
     let me = client.me().await?;
     let path = Config { server: Some(server.clone()), token: Some(token) }.save()?;
     let name = print::clean(&me.name);
@@ -67,7 +67,7 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
 /// The user of the stored token on this server; `None` if the token is for another server or no longer valid.
 async fn signed_in(server: &str) -> Result<Option<Me>, Failure> {
     let Some(token) = Config::load()?.token_for(server)? else { return Ok(None) };
-    let client = Client::new(Access { server: server.to_owned(), token })?;
+    let client = RestClient::new(ServerAccess { server: server.to_owned(), token })?;
     Ok(client.me().await.ok())
 }
 
@@ -90,7 +90,7 @@ async fn may_replace(server: &str, stored: Option<Me>, is_same: impl Fn(&Me) -> 
 
 /// Signs in with a given token: stores it, or exchanges it if it is a one-time token.
 async fn with_token(server: &str, token: &str, args: &LoginArgs, stored: Option<Me>) -> Result<String, Failure> {
-    let client = Client::new(Access { server: server.to_owned(), token: token.to_owned() })?;
+    let client = RestClient::new(ServerAccess { server: server.to_owned(), token: token.to_owned() })?;
     let found = client.me().await;
     may_replace(server, stored, |me| found.as_ref().is_ok_and(|found| found.actor == me.actor)).await?;
     match found {
@@ -114,8 +114,8 @@ async fn with_password(server: &str, args: &LoginArgs, stored: Option<Me>) -> Re
     exchange(server, &json!({ "login": login, "password": password, "label": LABEL })).await
 }
 
-fn stranger(server: &str) -> Result<Client, Failure> {
-    Client::new(Access { server: server.to_owned(), token: String::new() })
+fn stranger(server: &str) -> Result<RestClient, Failure> {
+    RestClient::new(ServerAccess { server: server.to_owned(), token: String::new() })
 }
 
 /// The server's OpenID Connect provider; `None` also for an older server without this request.
@@ -181,15 +181,15 @@ async fn ask(prompt: &str, is_secret: bool) -> Result<String, Failure> {
 }
 
 /// Ends the session on the server, if there is one, and deletes it here.
-pub async fn logout(_: NoArgs, _: &Context) -> Ended {
+pub async fn logout(_: NoArgs, _: &CommonOptions) -> Ended {
     let stored = Config::load()?;
     if stored.token.is_none() {
         return print::noted("you are not logged in");
     }
     let server = stored.server.clone().unwrap_or_default();
-    let access = Access { server: http_address(&server)?, token: stored.token.clone().unwrap_or_default() };
+    let access = ServerAccess { server: http_address(&server)?, token: stored.token.clone().unwrap_or_default() };
     Config { token: None, ..stored }.save()?;
-    let client = Client::new(access)?;
+    let client = RestClient::new(access)?;
     // A program's token may be in use elsewhere: it is deleted here but stays valid.
     let me = client.me().await;
     let is_session = me.as_ref().is_ok_and(|me| me.kind == "session");
@@ -200,7 +200,7 @@ pub async fn logout(_: NoArgs, _: &Context) -> Ended {
     print::noted(format!("signed out of {server}"))
 }
 
-pub async fn whoami(args: JsonArgs, context: &Context) -> Ended {
+pub async fn whoami(args: JsonArgs, context: &CommonOptions) -> Ended {
     let client = context.client()?;
     let me = client.me().await?;
     if args.json {
@@ -224,7 +224,7 @@ pub struct FreshSession(Arc<Mutex<Option<(String, Instant)>>>);
 
 impl FreshSession {
     /// The token of a fresh sign-in; `None`: the server needs none, so the refusal has another reason.
-    pub async fn token(&self, client: &Client) -> Result<Option<String>, Failure> {
+    pub async fn token(&self, client: &RestClient) -> Result<Option<String>, Failure> {
         let mut kept = self.0.lock().await;
         if let Some((token, _)) = kept.as_ref().filter(|(_, since)| since.elapsed() < KEPT) {
             return Ok(Some(token.clone()));
@@ -289,7 +289,7 @@ pub struct LinkArgs {
     notebook: Option<String>,
 }
 
-pub async fn link(args: LinkArgs, context: &Context) -> Ended {
+pub async fn link(args: LinkArgs, context: &CommonOptions) -> Ended {
     let client = context.client()?;
     let notebook = find::named(&client, args.notebook.as_deref()).await?;
     let made: OneTimeToken = client.json(client.request(Method::POST, "/api/session/link")).await?;

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::history::each_event;
 use crate::cli::terminal::{input, print};
-use crate::cli::{Context, Ended, Failure};
+use crate::cli::{CommonOptions, Ended, Failure};
 
 /// Code of the server's refusal of a page of events that begins with an unreadable one.
 const UNREADABLE: &str = "damaged";
@@ -59,13 +59,13 @@ fn parse_expected(text: &str) -> Result<(Version, Hash), String> {
 }
 
 /// Verifies a record event by event: the hash chain, and expected hashes on the way.
-struct Proof {
+struct RecordVerifier {
     head: Head,
     expected: Vec<(Version, Hash)>,
     broken: Option<String>,
 }
 
-impl Proof {
+impl RecordVerifier {
     /// Takes the next event; after a break nothing is checked.
     fn next(&mut self, stored: &Stored) {
         if self.broken.is_some() {
@@ -100,8 +100,8 @@ impl Proof {
     }
 }
 
-pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
-    let mut proof = Proof { head: Head::START, expected: args.expect, broken: None };
+pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
+    let mut proof = RecordVerifier { head: Head::START, expected: args.expect, broken: None };
     let (mut state, mut is_known, mut named) = (None, true, BTreeSet::new());
     let visit = |stored: &Stored| {
         proof.next(stored);
@@ -120,7 +120,7 @@ pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
         served => served?,
     };
     proof.finish(served.as_ref().map(|(_, end)| *end));
-    let Proof { head: Head { version, hash, .. }, mut broken, .. } = proof;
+    let RecordVerifier { head: Head { version, hash, .. }, mut broken, .. } = proof;
     let (mut state_hash, mut state_is_replayed) = (None, None);
     if let (None, Some(state)) = (&broken, state.filter(|_| is_known)) {
         state_hash = Some(hash_of(&state)?);
@@ -162,7 +162,7 @@ async fn served_hash(served: Option<&(NotebookClient, Head)>, version: Version) 
 /// Passes every event of a record to `visit`. Returns the notebook and its head if the record is on a server.
 async fn each_recorded(
     args: &RecordArgs,
-    context: &Context,
+    context: &CommonOptions,
     visit: impl FnMut(&Stored) -> Ended,
 ) -> Result<Option<(NotebookClient, Head)>, Failure> {
     if let Some(file) = &args.file {
@@ -203,7 +203,7 @@ struct Replayed {
     same: bool,
 }
 
-pub async fn replay(args: RecordArgs, context: &Context) -> Ended {
+pub async fn replay(args: RecordArgs, context: &CommonOptions) -> Ended {
     let mut state = None;
     let served = each_recorded(&args, context, |stored| fold(&mut state, stored)).await?;
     let state = state.ok_or_else(|| Failure::failed("the record has no events"))?;

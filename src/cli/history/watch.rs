@@ -13,7 +13,7 @@ use notarium_wire::{
 };
 
 use crate::cli::connection::client::NotebookClient;
-use crate::cli::runs::follow::Follower;
+use crate::cli::runs::follow::NotebookFollower;
 use crate::cli::runs::kernels::advice;
 use crate::cli::terminal::print::{self, style};
 use crate::cli::words::narrate::{NarratedEvent, Narrator};
@@ -38,7 +38,7 @@ pub struct WatchArgs {
 }
 
 pub async fn watch(args: WatchArgs, notebook: NotebookClient) -> Ended {
-    let mut follower = Follower::enter(&notebook).await?;
+    let mut follower = NotebookFollower::enter(&notebook).await?;
     let mut watcher = Watcher {
         narrator: Narrator::new(&notebook.client),
         notebook,
@@ -47,7 +47,7 @@ pub async fn watch(args: WatchArgs, notebook: NotebookClient) -> Ended {
         here: BTreeMap::new(),
         bars: Bars::default(),
     };
-    let mut checker = args.check.then(Checker::default);
+    let mut checker = args.check.then(DigestChecker::default);
     let mut quiet = tokio::time::interval(CHECK_EVERY);
     // Created once: otherwise a Ctrl-C while an event is shown would be missed.
     let mut interrupted = pin!(tokio::signal::ctrl_c());
@@ -88,7 +88,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    async fn on_event(&mut self, event: ConnectionEvent, follower: &Follower) -> Ended {
+    async fn on_event(&mut self, event: ConnectionEvent, follower: &NotebookFollower) -> Ended {
         match event {
             ConnectionEvent::Subscribed(message) => {
                 follower.follow_progress();
@@ -223,7 +223,7 @@ const CHECK_EVERY: Duration = Duration::from_secs(5);
 
 /// Requests the server's digest, one check at a time.
 #[derive(Debug, Default)]
-struct Checker {
+struct DigestChecker {
     /// The version of the last check.
     asked: Version,
     is_waiting: bool,
@@ -231,8 +231,8 @@ struct Checker {
     differences: u64,
 }
 
-impl Checker {
-    fn on_event(&mut self, event: &ConnectionEvent, follower: &Follower) {
+impl DigestChecker {
+    fn on_event(&mut self, event: &ConnectionEvent, follower: &NotebookFollower) {
         match event {
             ConnectionEvent::Message(ServerMessage::Checked(answer)) if answer.notebook == follower.notebook => {
                 self.answered(answer);
@@ -254,7 +254,7 @@ impl Checker {
     }
 
     /// Requests a check of the present state, unless it was checked or an answer is pending.
-    fn ask(&mut self, follower: &Follower) {
+    fn ask(&mut self, follower: &NotebookFollower) {
         let Some(state) = follower.state().filter(|state| state.version > self.asked && !self.is_waiting) else {
             return;
         };
@@ -279,7 +279,7 @@ impl Checker {
 
     /// The result of all checks.
     fn end(self) -> Ended {
-        let Checker { answers, differences, .. } = self;
+        let DigestChecker { answers, differences, .. } = self;
         let told = format!("compared {answers} times with the server, {differences} differences");
         if differences > 0 {
             return Err(Failure::failed(format!(
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_difference_ends_in_a_failure() {
-        let mut checker = Checker { asked: 7, is_waiting: true, ..Checker::default() };
+        let mut checker = DigestChecker { asked: 7, is_waiting: true, ..DigestChecker::default() };
         checker.answered(&answer(false));
         assert!(!checker.is_waiting);
         checker.answered(&answer(true));
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn no_difference_is_a_success() {
-        let mut checker = Checker::default();
+        let mut checker = DigestChecker::default();
         checker.answered(&answer(false));
         checker.end().expect("all the same");
     }

@@ -13,11 +13,11 @@ use tokio::sync::mpsc;
 
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::connection::find;
-use crate::cli::runs::follow::{End, Question, RunUpdate, Runs, request};
+use crate::cli::runs::follow::{End, RunQuestion, RunUpdate, Runs, request};
 use crate::cli::terminal::input;
 use crate::cli::terminal::print::{self, style};
 use crate::cli::words::outputs;
-use crate::cli::{Context, Ended, Failure};
+use crate::cli::{CommonOptions, Ended, Failure};
 
 #[derive(Debug, Default, Args)]
 #[command(after_help = "Examples:
@@ -49,7 +49,7 @@ pub struct ExecArgs {
     allow_errors: bool,
 }
 
-pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
+pub async fn exec(args: ExecArgs, context: &CommonOptions) -> Ended {
     if args.cells.is_empty() && !args.all && args.code.is_none() {
         return Err(Failure::usage("say what is to run: ids of cells, --all, or --code SOURCE"));
     }
@@ -144,7 +144,7 @@ struct Following {
     is_cancelled: bool,
     /// True: outputs are not shown.
     is_quiet: bool,
-    questions: VecDeque<Question>,
+    questions: VecDeque<RunQuestion>,
     answers: (mpsc::Sender<Option<String>>, mpsc::Receiver<Option<String>>),
 }
 
@@ -289,7 +289,7 @@ impl Following {
         Ok(())
     }
 
-    fn ask(&mut self, question: Question) {
+    fn ask(&mut self, question: RunQuestion) {
         self.questions.push_back(question.clone());
         if self.questions.len() > 1 {
             return;
@@ -303,7 +303,7 @@ impl Following {
     }
 
     fn answer(&mut self, line: Option<String>, sender: &CommandSender) -> Ended {
-        let Some(Question { id: execution_id, prompt, .. }) = self.questions.pop_front() else { return Ok(()) };
+        let Some(RunQuestion { id: execution_id, prompt, .. }) = self.questions.pop_front() else { return Ok(()) };
         let command = match line {
             Some(value) => Command::AnswerInput { execution_id, value },
             None => {

@@ -20,12 +20,12 @@ use crate::cli::words::outputs::{Bars, follow_kernel};
 use crate::cli::{Ended, Failure};
 
 /// A followed notebook.
-pub struct Follower {
+pub struct NotebookFollower {
     connection: Connection,
     pub notebook: NotebookId,
 }
 
-impl Follower {
+impl NotebookFollower {
     /// Connects and subscribes.
     pub async fn enter(NotebookClient { client, id }: &NotebookClient) -> Result<Self, Failure> {
         let (mut connection, _) = Connection::open(client.connect_options()).await?;
@@ -82,7 +82,7 @@ impl Follower {
 pub enum RunUpdate {
     Started(ExecutionId),
     Outputs(ExecutionId, Vec<Output>),
-    Asks(Question),
+    Asks(RunQuestion),
     Answered(ExecutionId),
     Ended(ExecutionId, End),
     /// A note for people about the kernel or the connection.
@@ -93,7 +93,7 @@ pub enum RunUpdate {
 
 /// An input request of a run.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct RunQuestion {
     pub id: ExecutionId,
     pub prompt: String,
     pub is_password: bool,
@@ -144,7 +144,7 @@ pub fn request(
 
 /// Runs of one notebook, until all have ended.
 pub struct Runs {
-    pub follower: Follower,
+    pub follower: NotebookFollower,
     notebook: NotebookClient,
     /// Unfinished runs, each with the last `seq` of the agent that was passed on.
     open: BTreeMap<ExecutionId, u64>,
@@ -161,7 +161,7 @@ pub struct Runs {
 impl Runs {
     /// Connects, and waits for the notebook's state.
     pub async fn enter(notebook: NotebookClient) -> Result<Self, Failure> {
-        let mut follower = Follower::enter(&notebook).await?;
+        let mut follower = NotebookFollower::enter(&notebook).await?;
         let seen = loop {
             follower.next().await?;
             if let Some(state) = follower.state().filter(|state| state.exists()) {
@@ -267,7 +267,7 @@ impl Runs {
                 self.is_new(&id, event.output_seq).then(|| RunUpdate::Outputs(id, vec![event.output.clone()]))
             }
             Event::ExecutionInputRequested(event) => {
-                Some(RunUpdate::Asks(Question { id, prompt: event.prompt.clone(), is_password: event.password }))
+                Some(RunUpdate::Asks(RunQuestion { id, prompt: event.prompt.clone(), is_password: event.password }))
             }
             Event::ExecutionInputAnswered(_) => Some(RunUpdate::Answered(id)),
             event => {

@@ -11,10 +11,10 @@ use notarium_wire::{KernelStatus, KernelUsage, ServerMessage};
 
 use crate::cli::agent::sandbox;
 use crate::cli::connection::client::NotebookClient;
-use crate::cli::runs::follow::Follower;
+use crate::cli::runs::follow::NotebookFollower;
 use crate::cli::terminal::print;
 use crate::cli::terminal::values::word;
-use crate::cli::{Context, Ended, Failure, InNotebook, JsonArgs};
+use crate::cli::{CommonOptions, Ended, Failure, InNotebook, JsonArgs};
 
 /// Timeout for the first measurement; agents measure as soon as a client follows.
 const MEASURED_WITHIN: Duration = Duration::from_secs(2);
@@ -70,17 +70,17 @@ pub enum KernelsCommand {
         kernelspec: Option<String>,
     },
     /// Interrupt what a kernel runs.
-    Interrupt(KernelArgs),
+    Interrupt(KernelChoice),
     /// Restart a kernel: its memory is lost, and what waits is cancelled.
     Restart(RestartArgs),
     /// Shut a kernel down: its memory is lost, and what waits is cancelled.
-    Shutdown(KernelArgs),
+    Shutdown(KernelChoice),
     /// Give a kernel up whose agent cannot be reached: its run is lost, and the next run launches another kernel.
-    GiveUp(KernelArgs),
+    GiveUp(KernelChoice),
 }
 
 impl KernelsCommand {
-    pub async fn run(self, context: &Context) -> Ended {
+    pub async fn run(self, context: &CommonOptions) -> Ended {
         match self {
             Self::Ls(InNotebook { notebook, args }) => list(&notebook, args.json, context).await,
             Self::Launch { notebook, kernelspec } => {
@@ -97,7 +97,7 @@ impl KernelsCommand {
     }
 }
 
-async fn list(called: &str, as_json: bool, context: &Context) -> Ended {
+async fn list(called: &str, as_json: bool, context: &CommonOptions) -> Ended {
     let notebook = context.notebook(called).await?;
     let mut there = notebook.kernels().await?;
     if there.kernels.values().any(|kernel| kernel.phase == KernelPhase::Started) {
@@ -150,7 +150,7 @@ async fn list(called: &str, as_json: bool, context: &Context) -> Ended {
 /// Waits until all reachable kernels have measurements. Agents measure only while a client follows the notebook.
 async fn measured(notebook: &NotebookClient, mut status: Vec<KernelStatus>) -> Result<Vec<KernelStatus>, Failure> {
     let is_whole = |status: &[KernelStatus]| status.iter().all(|status| status.usage.is_some() || !status.reachable);
-    let mut follower = Follower::enter(notebook).await?;
+    let mut follower = NotebookFollower::enter(notebook).await?;
     let measured = async {
         while !is_whole(&status) {
             match follower.next().await? {
@@ -197,7 +197,7 @@ fn state(kernel: &KernelSession, status: Option<&KernelStatus>) -> String {
 }
 
 #[derive(Debug, Args)]
-pub struct KernelArgs {
+pub struct KernelChoice {
     /// Id or title.
     notebook: String,
     /// One of several kernels, by its session's id; absent: the notebook's first.
@@ -208,14 +208,17 @@ pub struct KernelArgs {
 #[derive(Debug, Args)]
 pub struct RestartArgs {
     #[command(flatten)]
-    which: KernelArgs,
+    which: KernelChoice,
     /// Let any agent that offers the kernel launch the new one.
     #[arg(long)]
     elsewhere: bool,
 }
 
 /// A kernel, with the status of all kernels of its notebook.
-async fn find(args: &KernelArgs, context: &Context) -> Result<(NotebookClient, KernelSessionId, Kernels), Failure> {
+async fn find(
+    args: &KernelChoice,
+    context: &CommonOptions,
+) -> Result<(NotebookClient, KernelSessionId, Kernels), Failure> {
     let notebook = context.notebook(&args.notebook).await?;
     let there = notebook.kernels().await?;
     let first = there.kernels.iter().min_by_key(|(_, kernel)| (!kernel.is_usable(), kernel.requested_version));
@@ -228,7 +231,7 @@ fn is_reachable(id: &KernelSessionId, there: &Kernels) -> bool {
     status_of(id, there).is_none_or(|status| status.reachable)
 }
 
-pub async fn interrupt(args: KernelArgs, context: &Context) -> Ended {
+pub async fn interrupt(args: KernelChoice, context: &CommonOptions) -> Ended {
     let (notebook, kernel_session, there) = find(&args, context).await?;
     if !is_reachable(&kernel_session, &there) {
         print::note(Unreachable::of(&there.status).advice(&args.notebook).unwrap_or_default());
@@ -236,7 +239,7 @@ pub async fn interrupt(args: KernelArgs, context: &Context) -> Ended {
     notebook.change(&Command::InterruptKernel { kernel_session }).await
 }
 
-pub async fn restart(args: RestartArgs, context: &Context) -> Ended {
+pub async fn restart(args: RestartArgs, context: &CommonOptions) -> Ended {
     let (notebook, kernel_session, there) = find(&args.which, context).await?;
     let kernelspec = there.kernels.get(&kernel_session).map(|kernel| kernel.kernelspec.clone());
     let command = match args.elsewhere && is_reachable(&kernel_session, &there) {
@@ -249,7 +252,7 @@ pub async fn restart(args: RestartArgs, context: &Context) -> Ended {
     notebook.change(&command).await
 }
 
-async fn give_up(args: &KernelArgs, context: &Context) -> Ended {
+async fn give_up(args: &KernelChoice, context: &CommonOptions) -> Ended {
     let (notebook, kernel_session, there) = find(args, context).await?;
     if is_reachable(&kernel_session, &there) {
         let message = "the kernel's agent is there: `notarium kernels shutdown` ends it, `notarium interrupt` its run";

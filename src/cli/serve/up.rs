@@ -20,15 +20,15 @@ use serde_json::json;
 use crate::cli::agent::sandbox::KernelRestrictions;
 use crate::cli::agent::{KernelArgs, LocalAgent, kernel_paths, kernel_places};
 use crate::cli::assistants::chat::Chat;
-use crate::cli::connection::client::{Client, NotebookClient};
-use crate::cli::connection::context::{Access, Config, PROGRAM, data_folder, write_privately};
+use crate::cli::connection::client::{NotebookClient, RestClient};
+use crate::cli::connection::context::{Config, PROGRAM, ServerAccess, data_folder, write_privately};
 use crate::cli::connection::session;
 use crate::cli::runs::exec;
 use crate::cli::serve::models::{self, ModelArgs};
 use crate::cli::serve::{self, ConfirmWith, PlaceArgs};
 use crate::cli::terminal::input::{self, Stop, stopped};
 use crate::cli::terminal::print::announce;
-use crate::cli::{Context, Ended, Failure};
+use crate::cli::{CommonOptions, Ended, Failure};
 
 /// File of `up`'s keys in the data folder; only its owner can read it.
 const KEYS_FILE: &str = "up.json";
@@ -51,7 +51,7 @@ impl UpArgs {
     }
 }
 
-pub async fn up(args: UpArgs, _: &Context) -> Ended {
+pub async fn up(args: UpArgs, _: &CommonOptions) -> Ended {
     let folder = args.place.folder()?;
     let config = args.models.config()?;
     let server = args.place.start(&folder, models::offered(&config.models)).await?;
@@ -261,8 +261,8 @@ async fn is_session_as_wanted(server: &RunningServer, token: &str) -> bool {
 }
 
 /// A REST client for a server in this process.
-pub fn client(server: &RunningServer, token: &str) -> Result<Client, Failure> {
-    Client::new(Access { server: server.url(), token: token.to_owned() })
+pub fn client(server: &RunningServer, token: &str) -> Result<RestClient, Failure> {
+    RestClient::new(ServerAccess { server: server.url(), token: token.to_owned() })
 }
 
 // --- demo: server, kernel and gates are real; the model is a script behind real HTTP ---
@@ -293,7 +293,7 @@ pub struct DemoArgs {
     kernels: KernelArgs,
 }
 
-pub async fn demo(args: DemoArgs, _: &Context) -> Ended {
+pub async fn demo(args: DemoArgs, _: &CommonOptions) -> Ended {
     let folder = match &args.data {
         Some(folder) => folder.clone(),
         None => data_folder()?.with_file_name("notarium-demo"),
@@ -366,7 +366,7 @@ async fn say(chat: &mut Chat, sentence: &str) -> Ended {
 }
 
 /// Creates a notebook with one cell.
-async fn demo_notebook(client: &Client) -> Result<NotebookClient, Failure> {
+async fn demo_notebook(client: &RestClient) -> Result<NotebookClient, Failure> {
     let made: Answer = client.post("/api/notebooks", &json!({"title": "Demo"})).await?;
     let notebook = client.notebook(made.notebook);
     let cell = json!({"cell_type": "code", "source": "answer = 6 * 7\nprint(answer)"});
@@ -375,7 +375,7 @@ async fn demo_notebook(client: &Client) -> Result<NotebookClient, Failure> {
 }
 
 /// Creates a notebook from the example template.
-async fn example_notebook(client: &Client) -> Result<NotebookClient, Failure> {
+async fn example_notebook(client: &RestClient) -> Result<NotebookClient, Failure> {
     let new = json!({"title": "Example", "template": {"starter": "example"}});
     let made: Answer = client.post("/api/notebooks", &new).await?;
     Ok(client.notebook(made.notebook))

@@ -11,7 +11,7 @@ use notarium_core::{
 };
 use notarium_wire::EventMessage;
 
-use crate::cli::connection::client::Client;
+use crate::cli::connection::client::RestClient;
 use crate::cli::connection::find::People;
 use crate::cli::terminal::print::{self, style};
 use crate::cli::terminal::values::word;
@@ -21,14 +21,14 @@ use assistants::Work;
 #[derive(Debug)]
 pub struct Narrator {
     people: People,
-    runs: BTreeMap<ExecutionId, Run>,
+    runs: BTreeMap<ExecutionId, NarratedRun>,
     asked: EndRequests,
     work: Work,
 }
 
 /// Data of a run until it ends.
 #[derive(Debug, Clone, Default)]
-struct Run {
+struct NarratedRun {
     /// Name such as `cell 3f2a`.
     name: String,
     started_at: Option<Millis>,
@@ -50,7 +50,7 @@ impl From<&Stored> for NarratedEvent {
 }
 
 impl Narrator {
-    pub fn new(client: &Client) -> Self {
+    pub fn new(client: &RestClient) -> Self {
         Self {
             people: People::new(client),
             runs: BTreeMap::new(),
@@ -63,7 +63,7 @@ impl Narrator {
     pub fn learn(&mut self, notebook: &Document) {
         self.work.learn(notebook);
         for (id, execution) in &notebook.executions {
-            self.runs.insert(id.clone(), Run::from(&**execution));
+            self.runs.insert(id.clone(), NarratedRun::from(&**execution));
         }
     }
 
@@ -124,7 +124,7 @@ impl Narrator {
         match &recorded.event {
             Event::ExecutionRequested(event) => {
                 let is_imported = event.cause == ExecutionCause::Imported;
-                let run = Run { name: subject_name(&event.subject), started_at: None, is_imported };
+                let run = NarratedRun { name: subject_name(&event.subject), started_at: None, is_imported };
                 self.runs.insert(event.execution_id.clone(), run);
             }
             Event::ExecutionStarted(event) => {
@@ -207,7 +207,7 @@ impl Narrator {
     }
 }
 
-impl From<&Execution> for Run {
+impl From<&Execution> for NarratedRun {
     fn from(execution: &Execution) -> Self {
         let is_imported = execution.is_imported();
         Self { name: subject_name(&execution.subject), started_at: execution.started_at, is_imported }
@@ -400,13 +400,13 @@ pub fn did(cause: EndCause) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::connection::context::Access;
+    use crate::cli::connection::context::ServerAccess;
 
     #[tokio::test]
     async fn every_event_is_told_in_words() {
         notarium_agent::connection::install_tls_provider();
-        let nowhere = Access { server: "http://127.0.0.1:1".to_owned(), token: String::new() };
-        let mut narrator = Narrator::new(&Client::new(nowhere).unwrap());
+        let nowhere = ServerAccess { server: "http://127.0.0.1:1".to_owned(), token: String::new() };
+        let mut narrator = Narrator::new(&RestClient::new(nowhere).unwrap());
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/protocol/golden/events");
         for entry in std::fs::read_dir(folder).unwrap() {
             let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();

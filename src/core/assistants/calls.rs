@@ -15,9 +15,10 @@ use crate::values::decision::{Decided, Decision, Outcome, RejectionCode, Result,
 use crate::values::details::LimitName;
 use crate::values::mask::mask_keys;
 use notarium_record::{
-    Actor, Because, Document, Event, Hash, HistoryQuery, MessageBlock, Millis, Open, Recorded, Scope, Stored, ToolCall,
-    ToolCallConfirmed, ToolCallDenied, ToolCallEnd, ToolCallExecuted, ToolCallExpired, ToolCallId, ToolCallPhase,
-    ToolCallVoided, ToolCallWithdrawn, Turn, TurnFailed, TurnFailure, TurnId, VoidCause, WithdrawalCause,
+    Actor, Document, Event, ExplainedCause, Hash, HistoryQuery, MessageBlock, Millis, Open, Recorded, Scope, Stored,
+    ToolCall, ToolCallConfirmed, ToolCallDenied, ToolCallEnd, ToolCallExecuted, ToolCallExpired, ToolCallId,
+    ToolCallPhase, ToolCallVoided, ToolCallWithdrawn, Turn, TurnFailed, TurnFailure, TurnId, VoidCause,
+    WithdrawalCause,
 };
 
 /// Queries the events of a call that is no longer open.
@@ -68,15 +69,15 @@ fn somebody(actor: &Actor) -> &'static str {
     }
 }
 
-pub(crate) fn changed(change: String) -> Because<VoidCause> {
-    Because::new(VoidCause::TargetChanged, change)
+pub(crate) fn changed(change: String) -> ExplainedCause<VoidCause> {
+    ExplainedCause::new(VoidCause::TargetChanged, change)
 }
 
-fn void(call_id: ToolCallId, why: Because<VoidCause>) -> ToolCallVoided {
+fn void(call_id: ToolCallId, why: ExplainedCause<VoidCause>) -> ToolCallVoided {
     ToolCallVoided { call_id, cause: why.cause.into(), detail: why.detail }
 }
 
-pub(crate) fn voided(call_id: ToolCallId, why: Because<VoidCause>) -> Decision {
+pub(crate) fn voided(call_id: ToolCallId, why: ExplainedCause<VoidCause>) -> Decision {
     let event = void(call_id.clone(), why);
     let notices = vec![format!("call {call_id} is void: {}", event.sentence())];
     let outcome = Outcome { tool_call: Some(call_id), notices, ..Outcome::default() };

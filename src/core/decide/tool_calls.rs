@@ -28,8 +28,8 @@ use crate::values::details::{LimitName, RejectionDetails};
 use crate::values::mask::mask_keys;
 use crate::values::{CellFlagChanges, ExecutionTarget, InsertCell, Place, RequestExecution, RequestToolCall};
 use notarium_record::{
-    Actor, Because, CellId, CellType, ConversationId, Document, Event, Gate, HistoryQuery, KernelSessionId, Open,
-    Passed, RawObject, ToolCall, ToolCallEnd, ToolCallExecuted, ToolCallId, ToolCallPhase, ToolCallRequested,
+    Actor, CellId, CellType, ConversationId, Document, Event, ExplainedCause, Gate, HistoryQuery, KernelSessionId,
+    Open, Passed, RawObject, ToolCall, ToolCallEnd, ToolCallExecuted, ToolCallId, ToolCallPhase, ToolCallRequested,
     ToolCallStarted, TurnId, UserId, Version, VoidCause,
 };
 
@@ -201,8 +201,8 @@ fn check_room(notebook: &Notebook, context: &Context) -> Result<()> {
 // --- the gate ---
 
 /// Returns what lets the call start now, or why it is void.
-fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Passed, Because<VoidCause>> {
-    let gone = |rejection: Rejection| Because::new(VoidCause::ToolChanged, rejection.message);
+fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Passed, ExplainedCause<VoidCause>> {
+    let gone = |rejection: Rejection| ExplainedCause::new(VoidCause::ToolChanged, rejection.message);
     let tool = find(notebook, &call.function).map_err(gone)?;
     if let Some(change) = TargetChanges::since(notebook).of_call(call) {
         return Err(changed(change));
@@ -210,14 +210,14 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
     // Other cells may have changed what the code does: a name may be bound elsewhere now.
     let typed = tool.arguments(&call.arguments).map_err(gone)?;
     if let Some(more) = does_more(notebook, &context.history, tool.risk(), &typed, call) {
-        return Err(Because::new(VoidCause::RiskGrew, more));
+        return Err(ExplainedCause::new(VoidCause::RiskGrew, more));
     }
     let operations = operations(tool.operation(), &typed);
     let may = |operation| access::may(notebook, &call.requested_by, &context.authority, context.now, operation);
     if !operations.iter().all(|operation| may(*operation)) {
         return Err(VoidCause::RightLost.into());
     }
-    let beyond = |rejection: Rejection| Because::new(VoidCause::RightLost, rejection.message);
+    let beyond = |rejection: Rejection| ExplainedCause::new(VoidCause::RightLost, rejection.message);
     check_token(notebook, call.turn_id.as_ref(), &typed, &operations).map_err(beyond)?;
     if let ToolCallPhase::Confirmed { by } = &call.phase {
         let needed: Vec<Operation> = operations.into_iter().chain([deciding(call.risk.judged())]).collect();

@@ -16,7 +16,7 @@ use crate::runs::{self, assigned_at_once, cancelled, function_restores, unfinish
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
 use crate::values::details::LimitName;
 use notarium_record::{
-    Because, CorrelationId, Document, EndCause, Event, Execution, ExecutionId, ExecutionLost, ExecutionStatus,
+    CorrelationId, Document, EndCause, Event, Execution, ExecutionId, ExecutionLost, ExecutionStatus, ExplainedCause,
     KernelCause, KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed, KernelLaunchRequested, KernelPhase,
     KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId, KernelSessionStarted,
     KernelShutdownRequested, LostKernel, RawObject,
@@ -105,7 +105,7 @@ pub(crate) fn decide_stop_all(notebook: &Document) -> Decision {
     Decision::of(unfinished.map(|(id, execution)| runs::cancellation(id, execution.status)))
 }
 
-fn cancel_queued(notebook: &Document, id: &KernelSessionId, why: &Because<EndCause>) -> Vec<Decided> {
+fn cancel_queued(notebook: &Document, id: &KernelSessionId, why: &ExplainedCause<EndCause>) -> Vec<Decided> {
     let queued = unfinished_on(notebook, id).filter(|(_, execution)| execution.status == ExecutionStatus::Queued);
     queued.map(|(id, _)| cancelled(id, why.clone())).collect()
 }
@@ -156,7 +156,7 @@ pub(crate) fn decide_failed(
     notebook: &Document,
     context: &Context,
     id: KernelSessionId,
-    why: Because<KernelCause>,
+    why: ExplainedCause<KernelCause>,
 ) -> Result<Decision> {
     let session = owned_kernel(notebook, context, &id)?;
     if session.fence.is_some() {
@@ -164,7 +164,8 @@ pub(crate) fn decide_failed(
     }
     let (cause, detail) = (why.cause.into(), context.limits.detail(why.detail));
     let failed = KernelLaunchFailed { kernel_session: id.clone(), cause, detail };
-    let not_run = Because::new(EndCause::KernelNotStarted, format!("the kernel did not start: {}", failed.sentence()));
+    let not_run =
+        ExplainedCause::new(EndCause::KernelNotStarted, format!("the kernel did not start: {}", failed.sentence()));
     let mut events = cancel_queued(notebook, &id, &not_run);
     events.push(failed.into());
     Ok(Decision::of(events))
@@ -174,7 +175,7 @@ pub(crate) fn decide_ended(
     notebook: &Notebook,
     context: &mut Context,
     id: KernelSessionId,
-    why: Because<KernelCause>,
+    why: ExplainedCause<KernelCause>,
 ) -> Result<Decision> {
     let Some(session) = notebook.kernels.get(&id) else { return Ok(Decision::nothing()) };
     check_owner(context, session)?;
@@ -184,7 +185,7 @@ pub(crate) fn decide_ended(
         KernelCause::ShutDown if is_restarted => KernelCause::Restarted,
         cause => cause,
     };
-    let why = Because { cause, detail: context.limits.detail(why.detail) };
+    let why = ExplainedCause { cause, detail: context.limits.detail(why.detail) };
     let dead = match why.cause {
         KernelCause::AgentLost => with_successor(notebook, &id, session),
         _ => vec![&id],
@@ -202,7 +203,7 @@ pub(crate) fn decide_reconcile(
     let mine = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref() == Some(&agent));
     let (living, dead): (Vec<_>, Vec<_>) = mine.map(|(id, _)| id).partition(|id| lives(notebook, alive, id));
     context.away.retain(|id| !living.contains(&id));
-    let why = Because::new(KernelCause::AgentLost, "its runtime agent came back without this kernel");
+    let why = ExplainedCause::new(KernelCause::AgentLost, "its runtime agent came back without this kernel");
     let mut events = lost(notebook, context, &dead, &why);
     let idle: Vec<_> = living.into_iter().filter(|id| !is_given_work(&events, id)).collect();
     events.extend(idle.into_iter().filter_map(|id| runs::next_of(notebook, id)));
@@ -227,7 +228,7 @@ pub(crate) fn lost(
     notebook: &Notebook,
     context: &mut Context,
     dead: &[&KernelSessionId],
-    why: &Because<KernelCause>,
+    why: &ExplainedCause<KernelCause>,
 ) -> Vec<Decided> {
     let (mut events, mut launch) = (Vec::new(), None);
     for (id, session) in dead.iter().filter_map(|id| Some((*id, notebook.kernels.get(*id)?))) {
@@ -262,8 +263,8 @@ fn given_up_for_good(notebook: &Document, id: &KernelSessionId, session: &Kernel
     KernelEnd { id, session, why: &gave_up(), dead: &[id] }.events(notebook, &BTreeSet::new())
 }
 
-fn gave_up() -> Because<KernelCause> {
-    Because::new(KernelCause::GivenUp, "it was given up, because its runtime agent could not be reached")
+fn gave_up() -> ExplainedCause<KernelCause> {
+    ExplainedCause::new(KernelCause::GivenUp, "it was given up, because its runtime agent could not be reached")
 }
 
 /// The kernel, and the one that was to follow it after a restart: an agent that lost the first has not started the
@@ -283,7 +284,7 @@ fn with_successor<'a>(
 struct KernelEnd<'a> {
     id: &'a KernelSessionId,
     session: &'a KernelSession,
-    why: &'a Because<KernelCause>,
+    why: &'a ExplainedCause<KernelCause>,
     /// All kernels that end with this one.
     dead: &'a [&'a KernelSessionId],
 }
@@ -320,7 +321,7 @@ impl KernelEnd<'_> {
         let is_wanted = self.session.phase == KernelPhase::Ending;
         let (cause, detail) = (EndCause::from(self.why.cause), self.why.detail.clone());
         if is_wanted || execution.status == ExecutionStatus::Queued {
-            return cancelled(id, Because { cause, detail });
+            return cancelled(id, ExplainedCause { cause, detail });
         }
         ExecutionLost { execution_id: id.clone(), cause: cause.into(), detail }.into()
     }
@@ -373,7 +374,7 @@ fn requested_after(
     context: &mut Context,
     id: &KernelSessionId,
     session: &KernelSession,
-    why: &Because<KernelCause>,
+    why: &ExplainedCause<KernelCause>,
 ) -> KernelLaunchRequested {
     let (kernel_session, cause, detail) = (id.clone(), why.cause.into(), why.detail.clone());
     let lost = notebook.ledger.kernels.of(id).filter(|kernel| kernel.loses()).map(|_| LostKernel {

@@ -74,19 +74,19 @@ impl Builder {
 }
 
 /// A place in a change: the current section, without the part that was consumed.
-pub(super) struct Cursor<'a> {
+pub(super) struct ChangeCursor<'a> {
     sections: &'a [Section],
     index: usize,
     /// Remaining units of the old text that the section covers.
     pub(super) length: usize,
-    /// Remaining units of the section's insertion; only [`Cursor::take_insert`] consumes them.
+    /// Remaining units of the section's insertion; only [`ChangeCursor::take_insert`] consumes them.
     pub(super) insert_length: usize,
     /// Part of the section was consumed.
     pub(super) started: bool,
     insert_byte: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> ChangeCursor<'a> {
     pub(super) fn new(change: &'a ChangeSet) -> Self {
         let mut cursor =
             Self { sections: &change.sections, index: 0, length: 0, insert_length: 0, started: false, insert_byte: 0 };

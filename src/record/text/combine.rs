@@ -1,7 +1,7 @@
 //! Composes and maps changes. A fast mapping comes first: if two changes each touch one place, one of them mostly just
 //! moves.
 
-use super::build::{Builder, Cursor};
+use super::build::{Builder, ChangeCursor};
 use super::{ChangeSet, MAX_TEXT_UNITS, Section, TextError};
 
 impl ChangeSet {
@@ -40,13 +40,13 @@ impl ChangeSet {
 
 /// Unreachable, because the lengths were compared before. It is returned all the same, so that no input can panic or
 /// loop.
-fn mismatch(first: &Cursor<'_>, second: &Cursor<'_>) -> TextError {
+fn mismatch(first: &ChangeCursor<'_>, second: &ChangeCursor<'_>) -> TextError {
     TextError::LengthMismatch { expected: first.length, actual: second.length }
 }
 
 struct Composition<'a> {
-    first: Cursor<'a>,
-    second: Cursor<'a>,
+    first: ChangeCursor<'a>,
+    second: ChangeCursor<'a>,
     result: Builder,
     /// The last section of `result` continues with the next piece.
     open: bool,
@@ -56,7 +56,7 @@ struct Composition<'a> {
 
 impl<'a> Composition<'a> {
     fn new(first: &'a ChangeSet, second: &'a ChangeSet) -> Self {
-        let (first, second) = (Cursor::new(first), Cursor::new(second));
+        let (first, second) = (ChangeCursor::new(first), ChangeCursor::new(second));
         Self { first, second, result: Builder::default(), open: false, offset: 0 }
     }
 
@@ -123,8 +123,8 @@ impl<'a> Composition<'a> {
 }
 
 struct Mapping<'a> {
-    change: Cursor<'a>,
-    over: Cursor<'a>,
+    change: ChangeCursor<'a>,
+    over: ChangeCursor<'a>,
     before: bool,
     result: Builder,
     /// The section of `change` whose insertion is already in `result`, if the section is taken piece by piece.
@@ -133,7 +133,7 @@ struct Mapping<'a> {
 
 impl<'a> Mapping<'a> {
     fn new(change: &'a ChangeSet, over: &'a ChangeSet, before: bool) -> Self {
-        let (change, over) = (Cursor::new(change), Cursor::new(over));
+        let (change, over) = (ChangeCursor::new(change), ChangeCursor::new(over));
         Self { change, over, before, result: Builder::default(), inserted: None }
     }
 

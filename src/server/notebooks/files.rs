@@ -15,7 +15,7 @@ use notarium_core::{
     BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, InsertCell,
     Output, Place, RawObject, Reactivity,
 };
-use notarium_export::{Cell as ReadableCell, Format, Kind, Notebook};
+use notarium_export::{Cell as ReadableCell, ExportedKind, Format, Notebook};
 use notarium_wire::ipynb::{Document as File, DocumentCell, Imported, Object};
 use notarium_wire::rest::ExportFormat;
 use serde_json::value::RawValue;
@@ -293,11 +293,11 @@ fn readable_cell(file: DocumentCell) -> ReadableCell {
     let attachments = file.attachments.iter().flatten().map(|(name, raw)| (name.clone(), value(raw))).collect();
     ReadableCell {
         kind: match file.cell_type.as_str() {
-            "markdown" => Kind::Markdown,
-            "raw" => Kind::Raw,
-            "sql" => Kind::Sql,
-            "prompt" => Kind::Prompt,
-            _ => Kind::Code,
+            "markdown" => ExportedKind::Markdown,
+            "raw" => ExportedKind::Raw,
+            "sql" => ExportedKind::Sql,
+            "prompt" => ExportedKind::Prompt,
+            _ => ExportedKind::Code,
         },
         execution_count: file.execution_count,
         outputs,

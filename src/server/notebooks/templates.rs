@@ -7,7 +7,7 @@ use notarium_core::{
     BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, ForkOrigin,
     InsertCell, Place, RawObject, Reactivity,
 };
-use notarium_wire::ipynb::{self, Limits};
+use notarium_wire::ipynb::{self, FileLimits};
 use notarium_wire::rest::Starter;
 use serde_json::value::RawValue;
 
@@ -41,7 +41,7 @@ pub fn start(id: &str, title: String) -> Option<Command> {
         count += 1;
         format!("start-{count}")
     };
-    let mut imported = ipynb::read(file.as_bytes(), &Limits::default(), &mut new_id).ok()?;
+    let mut imported = ipynb::read(file.as_bytes(), &FileLimits::default(), &mut new_id).ok()?;
     imported.document.metadata.remove("title");
     let _: Option<Box<RawValue>> = metadata::take(&mut imported.document.metadata, TEMPLATE);
     Some(files::plan_import(imported, title).command)

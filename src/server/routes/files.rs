@@ -10,7 +10,7 @@ use notarium_core::{
     BlobPart, CommandId, Document, LimitName, NotebookId, Operation, RawObject, Rejection, RejectionCode, Scope,
 };
 use notarium_store::blobs::{BlobContent, BlobEntry};
-use notarium_wire::ipynb::{self, IpynbError, Limits, Notice};
+use notarium_wire::ipynb::{self, FileLimits, IpynbError, Notice};
 use notarium_wire::rest::{ExportFormat, ExportQuery, ImportAnswer, ImportQuery, Uploaded};
 use sha2::{Digest, Sha256};
 
@@ -106,7 +106,7 @@ async fn read_file(
             let digest = Sha256::new().chain_update(command_id.as_str()).chain_update(count.to_be_bytes());
             hex::encode(&digest.finalize()[..8])
         };
-        ipynb::read(&file, &Limits { max_bytes, ..Limits::default() }, &mut new_id)
+        ipynb::read(&file, &FileLimits { max_bytes, ..FileLimits::default() }, &mut new_id)
     });
     match reading.await {
         Ok(Ok(imported)) => {

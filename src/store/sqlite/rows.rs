@@ -167,12 +167,12 @@ type Shape = Vec<Statement>;
 
 /// A transaction that is sent as one piece.
 #[derive(Default)]
-pub(super) struct Script {
+pub(super) struct SqlScript {
     shape: Shape,
     arguments: SqliteArguments,
 }
 
-impl Script {
+impl SqlScript {
     /// Reserves memory for all arguments, as growing would copy hundreds of kilobytes.
     pub(super) fn reserve(&mut self, rows: &[(&MultiRow, usize)]) {
         let arguments = rows.iter().map(|(statement, rows)| rows.next_power_of_two() * statement.columns);
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_script_is_one_transaction_with_room_for_a_power_of_two_rows() {
-        let mut script = Script::default();
+        let mut script = SqlScript::default();
         script.insert(&TWO, &[Pair(1, 2), Pair(3, 4), Pair(5, 6)]).unwrap();
         assert_eq!(script.shape, [Statement::Insert(&TWO, 4, false)]);
         assert_eq!(script.arguments.len(), 8);
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn more_rows_than_a_statement_holds_go_into_several() {
-        let mut script = Script::default();
+        let mut script = SqlScript::default();
         let rows: Vec<Pair> = (0..=MAX_ROWS as i64).map(|row| Pair(row, row)).collect();
         script.insert(&TWO, &rows).unwrap();
         assert_eq!(script.shape, [Statement::Insert(&TWO, MAX_ROWS, true), Statement::Insert(&TWO, 1, true)]);

@@ -6,7 +6,7 @@ use notarium_record::{Epoch, InstanceId, NotebookId};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::rows::{Script, Texts};
+use super::rows::{SqlScript, Texts};
 
 /// The only writing connection. The mutex is fair: there is no `SQLITE_BUSY` and no starvation.
 pub(super) type Writer = Mutex<WriterConnection>;
@@ -30,7 +30,7 @@ impl WriterConnection {
     }
 
     /// Runs the script atomically; returns after its sync to disk.
-    pub(super) async fn run(&mut self, script: Script, texts: &mut Texts) -> Result<(), sqlx::Error> {
+    pub(super) async fn run(&mut self, script: SqlScript, texts: &mut Texts) -> Result<(), sqlx::Error> {
         self.roll_back().await;
         self.is_in_transaction = true;
         let done = script.execute(&mut self.connection, texts).await;

@@ -17,7 +17,7 @@ use super::health::Health;
 use super::reader::head_of;
 use super::rows::{
     CommandRow, EventRow, INSERT_ACTORS, INSERT_COMMANDS, INSERT_EVENTS, INSERT_MANY_EVENTS, INSERT_NOTEBOOKS, KeyRow,
-    MAX_ROWS, MultiRow, Script, Texts,
+    MAX_ROWS, MultiRow, SqlScript, Texts,
 };
 use super::transaction::Writer;
 use crate::event_store::{AppendError, StoreError, check};
@@ -260,7 +260,7 @@ impl GroupCommit {
         let new_notebooks = number_notebooks(&mut writer, &mut plan).await?;
         let accepted: Vec<&Append> = plan.accepted.iter().map(|index| &appends[*index]).collect();
         let new_actors = learn_actors(&mut writer, &mut self.known, &accepted).await?;
-        let mut script = Script::default();
+        let mut script = SqlScript::default();
         let events: usize = accepted.iter().map(|append| append.events.len()).sum();
         let are_many = events >= MANY_EVENTS;
         let moves_places = self.recent_places >= MAX_RECENT_PLACES || (are_many && self.recent_places > 0);
@@ -281,7 +281,7 @@ impl GroupCommit {
 
     fn insert_log(
         &self,
-        script: &mut Script,
+        script: &mut SqlScript,
         plan: &BatchPlan,
         appends: &[&Append],
         insert_events: &'static MultiRow,

@@ -4,7 +4,7 @@
 
 use std::io::{BufRead, Read, Write};
 
-use notarium_wire::ipynb::{Document, Imported, IpynbError, Limits, Notice, Object, read, write};
+use notarium_wire::ipynb::{Document, FileLimits, Imported, IpynbError, Notice, Object, read, write};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -85,7 +85,7 @@ fn is_stable(document: &Document, ipynb: &str) -> bool {
 
 fn read_numbered(bytes: &[u8]) -> Result<Imported, IpynbError> {
     let mut next = 0;
-    read(bytes, &Limits::default(), &mut || {
+    read(bytes, &FileLimits::default(), &mut || {
         next += 1;
         format!("new-{next}")
     })

@@ -39,14 +39,14 @@ pub type Object = BTreeMap<String, Box<RawValue>>;
 
 /// Limits of a file that [`read()`] accepts.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct FileLimits {
     /// Maximum size of the whole file, in bytes.
     pub max_bytes: usize,
     /// Maximum number of cells in all worksheets together.
     pub max_cells: usize,
 }
 
-impl Default for Limits {
+impl Default for FileLimits {
     fn default() -> Self {
         Self { max_bytes: 256 << 20, max_cells: 20_000 }
     }
@@ -124,7 +124,7 @@ pub enum IpynbError {
     /// The file has no bytes, or only white space.
     #[error("the file is empty: choose a notebook file")]
     Empty,
-    /// The file exceeds [`Limits::max_bytes`].
+    /// The file exceeds [`FileLimits::max_bytes`].
     #[error("the file has {bytes} bytes, more than the {max_bytes} allowed: clear large outputs and try again")]
     TooLarge {
         /// Size of the file.
@@ -132,7 +132,7 @@ pub enum IpynbError {
         /// The limit.
         max_bytes: usize,
     },
-    /// The notebook exceeds [`Limits::max_cells`].
+    /// The notebook exceeds [`FileLimits::max_cells`].
     #[error("the notebook has {cells} cells, more than the {max_cells} allowed: split it")]
     TooManyCells {
         /// Number of cells in the file.

@@ -7,7 +7,7 @@ use super::json::{self, Json, Map, ParseFailure};
 use super::output::{is_line_end, plain_text, split_lines};
 use super::schema::{self, Base};
 use super::upgrade::{self, Lines};
-use super::{Document, Imported, IpynbError, Limits, MAX_DEPTH};
+use super::{Document, FileLimits, Imported, IpynbError, MAX_DEPTH};
 use super::{NoticeCode, Notices};
 
 /// Maximum number of levels that wrap a value in a file, including `metadata.notarium`.
@@ -20,7 +20,7 @@ const WRAPPING_DEPTH: usize = 16;
 ///
 /// # Errors
 /// Returns an [`IpynbError`] when the file is no notebook, is broken beyond repair, or exceeds a limit.
-pub fn read(bytes: &[u8], limits: &Limits, new_id: &mut dyn FnMut() -> String) -> Result<Imported, IpynbError> {
+pub fn read(bytes: &[u8], limits: &FileLimits, new_id: &mut dyn FnMut() -> String) -> Result<Imported, IpynbError> {
     let mut notices = Notices::default();
     let mut root = parse(decode(bytes, limits, &mut notices)?, &mut notices)?;
     let (major, minor) = take_version(&mut root, &mut notices)?;
@@ -44,7 +44,7 @@ pub fn read(bytes: &[u8], limits: &Limits, new_id: &mut dyn FnMut() -> String) -
     Ok(Imported { document, title, notices: notices.into_list() })
 }
 
-fn decode<'a>(bytes: &'a [u8], limits: &Limits, notices: &mut Notices) -> Result<&'a str, IpynbError> {
+fn decode<'a>(bytes: &'a [u8], limits: &FileLimits, notices: &mut Notices) -> Result<&'a str, IpynbError> {
     if bytes.len() > limits.max_bytes {
         return Err(IpynbError::TooLarge { bytes: bytes.len(), max_bytes: limits.max_bytes });
     }
@@ -136,7 +136,7 @@ fn guess_major(root: &Map) -> u32 {
     }
 }
 
-fn take_cells(root: &mut Map, limits: &Limits) -> Result<Vec<Json>, IpynbError> {
+fn take_cells(root: &mut Map, limits: &FileLimits) -> Result<Vec<Json>, IpynbError> {
     let cells = take_list(root, "cells").unwrap_or_default();
     if cells.len() > limits.max_cells {
         return Err(IpynbError::TooManyCells { cells: cells.len(), max_cells: limits.max_cells });

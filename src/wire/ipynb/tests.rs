@@ -8,7 +8,7 @@ fn import(text: &str) -> Imported {
 
 fn try_import(bytes: &[u8]) -> Result<Imported, IpynbError> {
     let mut next = 0;
-    read(bytes, &Limits::default(), &mut || {
+    read(bytes, &FileLimits::default(), &mut || {
         next += 1;
         format!("new-{next}")
     })
@@ -151,7 +151,7 @@ fn what_is_no_notebook_is_refused_with_the_reason() {
 fn limits_are_typed() {
     let text = notebook("{}, {}");
     let read_with =
-        |max_bytes, max_cells| read(text.as_bytes(), &Limits { max_bytes, max_cells }, &mut String::new).err();
+        |max_bytes, max_cells| read(text.as_bytes(), &FileLimits { max_bytes, max_cells }, &mut String::new).err();
     assert_eq!(read_with(10, 9), Some(IpynbError::TooLarge { bytes: text.len(), max_bytes: 10 }));
     assert_eq!(read_with(999, 1), Some(IpynbError::TooManyCells { cells: 2, max_cells: 1 }));
     assert_eq!(read_with(999, 2), None);

@@ -51,7 +51,7 @@ impl Worker {
     async fn call_model(&mut self, acting: &ActingTurn) -> Result<(), Rejection> {
         let (provider, model) = match self.runtime.config.models.choose(acting.turn.model.as_deref()) {
             Ok(chosen) => chosen,
-            Err(detail) => return self.end(acting, failed(Because::new(TurnFailure::NoModel, detail))).await,
+            Err(detail) => return self.end(acting, failed(ExplainedCause::new(TurnFailure::NoModel, detail))).await,
         };
         if acting.turn.model_call_claimant.is_none() {
             self.start_model_call(acting, &*provider, &model).await?;
@@ -87,7 +87,7 @@ impl Worker {
     async fn report_model_call(
         &mut self,
         acting: &ActingTurn,
-        why: Option<Because<TurnFailure>>,
+        why: Option<ExplainedCause<TurnFailure>>,
         usage: Usage,
     ) -> Result<(), Rejection> {
         let (failure, detail) = why.map_or((None, None), |why| (Some(why.cause), why.detail));
@@ -108,7 +108,11 @@ impl Worker {
         }
     }
 
-    async fn another_attempt(&mut self, acting: &ActingTurn, why: Because<TurnFailure>) -> Result<(), Rejection> {
+    async fn another_attempt(
+        &mut self,
+        acting: &ActingTurn,
+        why: ExplainedCause<TurnFailure>,
+    ) -> Result<(), Rejection> {
         let chosen = self.runtime.config.models.choose(acting.turn.model.as_deref());
         let Ok((provider, model)) = chosen else { return Ok(()) };
         self.report_model_call(acting, Some(why), Usage::default()).await?;
@@ -118,7 +122,7 @@ impl Worker {
     async fn model_failed(
         &mut self,
         acting: &ActingTurn,
-        why: Because<TurnFailure>,
+        why: ExplainedCause<TurnFailure>,
         usage: Usage,
         is_final: bool,
     ) -> Result<(), Rejection> {
@@ -156,7 +160,7 @@ impl Worker {
         match posted {
             Err(rejection) if rejection.code == RejectionCode::LimitExceeded => {
                 let detail = format!("the model's answer cannot be kept: {}", rejection.message);
-                turn_state.live.model_failure = Some(Because::new(TurnFailure::ReplyTooLong, detail));
+                turn_state.live.model_failure = Some(ExplainedCause::new(TurnFailure::ReplyTooLong, detail));
                 Ok(())
             }
             posted => posted,

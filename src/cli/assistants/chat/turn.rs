@@ -21,7 +21,7 @@ const MAX_SHOWN: usize = 120;
 
 /// Result of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TurnEnd {
+pub enum TurnResult {
     Done,
     Cancelled,
     Failed(String),
@@ -48,7 +48,7 @@ impl Screen {
     }
 
     /// Shows one event; returns the turn's end if it is one.
-    pub fn show(&mut self, event: &Value) -> Result<Option<TurnEnd>, Failure> {
+    pub fn show(&mut self, event: &Value) -> Result<Option<TurnResult>, Failure> {
         if self.as_json {
             print::json_line(event)?;
         } else {
@@ -56,9 +56,9 @@ impl Screen {
         }
         let text = |name: &str| event[name].as_str().unwrap_or_default();
         Ok(match text("type") {
-            "done" if text("stop_reason") == "cancelled" => Some(TurnEnd::Cancelled),
-            "done" => Some(TurnEnd::Done),
-            "error" => Some(TurnEnd::Failed(text("error").to_owned())),
+            "done" if text("stop_reason") == "cancelled" => Some(TurnResult::Cancelled),
+            "done" => Some(TurnResult::Done),
+            "error" => Some(TurnResult::Failed(text("error").to_owned())),
             _ => None,
         })
     }
@@ -147,13 +147,13 @@ const MAX_PAUSE: Duration = Duration::from_secs(10);
 pub struct TurnStream {
     notebook: NotebookClient,
     /// `None`: the connection is cut.
-    events: Option<Events>,
+    events: Option<TurnEvents>,
     last_id: String,
     turn: String,
     reconnects: u32,
 }
 
-type Events = BoxStream<'static, Result<Event, EventStreamError<reqwest::Error>>>;
+type TurnEvents = BoxStream<'static, Result<Event, EventStreamError<reqwest::Error>>>;
 
 impl TurnStream {
     /// A stream from the response to a question.
@@ -211,6 +211,6 @@ impl TurnStream {
     }
 }
 
-fn events_of(response: Response) -> Events {
+fn events_of(response: Response) -> TurnEvents {
     response.bytes_stream().eventsource().boxed()
 }

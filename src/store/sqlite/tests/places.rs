@@ -1,7 +1,7 @@
 //! Tests of event places: recent ones, and moved ones.
 
 use super::*;
-use crate::sqlite::rows::{EventRow, INSERT_EVENTS, INSERT_MANY_EVENTS, MAX_ROWS, Script, Texts};
+use crate::sqlite::rows::{EventRow, INSERT_EVENTS, INSERT_MANY_EVENTS, MAX_ROWS, SqlScript, Texts};
 use crate::sqlite::writer::{MANY_EVENTS, MAX_RECENT_PLACES, MOVE_PLACES};
 
 /// Returns the number of places in each of the two tables.
@@ -112,7 +112,7 @@ async fn the_database_refuses_two_events_of_one_version() {
         for (version, is_new) in [(1, false), (last, false), (last + 1, true)] {
             let mut append = author.append(&[RENAMED]);
             append.events[0].stored.envelope.version = version;
-            let mut script = Script::default();
+            let mut script = SqlScript::default();
             if *statement == INSERT_MANY_EVENTS {
                 script.add(MOVE_PLACES);
             }
