@@ -32,13 +32,13 @@ pub const MAX_OFFERED_KERNELSPECS: usize = 200;
 /// same work twice.
 #[derive(Default)]
 pub struct Agents {
-    connected: DashMap<ClientId, Agent>,
+    connected: DashMap<ClientId, ConnectedAgent>,
     /// Launches that no agent has claimed, with the kernelspec that each needs.
     wanted: DashMap<(NotebookId, KernelSessionId), String>,
 }
 
 #[derive(Clone)]
-struct Agent {
+struct ConnectedAgent {
     authenticated: Authenticated,
     outbox: Outbox,
     offer: Offer,
@@ -95,7 +95,7 @@ pub struct Reachable {
 impl Agents {
     /// Records an agent's offer, and sends it every waiting launch that it can start.
     pub fn offer(&self, client: ClientId, authenticated: Authenticated, outbox: Outbox, offer: Offer) {
-        let agent = Agent { authenticated, outbox, offer };
+        let agent = ConnectedAgent { authenticated, outbox, offer };
         self.connected.insert(client, agent.clone());
         self.send_wanted(&agent);
     }
@@ -160,7 +160,7 @@ impl Agents {
         self.connected.len()
     }
 
-    fn send_wanted(&self, agent: &Agent) {
+    fn send_wanted(&self, agent: &ConnectedAgent) {
         for wanted in &self.wanted {
             let (notebook, kernel_session) = wanted.key();
             agent.send_work(notebook, kernel_session, wanted.value());
@@ -168,7 +168,7 @@ impl Agents {
     }
 }
 
-impl Agent {
+impl ConnectedAgent {
     fn reachable(&self, client: ClientId) -> Option<Reachable> {
         let Actor::Agent { id } = &self.authenticated.actor else { return None };
         let (name, outbox, knows) = (self.authenticated.name.clone(), self.outbox.clone(), self.offer.knows);

@@ -10,8 +10,8 @@ use crate::agents::AgentLocks;
 use crate::agents::Agents;
 use crate::agents::kernel_questions::KernelAskService;
 use crate::agents::kernel_questions::KernelQuestions;
+use crate::agents::working_files::AgentTransfers;
 use crate::agents::working_files::FileService;
-use crate::agents::working_files::Transfers;
 use crate::assistants::AssistantState;
 use crate::auth::Accounts;
 use crate::auth::oidc::Oidc;
@@ -23,17 +23,17 @@ use crate::rooms::Rooms;
 
 /// The server's parts, as handlers see them: state that they share.
 #[derive(Clone)]
-pub struct App(Arc<Parts>);
+pub struct App(Arc<AppParts>);
 
 /// Contents of [`App`].
-pub struct Parts {
+pub struct AppParts {
     pub notebooks: Arc<Notebooks>,
     /// OpenID Connect provider for sign-in.
     pub oidc: Option<Arc<Oidc>>,
     pub agents: Arc<Agents>,
     pub kernel_questions: Arc<KernelQuestions>,
     /// Pending file transfers to and from runtime agents.
-    pub transfers: Transfers,
+    pub transfers: AgentTransfers,
     pub agent_locks: AgentLocks,
     pub assistants: Arc<AssistantState>,
     pub checks: Checks,
@@ -50,13 +50,13 @@ pub struct Parts {
 }
 
 impl Deref for App {
-    type Target = Parts;
-    fn deref(&self) -> &Parts {
+    type Target = AppParts;
+    fn deref(&self) -> &AppParts {
         &self.0
     }
 }
 
-impl Deref for Parts {
+impl Deref for AppParts {
     type Target = Notebooks;
     fn deref(&self) -> &Notebooks {
         &self.notebooks
@@ -64,7 +64,7 @@ impl Deref for Parts {
 }
 
 impl App {
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: AppParts) -> Self {
         Self(Arc::new(parts))
     }
 

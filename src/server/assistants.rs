@@ -52,7 +52,7 @@ use crate::notebooks::{Notebooks, body_of};
 use crate::rooms::DecodedCommand;
 use crate::rooms::Identity;
 use crate::rooms::notices::NoticeQueue;
-use call_pace::{Asker, CallPace};
+use call_pace::{CallPace, CallPaceKey};
 use turn_activity::TurnActivityHub;
 
 /// The assistants' host. Cheap to clone. It keeps the server's data open: drop it when the server stops.
@@ -166,7 +166,12 @@ impl AssistantHost {
     }
 
     /// Person and token that a tool call is requested for; `None` for other commands.
-    async fn asker(&self, actor: &Actor, notebook: &NotebookId, command: &Command) -> Result<Option<Asker>, Rejection> {
+    async fn asker(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<Option<CallPaceKey>, Rejection> {
         let (Command::RequestToolCall(call), Actor::Assistant { for_user, .. }) = (command, actor) else {
             return Ok(None);
         };

@@ -26,8 +26,8 @@ use tokio::sync::Mutex;
 use crate::http::extract::{is_too_slow, too_slow};
 use crate::http::problem::Problem;
 use crate::limits::clock::{Clock, millis};
-use crate::limits::usage::Usage;
-use parts::Part;
+use crate::limits::usage::UsageCounters;
+use parts::OutputBlob;
 
 /// A stored blob, for its record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct NotebookBlobs {
     pub bytes: Blobs,
     pub claims: BlobClaims,
     pub store: Arc<dyn EventStore>,
-    pub usage: Arc<Usage>,
+    pub usage: Arc<UsageCounters>,
     pub clock: Clock,
 }
 
@@ -55,9 +55,9 @@ impl Deref for NotebookBlobs {
 
 impl NotebookBlobs {
     /// Stores bytes for a notebook that may not exist yet; call [`Self::record`] when it does.
-    pub async fn put_all(&self, notebook: &NotebookId, parts: Vec<Part>) -> Result<Vec<StoredBlob>, Problem> {
+    pub async fn put_all(&self, notebook: &NotebookId, parts: Vec<OutputBlob>) -> Result<Vec<StoredBlob>, Problem> {
         let mut kept = Vec::with_capacity(parts.len());
-        for Part { sha256, bytes } in parts {
+        for OutputBlob { sha256, bytes } in parts {
             self.claims.note(notebook, &sha256, self.clock.now()).await;
             kept.push(StoredBlob { sha256, size_bytes: bytes.len() as u64, media_type: None });
             self.bytes.put_bytes(notebook, bytes).await?;

@@ -19,7 +19,7 @@ use crate::auth::{Accounts, Authenticated, account_status};
 use crate::blobs::NotebookBlobs;
 use crate::limits::ServerLimits;
 use crate::limits::clock::Clock;
-use crate::limits::usage::Usage;
+use crate::limits::usage::UsageCounters;
 use crate::rooms::{DecodedCommand, Identity, ReadState, RoomHandle, Rooms, decode, identity};
 use history::Replays;
 
@@ -34,7 +34,7 @@ pub struct Notebooks {
     pub clock: Clock,
     pub limits: ServerLimits,
     /// Usage and quotas of people and workspaces.
-    pub usage: Arc<Usage>,
+    pub usage: Arc<UsageCounters>,
     pub agent_outputs: AgentOutputs,
     /// One permit per MiB of memory for exports in progress.
     pub making_files: Semaphore,

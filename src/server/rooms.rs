@@ -19,7 +19,7 @@ mod tests;
 pub use catalog::{catalog_entry, catch_up_catalog, owners, subject_key, word};
 pub use judge::{Judge, Memo, Names};
 pub use notarium_sync::{ClientId, DecodedCommand, Identity, Input, ReadState, ReplyTo, Submission};
-pub use outbox::{Client, Frame, Offered, Outbox, OutboxReceiver};
+pub use outbox::{ClientRegistration, Frame, Offered, Outbox, OutboxReceiver};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,11 +38,11 @@ use tokio_util::task::TaskTracker;
 
 use crate::auth::Authenticated;
 use crate::limits::clock::Clock;
-use crate::limits::usage::Usage;
+use crate::limits::usage::UsageCounters;
 use catalog::ListLag;
 use notices::NoticeQueue;
 use outbox::Clients;
-use task::{Message, Task};
+use task::{RoomMessage, Task};
 
 /// Time that a read of the list waits for rows that lag.
 const MAX_WAIT_FOR_LINES: Duration = Duration::from_secs(2);
@@ -101,7 +101,7 @@ pub struct Rooms {
     alarms: Alarms,
     faults: Faults,
     list_lag: ListLag,
-    usage: Arc<Usage>,
+    usage: Arc<UsageCounters>,
     /// Notebooks whose states are near their quota, with their bytes in place of a version.
     pub large_states: NoticeQueue,
     is_stopping: AtomicBool,
@@ -112,9 +112,9 @@ pub struct Rooms {
 /// Sending side of a room's inbox.
 #[derive(Clone)]
 struct Inbox {
-    messages: mpsc::UnboundedSender<Message>,
+    messages: mpsc::UnboundedSender<RoomMessage>,
     /// Queue that is read before `messages`.
-    urgent: mpsc::UnboundedSender<Message>,
+    urgent: mpsc::UnboundedSender<RoomMessage>,
     /// One permit per KiB of commands in `messages`.
     room_left: Arc<Semaphore>,
     max_permits: u32,
@@ -126,7 +126,7 @@ impl Rooms {
         store: Arc<dyn EventStore>,
         config: RoomsConfig,
         work: mpsc::UnboundedSender<WorkNotice>,
-        usage: Arc<Usage>,
+        usage: Arc<UsageCounters>,
     ) -> Arc<Rooms> {
         let room_config = RoomConfig { instance: ulid::Ulid::generate().into(), ..config.room };
         Arc::new(Rooms {
@@ -189,7 +189,7 @@ impl Rooms {
     }
 
     /// Registers a connection that rooms can send to, through its outbox.
-    pub fn connect(&self, outbox: Outbox) -> Client {
+    pub fn connect(&self, outbox: Outbox) -> ClientRegistration {
         self.clients.add(outbox)
     }
 
@@ -276,8 +276,8 @@ impl Rooms {
     fn retire(
         self: &Arc<Self>,
         id: &NotebookId,
-        messages: &mut mpsc::UnboundedReceiver<Message>,
-        urgent: &mut mpsc::UnboundedReceiver<Message>,
+        messages: &mut mpsc::UnboundedReceiver<RoomMessage>,
+        urgent: &mut mpsc::UnboundedReceiver<RoomMessage>,
     ) {
         let mut left = Vec::new();
         {
@@ -295,7 +295,7 @@ impl Rooms {
                 open.remove();
             }
         }
-        for message in left.into_iter().filter(Message::outlives_the_room) {
+        for message in left.into_iter().filter(RoomMessage::outlives_the_room) {
             let _ = self.inbox(id).messages.send(message);
         }
     }
@@ -328,7 +328,10 @@ impl RoomHandle {
             self.send_through(|inbox| &inbox.urgent, Input::Command(submission).into());
         } else {
             let permit = self.inbox.permit(submission.decoded.message.body.get()).await;
-            self.send_through(|inbox| &inbox.messages, Message { input: Box::new(Input::Command(submission)), permit });
+            self.send_through(
+                |inbox| &inbox.messages,
+                RoomMessage { input: Box::new(Input::Command(submission)), permit },
+            );
         }
     }
 
@@ -357,7 +360,7 @@ impl RoomHandle {
     }
 
     /// Sends to the room, or to the one that follows if it was unloaded.
-    fn send_through(&self, way: impl Fn(&Inbox) -> &mpsc::UnboundedSender<Message>, message: Message) {
+    fn send_through(&self, way: impl Fn(&Inbox) -> &mpsc::UnboundedSender<RoomMessage>, message: RoomMessage) {
         if let Err(mpsc::error::SendError(message)) = way(&self.inbox).send(message)
             && message.outlives_the_room()
         {

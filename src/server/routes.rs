@@ -34,7 +34,7 @@ use crate::app::App;
 use crate::http::body_timeout::finish_body;
 use crate::http::body_timeout::{BodyTimeout, keep_pace};
 use crate::http::extract::{method_not_allowed, not_found};
-use crate::http::guard::{Gate, Guard, GuardedRouter, RouteGuard};
+use crate::http::guard::{Guard, GuardServices, GuardedRouter, RouteGuard};
 use crate::http::origin::{AllowedOrigins, check_origin};
 use crate::http::problem::Problem;
 use crate::socket;
@@ -53,7 +53,7 @@ pub struct Routes {
 /// All routes of a server; `public_url` is the beginning of share links.
 pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let rights = Arc::new(RoomRights(app.clone()));
-    let gate = Gate { accounts: app.accounts.clone(), rights };
+    let gate = GuardServices { accounts: app.accounts.clone(), rights };
     let routes = GuardedRouter::<App>::new(gate.clone()).merge(accounts::routes(&gate, public_url, app.oidc.clone()));
     let routes = notebooks::routes(routes);
     let routes = notebooks::template_routes(routes);

@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agents::AgentLocks;
 use crate::agents::outputs::AgentOutputs;
-use crate::agents::working_files::Transfers;
-use crate::app::{App, Parts};
+use crate::agents::working_files::AgentTransfers;
+use crate::app::{App, AppParts};
 use crate::assistants::{AssistantHost, AssistantState, McpHandler, revocation};
 use crate::auth::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::auth::{Accounts, AuthOptions};
@@ -29,7 +29,7 @@ use crate::http::origin::{AllowedOrigins, InvalidOrigin};
 use crate::http::serve;
 use crate::limits::clock::Clock;
 use crate::limits::connection_slots::ConnectionSlots;
-use crate::limits::usage::Usage;
+use crate::limits::usage::UsageCounters;
 use crate::limits::{self, ServerLimits};
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::history::{Checks, Replays, StateTexts};
@@ -171,7 +171,7 @@ fn app(
     oidc: Option<Arc<Oidc>>,
     notices: mpsc::UnboundedSender<WorkNotice>,
 ) -> App {
-    let usage = Arc::new(Usage::new(config.limits.quotas.clone()));
+    let usage = Arc::new(UsageCounters::new(config.limits.quotas.clone()));
     let (limits, clock) = (config.limits.clone(), config.clock.clone());
     let rooms = RoomsConfig { clock: clock.clone(), ..config.rooms.clone() };
     let blobs = NotebookBlobs {
@@ -196,12 +196,12 @@ fn app(
     };
     let limits = &config.limits;
     let max_calls = config.rooms.room.limits.max_tool_calls_per_minute;
-    App::new(Parts {
+    App::new(AppParts {
         notebooks: Arc::new(notebooks),
         oidc,
         agents: Arc::default(),
         kernel_questions: Arc::default(),
-        transfers: Transfers::default(),
+        transfers: AgentTransfers::default(),
         agent_locks: AgentLocks::default(),
         assistants: Arc::new(AssistantState::new(config.assistants, config.models.clone(), max_calls)),
         checks: Checks::default(),

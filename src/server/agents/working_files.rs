@@ -45,7 +45,7 @@ pub struct FileService<'a> {
     pub rooms: &'a Arc<Rooms>,
     pub accounts: &'a Accounts,
     pub agents: &'a Agents,
-    pub transfers: &'a Transfers,
+    pub transfers: &'a AgentTransfers,
     pub max_file_bytes: u64,
 }
 
@@ -349,7 +349,7 @@ pub type FilePieces = BoxStream<'static, Result<Bytes, axum::Error>>;
 
 /// Open requests to runtime agents. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Transfers(Arc<Mutex<TransferState>>);
+pub struct AgentTransfers(Arc<Mutex<TransferState>>);
 
 #[derive(Default)]
 struct TransferState {
@@ -391,7 +391,7 @@ pub struct OpenRequest {
     pub place: RequestSlot,
 }
 
-impl Transfers {
+impl AgentTransfers {
     fn state(&self) -> MutexGuard<'_, TransferState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -463,7 +463,7 @@ impl Transfers {
 
 /// Removes its request when dropped, however the request ends.
 pub struct RequestSlot {
-    transfers: Transfers,
+    transfers: AgentTransfers,
     id: u64,
 }
 

@@ -11,14 +11,14 @@ const MINUTE_MS: Millis = 60_000;
 const MAX_IDLE_TOKENS: usize = 1_024;
 
 /// A person's session or token.
-pub type Asker = (UserId, Option<TokenId>);
+pub type CallPaceKey = (UserId, Option<TokenId>);
 
 /// Rate limit counters of all notebooks of a server.
 #[derive(Debug)]
 pub struct CallPace {
     max_per_minute: usize,
     /// Times of the last minute's calls, oldest first.
-    recent: Mutex<HashMap<Asker, VecDeque<Millis>>>,
+    recent: Mutex<HashMap<CallPaceKey, VecDeque<Millis>>>,
 }
 
 impl CallPace {
@@ -27,7 +27,7 @@ impl CallPace {
     }
 
     /// Counts a call, or refuses it with the time until the next one is allowed.
-    pub fn take(&self, asker: &Asker, now: Millis) -> Result<(), Rejection> {
+    pub fn take(&self, asker: &CallPaceKey, now: Millis) -> Result<(), Rejection> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         if recent.len() >= MAX_IDLE_TOKENS {
             recent.retain(|_, calls| calls.back().is_some_and(|last| last + MINUTE_MS > now));
@@ -46,7 +46,7 @@ impl CallPace {
     }
 
     /// Uncounts a call that was refused for another reason.
-    pub fn give_back(&self, asker: &Asker) {
+    pub fn give_back(&self, asker: &CallPaceKey) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.get_mut(asker).map(VecDeque::pop_back);
     }
@@ -64,7 +64,7 @@ impl CallPace {
 mod tests {
     use super::*;
 
-    fn asker(user: &str, token: &str) -> Asker {
+    fn asker(user: &str, token: &str) -> CallPaceKey {
         (user.parse().unwrap(), Some(token.parse().unwrap()))
     }
 

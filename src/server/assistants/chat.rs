@@ -31,7 +31,7 @@ use crate::auth::Authenticated;
 use crate::http::problem::Problem;
 use crate::notebooks::Notebooks;
 use crate::notebooks::history::{KEEP_ALIVE, LogWatch};
-use transcript::{Piece, Transcript};
+use transcript::{FollowerEvent, Transcript};
 
 /// Shortest time between two looks at the live reply.
 const PACE: Duration = Duration::from_millis(30);
@@ -44,12 +44,12 @@ pub async fn stream(
     notebook: NotebookId,
     turn_id: TurnId,
     started: Version,
-    resume: Option<Cursor>,
+    resume: Option<TurnCursor>,
 ) -> Result<Response, Problem> {
     let head = notebooks.read(&authenticated, &notebook).await?.head;
     let live = assistants.turn_activity.follow(&notebook, &turn_id);
     let watch = LogWatch::start(notebooks, authenticated, &notebook, head.version, started.saturating_sub(1)).await?;
-    let follower = Follower {
+    let follower = TurnFollower {
         watch,
         assistants,
         activity: live.changes(),
@@ -68,7 +68,7 @@ pub async fn stream(
 }
 
 /// State of one connection that follows a turn.
-struct Follower {
+struct TurnFollower {
     watch: LogWatch,
     assistants: Arc<AssistantState>,
     live: Arc<LiveTurn>,
@@ -79,12 +79,12 @@ struct Follower {
     is_log_read: bool,
     /// Earliest time of the next look at the live reply.
     next_look: Instant,
-    ready: VecDeque<Piece>,
+    ready: VecDeque<FollowerEvent>,
 }
 
-impl Follower {
+impl TurnFollower {
     /// Next event. `None`: the end was sent, or the follower may read no more.
-    async fn next(&mut self) -> Option<Piece> {
+    async fn next(&mut self) -> Option<FollowerEvent> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
                 return Some(piece);
@@ -150,7 +150,7 @@ impl Follower {
     }
 
     /// Serialises an event for the wire. An open confirmation gets a preview of what the call would do.
-    async fn written(&mut self, Piece { at, mut event }: Piece) -> SseEvent {
+    async fn written(&mut self, FollowerEvent { at, mut event }: FollowerEvent) -> SseEvent {
         if let ChatEvent::ToolConfirmation { call, confirmation, .. } = &mut event
             && let Ok(state) = self.watch.notebooks.read(&self.watch.authenticated, self.watch.notebook()).await
             && let Some(open) = state.notebook.tool_calls.get(&call.id)
@@ -172,12 +172,12 @@ fn may_be_of_a_turn(event_type: &str) -> bool {
 /// follow from one event of the log count from 1. A live reply belongs to the event that began its model call. There
 /// each start and end of a block counts 1, and each byte of its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cursor {
+pub struct TurnCursor {
     pub version: Version,
     pub count: usize,
 }
 
-impl fmt::Display for Cursor {
+impl fmt::Display for TurnCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.version, self.count)
     }
@@ -187,7 +187,7 @@ impl fmt::Display for Cursor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoCursor;
 
-impl FromStr for Cursor {
+impl FromStr for TurnCursor {
     type Err = NoCursor;
 
     fn from_str(text: &str) -> Result<Self, NoCursor> {

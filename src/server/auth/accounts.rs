@@ -21,7 +21,7 @@ use super::passwords::{PasswordCost, Passwords};
 use super::sessions::{EVERYDAY, is_fresh};
 use super::{AuthError, Authenticated, Placements, TokenText};
 use crate::limits::clock::Clock;
-use crate::limits::usage::Usage;
+use crate::limits::usage::UsageCounters;
 
 /// Revocations that a slow connection may lag behind. Beyond that it rechecks its token in any case.
 const REVOCATION_QUEUE: usize = 256;
@@ -49,7 +49,7 @@ struct AccountsParts {
     throttle: Throttle,
     asks_again: AtomicBool,
     /// Usage counters, once [`Accounts::count_in`] has set them.
-    usage: OnceLock<Arc<Usage>>,
+    usage: OnceLock<Arc<UsageCounters>>,
     browser_keys: BrowserKeys,
     browser_links: BrowserLinks,
     guest_names: GuestNames,
@@ -134,11 +134,11 @@ impl Accounts {
     }
 
     /// Sets the usage counters that count notebooks from now on.
-    pub fn count_in(&self, usage: Arc<Usage>) {
+    pub fn count_in(&self, usage: Arc<UsageCounters>) {
         let _ = self.shared.usage.set(usage);
     }
 
-    pub(super) fn usage(&self) -> Option<&Arc<Usage>> {
+    pub(super) fn usage(&self) -> Option<&Arc<UsageCounters>> {
         self.shared.usage.get()
     }
 

@@ -46,7 +46,7 @@ pub(super) struct BrowserKeys {
 
 /// Proof that a page presents for its session.
 #[derive(Debug, Clone, Copy)]
-pub struct Proof<'a> {
+pub struct KeyProof<'a> {
     pub session: &'a TokenId,
     pub key: &'a str,
     pub challenge: &'a str,
@@ -69,7 +69,7 @@ impl BrowserKeys {
     }
 
     /// Verifies that the session's key signed a challenge of this server; returns the key's hash, as stored.
-    pub fn check(&self, proof: Proof<'_>, now: Millis) -> Result<[u8; 32], AuthError> {
+    pub fn check(&self, proof: KeyProof<'_>, now: Millis) -> Result<[u8; 32], AuthError> {
         let asked = BASE64_URL_SAFE_NO_PAD.decode(proof.challenge).map_err(|_| AuthError::Invalid)?;
         let (at, tag) = asked.split_first_chunk().ok_or(AuthError::Invalid)?;
         let at = Millis::from_be_bytes(*at);
@@ -349,7 +349,7 @@ mod tests {
         let key = BASE64_URL_SAFE_NO_PAD.encode(pair.public_key());
         let challenge = keys.challenge(&session, 1_000);
         let signature = signed(&pair, &session, &challenge);
-        let proof = Proof { session: &session, key: &key, challenge: &challenge, signature: &signature };
+        let proof = KeyProof { session: &session, key: &key, challenge: &challenge, signature: &signature };
         assert_eq!(keys.check(proof, 61_000), Ok(hash_of_key(&key).unwrap()));
         assert_eq!(keys.check(proof, 61_001), Err(AuthError::Expired));
         assert_eq!(other_start.check(proof, 1_000), Err(AuthError::Invalid));
@@ -357,12 +357,12 @@ mod tests {
         let of_other = signed(&pair, &other, &challenge);
         let of_stranger = BASE64_URL_SAFE_NO_PAD.encode(self::pair().public_key());
         let wrong = [
-            Proof { session: &other, ..proof },
-            Proof { session: &other, signature: &of_other, ..proof },
-            Proof { key: &of_stranger, ..proof },
-            Proof { key: "", ..proof },
-            Proof { signature: "", ..proof },
-            Proof { challenge: "", ..proof },
+            KeyProof { session: &other, ..proof },
+            KeyProof { session: &other, signature: &of_other, ..proof },
+            KeyProof { key: &of_stranger, ..proof },
+            KeyProof { key: "", ..proof },
+            KeyProof { signature: "", ..proof },
+            KeyProof { challenge: "", ..proof },
         ];
         for proof in wrong {
             assert_eq!(keys.check(proof, 1_000), Err(AuthError::Invalid), "{proof:?}");

@@ -18,7 +18,7 @@ use super::AuthError;
 use super::Authenticated;
 use super::OneTimeToken;
 use super::TokenText;
-use super::browser_keys::{Proof, hash_of_key};
+use super::browser_keys::{KeyProof, hash_of_key};
 use crate::auth;
 
 const DAY_MS: Millis = 24 * 60 * 60 * 1000;
@@ -220,7 +220,7 @@ impl Accounts {
     }
 
     /// Gives a page that has just opened a token of its browser's session.
-    pub async fn resume(&self, proof: Proof<'_>) -> Result<SignedIn, AuthError> {
+    pub async fn resume(&self, proof: KeyProof<'_>) -> Result<SignedIn, AuthError> {
         let key_hash = self.browser_keys().check(proof, self.now())?;
         let is_bound = |token: &Token| token.kind() == TokenKind::Session && token.secret_hash == key_hash;
         let token = self.store().token(proof.session).await?.filter(is_bound).ok_or(AuthError::Invalid)?;

@@ -17,23 +17,23 @@ const TABLE_MIME: &str = "application/vnd.notarium.table+";
 /// Depth that a pointer may have.
 const MAX_POINTER_DEPTH: usize = 8;
 
-type Fields = BTreeMap<String, Box<RawValue>>;
+type OutputFields = BTreeMap<String, Box<RawValue>>;
 
 /// Bytes of a blob that an output names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct OutputBlob {
     pub sha256: Hash,
     pub bytes: Bytes,
 }
 
 /// Moves every value above [`MAX_INLINE_BYTES`] out of an nbformat output: each MIME type of `data` separately, else
 /// whole fields. `output_type` and `name` stay.
-pub fn split(content: Box<RawValue>) -> (Output, Vec<Part>) {
+pub fn split(content: Box<RawValue>) -> (Output, Vec<OutputBlob>) {
     split_above(content, MAX_INLINE_BYTES)
 }
 
 /// Moves every value above `max_inline_bytes` out of an nbformat output.
-pub fn split_above(content: Box<RawValue>, max_inline_bytes: usize) -> (Output, Vec<Part>) {
+pub fn split_above(content: Box<RawValue>, max_inline_bytes: usize) -> (Output, Vec<OutputBlob>) {
     let mut splitter = Splitter { max_inline_bytes, blobs: Vec::new(), parts: Vec::new() };
     let content = match fields_of(&content) {
         Some(fields) if content.get().len() > max_inline_bytes => splitter.split_fields(fields),
@@ -45,12 +45,12 @@ pub fn split_above(content: Box<RawValue>, max_inline_bytes: usize) -> (Output, 
 struct Splitter {
     max_inline_bytes: usize,
     blobs: Vec<BlobPart>,
-    parts: Vec<Part>,
+    parts: Vec<OutputBlob>,
 }
 
 impl Splitter {
-    fn split_fields(&mut self, fields: Fields) -> RawJson {
-        let mut kept = Fields::new();
+    fn split_fields(&mut self, fields: OutputFields) -> RawJson {
+        let mut kept = OutputFields::new();
         for (name, value) in fields {
             if name == "data" && value.get().len() > self.max_inline_bytes {
                 match fields_of(&value) {
@@ -66,8 +66,8 @@ impl Splitter {
         RawJson::from(to_raw(&kept))
     }
 
-    fn split_level(&mut self, above: &str, fields: Fields) -> Fields {
-        let mut kept = Fields::new();
+    fn split_level(&mut self, above: &str, fields: OutputFields) -> OutputFields {
+        let mut kept = OutputFields::new();
         for (name, value) in fields {
             if value.get().len() > self.max_inline_bytes {
                 self.take(format!("{above}/{}", escape(&name)), &value);
@@ -84,7 +84,7 @@ impl Splitter {
         let bytes = Bytes::from(text.unwrap_or_else(|| value.get().to_owned()));
         let sha256 = Hash(Sha256::digest(&bytes).into());
         self.blobs.push(BlobPart { pointer, sha256: sha256.to_string(), size_bytes: bytes.len() as u64, json });
-        self.parts.push(Part { sha256, bytes });
+        self.parts.push(OutputBlob { sha256, bytes });
     }
 }
 
@@ -147,7 +147,7 @@ fn put(object: &str, path: &[String], value: Box<RawValue>) -> Option<Box<RawVal
     if path.len() > MAX_POINTER_DEPTH {
         return None;
     }
-    let mut fields: Fields = serde_json::from_str(object).ok()?;
+    let mut fields: OutputFields = serde_json::from_str(object).ok()?;
     let value = if rest.is_empty() {
         value
     } else {
@@ -158,7 +158,7 @@ fn put(object: &str, path: &[String], value: Box<RawValue>) -> Option<Box<RawVal
     Some(to_raw(&fields))
 }
 
-fn fields_of(raw: &RawValue) -> Option<Fields> {
+fn fields_of(raw: &RawValue) -> Option<OutputFields> {
     serde_json::from_str(raw.get()).ok()
 }
 
@@ -197,7 +197,7 @@ mod tests {
         RawValue::from_string(text.to_owned()).unwrap()
     }
 
-    fn blobs(parts: &[Part]) -> BTreeMap<String, Bytes> {
+    fn blobs(parts: &[OutputBlob]) -> BTreeMap<String, Bytes> {
         parts.iter().map(|part| (part.sha256.to_string(), part.bytes.clone())).collect()
     }
 

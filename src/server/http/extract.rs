@@ -62,8 +62,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        match Json::<Object<T>>::from_request(request, state).await {
-            Ok(Json(Object(value))) => Ok(Self(value)),
+        match Json::<ClosedObject<T>>::from_request(request, state).await {
+            Ok(Json(ClosedObject(value))) => Ok(Self(value)),
             Err(JsonRejection::BytesRejection(rejection)) => Err(body_problem(&rejection)),
             Err(rejection @ JsonRejection::MissingJsonContentType(_)) => Err(Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -76,9 +76,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
 }
 
 /// A JSON object without unknown fields. A list of the fields' values is refused.
-struct Object<T>(T);
+struct ClosedObject<T>(T);
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for ClosedObject<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(ObjectVisitor(PhantomData))
     }
@@ -87,14 +87,14 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
 struct ObjectVisitor<T>(PhantomData<T>);
 
 impl<'de, T: DeserializeOwned> Visitor<'de> for ObjectVisitor<T> {
-    type Value = Object<T>;
+    type Value = ClosedObject<T>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Object<T>, A::Error> {
-        Closed::deserialize(MapAccessDeserializer::new(fields)).map(|Closed(value)| Object(value))
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<ClosedObject<T>, A::Error> {
+        Closed::deserialize(MapAccessDeserializer::new(fields)).map(|Closed(value)| ClosedObject(value))
     }
 }
 

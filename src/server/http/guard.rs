@@ -83,14 +83,14 @@ pub trait NotebookRights: Send + Sync + 'static {
 
 /// Services that guards use. Cheap to clone.
 #[derive(Clone)]
-pub struct Gate {
+pub struct GuardServices {
     pub accounts: Accounts,
     pub rights: Arc<dyn NotebookRights>,
 }
 
 /// Routes, each with its guard.
 pub struct GuardedRouter<S = ()> {
-    gate: Gate,
+    gate: GuardServices,
     router: axum::Router<S>,
     guards: Vec<RouteGuard>,
     documented: Vec<Documented>,
@@ -109,12 +109,12 @@ pub struct GuardedParts<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
-    pub fn new(gate: Gate) -> Self {
+    pub fn new(gate: GuardServices) -> Self {
         let (router, guards, documented) = (axum::Router::new(), Vec::new(), Vec::new());
         Self { gate, router, guards, documented, group: ("", ""), says: "", body_limit: None }
     }
 
-    pub fn gate(&self) -> &Gate {
+    pub fn gate(&self) -> &GuardServices {
         &self.gate
     }
 
@@ -225,7 +225,7 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
 }
 
 async fn check(
-    State((gate, guard)): State<(Gate, Guard)>,
+    State((gate, guard)): State<(GuardServices, Guard)>,
     parameters: RawPathParams,
     mut request: Request,
     next: Next,
@@ -236,7 +236,7 @@ async fn check(
     }
 }
 
-impl Gate {
+impl GuardServices {
     async fn admit(&self, guard: Guard, parameters: &RawPathParams, request: &mut Request) -> Result<(), Problem> {
         if matches!(guard, Guard::Public | Guard::Socket) {
             return Ok(());
@@ -352,7 +352,7 @@ mod tests {
 
     async fn router() -> GuardedRouter {
         let accounts = Accounts::open(crate::server::scratch::accounts().await, Clock::system()).await.unwrap();
-        GuardedRouter::new(Gate { accounts, rights: Arc::new(Nobody) })
+        GuardedRouter::new(GuardServices { accounts, rights: Arc::new(Nobody) })
     }
 
     #[tokio::test]

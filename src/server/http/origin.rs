@@ -15,10 +15,10 @@ use crate::http::problem::Problem;
 
 /// Allowed values of `Host` and `Origin`. Cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AllowedOrigins(Arc<Lists>);
+pub struct AllowedOrigins(Arc<OriginLists>);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Lists {
+struct OriginLists {
     /// `host:port`, or the host alone if the port is the scheme's default.
     hosts: BTreeSet<String>,
     /// `scheme://host[:port]`.
@@ -33,7 +33,7 @@ pub struct InvalidOrigin(String);
 impl AllowedOrigins {
     /// Allows this machine's loopback names, at the port that the server is bound to.
     pub fn loopback(port: u16) -> Self {
-        let mut lists = Lists::default();
+        let mut lists = OriginLists::default();
         for host in ["localhost", "127.0.0.1", "[::1]"] {
             lists.allow("http", &with_port("http", host, Some(port)));
         }
@@ -81,7 +81,7 @@ impl AllowedOrigins {
     }
 }
 
-impl Lists {
+impl OriginLists {
     fn allow(&mut self, scheme: &str, authority: &str) {
         self.hosts.insert(authority.to_owned());
         self.origins.insert(format!("{scheme}://{authority}"));

@@ -54,7 +54,7 @@ struct UsageState {
 
 /// Usage counters of a server, and its quotas.
 #[derive(Debug, Default)]
-pub struct Usage {
+pub struct UsageCounters {
     quotas: Quotas,
     state: Mutex<UsageState>,
     is_anybody_full: AtomicBool,
@@ -98,7 +98,7 @@ impl NotebookUsage {
     }
 }
 
-impl Usage {
+impl UsageCounters {
     pub fn new(quotas: Quotas) -> Self {
         Self { quotas, ..Self::default() }
     }
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn bytes_from_before_the_count_of_the_store_count_once() {
-        let usage = Usage::new(Quotas::default());
+        let usage = UsageCounters::new(Quotas::default());
         let (id, ann) = ("n".parse::<NotebookId>().unwrap(), "ann".parse::<UserId>().unwrap());
         usage.recorded(&id, 100, Some(ann.clone()));
         usage.stored(&id, 7);

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Notebooks;
-use crate::blobs::parts::{self, Part};
+use crate::blobs::parts::{self, OutputBlob};
 use crate::http::extract::too_large;
 use crate::http::problem::Problem;
 use crate::rooms::metadata;
@@ -34,7 +34,7 @@ use pieces::MAX_MAKING_MIB;
 pub struct ImportPlan {
     /// `CreateNotebook`, `InsertCell` …, `RecordExecution` …: all or nothing.
     pub command: Command,
-    pub parts: Vec<Part>,
+    pub parts: Vec<OutputBlob>,
 }
 
 /// Plans the import of a file under a title.
@@ -52,7 +52,7 @@ pub fn plan_import(imported: Imported, title: String) -> ImportPlan {
     ImportPlan { command: Command::Batch { commands }, parts }
 }
 
-fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Part>) {
+fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<OutputBlob>) {
     // The reader gives only valid ids. Without an id the server would choose one, and the outputs would not find their
     // cell.
     let Ok(cell_id) = CellId::new(&cell.id) else { return };
@@ -81,7 +81,7 @@ fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Pa
     }
 }
 
-fn split_outputs(outputs: Vec<Box<RawValue>>, parts: &mut Vec<Part>) -> Vec<Output> {
+fn split_outputs(outputs: Vec<Box<RawValue>>, parts: &mut Vec<OutputBlob>) -> Vec<Output> {
     let split = |content| {
         let (output, taken) = parts::split(content);
         parts.extend(taken);

@@ -24,7 +24,7 @@ use crate::auth::Authenticated;
 use crate::auth::Follow;
 use crate::http::problem::Problem;
 use crate::rooms::Memo;
-use crate::rooms::{Client, Frame, Input, Outbox, OutboxReceiver, RoomHandle, identity, snapshot};
+use crate::rooms::{ClientRegistration, Frame, Input, Outbox, OutboxReceiver, RoomHandle, identity, snapshot};
 
 /// Events per read.
 const PAGE: usize = 2_000;
@@ -211,11 +211,11 @@ impl Checks {
 const PIECE_BYTES: usize = 256 << 10;
 
 /// A text that is being sent, owned by its readers.
-type SharedText = Option<(Version, Weak<Vec<Bytes>>)>;
+type SharedHistory = Option<(Version, Weak<Vec<Bytes>>)>;
 
 /// Texts by notebook. Making a text holds its lock: other readers wait for that text.
 #[derive(Debug, Default)]
-pub struct StateTexts(Mutex<HashMap<NotebookId, Arc<tokio::sync::Mutex<SharedText>>>>);
+pub struct StateTexts(Mutex<HashMap<NotebookId, Arc<tokio::sync::Mutex<SharedHistory>>>>);
 
 /// A text while it is written.
 #[derive(Default)]
@@ -268,7 +268,7 @@ impl StateTexts {
         Some(text)
     }
 
-    fn slot(&self, notebook: &NotebookId) -> Arc<tokio::sync::Mutex<SharedText>> {
+    fn slot(&self, notebook: &NotebookId) -> Arc<tokio::sync::Mutex<SharedHistory>> {
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         slots.retain(|_, slot| {
             let is_idle =
@@ -291,7 +291,7 @@ pub struct LogWatch {
     pub notebooks: Arc<Notebooks>,
     pub authenticated: Authenticated,
     room: RoomHandle,
-    client: Client,
+    client: ClientRegistration,
     receiver: OutboxReceiver,
     follow: Follow,
     /// Version of the last event that was read.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use notarium_core::{Actor, Command, Execution, ExecutionId, MoveOutputs, MovedOutputs, NotebookId, Output};
 use serde_json::value::RawValue;
 
-use crate::blobs::parts::{Part, split_above, stream, stream_piece};
+use crate::blobs::parts::{OutputBlob, split_above, stream, stream_piece};
 use crate::notebooks::Notebooks;
 
 /// Shorter values stay: a reference to a blob is hardly shorter.
@@ -19,7 +19,7 @@ struct SpillPlan {
     execution_id: ExecutionId,
     output_seq: u64,
     moved: Vec<MovedOutputs>,
-    parts: Vec<Part>,
+    parts: Vec<OutputBlob>,
     /// Bytes by which the state shrinks.
     saved_bytes: usize,
 }
@@ -71,7 +71,7 @@ async fn relieve(notebooks: &Notebooks, notebook: &NotebookId, too_many: u64) ->
     Ok(saved)
 }
 
-async fn put(notebooks: &Notebooks, notebook: &NotebookId, parts: Vec<Part>) -> Result<(), String> {
+async fn put(notebooks: &Notebooks, notebook: &NotebookId, parts: Vec<OutputBlob>) -> Result<(), String> {
     let bytes = parts.iter().map(|part| part.bytes.len() as u64).sum();
     notebooks.usage.check_blob(notebook, bytes).map_err(|full| full.to_string())?;
     let kept = notebooks.blobs.put_all(notebook, parts).await.map_err(|problem| problem.detail.clone())?;

@@ -18,7 +18,7 @@ const BUDGET: Duration = Duration::from_secs(5);
 const MAX_AT_ONCE: usize = 2;
 
 /// The highest risk, the risk of each piece, and the reasons.
-type Verdict = (Risk, Vec<Risk>, Vec<String>);
+type CodeVerdict = (Risk, Vec<Risk>, Vec<String>);
 type SourcesHash = [u8; 32];
 
 /// Judges code for all rooms. Cheap to clone.
@@ -26,10 +26,10 @@ type SourcesHash = [u8; 32];
 pub struct Judge(Arc<JudgeParts>);
 
 struct JudgeParts {
-    judge: Box<dyn Fn(&JudgementQuery) -> Verdict + Send + Sync>,
+    judge: Box<dyn Fn(&JudgementQuery) -> CodeVerdict + Send + Sync>,
     permits: Arc<Semaphore>,
     /// Cache, by the hash of the query.
-    kept: Memo<SourcesHash, Verdict>,
+    kept: Memo<SourcesHash, CodeVerdict>,
 }
 
 impl Default for Judge {
@@ -40,7 +40,7 @@ impl Default for Judge {
 
 impl Judge {
     /// Uses another judge, which may block.
-    pub fn new(judge: impl Fn(&JudgementQuery) -> Verdict + Send + Sync + 'static) -> Self {
+    pub fn new(judge: impl Fn(&JudgementQuery) -> CodeVerdict + Send + Sync + 'static) -> Self {
         let permits = Arc::new(Semaphore::new(MAX_AT_ONCE));
         Self(Arc::new(JudgeParts { judge: Box::new(judge), permits, kept: Memo::default() }))
     }
@@ -66,7 +66,7 @@ impl Judge {
 }
 
 impl JudgeParts {
-    fn verdict(&self, query: &JudgementQuery) -> Verdict {
+    fn verdict(&self, query: &JudgementQuery) -> CodeVerdict {
         let key = key(query);
         if let Some(verdict) = self.kept.get(&key) {
             return verdict;
@@ -92,7 +92,7 @@ fn key(query: &JudgementQuery) -> SourcesHash {
     hash.finalize().into()
 }
 
-fn of_python(query: &JudgementQuery) -> Verdict {
+fn of_python(query: &JudgementQuery) -> CodeVerdict {
     fn texts(sources: &[String]) -> Vec<&str> {
         sources.iter().map(String::as_str).collect()
     }

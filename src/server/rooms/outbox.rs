@@ -287,10 +287,10 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    pub(super) fn add(self: &Arc<Self>, outbox: Outbox) -> Client {
+    pub(super) fn add(self: &Arc<Self>, outbox: Outbox) -> ClientRegistration {
         let id = ClientId(self.last.fetch_add(1, Ordering::Relaxed) + 1);
         self.outboxes.insert(id, outbox);
-        Client { id, clients: self.clone() }
+        ClientRegistration { id, clients: self.clone() }
     }
 
     /// The connection's outbox. `None`: the connection has ended. Holds a lock: drop it right after sending.
@@ -300,13 +300,13 @@ impl Clients {
 }
 
 /// Registration of a connection, until it is dropped.
-pub struct Client {
+pub struct ClientRegistration {
     /// Unique among the connections of this process.
     pub id: ClientId,
     clients: Arc<Clients>,
 }
 
-impl Drop for Client {
+impl Drop for ClientRegistration {
     fn drop(&mut self) {
         self.clients.outboxes.remove(&self.id);
     }

@@ -22,21 +22,21 @@ const MAX_BYTES: usize = 1 << 30;
 static DAMAGED: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Serialize, Deserialize)]
-struct Parts<D, L> {
-    document: Part<D>,
-    ledger: Part<L>,
+struct SnapshotParts<D, L> {
+    document: SnapshotPart<D>,
+    ledger: SnapshotPart<L>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Part<T> {
+struct SnapshotPart<T> {
     format: u32,
     state: T,
 }
 
 pub(super) fn pack(notebook: &Notebook, head: Head) -> Result<Snapshot, String> {
-    let parts = Parts {
-        document: Part { format: DOCUMENT_FORMAT, state: &*notebook.document },
-        ledger: Part { format: LEDGER_FORMAT, state: &notebook.ledger },
+    let parts = SnapshotParts {
+        document: SnapshotPart { format: DOCUMENT_FORMAT, state: &*notebook.document },
+        ledger: SnapshotPart { format: LEDGER_FORMAT, state: &notebook.ledger },
     };
     let json = serde_json::to_vec(&parts).map_err(|error| error.to_string())?;
     Snapshot::compress(FORMAT, head, &json).map_err(|error| error.to_string())
@@ -69,7 +69,7 @@ pub(crate) fn unpack_document(snapshot: &Snapshot) -> Result<Document, String> {
     read("document", DOCUMENT_FORMAT, &parts(snapshot)?.document)
 }
 
-fn parts(snapshot: &Snapshot) -> Result<Parts<Box<RawValue>, Box<RawValue>>, String> {
+fn parts(snapshot: &Snapshot) -> Result<SnapshotParts<Box<RawValue>, Box<RawValue>>, String> {
     if snapshot.format != FORMAT {
         return Err(format!("its format is {}, this server knows {FORMAT}", snapshot.format));
     }
@@ -77,7 +77,11 @@ fn parts(snapshot: &Snapshot) -> Result<Parts<Box<RawValue>, Box<RawValue>>, Str
     serde_json::from_slice(&json).map_err(|error| error.to_string())
 }
 
-fn read<T: serde::de::DeserializeOwned>(what: &str, format: u32, part: &Part<Box<RawValue>>) -> Result<T, String> {
+fn read<T: serde::de::DeserializeOwned>(
+    what: &str,
+    format: u32,
+    part: &SnapshotPart<Box<RawValue>>,
+) -> Result<T, String> {
     if part.format != format {
         return Err(format!("the format of its {what} is {}, this server knows {format}", part.format));
     }

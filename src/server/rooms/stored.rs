@@ -7,12 +7,12 @@ use notarium_store::{AppendError, EVENT_OVERHEAD_BYTES, EventStore, MAX_READ_EVE
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay};
 
 use super::snapshot;
-use crate::limits::usage::Usage;
+use crate::limits::usage::UsageCounters;
 
 /// Limit of events that a load gives the room besides the state.
 const MAX_RECENT_EVENTS: usize = 2_000;
 
-pub(super) async fn append(store: &dyn EventStore, usage: &Usage, append: Append) -> Input {
+pub(super) async fn append(store: &dyn EventStore, usage: &UsageCounters, append: Append) -> Input {
     let (notebook, bytes, owner) = (append.notebook_id.clone(), bytes_of(&append), made_by(&append));
     let Err(error) = store.append(append).await else {
         usage.recorded(&notebook, bytes, owner);

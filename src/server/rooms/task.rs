@@ -23,14 +23,14 @@ const MAX_INPUTS: usize = 256;
 /// Bytes of undecided commands above which the task stops reading the inbox.
 const MAX_BACKLOG_BYTES: usize = 8 << 20;
 /// Message in a room's inbox.
-pub(super) struct Message {
+pub(super) struct RoomMessage {
     /// Boxed: a queue allocates 32 messages when it is made, and each open room has two.
     pub(super) input: Box<Input>,
     /// Share of the inbox's capacity, released when the message is taken out.
     pub(super) permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Message {
+impl RoomMessage {
     /// True if the message has to reach the room that is opened next.
     pub(super) fn outlives_the_room(&self) -> bool {
         matches!(*self.input, Input::Subscribe { .. } | Input::Command(_) | Input::Read { .. })
@@ -41,10 +41,10 @@ pub(super) struct Task {
     rooms: Arc<Rooms>,
     id: NotebookId,
     room: Room,
-    messages: mpsc::UnboundedReceiver<Message>,
-    urgent: mpsc::UnboundedReceiver<Message>,
+    messages: mpsc::UnboundedReceiver<RoomMessage>,
+    urgent: mpsc::UnboundedReceiver<RoomMessage>,
     /// Sender for callbacks; weak, so that it does not keep the room open.
-    report_to: mpsc::WeakUnboundedSender<Message>,
+    report_to: mpsc::WeakUnboundedSender<RoomMessage>,
     pending: FuturesUnordered<BoxFuture<'static, Input>>,
     /// Clients whose outbox was full for an events frame: they get only answers until they are subscribed again.
     stalled: HashSet<ClientId>,
@@ -59,9 +59,9 @@ impl Task {
     pub(super) fn new(
         rooms: Arc<Rooms>,
         id: NotebookId,
-        messages: mpsc::UnboundedReceiver<Message>,
-        urgent: mpsc::UnboundedReceiver<Message>,
-        report_to: mpsc::WeakUnboundedSender<Message>,
+        messages: mpsc::UnboundedReceiver<RoomMessage>,
+        urgent: mpsc::UnboundedReceiver<RoomMessage>,
+        report_to: mpsc::WeakUnboundedSender<RoomMessage>,
     ) -> Box<Self> {
         let (room, outputs) = Room::new(id.clone(), rooms.room_config.clone(), entropy());
         let mut task = Box::new(Self {
@@ -157,8 +157,8 @@ impl Task {
         inputs
     }
 
-    fn taken(&mut self, message: Message) -> Input {
-        let Message { input, permit } = message;
+    fn taken(&mut self, message: RoomMessage) -> Input {
+        let RoomMessage { input, permit } = message;
         drop(permit);
         match &*input {
             Input::Unsubscribe { client } => {
@@ -334,7 +334,7 @@ impl Task {
         outbox.when_drained(move || {
             if let Some(report_to) = report_to.upgrade() {
                 // The room may have ended: then there is no client to catch up.
-                let _ = report_to.send(Message::from(Input::CaughtUp { client }));
+                let _ = report_to.send(RoomMessage::from(Input::CaughtUp { client }));
             }
         });
     }
@@ -354,7 +354,7 @@ impl Task {
     }
 }
 
-impl From<Input> for Message {
+impl From<Input> for RoomMessage {
     fn from(input: Input) -> Self {
         Self { input: Box::new(input), permit: None }
     }

@@ -59,7 +59,7 @@ async fn messages(receiver: &mut OutboxReceiver) -> Vec<ServerMessage> {
     frames.iter().map(|frame| serde_json::from_str(&frame.to_string()).unwrap()).collect()
 }
 
-fn subscribe(client: &Client) -> Input {
+fn subscribe(client: &ClientRegistration) -> Input {
     let message = SubscribeMessage { notebook: id(), since: None, unconfirmed: vec![] };
     Input::Subscribe { client: client.id, identity: anna(), message }
 }
@@ -68,7 +68,7 @@ fn decoded(message: CommandMessage) -> DecodedCommand {
     DecodedCommand::decode(message).unwrap()
 }
 
-fn submission(client: &Client, message: CommandMessage) -> Submission {
+fn submission(client: &ClientRegistration, message: CommandMessage) -> Submission {
     Submission::new(anna(), decoded(message), ReplyTo::Client(client.id))
 }
 
@@ -199,7 +199,7 @@ async fn a_full_inbox_makes_senders_wait_and_loses_nothing() {
     let room = rooms.open(&id());
     room.run(command("create", CREATE)).await.unwrap();
     let (outbox, mut receiver) = Outbox::new(1_000, 1 << 20);
-    let clients: Vec<Arc<Client>> = (0..4).map(|_| Arc::new(rooms.connect(outbox.clone()))).collect();
+    let clients: Vec<Arc<ClientRegistration>> = (0..4).map(|_| Arc::new(rooms.connect(outbox.clone()))).collect();
     let floods = clients.iter().map(|client| {
         let (room, client) = (room.clone(), client.clone());
         tokio::spawn(async move {

@@ -8,7 +8,7 @@ use notarium_core::{Actor, Command, Millis, NotebookId, Operation, Rejection, Ro
 use notarium_store::{CatalogEntry, CatalogQuery};
 use notarium_wire::rest::{Access, AccessEnd, AccessGrant, NewOwner, OwnedNotebook, OwnedPage, OwnedQuery, TakeOver};
 
-use super::answers::{Accepted, Reading, Submit};
+use super::answers::{Accepted, NotebookReader, Submit};
 use super::notebooks::{parse_cursor, print_cursor};
 use crate::app::App;
 use crate::auth::Authenticated;
@@ -49,7 +49,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .on(Guard::Admin, Method::GET, "/notebooks", list_owned)
 }
 
-async fn list_access(Reading { now, .. }: Reading) -> Json<Access> {
+async fn list_access(NotebookReader { now, .. }: NotebookReader) -> Json<Access> {
     let (version, access) = (now.notebook.version, now.notebook.access.clone());
     Json(Access { version, role: now.role, access })
 }

@@ -20,7 +20,7 @@ use notarium_wire::rest::{self, CreatedShareLink};
 use crate::auth::oidc::Oidc;
 use crate::auth::{Accounts, AuthError, Authenticated, NewAgent, NewApiToken, NewShareLink, NewToken, OneTimeToken};
 use crate::http::extract::{Created, JsonBody, NoContent, Params};
-use crate::http::guard::{Gate, Guard, GuardedRouter, NotebookRights};
+use crate::http::guard::{Guard, GuardServices, GuardedRouter, NotebookRights};
 use crate::http::openapi::Taken;
 use crate::http::problem::Problem;
 
@@ -35,7 +35,7 @@ struct AccountRoutes {
 
 /// All routes for accounts. `public_url` is the beginning of share links, as in `https://notes.example.org`.
 pub fn routes<S: Clone + Send + Sync + 'static>(
-    gate: &Gate,
+    gate: &GuardServices,
     public_url: &str,
     oidc: Option<Arc<Oidc>>,
 ) -> GuardedRouter<S> {
@@ -55,12 +55,12 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
 }
 
 /// Caller of a route, and the state to answer from.
-struct Caller {
+struct AccountCaller {
     shared: AccountRoutes,
     who: Authenticated,
 }
 
-impl FromRequestParts<AccountRoutes> for Caller {
+impl FromRequestParts<AccountRoutes> for AccountCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, shared: &AccountRoutes) -> Result<Self, Problem> {
@@ -69,7 +69,7 @@ impl FromRequestParts<AccountRoutes> for Caller {
     }
 }
 
-impl Taken for Caller {}
+impl Taken for AccountCaller {}
 
 impl Taken for ClientAddress {}
 
@@ -183,13 +183,13 @@ fn listed(tokens: Vec<Token>) -> Json<Vec<rest::Token>> {
     Json(tokens.into_iter().map(token).collect())
 }
 
-async fn list_tokens(Caller { shared, who }: Caller) -> Result<Json<Vec<rest::Token>>, Problem> {
+async fn list_tokens(AccountCaller { shared, who }: AccountCaller) -> Result<Json<Vec<rest::Token>>, Problem> {
     let user = who.user_id().ok_or(AuthError::Missing)?;
     Ok(listed(shared.accounts.store().tokens(&TokenFilter::OfUser(user.clone()), LISTED).await?))
 }
 
 async fn create_token(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     JsonBody(new): JsonBody<rest::NewApiToken>,
 ) -> Result<Created<Json<rest::IssuedToken>>, Problem> {
     let coverage = coverage(new.covers)?;
@@ -197,19 +197,22 @@ async fn create_token(
     Ok(Created(Json(issued(shared.accounts.create_api_token(&who, new).await?))))
 }
 
-async fn revoke_token(Caller { shared, who }: Caller, Params(token): Params<TokenId>) -> Result<NoContent, Problem> {
+async fn revoke_token(
+    AccountCaller { shared, who }: AccountCaller,
+    Params(token): Params<TokenId>,
+) -> Result<NoContent, Problem> {
     shared.accounts.revoke_token(&who, &token).await?;
     Ok(NoContent)
 }
 
-async fn list_agents(Caller { shared, who }: Caller) -> Result<Json<Vec<rest::Token>>, Problem> {
+async fn list_agents(AccountCaller { shared, who }: AccountCaller) -> Result<Json<Vec<rest::Token>>, Problem> {
     let user = who.user_id().ok_or(AuthError::Missing)?;
     let filter = if who.has(Scope::Admin) { TokenFilter::AllAgents } else { TokenFilter::AgentsBy(user.clone()) };
     Ok(listed(shared.accounts.store().tokens(&filter, LISTED).await?))
 }
 
 async fn create_agent(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     JsonBody(new): JsonBody<rest::NewAgent>,
 ) -> Result<Created<Json<rest::IssuedToken>>, Problem> {
     let coverage = coverage(new.covers)?;
@@ -257,7 +260,7 @@ async fn list_share_links(
 }
 
 async fn create_share_link(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     Params(notebook): Params<NotebookId>,
     JsonBody(new): JsonBody<rest::NewShareLink>,
 ) -> Result<Created<Json<CreatedShareLink>>, Problem> {
@@ -274,7 +277,7 @@ async fn create_share_link(
 }
 
 async fn revoke_share_link(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     Params((notebook, link)): Params<(NotebookId, ShareLinkId)>,
 ) -> Result<NoContent, Problem> {
     // Revoke the token first: even if the next step fails, the link admits no caller.

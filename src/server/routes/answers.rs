@@ -61,14 +61,14 @@ impl FromRequestParts<App> for Submit {
 }
 
 /// Caller who reads the notebook of the path, and its current state.
-pub struct Reading {
+pub struct NotebookReader {
     pub app: App,
     pub who: Authenticated,
     pub notebook: NotebookId,
     pub now: ReadState,
 }
 
-impl FromRequestParts<App> for Reading {
+impl FromRequestParts<App> for NotebookReader {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
@@ -78,7 +78,7 @@ impl FromRequestParts<App> for Reading {
     }
 }
 
-impl Taken for Reading {}
+impl Taken for NotebookReader {}
 
 /// Caller, and the notebook of the path.
 async fn asked(parts: &mut Parts, app: &App) -> Result<(Authenticated, NotebookId), Problem> {

@@ -21,7 +21,7 @@ use notarium_wire::rest::{
 };
 use serde::Deserialize;
 
-use super::answers::{Reading, Submit, WantedPage, latest};
+use super::answers::{NotebookReader, Submit, WantedPage, latest};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::auth::Follow;
@@ -78,13 +78,13 @@ async fn list_models(State(app): State<App>) -> Json<Models> {
 
 // --- policy ---
 
-async fn read_policy(Reading { now, .. }: Reading) -> Json<PolicyOf> {
+async fn read_policy(NotebookReader { now, .. }: NotebookReader) -> Json<PolicyOf> {
     Json(PolicyOf { policy: now.notebook.policy })
 }
 
 // --- grants ---
 
-async fn list_grants(Reading { app, now, .. }: Reading) -> Json<Grants> {
+async fn list_grants(NotebookReader { app, now, .. }: NotebookReader) -> Json<Grants> {
     let mut grants = now.notebook.grants.clone();
     let at = app.clock.now();
     grants.retain(|_, grant| grant.expires_at > at);
@@ -110,12 +110,12 @@ async fn issue_grant(submit: Submit, JsonBody(new): JsonBody<NewGrant>) -> Resul
 
 // --- conversations ---
 
-async fn list_conversations(Reading { now, .. }: Reading) -> Json<Conversations> {
+async fn list_conversations(NotebookReader { now, .. }: NotebookReader) -> Json<Conversations> {
     Json(Conversations { conversations: now.notebook.conversations.clone(), turns: now.notebook.turns.clone() })
 }
 
 async fn list_messages(
-    Reading { app, notebook, now, .. }: Reading,
+    NotebookReader { app, notebook, now, .. }: NotebookReader,
     Params((_, conversation)): Params<(NotebookId, ConversationId)>,
     QueryOf(query): QueryOf<MessagesQuery>,
 ) -> Result<Json<MessagePage>, Problem> {

@@ -17,7 +17,7 @@ use notarium_wire::rest::{
     Because, Call, CallInFull, CallPage, CallState, CallsQuery, Confirmations, WaitingCall, Yes,
 };
 
-use super::answers::{Accepted, Reading, Submit, backwards};
+use super::answers::{Accepted, NotebookReader, Submit, backwards};
 use super::chat::events_of;
 use crate::app::App;
 use crate::assistants::calls;
@@ -168,7 +168,7 @@ fn wants_function(query: &CallsQuery, function: &str) -> bool {
 }
 
 async fn list_calls(
-    Reading { app, notebook, now, .. }: Reading,
+    NotebookReader { app, notebook, now, .. }: NotebookReader,
     QueryOf(query): QueryOf<CallsQuery>,
 ) -> Result<Json<CallPage>, Problem> {
     let shown_first: Vec<Call> = waiting(&now.notebook).map(|(id, call)| calls::waiting(id, call)).collect();
@@ -241,7 +241,7 @@ async fn recorded(app: &App, notebook: &NotebookId, id: &ToolCallId) -> Result<O
 }
 
 async fn read_call(
-    Reading { app, who, notebook, now }: Reading,
+    NotebookReader { app, who, notebook, now }: NotebookReader,
     Params((_, id)): Params<CallPath>,
 ) -> Result<Json<CallInFull>, Problem> {
     let state = now.notebook;

@@ -13,7 +13,7 @@ use notarium_wire::rest::{
     CellAnswer, CellChange, CellMove, CommentText, DeleteQuery, NewCell, NewThread, ReactivityOf, ThreadMove, Threads,
 };
 
-use super::answers::{Accepted, Reading, Submit};
+use super::answers::{Accepted, NotebookReader, Submit};
 use crate::app::App;
 use crate::http::extract::{JsonBody, NoBody, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter};
@@ -61,7 +61,7 @@ fn insert(new: NewCell) -> Command {
 }
 
 async fn read_cell(
-    Reading { app, notebook, now, .. }: Reading,
+    NotebookReader { app, notebook, now, .. }: NotebookReader,
     Params((_, cell_id)): Params<CellPath>,
 ) -> Result<Json<CellAnswer>, Problem> {
     let state = now.notebook;
@@ -170,7 +170,7 @@ pub fn comment_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         )
 }
 
-async fn list(Reading { now, .. }: Reading) -> Json<Threads> {
+async fn list(NotebookReader { now, .. }: NotebookReader) -> Json<Threads> {
     Json(Threads { version: now.notebook.version, threads: now.notebook.threads.clone() })
 }
 
@@ -204,11 +204,11 @@ pub fn graph_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .on(of(Operation::Read), Method::GET, "/graph", read_graph)
 }
 
-async fn read_reactivity(Reading { now, .. }: Reading) -> Json<ReactivityOf> {
+async fn read_reactivity(NotebookReader { now, .. }: NotebookReader) -> Json<ReactivityOf> {
     Json(ReactivityOf { reactivity: now.notebook.reactivity })
 }
 
-async fn read_graph(Reading { app, now, .. }: Reading) -> Result<Json<NotebookGraph>, Problem> {
+async fn read_graph(NotebookReader { app, now, .. }: NotebookReader) -> Result<Json<NotebookGraph>, Problem> {
     let notebook = now.notebook;
     let mut names = KnownNames::default();
     if is_python(&notebook) {

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::answers::{Submit, WantedPage, latest};
 use crate::app::App;
-use crate::assistants::chat::{self, Cursor};
+use crate::assistants::chat::{self, TurnCursor};
 use crate::auth::Authenticated;
 use crate::http::extract::{Conditions, JsonBody, NoBody, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter};
@@ -92,7 +92,7 @@ async fn follow_turn(
         .await
 }
 
-fn resumed_at(headers: &HeaderMap) -> Result<Option<Cursor>, Problem> {
+fn resumed_at(headers: &HeaderMap) -> Result<Option<TurnCursor>, Problem> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let cursor = value.to_str().ok().and_then(|text| text.parse().ok());
     let refused = || Problem::invalid("Last-Event-ID is the `id` of the last event that you have, as it came");

@@ -18,7 +18,7 @@ use super::answers::{etag, execute};
 use super::notebooks::{new_notebook_id, read_at};
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::blobs::parts::Part;
+use crate::blobs::parts::OutputBlob;
 use crate::blobs::{StoredBlob, parse_hash};
 use crate::http::extract::{BytesBody, Conditions, Created, Params, QueryOf, too_large};
 use crate::http::guard::{Guard, GuardedRouter};
@@ -340,7 +340,7 @@ pub async fn copy(
     }
     for part in named {
         let bytes = app.blobs.load(from, &part.sha256).await?.ok_or_else(|| lacking(from, &part.sha256))?;
-        let part = Part { sha256: parse_hash(&part.sha256)?, bytes };
+        let part = OutputBlob { sha256: parse_hash(&part.sha256)?, bytes };
         kept.extend(app.blobs.put_all(to, vec![part]).await?);
     }
     Ok(kept)

@@ -15,7 +15,7 @@ use notarium_store::StoreError;
 use notarium_wire::EventMessage;
 use notarium_wire::rest::{AtVersion, EventPage, EventsQuery, Trash, TrashedCell, Verification};
 
-use super::answers::{Reading, SCAN_PAGE, backwards};
+use super::answers::{NotebookReader, SCAN_PAGE, backwards};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::extract::{QueryOf, accepts};
@@ -48,7 +48,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
 // --- events ---
 
 async fn read_events(
-    Reading { app, who, notebook, now }: Reading,
+    NotebookReader { app, who, notebook, now }: NotebookReader,
     QueryOf(query): QueryOf<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -108,7 +108,7 @@ fn text_of(events: &[Stored]) -> String {
 
 // --- trash ---
 
-async fn list_trash(Reading { app, notebook, now, .. }: Reading) -> Result<Json<Trash>, Problem> {
+async fn list_trash(NotebookReader { app, notebook, now, .. }: NotebookReader) -> Result<Json<Trash>, Problem> {
     let state = now.notebook;
     let mut seen: BTreeSet<_> = state.cells.keys().cloned().collect();
     let mut cells = Vec::new();
@@ -134,7 +134,7 @@ fn trashed(recorded: Recorded) -> Option<TrashedCell> {
 // --- proof ---
 
 async fn verify(
-    Reading { app, notebook, now, .. }: Reading,
+    NotebookReader { app, notebook, now, .. }: NotebookReader,
     QueryOf(query): QueryOf<AtVersion>,
 ) -> Result<Json<Verification>, Problem> {
     let (served, end) = (now.notebook, now.head.version);

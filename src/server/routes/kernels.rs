@@ -14,7 +14,7 @@ use notarium_wire::{
     QuestionRefusal, TablePage, VariableList,
 };
 
-use super::answers::Reading;
+use super::answers::NotebookReader;
 use crate::agents::kernel_questions::KernelAsker;
 use crate::app::App;
 use crate::auth::Authenticated;
@@ -69,7 +69,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .command(control, Method::POST, "/stop", |_: NotebookId, _: NoBody| Ok(Command::StopAll {}))
 }
 
-async fn list_kernels(Reading { app, notebook, now, .. }: Reading) -> Json<Kernels> {
+async fn list_kernels(NotebookReader { app, notebook, now, .. }: NotebookReader) -> Json<Kernels> {
     Json(Kernels {
         kernels: now.notebook.kernels.clone(),
         status: now.kernels,
@@ -209,7 +209,7 @@ pub fn function_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         )
 }
 
-async fn list_functions(Reading { now, .. }: Reading) -> Json<Functions> {
+async fn list_functions(NotebookReader { now, .. }: NotebookReader) -> Json<Functions> {
     let state = now.notebook;
     let functions = state.functions.iter().map(|(name, known)| NotebookFunction {
         name: name.clone(),

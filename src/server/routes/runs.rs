@@ -15,7 +15,7 @@ use notarium_store::{EventStore, MAX_READ_EVENTS};
 use notarium_wire::KernelStatus;
 use notarium_wire::rest::{Comparison, InputValue, Run, RunInput, RunInputs, RunPage, RunRequest, RunsQuery, Scratch};
 
-use super::answers::{Accepted, Reading, Submit, WantedPage, latest};
+use super::answers::{Accepted, NotebookReader, Submit, WantedPage, latest};
 use crate::app::App;
 use crate::blobs::parts;
 use crate::http::extract::{Created, JsonBody, NoBody, Params, QueryOf};
@@ -97,7 +97,7 @@ fn targets(state: &Document, request: &RunRequest) -> Result<Vec<ExecutionTarget
 // --- list ---
 
 async fn list_runs(
-    Reading { app, notebook, now, .. }: Reading,
+    NotebookReader { app, notebook, now, .. }: NotebookReader,
     QueryOf(query): QueryOf<RunsQuery>,
 ) -> Result<Json<RunPage>, Problem> {
     let state = &now.notebook;
@@ -152,7 +152,7 @@ async fn execution_of(app: &App, state: &Document, id: &ExecutionId) -> Result<A
 }
 
 async fn read_run(
-    Reading { app, notebook, now, .. }: Reading,
+    NotebookReader { app, notebook, now, .. }: NotebookReader,
     Params((_, id)): Params<RunPath>,
 ) -> Result<Json<Run>, Problem> {
     let execution = execution_of(&app, &now.notebook, &id).await?;
@@ -162,7 +162,7 @@ async fn read_run(
 }
 
 async fn compare_runs(
-    Reading { app, now, .. }: Reading,
+    NotebookReader { app, now, .. }: NotebookReader,
     Params((_, left, right)): Params<(NotebookId, ExecutionId, ExecutionId)>,
 ) -> Result<Json<Comparison>, Problem> {
     let one = execution_of(&app, &now.notebook, &left).await?;
@@ -239,7 +239,10 @@ pub async fn events(store: &dyn EventStore, notebook: &NotebookId, subject: Stri
     }
 }
 
-pub async fn list(Reading { app, notebook, .. }: Reading, Params((_, id)): Params<RunPath>) -> Json<RunInputs> {
+pub async fn list(
+    NotebookReader { app, notebook, .. }: NotebookReader,
+    Params((_, id)): Params<RunPath>,
+) -> Json<RunInputs> {
     let events = events(&*app.store, &notebook, id.to_string()).await;
     Json(RunInputs { inputs: events.into_iter().fold(Vec::new(), with) })
 }

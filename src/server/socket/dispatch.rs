@@ -26,8 +26,8 @@ use crate::auth::Authenticated;
 use crate::auth::Follow;
 use crate::limits::clock::Window;
 use crate::rooms::{
-    Client, ClientId, DecodedCommand, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission, decode, identity,
-    unknown_notebook,
+    ClientId, ClientRegistration, DecodedCommand, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission, decode,
+    identity, unknown_notebook,
 };
 
 /// Rooms that are remembered for commands without a subscription.
@@ -47,7 +47,7 @@ struct Joined {
 /// Server-side state of one connection. Dropping it leaves every room.
 pub struct Connection {
     app: App,
-    client: Client,
+    client: ClientRegistration,
     connection: String,
     outbox: Outbox,
     authenticated: Authenticated,

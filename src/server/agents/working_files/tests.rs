@@ -11,7 +11,7 @@ fn asked(transfer: &str, token: &str) -> TransferAgent {
 
 #[tokio::test]
 async fn only_the_agent_that_was_asked_gets_the_bytes_and_once() {
-    let transfers = Transfers::default();
+    let transfers = AgentTransfers::default();
     let pieces = stream::iter([Ok(Bytes::from_static(b"x"))]).boxed();
     let request = transfers.begin(asked("t", "ann"), Some(TransferWay::ToAgent(pieces))).unwrap();
     let agent = "a".parse().unwrap();
@@ -26,7 +26,7 @@ async fn only_the_agent_that_was_asked_gets_the_bytes_and_once() {
 
 #[tokio::test]
 async fn an_answer_is_of_the_connection_that_was_asked_and_its_end_is_one() {
-    let transfers = Transfers::default();
+    let transfers = AgentTransfers::default();
     let mut request = transfers.begin(asked("t", "ann"), None).unwrap();
     transfers.answer(ClientId(2), request.id, unreachable());
     assert!(request.answer.try_recv().is_err());
@@ -36,7 +36,7 @@ async fn an_answer_is_of_the_connection_that_was_asked_and_its_end_is_one() {
 
 #[tokio::test]
 async fn one_token_and_one_agent_have_so_many_at_a_time() {
-    let transfers = Transfers::default();
+    let transfers = AgentTransfers::default();
     let mut kept = Vec::new();
     for _ in 0..MAX_PER_TOKEN {
         kept.push(transfers.begin(asked("t", "ann"), None).ok().unwrap());

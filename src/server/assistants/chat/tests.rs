@@ -15,8 +15,8 @@ use notarium_core::{
 };
 use notarium_wire::{ActivityKind, TurnActivity};
 
-use super::Cursor;
-use super::transcript::{Piece, Transcript};
+use super::TurnCursor;
+use super::transcript::{FollowerEvent, Transcript};
 use crate::assistants::turn_activity::{LiveReply, TurnActivityHub};
 use notarium_wire::rest::ChatEvent;
 
@@ -218,11 +218,11 @@ struct Follower {
 }
 
 impl Follower {
-    fn new(resume: Option<Cursor>) -> Self {
+    fn new(resume: Option<TurnCursor>) -> Self {
         Self { transcript: Transcript::new("t".parse().unwrap(), resume), read: 0 }
     }
 
-    fn look(&mut self, world: &World) -> Vec<Piece> {
+    fn look(&mut self, world: &World) -> Vec<FollowerEvent> {
         world.log[self.read..].iter().for_each(|recorded| self.transcript.see(recorded));
         self.read = world.log.len();
         self.transcript.see_live(&world.live());
@@ -262,12 +262,12 @@ fn in_words<'a>(events: impl IntoIterator<Item = &'a ChatEvent>) -> Vec<String> 
     words
 }
 
-fn events(pieces: &[Piece]) -> impl Iterator<Item = &ChatEvent> {
+fn events(pieces: &[FollowerEvent]) -> impl Iterator<Item = &ChatEvent> {
     pieces.iter().map(|piece| &piece.event)
 }
 
 /// Chat events for a follower that looks after each step from the beginning.
-fn told(story: &[Happens]) -> Vec<Piece> {
+fn told(story: &[Happens]) -> Vec<FollowerEvent> {
     let (mut world, mut follower) = (World::default(), Follower::new(None));
     let looks = story.iter().flat_map(|what| {
         world.happens(what);
@@ -341,7 +341,7 @@ fn who_comes_back_with_any_id_at_any_time_gets_exactly_the_rest() {
         pieces.extend(follower.look(&world));
         for left_after in 1..=pieces.len() {
             let kept = &pieces[..left_after];
-            let resume: Cursor = kept[left_after - 1].at.to_string().parse().unwrap();
+            let resume: TurnCursor = kept[left_after - 1].at.to_string().parse().unwrap();
             let mut rest = Vec::new();
             let mut again = World::default();
             story[..=back_at].iter().for_each(|what| again.happens(what));
@@ -362,7 +362,7 @@ fn who_comes_back_with_any_id_at_any_time_gets_exactly_the_rest() {
 }
 
 /// Replies as a client shows them: a block that starts again replaces itself and all later ones.
-fn shown(pieces: &[Piece]) -> BTreeMap<(u32, usize), String> {
+fn shown(pieces: &[FollowerEvent]) -> BTreeMap<(u32, usize), String> {
     let mut blocks: BTreeMap<(u32, usize), String> = BTreeMap::new();
     for event in events(pieces) {
         match event {

@@ -1,5 +1,5 @@
 //! Chat events of a turn for its followers: a pure state machine over the turn's events in the log and the live reply.
-//! The same log gives the same chat events, so a follower that resumes with a [`Cursor`] gets exactly the rest.
+//! The same log gives the same chat events, so a follower that resumes with a [`TurnCursor`] gets exactly the rest.
 //!
 //! A reply is streamed first from the live reply, finally from the message in the log, each piece once.
 
@@ -11,15 +11,15 @@ use notarium_core::{
 };
 use notarium_wire::rest::{CallState, ChatEvent};
 
-use super::Cursor;
+use super::TurnCursor;
 use crate::assistants::calls;
 use crate::assistants::turn_activity::{LiveBlock, LiveContent, LiveReply};
 use crate::rooms::word;
 
 /// An event for the follower, and the cursor after it.
 #[derive(Debug)]
-pub struct Piece {
-    pub at: Cursor,
+pub struct FollowerEvent {
+    pub at: TurnCursor,
     pub event: ChatEvent,
 }
 
@@ -40,10 +40,10 @@ struct TurnCall {
 
 /// The reply to the current model call.
 #[derive(Debug)]
-struct Reply {
+struct CurrentReply {
     /// Cursor before its first piece.
-    start: Cursor,
-    progress: Progress,
+    start: TurnCursor,
+    progress: ReplyProgress,
 }
 
 /// State of one follower.
@@ -51,26 +51,26 @@ struct Reply {
 pub struct Transcript {
     turn_id: TurnId,
     /// Cursor that the follower resumes from; `None` once it is passed.
-    resume: Option<Cursor>,
-    at: Cursor,
+    resume: Option<TurnCursor>,
+    at: TurnCursor,
     model_call: u32,
     attempt: u32,
     /// Reply to the model call that is not answered yet.
-    reply: Option<Reply>,
+    reply: Option<CurrentReply>,
     calls: BTreeMap<ToolCallId, TurnCall>,
     /// Calls of the last message whose results have not been sent, in the order of the message.
     unanswered: VecDeque<ToolCallId>,
     is_over: bool,
-    out: Vec<Piece>,
+    out: Vec<FollowerEvent>,
 }
 
 impl Transcript {
     /// Begins a follower. `resume`: the cursor of the last event that it received.
-    pub fn new(turn_id: TurnId, resume: Option<Cursor>) -> Self {
+    pub fn new(turn_id: TurnId, resume: Option<TurnCursor>) -> Self {
         Self {
             turn_id,
             resume,
-            at: Cursor::default(),
+            at: TurnCursor::default(),
             model_call: 0,
             attempt: 0,
             reply: None,
@@ -87,7 +87,7 @@ impl Transcript {
     }
 
     /// Takes the events to send now.
-    pub fn take(&mut self) -> Vec<Piece> {
+    pub fn take(&mut self) -> Vec<FollowerEvent> {
         std::mem::take(&mut self.out)
     }
 
@@ -100,7 +100,7 @@ impl Transcript {
         if self.resume.is_some_and(|resume| version > resume.version) {
             self.catch_up();
         }
-        self.at = Cursor { version, count: 0 };
+        self.at = TurnCursor { version, count: 0 };
         self.follow(recorded);
     }
 
@@ -132,7 +132,7 @@ impl Transcript {
         let Some(resume) = self.resume.take() else { return };
         match &mut self.reply {
             Some(reply) if reply.start.version == resume.version => {
-                reply.progress = Progress::after(resume.count.saturating_sub(reply.start.count));
+                reply.progress = ReplyProgress::after(resume.count.saturating_sub(reply.start.count));
             }
             // The cursor is ahead of the log's events, so the follower was sent the notice that the running call takes
             // long.
@@ -148,7 +148,7 @@ impl Transcript {
     fn send(&mut self, event: ChatEvent) {
         self.at.count += 1;
         if self.resume.is_none_or(|resume| self.at > resume) {
-            self.out.push(Piece { at: self.at, event });
+            self.out.push(FollowerEvent { at: self.at, event });
         }
     }
 
@@ -179,7 +179,7 @@ impl Transcript {
         if number > 1 && attempt == 1 {
             self.send(ChatEvent::TurnStart { turn: number, max_turns: MAX_MODEL_CALLS });
         }
-        self.reply = Some(Reply { start: self.at, progress: Progress::default() });
+        self.reply = Some(CurrentReply { start: self.at, progress: ReplyProgress::default() });
     }
 
     fn end_model_call(&mut self, event: &TurnModelCallFinished) {
@@ -207,14 +207,14 @@ impl Transcript {
         if message.is_partial && self.reply.is_none() {
             // The attempt failed, and followers dropped its text. The partial message counts after all, and is sent
             // again.
-            self.reply = Some(Reply { start: self.at, progress: Progress::default() });
+            self.reply = Some(CurrentReply { start: self.at, progress: ReplyProgress::default() });
             if self.resume.is_some_and(|resume| resume.version == self.at.version) {
                 self.catch_up();
             }
         }
         let blocks = of_message(message);
         // A partial message keeps no unfinished tool call.
-        let has_it = |reply: &Reply| message.is_partial && reply.progress.is_ahead_of(&blocks);
+        let has_it = |reply: &CurrentReply| message.is_partial && reply.progress.is_ahead_of(&blocks);
         // A follower that resumes after this event has all of it.
         if self.resume.is_none() && !self.reply.as_ref().is_some_and(has_it) {
             self.write(&blocks, None);
@@ -230,11 +230,11 @@ impl Transcript {
         }
     }
 
-    fn write(&mut self, blocks: &[Shown<'_>], generation: Option<u64>) {
-        let Some(Reply { start, progress }) = self.reply.as_mut().filter(|_| !self.is_over) else { return };
+    fn write(&mut self, blocks: &[ShownBlock<'_>], generation: Option<u64>) {
+        let Some(CurrentReply { start, progress }) = self.reply.as_mut().filter(|_| !self.is_over) else { return };
         let out = &mut self.out;
         progress.advance(self.model_call, blocks, generation, |length, event| {
-            out.push(Piece { at: Cursor { count: start.count + length, ..*start }, event });
+            out.push(FollowerEvent { at: TurnCursor { count: start.count + length, ..*start }, event });
         });
     }
 
@@ -341,48 +341,50 @@ impl Transcript {
 
 /// A block of a reply, as followers see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shown<'a> {
-    content: Content<'a>,
+pub struct ShownBlock<'a> {
+    content: BlockContent<'a>,
     is_stopped: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Content<'a> {
+enum BlockContent<'a> {
     Text(&'a str),
     Call { tool_id: &'a str, tool_name: &'a str },
 }
 
 /// Blocks of a live reply. Hidden thoughts, and text that is still empty, are left out.
-pub fn of_live(reply: &LiveReply) -> Vec<Shown<'_>> {
+pub fn of_live(reply: &LiveReply) -> Vec<ShownBlock<'_>> {
     let shown = reply.blocks.iter().filter_map(|LiveBlock { content, is_stopped }| {
         let content = match content {
-            LiveContent::Text(text) if !text.is_empty() => Content::Text(text),
-            LiveContent::Call { provider_id, function } => Content::Call { tool_id: provider_id, tool_name: function },
+            LiveContent::Text(text) if !text.is_empty() => BlockContent::Text(text),
+            LiveContent::Call { provider_id, function } => {
+                BlockContent::Call { tool_id: provider_id, tool_name: function }
+            }
             LiveContent::Text(_) | LiveContent::Hidden => return None,
         };
-        Some(Shown { content, is_stopped: *is_stopped })
+        Some(ShownBlock { content, is_stopped: *is_stopped })
     });
     shown.collect()
 }
 
 /// Blocks of the reply in the log.
-pub fn of_message(message: &MessagePosted) -> Vec<Shown<'_>> {
+pub fn of_message(message: &MessagePosted) -> Vec<ShownBlock<'_>> {
     let shown = message.known_blocks().filter_map(|block| {
         let content = match block {
-            MessageBlock::Text { text } if !text.is_empty() => Content::Text(text),
+            MessageBlock::Text { text } if !text.is_empty() => BlockContent::Text(text),
             MessageBlock::ToolCall { provider_id, function, .. } => {
-                Content::Call { tool_id: provider_id, tool_name: function }
+                BlockContent::Call { tool_id: provider_id, tool_name: function }
             }
             _ => return None,
         };
-        Some(Shown { content, is_stopped: true })
+        Some(ShownBlock { content, is_stopped: true })
     });
     shown.collect()
 }
 
-/// Length of a reply that was sent, counted as in [`super::Cursor`].
+/// Length of a reply that was sent, counted as in [`super::TurnCursor`].
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct ReplyProgress {
     /// Length that was sent before this follower resumed; its content is unknown.
     before: usize,
     /// Content sent since, as [`line`] writes it.
@@ -391,7 +393,7 @@ pub struct Progress {
     generation: Option<u64>,
 }
 
-impl Progress {
+impl ReplyProgress {
     /// Begins after a length that the follower already has.
     pub fn after(before: usize) -> Self {
         Self { before, ..Self::default() }
@@ -402,7 +404,7 @@ impl Progress {
     pub fn advance(
         &mut self,
         model_call: u32,
-        blocks: &[Shown<'_>],
+        blocks: &[ShownBlock<'_>],
         generation: Option<u64>,
         mut send: impl FnMut(usize, ChatEvent),
     ) {
@@ -412,12 +414,12 @@ impl Progress {
         }
         self.generation = generation;
         let mut length = 0;
-        for (block, Shown { content, is_stopped }) in blocks.iter().enumerate() {
+        for (block, ShownBlock { content, is_stopped }) in blocks.iter().enumerate() {
             length += 1;
             if self.reach(length, content.mark()) {
                 send(length, content.start(model_call, block));
             }
-            if let Content::Text(text) = content {
+            if let BlockContent::Text(text) = content {
                 let known = text.floor_char_boundary((self.before + self.sent.len()).saturating_sub(length));
                 length += text.len();
                 let more = &text[known..];
@@ -445,11 +447,11 @@ impl Progress {
     }
 
     /// True if all of `blocks` was sent, and perhaps more after it.
-    pub fn is_ahead_of(&self, blocks: &[Shown<'_>]) -> bool {
+    pub fn is_ahead_of(&self, blocks: &[ShownBlock<'_>]) -> bool {
         line(blocks).get(self.before..).is_none_or(|rest| self.sent.starts_with(rest))
     }
 
-    fn is_beginning_of(&self, blocks: &[Shown<'_>]) -> bool {
+    fn is_beginning_of(&self, blocks: &[ShownBlock<'_>]) -> bool {
         self.sent.is_empty() || line(blocks).get(self.before..).is_some_and(|line| line.starts_with(&self.sent))
     }
 }
@@ -457,11 +459,11 @@ impl Progress {
 const STOP: &str = "\u{3}";
 
 /// The reply as one line, whose length is the cursor's count.
-fn line(blocks: &[Shown<'_>]) -> String {
+fn line(blocks: &[ShownBlock<'_>]) -> String {
     let mut line = String::new();
-    for Shown { content, is_stopped } in blocks {
+    for ShownBlock { content, is_stopped } in blocks {
         line.push_str(content.mark());
-        if let Content::Text(text) = content {
+        if let BlockContent::Text(text) = content {
             line.push_str(text);
         }
         if *is_stopped {
@@ -471,7 +473,7 @@ fn line(blocks: &[Shown<'_>]) -> String {
     line
 }
 
-impl Content<'_> {
+impl BlockContent<'_> {
     fn mark(&self) -> &'static str {
         match self {
             Self::Text(_) => "\u{1}",
@@ -481,8 +483,8 @@ impl Content<'_> {
 
     fn start(&self, model_call: u32, block: usize) -> ChatEvent {
         match *self {
-            Content::Text(_) => ChatEvent::TextStart { model_call, block },
-            Content::Call { tool_id, tool_name } => {
+            BlockContent::Text(_) => ChatEvent::TextStart { model_call, block },
+            BlockContent::Call { tool_id, tool_name } => {
                 let (tool_id, tool_name) = (tool_id.to_owned(), tool_name.to_owned());
                 ChatEvent::ToolStart { model_call, block, tool_id, tool_name }
             }

@@ -66,11 +66,11 @@ pub struct Provider {
     is_here: bool,
     http: reqwest::Client,
     clock: Clock,
-    known: RwLock<Option<Discovery>>,
+    known: RwLock<Option<DiscoveryDocument>>,
 }
 
 #[derive(Clone)]
-struct Discovery {
+struct DiscoveryDocument {
     metadata: CoreProviderMetadata,
     at: Millis,
 }
@@ -132,7 +132,7 @@ impl Provider {
     }
 
     /// Discovery document, cached since that time or read now.
-    async fn known(&self, since: Millis) -> Result<Discovery, String> {
+    async fn known(&self, since: Millis) -> Result<DiscoveryDocument, String> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
         match known.filter(|known| known.at >= since) {
             Some(known) => Ok(known),
@@ -140,16 +140,16 @@ impl Provider {
         }
     }
 
-    fn may_look_again(&self, known: &Discovery) -> bool {
+    fn may_look_again(&self, known: &DiscoveryDocument) -> bool {
         self.clock.now().saturating_sub(known.at) > LOOK_AGAIN_MS
     }
 
-    async fn discover(&self) -> Result<Discovery, String> {
+    async fn discover(&self) -> Result<DiscoveryDocument, String> {
         let send = |request: HttpRequest| send(self.http.clone(), request);
         let found = CoreProviderMetadata::discover_async(self.issuer.clone(), &send).await;
         let metadata = found.map_err(|error| with_causes(&error))?;
         self.check_addresses(&metadata)?;
-        let known = Discovery { metadata, at: self.clock.now() };
+        let known = DiscoveryDocument { metadata, at: self.clock.now() };
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
         Ok(known)
     }

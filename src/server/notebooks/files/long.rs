@@ -45,7 +45,7 @@ pub struct LongOutput {
 }
 
 /// State while long values are written.
-pub struct Reading {
+pub struct LongReading {
     values: VecDeque<Value>,
     /// Behind a lock without contention: the stream is not `Sync`, and this struct has to be.
     blob: Mutex<Option<BoxStream<'static, Result<Bytes, BlobError>>>>,
@@ -105,13 +105,13 @@ fn stream(outputs: &[Output]) -> Option<(Box<RawValue>, Vec<VecDeque<Source>>)> 
 
 impl LongOutput {
     /// Writes the text before the first long value.
-    pub fn begin(self, file: &mut String) -> Reading {
+    pub fn begin(self, file: &mut String) -> LongReading {
         file.push_str(&self.before);
-        Reading { values: self.values, blob: Mutex::new(None), cut: Vec::new() }
+        LongReading { values: self.values, blob: Mutex::new(None), cut: Vec::new() }
     }
 }
 
-impl Reading {
+impl LongReading {
     pub fn is_over(&self) -> bool {
         self.values.is_empty()
     }
@@ -205,7 +205,7 @@ const WAITING: usize = 2;
 pub async fn is_json(mut bytes: impl Stream<Item = Result<Bytes, BlobError>> + Unpin) -> Result<bool, Problem> {
     let (sender, pieces) = mpsc::channel(WAITING);
     let checked = tokio::task::spawn_blocking(move || {
-        is_whole(Pieces { pieces, piece: Bytes::new(), nesting: Nesting::default() })
+        is_whole(PieceReader { pieces, piece: Bytes::new(), nesting: Nesting::default() })
     });
     while let Some(piece) = bytes.next().await {
         if sender.send(piece?).await.is_err() {
@@ -222,18 +222,18 @@ pub fn not_written(error: JoinError) -> Problem {
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be written: report it")
 }
 
-fn is_whole(mut pieces: Pieces) -> bool {
+fn is_whole(mut pieces: PieceReader) -> bool {
     let is_json = serde_json::from_reader::<_, IgnoredAny>(BufReader::new(&mut pieces)).is_ok();
     is_json && pieces.nesting.deepest <= MAX_DEPTH
 }
 
-struct Pieces {
+struct PieceReader {
     pieces: Receiver<Bytes>,
     piece: Bytes,
     nesting: Nesting,
 }
 
-impl Read for Pieces {
+impl Read for PieceReader {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         while self.piece.is_empty() {
             match self.pieces.blocking_recv() {

@@ -11,7 +11,7 @@ use notarium_core::{BlobPart, CellId, Document, Output};
 use notarium_wire::ipynb::{self, CellOutput};
 
 use super::long::not_written;
-use super::long::{self, LongOutput, Reading};
+use super::long::{self, LongOutput, LongReading};
 use crate::http::problem::Problem;
 use crate::notebooks::Notebooks;
 use crate::notebooks::files;
@@ -47,12 +47,12 @@ struct Making {
     /// Large cell before it that is being written.
     open: Option<OpenCell>,
     /// Output of that cell that is being streamed.
-    long: Option<Reading>,
+    long: Option<LongReading>,
     is_over: bool,
 }
 
 /// Outputs that are written together.
-enum Batch {
+enum OutputBatch {
     Some(Range<usize>),
     /// One output that is never held whole.
     Long(Box<LongOutput>),
@@ -62,7 +62,7 @@ enum Batch {
 struct OpenCell {
     index: usize,
     /// Batches that are still to be written.
-    groups: VecDeque<Batch>,
+    groups: VecDeque<OutputBatch>,
     /// Number of outputs already written.
     written: usize,
     /// Text of the cell after its outputs.
@@ -149,7 +149,7 @@ impl Making {
             let some = &run.outputs[range.clone()];
             let is_large = some.iter().map(bytes_of_output).sum::<u64>() > LARGE_CELL_BYTES;
             if let Some(long) = is_large.then(|| long::of(some)).flatten() {
-                groups.push_back(Batch::Long(Box::new(long)));
+                groups.push_back(OutputBatch::Long(Box::new(long)));
                 count += 1;
                 continue;
             }
@@ -157,7 +157,7 @@ impl Making {
                 patches.extend(output.patch);
                 count += 1;
             }
-            groups.push_back(Batch::Some(range));
+            groups.push_back(OutputBatch::Some(range));
         }
         let Some((before, after)) = self.pieces.open(index, &bare, patches) else { return Ok(None) };
         self.next += 1;
@@ -173,12 +173,12 @@ impl Making {
                 self.end_file(&mut text);
                 return Ok(text);
             }
-            Some(Batch::Long(long)) => {
+            Some(OutputBatch::Long(long)) => {
                 text.push_str(if open.written > 0 { "," } else { "" });
                 self.long = Some(long.begin(&mut text));
                 open.written += 1;
             }
-            Some(Batch::Some(range)) => {
+            Some(OutputBatch::Some(range)) => {
                 for output in self.outputs(open.index, range, open.written).await? {
                     text.push_str(if open.written > 0 { "," } else { "" });
                     text.push_str(&output.text);

@@ -10,7 +10,7 @@ use notarium_wire::rest::{
     Placement, UsersQuery, WorkspaceName,
 };
 
-use super::{AccountRoutes, Caller};
+use super::{AccountCaller, AccountRoutes};
 use crate::http::extract::{Created, JsonBody, NoContent, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter};
 use crate::http::problem::Problem;
@@ -65,7 +65,7 @@ async fn read_person(State(shared): State<AccountRoutes>, Params(id): Params<Use
 
 /// Searches for people; only administrators can find every login.
 async fn match_people(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     QueryOf(query): QueryOf<PeopleQuery>,
 ) -> Result<Json<Vec<FoundPerson>>, Problem> {
     let found = shared.accounts.people_matching(&who, &query.text).await?;
@@ -95,27 +95,33 @@ async fn list_users(
 }
 
 async fn create_user(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     JsonBody(new): JsonBody<NewUser>,
 ) -> Result<Created<Json<CreatedUser>>, Problem> {
     let (user, invitation) = shared.accounts.create_user(&who, &new.name, &new.login, new.is_admin).await?;
     Ok(Created(Json(CreatedUser { user: accounts::user(user), invitation: accounts::one_time(invitation) })))
 }
 
-async fn deactivate_user(Caller { shared, who }: Caller, Params(user): Params<UserId>) -> Result<NoContent, Problem> {
+async fn deactivate_user(
+    AccountCaller { shared, who }: AccountCaller,
+    Params(user): Params<UserId>,
+) -> Result<NoContent, Problem> {
     let change = AccountChange::DeactivateUser { user, at: shared.accounts.now() };
     shared.accounts.administer(&who, change, "user.deactivate").await?;
     Ok(NoContent)
 }
 
-async fn reactivate_user(Caller { shared, who }: Caller, Params(user): Params<UserId>) -> Result<NoContent, Problem> {
+async fn reactivate_user(
+    AccountCaller { shared, who }: AccountCaller,
+    Params(user): Params<UserId>,
+) -> Result<NoContent, Problem> {
     let change = AccountChange::ReactivateUser { user };
     shared.accounts.administer(&who, change, "user.reactivate").await?;
     Ok(NoContent)
 }
 
 async fn reset_user(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     Params(id): Params<UserId>,
 ) -> Result<Created<Json<rest::OneTimeToken>>, Problem> {
     let user = user(&shared, &id).await?;
@@ -123,7 +129,7 @@ async fn reset_user(
 }
 
 async fn set_admin(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     Params(user): Params<UserId>,
     JsonBody(AdminChange { is_admin }): JsonBody<AdminChange>,
 ) -> Result<NoContent, Problem> {
@@ -166,7 +172,7 @@ pub fn workspace_routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<A
         .on(Guard::Notebook(Operation::Share), Method::PUT, "/notebooks/{notebook}/workspace", place_notebook)
 }
 
-async fn list_workspaces(Caller { shared, who }: Caller) -> Result<Json<Vec<rest::Workspace>>, Problem> {
+async fn list_workspaces(AccountCaller { shared, who }: AccountCaller) -> Result<Json<Vec<rest::Workspace>>, Problem> {
     let mut mine = Vec::with_capacity(who.workspaces.len());
     for (id, role) in &who.workspaces {
         let workspace = shared.accounts.store().workspace(id).await?;
@@ -176,7 +182,7 @@ async fn list_workspaces(Caller { shared, who }: Caller) -> Result<Json<Vec<rest
 }
 
 async fn create_workspace(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     JsonBody(new): JsonBody<WorkspaceName>,
 ) -> Result<Created<Json<rest::Workspace>>, Problem> {
     let workspace = shared.accounts.create_workspace(&who, &new.name).await?;
@@ -184,7 +190,7 @@ async fn create_workspace(
 }
 
 async fn rename_workspace(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     Params(workspace): Params<WorkspaceId>,
     JsonBody(new): JsonBody<WorkspaceName>,
 ) -> Result<NoContent, Problem> {
@@ -193,7 +199,7 @@ async fn rename_workspace(
 }
 
 async fn list_members(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     Params(workspace): Params<WorkspaceId>,
 ) -> Result<Json<Vec<rest::Member>>, Problem> {
     shared.accounts.role_in(&who, &workspace)?;
@@ -202,7 +208,7 @@ async fn list_members(
 }
 
 async fn set_member(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     Params((workspace, user)): Params<(WorkspaceId, UserId)>,
     JsonBody(MemberRole { role }): JsonBody<MemberRole>,
 ) -> Result<NoContent, Problem> {
@@ -211,7 +217,7 @@ async fn set_member(
 }
 
 async fn remove_member(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     Params((workspace, user)): Params<(WorkspaceId, UserId)>,
 ) -> Result<NoContent, Problem> {
     shared.accounts.set_member(&who, &workspace, &user, None).await?;
@@ -219,7 +225,7 @@ async fn remove_member(
 }
 
 async fn place_notebook(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     Params(notebook): Params<NotebookId>,
     JsonBody(Placement { workspace }): JsonBody<Placement>,
 ) -> Result<NoContent, Problem> {

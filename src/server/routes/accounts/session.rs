@@ -12,9 +12,9 @@ use notarium_wire::rest::{
     SignInOptions,
 };
 
-use super::{AccountRoutes, Caller, ClientAddress};
+use super::{AccountCaller, AccountRoutes, ClientAddress};
 use crate::auth::oidc::{Oidc, OidcError, Purpose, StartedSignIn};
-use crate::auth::{AuthError, ClientInfo, Proof, ProvedIdentity, SignedIn, hash_of_key, signed_by};
+use crate::auth::{AuthError, ClientInfo, KeyProof, ProvedIdentity, SignedIn, hash_of_key, signed_by};
 use crate::http::extract::{Created, JsonBody, NoContent, Params};
 use crate::http::guard::{Guard, GuardedRouter};
 use crate::http::problem::Problem;
@@ -89,14 +89,14 @@ pub fn told(SignedIn { text, token, user }: SignedIn) -> rest::SignedIn {
 }
 
 async fn bind_browser(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     JsonBody(BindBrowser { key, label }): JsonBody<BindBrowser>,
 ) -> Result<Created<Json<rest::SignedIn>>, Problem> {
     let client = ClientInfo { label: &label, key: Some(&key), ..ClientInfo::default() };
     Ok(Created(Json(told(shared.accounts.bind_browser(&who, client).await?))))
 }
 
-async fn make_link(Caller { shared, who }: Caller) -> Result<Created<Json<rest::OneTimeToken>>, Problem> {
+async fn make_link(AccountCaller { shared, who }: AccountCaller) -> Result<Created<Json<rest::OneTimeToken>>, Problem> {
     Ok(Created(Json(accounts::one_time(shared.accounts.browser_link(&who).await?))))
 }
 
@@ -111,7 +111,7 @@ async fn resume(
     State(shared): State<AccountRoutes>,
     JsonBody(Resume { session, key, challenge, signature }): JsonBody<Resume>,
 ) -> Result<Created<Json<rest::SignedIn>>, Problem> {
-    let proof = Proof { session: &session, key: &key, challenge: &challenge, signature: &signature };
+    let proof = KeyProof { session: &session, key: &key, challenge: &challenge, signature: &signature };
     Ok(Created(Json(told(shared.accounts.resume(proof).await?))))
 }
 
@@ -123,12 +123,12 @@ fn profile_of(name: Option<String>, login: Option<String>) -> Result<Option<Prof
     }
 }
 
-async fn sign_out(Caller { shared, who }: Caller) -> Result<NoContent, Problem> {
+async fn sign_out(AccountCaller { shared, who }: AccountCaller) -> Result<NoContent, Problem> {
     shared.accounts.sign_out(&who).await?;
     Ok(NoContent)
 }
 
-async fn read_me(Caller { shared, who }: Caller) -> Result<Json<Me>, Problem> {
+async fn read_me(AccountCaller { shared, who }: AccountCaller) -> Result<Json<Me>, Problem> {
     let user = match who.user_id() {
         Some(id) => shared.accounts.store().user(id).await?.map(accounts::user),
         None => None,
@@ -149,14 +149,14 @@ async fn read_me(Caller { shared, who }: Caller) -> Result<Json<Me>, Problem> {
 }
 
 async fn change_me(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     JsonBody(profile): JsonBody<Profile>,
 ) -> Result<Json<rest::User>, Problem> {
     Ok(Json(accounts::user(shared.accounts.change_profile(&who, &profile).await?)))
 }
 
 async fn change_password(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     ClientAddress(address): ClientAddress,
     JsonBody(change): JsonBody<PasswordChange>,
 ) -> Result<NoContent, Problem> {
@@ -252,13 +252,13 @@ async fn finish(
     Ok(Created(Json(told(shared.accounts.join_with_identity(&proved, client).await?))))
 }
 
-async fn list_own(Caller { shared, who }: Caller) -> Result<Json<Vec<Identity>>, Problem> {
+async fn list_own(AccountCaller { shared, who }: AccountCaller) -> Result<Json<Vec<Identity>>, Problem> {
     let user = who.user_id().ok_or(AuthError::Missing)?;
     list(State(shared), Params(user.clone())).await
 }
 
 async fn begin_link(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     ClientAddress(address): ClientAddress,
     JsonBody(IdentityBegin { key, current }): JsonBody<IdentityBegin>,
 ) -> Result<Created<Json<OidcBegun>>, Problem> {
@@ -269,7 +269,7 @@ async fn begin_link(
 }
 
 async fn finish_link(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     JsonBody(finish): JsonBody<OidcFinish>,
 ) -> Result<Created<Json<Identity>>, Problem> {
     if finish.fresh {
@@ -280,7 +280,10 @@ async fn finish_link(
     Ok(Created(Json(shape(shared.accounts.link_identity(&who, &proved).await?))))
 }
 
-async fn unlink_own(Caller { shared, who }: Caller, Params(identity): Params<String>) -> Result<NoContent, Problem> {
+async fn unlink_own(
+    AccountCaller { shared, who }: AccountCaller,
+    Params(identity): Params<String>,
+) -> Result<NoContent, Problem> {
     shared.accounts.unlink_own_identity(&who, &identity).await?;
     Ok(NoContent)
 }
@@ -293,7 +296,7 @@ async fn list(
 }
 
 async fn unlink(
-    Caller { shared, who }: Caller,
+    AccountCaller { shared, who }: AccountCaller,
     Params((user, identity)): Params<(UserId, String)>,
 ) -> Result<NoContent, Problem> {
     shared.accounts.unlink_identity(&who, &user, &identity).await?;

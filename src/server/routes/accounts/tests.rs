@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::auth::{Accounts, AuthError, AuthOptions, Authenticated, PasswordCost};
-use crate::http::guard::{Gate, Guard, GuardedRouter, NotebookRights, RouteGuard};
+use crate::http::guard::{Guard, GuardServices, GuardedRouter, NotebookRights, RouteGuard};
 use crate::limits::clock::Clock;
 
 const START: Millis = 1_700_000_000_000;
@@ -139,7 +139,7 @@ impl Server {
             AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 }, ..AuthOptions::default() };
         let accounts = Accounts::open_with(store, Clock::manual(clock.clone()), &options).await.unwrap();
         let notebooks = Arc::new(Notebooks::default());
-        let gate = Gate { accounts: accounts.clone(), rights: notebooks.clone() };
+        let gate = GuardServices { accounts: accounts.clone(), rights: notebooks.clone() };
         let router: GuardedRouter<()> = super::routes(&gate, "https://notes.example.org/", None);
         let parts = router.into_parts();
         Self { app: parts.router, guards: parts.guards, accounts, notebooks, clock }
@@ -269,7 +269,7 @@ async fn every_route_refuses_a_token_that_is_too_weak() {
 #[tokio::test]
 async fn the_openapi_document_says_where_a_token_is_needed() {
     let server = Server::new().await;
-    let gate = Gate { accounts: server.accounts.clone(), rights: server.notebooks.clone() };
+    let gate = GuardServices { accounts: server.accounts.clone(), rights: server.notebooks.clone() };
     let router: GuardedRouter<()> = super::routes(&gate, "", None);
     let document = router.into_parts().openapi;
     assert_eq!(document["paths"]["/api/me"]["get"]["security"], json!([{"bearer": []}]));

@@ -4,10 +4,10 @@ use super::super::*;
 
 #[test]
 fn a_cursor_survives_its_text_and_nothing_else_is_one() {
-    let cursor = Cursor { version: 57, count: 1_000 };
+    let cursor = TurnCursor { version: 57, count: 1_000 };
     assert_eq!(cursor.to_string(), "57-1000");
     assert_eq!("57-1000".parse(), Ok(cursor));
     for bad in ["", "57", "57-", "-1", "x-1", "57-1-2", "57.1", "57--1"] {
-        assert_eq!(bad.parse::<Cursor>(), Err(NoCursor), "{bad}");
+        assert_eq!(bad.parse::<TurnCursor>(), Err(NoCursor), "{bad}");
     }
 }
