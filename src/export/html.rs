@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 use crate::outputs::{self, Shown};
-use crate::{Cell, ExportedKind, Notebook, escaped, markdown};
+use crate::{ExportedCell, ExportedKind, ExportedNotebook, escaped, markdown};
 
 /// Allows only styles and images of the file itself: the second barrier if sanitising fails.
 const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("style.css");
 
-pub fn write(notebook: &Notebook) -> String {
+pub fn write(notebook: &ExportedNotebook) -> String {
     let title = escaped(&notebook.title);
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -30,7 +30,7 @@ pub fn write(notebook: &Notebook) -> String {
     out
 }
 
-fn push_cell(out: &mut String, cell: &Cell) {
+fn push_cell(out: &mut String, cell: &ExportedCell) {
     let shown: Vec<Shown> =
         if cell.are_outputs_hidden { Vec::new() } else { cell.outputs.iter().filter_map(outputs::of).collect() };
     if cell.is_source_hidden && shown.is_empty() {
@@ -57,7 +57,7 @@ fn push_cell(out: &mut String, cell: &Cell) {
     out.push_str("</section>\n");
 }
 
-fn push_source(out: &mut String, cell: &Cell) {
+fn push_source(out: &mut String, cell: &ExportedCell) {
     match cell.kind {
         ExportedKind::Markdown => {
             _ = writeln!(out, "<div class=\"nb-prose\">\n{}</div>", markdown::html(&cell.source, &cell.attachments))

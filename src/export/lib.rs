@@ -1,6 +1,6 @@
 //! Exports notebooks for reading: HTML, Markdown, and Python in jupytext's percent format.
 //!
-//! Purpose: [`write`] makes the text of a file from a [`Notebook`]. The server calls it for every interface, so all return the same bytes.
+//! Purpose: [`write`] makes the text of a file from a [`ExportedNotebook`]. The server calls it for every interface, so all return the same bytes.
 //!
 //! Invariants:
 //! - The same notebook gives the same bytes: no clock, no randomness, no network.
@@ -37,14 +37,14 @@ pub enum Format {
 
 /// Input of [`write`].
 #[derive(Debug, Clone, Default)]
-pub struct Notebook {
+pub struct ExportedNotebook {
     pub title: String,
     /// Name in nbformat's `kernelspec`.
     pub kernel_name: String,
     pub kernel_display_name: String,
     /// Language, as in `python`; empty: unknown.
     pub language: String,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<ExportedCell>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,7 +58,7 @@ pub enum ExportedKind {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Cell {
+pub struct ExportedCell {
     pub kind: ExportedKind,
     pub source: String,
     pub execution_count: Option<i64>,
@@ -72,7 +72,7 @@ pub struct Cell {
 
 /// Returns the text of the file.
 #[must_use]
-pub fn write(format: Format, notebook: &Notebook) -> String {
+pub fn write(format: Format, notebook: &ExportedNotebook) -> String {
     match format {
         Format::Html => html::write(notebook),
         Format::Markdown => markdown::write(notebook),

@@ -9,9 +9,9 @@ use pulldown_latex::{Parser as LatexParser, RenderConfig, Storage, push_mathml};
 use serde_json::Value;
 
 use crate::outputs::{self, Shown};
-use crate::{Cell, ExportedKind, Notebook, clean_html, clean_maths, escaped, needs_scripts};
+use crate::{ExportedCell, ExportedKind, ExportedNotebook, clean_html, clean_maths, escaped, needs_scripts};
 
-pub fn write(notebook: &Notebook) -> String {
+pub fn write(notebook: &ExportedNotebook) -> String {
     let language = if notebook.language.is_empty() { "python" } else { &notebook.language };
     let mut pieces: Vec<String> = Vec::new();
     let has_title =
@@ -46,7 +46,7 @@ fn plain_line(text: &str) -> String {
     out
 }
 
-fn push_cell(pieces: &mut Vec<String>, cell: &Cell, language: &str) {
+fn push_cell(pieces: &mut Vec<String>, cell: &ExportedCell, language: &str) {
     if !cell.is_source_hidden {
         pieces.push(match cell.kind {
             ExportedKind::Code if cell.source.is_empty() => String::new(),
@@ -92,7 +92,7 @@ fn quoted(text: &str) -> String {
     text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn with_attachments(text: &str, cell: &Cell) -> String {
+fn with_attachments(text: &str, cell: &ExportedCell) -> String {
     let mut out = text.to_owned();
     for name in cell.attachments.as_object().into_iter().flat_map(serde_json::Map::keys) {
         for written in [name.clone(), name.replace(' ', "%20")] {

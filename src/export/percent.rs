@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::{Cell, ExportedKind, Notebook};
+use crate::{ExportedCell, ExportedKind, ExportedNotebook};
 
-pub fn write(notebook: &Notebook) -> String {
+pub fn write(notebook: &ExportedNotebook) -> String {
     let mut out = header(notebook);
     for cell in &notebook.cells {
         out.push('\n');
@@ -17,7 +17,7 @@ pub fn write(notebook: &Notebook) -> String {
     out
 }
 
-fn header(notebook: &Notebook) -> String {
+fn header(notebook: &ExportedNotebook) -> String {
     let mut out = "# ---\n# jupyter:\n#   jupytext:\n#     text_representation:\n#       extension: .py\n\
                    #       format_name: percent\n#       format_version: '1.3'\n"
         .to_owned();
@@ -30,7 +30,7 @@ fn header(notebook: &Notebook) -> String {
     out
 }
 
-fn text_of(cell: &Cell) -> String {
+fn text_of(cell: &ExportedCell) -> String {
     let (head, lines) = match cell.kind {
         ExportedKind::Code => code(&cell.source),
         ExportedKind::Markdown | ExportedKind::Prompt => ("# %% [markdown]".to_owned(), commented(&cell.source)),

@@ -1,17 +1,17 @@
 use serde_json::{Value, json};
 
-use super::{Cell, ExportedKind, Format, Notebook, write};
+use super::{ExportedCell, ExportedKind, ExportedNotebook, Format, write};
 
-fn cell(kind: ExportedKind, source: &str) -> Cell {
-    Cell { kind, source: source.to_owned(), ..Cell::default() }
+fn cell(kind: ExportedKind, source: &str) -> ExportedCell {
+    ExportedCell { kind, source: source.to_owned(), ..ExportedCell::default() }
 }
 
 fn display(data: Value) -> Value {
     json!({ "output_type": "display_data", "metadata": {}, "data": data })
 }
 
-fn notebook(cells: Vec<Cell>) -> Notebook {
-    Notebook {
+fn notebook(cells: Vec<ExportedCell>) -> ExportedNotebook {
+    ExportedNotebook {
         title: "Sea & <Wind>".to_owned(),
         kernel_name: "python3".to_owned(),
         kernel_display_name: "Python 3".to_owned(),
@@ -20,12 +20,12 @@ fn notebook(cells: Vec<Cell>) -> Notebook {
     }
 }
 
-fn html(cells: Vec<Cell>) -> String {
+fn html(cells: Vec<ExportedCell>) -> String {
     write(Format::Html, &notebook(cells))
 }
 
 fn of_output(output: Value) -> String {
-    html(vec![Cell { outputs: vec![output], ..cell(ExportedKind::Code, "x") }])
+    html(vec![ExportedCell { outputs: vec![output], ..cell(ExportedKind::Code, "x") }])
 }
 
 const HOSTILE: [&str; 14] = [
@@ -76,7 +76,7 @@ fn a_hostile_notebook_runs_nothing_wherever_the_text_stands() {
             cell(ExportedKind::Markdown, &format!("[a](<{text}>) ![{text}](attachment:{text}) [x]: {text}")),
             cell(ExportedKind::Prompt, text),
             cell(ExportedKind::Raw, text),
-            Cell {
+            ExportedCell {
                 outputs: vec![
                     display(json!({ "text/html": text })),
                     display(json!({ "text/markdown": text })),
@@ -91,7 +91,7 @@ fn a_hostile_notebook_runs_nothing_wherever_the_text_stands() {
                 ..cell(ExportedKind::Code, text)
             },
         ];
-        let hostile = Notebook { title: text.to_owned(), ..notebook(everywhere) };
+        let hostile = ExportedNotebook { title: text.to_owned(), ..notebook(everywhere) };
         let page = write(Format::Html, &hostile);
         is_harmless(&page);
         assert!(page.contains("default-src 'none'; img-src data:"));
@@ -107,7 +107,7 @@ fn markdown_holds_no_active_html_and_no_fence_is_broken_out_of() {
                 ExportedKind::Markdown,
                 "Fine <b>bold</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert)\n\n`<script>` stays",
             ),
-            Cell {
+            ExportedCell {
                 outputs: vec![
                     json!({ "output_type": "stream", "name": "stdout", "text": "```\n<script>alert(1)</script>\n" }),
                 ],
@@ -127,8 +127,11 @@ fn a_page_has_prose_formulas_tables_pictures_and_colours() {
     let table = "<style scoped>x</style><table border=\"1\" class=\"dataframe\"><tr><td style=\"color: red; position: fixed\">7</td></tr></table>";
     let prose = "# Sea\n\nA *calm* $x^2$ and $$\\frac{a}{b}$$\n\n|a|b|\n|-|-|\n|1|2|\n\n![p](attachment:a.png)";
     let page = html(vec![
-        Cell { attachments: json!({ "a.png": { "image/png": "QUJD" } }), ..cell(ExportedKind::Markdown, prose) },
-        Cell {
+        ExportedCell {
+            attachments: json!({ "a.png": { "image/png": "QUJD" } }),
+            ..cell(ExportedKind::Markdown, prose)
+        },
+        ExportedCell {
             execution_count: Some(3),
             outputs: vec![
                 display(json!({ "text/html": table, "text/plain": "7" })),
@@ -170,7 +173,7 @@ fn what_draws_itself_is_its_picture_or_a_word() {
 #[test]
 fn what_is_hidden_is_left_out_of_files_to_read() {
     let output = json!({ "output_type": "stream", "name": "stdout", "text": "shown" });
-    let hidden = |source: bool, outputs: bool| Cell {
+    let hidden = |source: bool, outputs: bool| ExportedCell {
         outputs: vec![output.clone()],
         is_source_hidden: source,
         are_outputs_hidden: outputs,

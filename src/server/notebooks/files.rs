@@ -15,7 +15,7 @@ use notarium_core::{
     BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, InsertCell,
     Output, Place, RawObject, Reactivity,
 };
-use notarium_export::{Cell as ReadableCell, ExportedKind, Format, Notebook};
+use notarium_export::{ExportedCell as ReadableCell, ExportedKind, ExportedNotebook, Format};
 use notarium_wire::ipynb::{Document as File, DocumentCell, Imported, Object};
 use notarium_wire::rest::ExportFormat;
 use serde_json::value::RawValue;
@@ -264,7 +264,8 @@ pub async fn write_readable(
         let files = state.order.iter().filter_map(|id| cell(&state, id, &loaded));
         let (kernel_name, kernel_display_name, language) = kernelspec;
         let cells = files.map(readable_cell).collect();
-        let notebook = Notebook { title: state.title.clone(), kernel_name, kernel_display_name, language, cells };
+        let notebook =
+            ExportedNotebook { title: state.title.clone(), kernel_name, kernel_display_name, language, cells };
         notarium_export::write(format, &notebook)
     });
     making.await.map_err(|error| {

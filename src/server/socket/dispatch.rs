@@ -45,7 +45,7 @@ struct Joined {
 }
 
 /// Server-side state of one connection. Dropping it leaves every room.
-pub struct Connection {
+pub struct SocketConnection {
     app: App,
     client: ClientRegistration,
     connection: String,
@@ -68,7 +68,7 @@ pub struct Connection {
 
 type Done = Result<(), ErrorMessage>;
 
-impl Connection {
+impl SocketConnection {
     /// Begins with the `welcome`, which names the protocol.
     pub fn new(
         app: App,
@@ -392,7 +392,7 @@ impl Joined {
     }
 }
 
-impl Drop for Connection {
+impl Drop for SocketConnection {
     fn drop(&mut self) {
         for joined in self.joined.values() {
             joined.leave(self.client.id);

@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::error::{CapacityError, ProtocolError};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::Raw;
-use super::dispatch::Connection;
+use super::dispatch::SocketConnection;
 use super::hello::fatal;
 use super::hello::parse;
 use super::hello::problem;
@@ -89,7 +89,7 @@ async fn greet(
     outbox: &Outbox,
     pulse: &Pulse,
     stranger: Stranger,
-) -> Result<Option<(Box<Connection>, Follow)>, ErrorMessage> {
+) -> Result<Option<(Box<SocketConnection>, Follow)>, ErrorMessage> {
     let limit = app.limits.hello_timeout;
     let hello = tokio::select! {
         biased;
@@ -108,7 +108,7 @@ async fn greet(
     person.tell(&app.accounts);
     stranger.budget.lift();
     pulse.set(app.limits.heartbeat_of(&person.authenticated.actor));
-    let connection = Connection::new(app.clone(), protocol, person, agent_lock, outbox.clone(), &hello.features);
+    let connection = SocketConnection::new(app.clone(), protocol, person, agent_lock, outbox.clone(), &hello.features);
     Ok(Some((Box::new(connection), follow)))
 }
 
@@ -156,7 +156,7 @@ enum Next {
 }
 
 /// Most connections idle in this future: keep it small.
-async fn serve(connection: &mut Connection, stream: &mut Stream, pulse: &Pulse, follow: &mut Follow) {
+async fn serve(connection: &mut SocketConnection, stream: &mut Stream, pulse: &Pulse, follow: &mut Follow) {
     let app = connection.app().clone();
     let mut errors = Window::new(Duration::from_secs(60));
     let mut is_paused = false;
@@ -218,7 +218,7 @@ async fn linger(is_cut: bool) {
 }
 
 /// Sends an error. False: the connection ends.
-fn complain(connection: &Connection, error: ErrorMessage, may_go_on: Result<(), Duration>) -> bool {
+fn complain(connection: &SocketConnection, error: ErrorMessage, may_go_on: Result<(), Duration>) -> bool {
     let error = match may_go_on {
         Ok(()) => error,
         Err(_) => fatal(ErrorCode::TooManyRequests, "too many wrong messages: mend the client, then connect again"),
