@@ -6,6 +6,7 @@ use notarium_wire::ErrorCode;
 use super::{CREATE, INSERT, Scene, edit, error, user};
 use crate::RoomConfig;
 use crate::io::{AppendFailure, Input, Output};
+use crate::submission::DecodedCommand;
 
 fn source(scene: &Scene) -> String {
     scene.room.state.cells.values().next().unwrap().content.source.clone()
@@ -196,10 +197,13 @@ fn a_notebook_that_does_not_load_is_unavailable_and_tried_again() {
 #[test]
 fn bad_bodies_are_refused_with_a_sentence() {
     let mut scene = Scene::new(RoomConfig::default());
-    let rejection = scene.execute("anna", r#"{"Explode":{}}"#).unwrap_err();
-    assert_eq!(rejection.code, Code::InvalidValue);
-    assert!(rejection.message.contains("Explode"), "{}", rejection.message);
-    assert_eq!(scene.refused("anna", r#"{"InsertCell":{"cell_type":"code","actor":"eve"}}"#), Code::InvalidValue);
+    for (body, word) in
+        [(r#"{"Explode":{}}"#, "Explode"), (r#"{"InsertCell":{"cell_type":"code","actor":"eve"}}"#, "actor")]
+    {
+        let rejection = DecodedCommand::decode(scene.message(body)).unwrap_err().rejection;
+        assert_eq!(rejection.code, Code::InvalidValue);
+        assert!(rejection.message.contains(word), "{}", rejection.message);
+    }
     assert_eq!(scene.refused("anna", r#"{"DeleteCell":{"cell_id":"nowhere"}}"#), Code::UnknownCell);
 }
 
