@@ -22,12 +22,11 @@ use notarium_wire::{
 };
 
 use crate::RoomConfig;
-use crate::io::{AppendFailure, Input, Output, Ticket};
+use crate::io::{AppendFailure, Input, Output, Submission, Ticket};
 use crate::io::{Caller, ReplyTo};
 use crate::io::{ClientId, Identity};
 use crate::room::Room;
 use crate::simulation::{Disk, context_notebook, harmless, named, rendered};
-use crate::submission::Submission;
 
 pub(crate) const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
 pub(crate) const INSERT: &str = r#"{"InsertCell":{"cell_id":"a","cell_type":"code"}}"#;

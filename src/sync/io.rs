@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
-    Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head, HistoryQuery, Judgement,
-    JudgementQuery, KernelSessionId, Millis, Notebook, Past, RawJson, Rejection, Role, Stored, Version,
+    AccountStatuses, Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
+    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Past, RawJson, Rejection, Role, Stored,
+    Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
-    AckMessage, CommChange, KernelStatus, KernelUsage, OpenComm, PresenceState, SendCommMessage, SubscribeMessage,
-    TurnActivity,
+    AckMessage, CommChange, CommandMessage, KernelStatus, KernelUsage, OpenComm, PresenceState, SendCommMessage,
+    SubscribeMessage, TurnActivity,
 };
 
+use crate::decoded_command::{DecodedCommand, is_control};
 use crate::replay::Loaded;
-use crate::submission::Submission;
 
 /// Id of a question from the room to its driver.
 pub type Ticket = u64;
@@ -308,6 +309,28 @@ impl ReadState {
     pub const MAX_HERE: usize = 20;
 }
 
+/// A command for a room, with its sender. The same value passes the room's inbox and queue up to its decision.
+#[derive(Debug)]
+pub struct Submission {
+    pub identity: Arc<Identity>,
+    pub decoded: DecodedCommand,
+    pub reply_to: ReplyTo,
+    /// Account status of subjects, as requested by [`notarium_core::required_account_status`].
+    pub account_status: AccountStatuses,
+}
+
+impl Submission {
+    /// Creates a submission of a command that grants no rights.
+    pub fn new(identity: Arc<Identity>, decoded: DecodedCommand, reply_to: ReplyTo) -> Self {
+        Self { identity, decoded, reply_to, account_status: AccountStatuses::default() }
+    }
+
+    /// Returns true if it may overtake waiting commands.
+    pub fn is_control(&self) -> bool {
+        is_control(&self.decoded.command)
+    }
+}
+
 /// Receiver of a command's answer.
 #[derive(Debug)]
 pub enum ReplyTo {
@@ -342,6 +365,18 @@ impl<T> Caller<T> {
 impl<T> fmt::Debug for Caller<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Caller")
+    }
+}
+
+#[cfg(test)]
+impl Submission {
+    /// Creates a submission for which all named subjects are active.
+    pub(crate) fn where_all_are_active(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
+        let decoded = DecodedCommand::decode(message).expect("a command");
+        let named = notarium_core::required_account_status(&decoded.command);
+        let active = named.into_iter().map(|subject| (subject, notarium_core::AccountStatus::Active));
+        let account_status = AccountStatuses::new(active);
+        Self { account_status, ..Self::new(identity, decoded, reply_to) }
     }
 }
 

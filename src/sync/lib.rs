@@ -10,7 +10,7 @@
 //! - Events reach a client before the ack of the command that made them, gapless and in order.
 //! - A slow client costs the others nothing: it is removed from the fan-out and caught up later.
 //!
-//! Files: `io` (inputs and outputs, identities), `submission` (commands, decoded), `replay` (stored events to a state), `ring` (recent events in memory),
+//! Files: `io` (inputs and outputs, identities), `decoded_command`, `replay` (stored events to a state), `ring` (recent events in memory),
 //! `room` (the state machine) with its steps in `room/`: `loading` (and recovery from failures), `queue` (waiting commands), `batch` (their
 //! decision and its effects), `answers`, `joining` (catch-up), `subscribers` (roles and fan-out), `kernels`, `live` (presence and
 //! activity), `maintenance` (timers). Tests: `behaviour`, and `simulation` with faults.
@@ -19,17 +19,18 @@
 
 #[cfg(test)]
 mod behaviour;
+mod decoded_command;
 mod io;
 mod replay;
 mod ring;
 mod room;
 #[cfg(test)]
 mod simulation;
-mod submission;
 
+pub use decoded_command::{DecodedCommand, UndecodedCommand};
 pub use io::{
-    AppendFailure, Caller, ClientId, Identity, Input, Output, ReadFailure, ReadState, Rendered, ReplyTo, Ticket,
+    AppendFailure, Caller, ClientId, Identity, Input, Output, ReadFailure, ReadState, Rendered, ReplyTo, Submission,
+    Ticket,
 };
 pub use replay::{Loaded, ReadOnly, Replay};
 pub use room::{Room, RoomConfig};
-pub use submission::{DecodedCommand, Submission, UndecodedCommand};

@@ -19,10 +19,9 @@ use notarium_core::{
 use notarium_wire::{AckMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
 
-use crate::io::{ClientId, Identity, Input, Output, ReadState, Ticket};
+use crate::io::{ClientId, Identity, Input, Output, ReadState, Submission, Ticket};
 use crate::replay::ReadOnly;
 use crate::ring::Ring;
-use crate::submission::Submission;
 use answers::{RecentAnswers, RecordLookup};
 use batch::Batch;
 use joining::{PendingJoin, Rendering, WaitingRequest};

@@ -372,7 +372,7 @@ async fn an_escaped_key_walks_round_no_check() {
             r#"{{"RecordExecution":{{"cell_id":"c","outputs":[{{"content":{content},"blobs":[{{"pointer":"/text","sha25\u0036":"{hash}","size_bytes":3}}]}}]}}}}"#
         ),
         format!(
-            r#"{{"Start\u0054urn":{{"text":"look","\u0061ttachments":[{{"name":"a.png","media_type":"image/png","sha25\u0036":"{hash}","size_bytes":3}}]}}}}"#
+            r#"{{"Start\u0054urn":{{"conversation_id":"talk","text":"look","\u0061ttachments":[{{"name":"a.png","media_type":"image/png","sha25\u0036":"{hash}","size_bytes":3}}]}}}}"#
         ),
         r#"{"Grant\u0041ccess":{"subject":{"kind":"user","id":"nobody-here"},"role":"editor"}}"#.to_owned(),
     ];

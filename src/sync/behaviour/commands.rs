@@ -5,8 +5,8 @@ use notarium_wire::ErrorCode;
 
 use super::{CREATE, INSERT, Scene, edit, error, user};
 use crate::RoomConfig;
+use crate::decoded_command::DecodedCommand;
 use crate::io::{AppendFailure, Input, Output};
-use crate::submission::DecodedCommand;
 
 fn source(scene: &Scene) -> String {
     scene.room.state.cells.values().next().unwrap().content.source.clone()

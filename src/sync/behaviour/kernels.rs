@@ -7,9 +7,8 @@ use super::{LAUNCH, Scene, agent, edit, user};
 use crate::RoomConfig;
 use crate::io::ClientId;
 use crate::io::ReplyTo;
-use crate::io::{Input, Output};
+use crate::io::{Input, Output, Submission};
 use crate::room::queue::PendingCommand;
-use crate::submission::Submission;
 
 /// A started kernel of the agent on connection 9.
 pub(crate) fn with_kernel() -> (Scene, KernelSessionId) {

@@ -9,8 +9,7 @@ use notarium_wire::{AckMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMe
 
 use super::queue::PendingCommand;
 use super::{CommandAnswer, Cycle, Phase, Room, unavailable};
-use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Ticket};
-use crate::submission::Submission;
+use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Submission, Ticket};
 
 #[derive(Debug, Default)]
 pub(super) struct RecentAnswers {

@@ -12,9 +12,9 @@ use notarium_wire::{ServerMessage, frame};
 use super::answers::{recorded_answer, reused};
 use super::queue::PendingCommand;
 use super::{Cycle, Phase, Room};
+use crate::decoded_command::{parse, secrets};
 use crate::io::{ClientId, Output, ReplyTo};
 use crate::replay::ReadOnly;
-use crate::submission::{parse, secrets};
 
 /// An accepted command, not synced yet.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use notarium_wire::CommandMessage;
 use super::batch::Effects;
 use super::queue::PendingCommand;
 use super::{Cycle, Phase, Room};
-use crate::io::{Caller, Identity, Input, Output, ReplyTo, earliest};
-use crate::submission::{DecodedCommand, Submission};
+use crate::decoded_command::DecodedCommand;
+use crate::io::{Caller, Identity, Input, Output, ReplyTo, Submission, earliest};
 
 /// Time before an id without a notebook is unloaded.
 const UNLOAD_NOTHING_AFTER_MS: Millis = 1_000;

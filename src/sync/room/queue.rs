@@ -12,8 +12,8 @@ use notarium_core::{
 use notarium_wire::CommandMessage;
 
 use super::{Cycle, Phase, Room, unavailable};
-use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Ticket};
-use crate::submission::{DecodedCommand, Submission, is_control, is_output};
+use crate::decoded_command::{DecodedCommand, is_control, is_output};
+use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Submission, Ticket};
 
 /// A command without an answer, and the progress of its decision.
 #[derive(Debug)]

@@ -8,10 +8,10 @@ use notarium_wire::CommandMessage;
 use super::disk::context_notebook;
 use super::wishes::people;
 use crate::RoomConfig;
+use crate::decoded_command::DecodedCommand;
 use crate::io::Identity;
-use crate::io::{Input, Output};
+use crate::io::{Input, Output, Submission};
 use crate::room::Room;
-use crate::submission::{DecodedCommand, Submission};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {

@@ -22,10 +22,7 @@ use super::fault::{Fault, FaultyRoom};
 use super::totals::Totals;
 use super::wishes::{EDITORS, creation, people, welcome_all};
 use crate::RoomConfig;
-use crate::io::ReplyTo;
-use crate::io::{AppendFailure, Input, Output};
-use crate::io::{ClientId, Identity};
-use crate::submission::Submission;
+use crate::io::{AppendFailure, ClientId, Identity, Input, Output, ReplyTo, Submission};
 
 /// Duration of faults; afterwards everything recovers.
 const CHAOS_MS: Millis = 12_000;

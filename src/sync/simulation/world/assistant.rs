@@ -4,9 +4,9 @@ use notarium_core::{Authority, DelegatedAuthority, InstanceId, RawJson, Rejectio
 
 use super::super::assistant::{Assistant, Step, Work};
 use super::*;
-use crate::io::Caller;
+use crate::decoded_command::DecodedCommand;
 use crate::io::ReadState;
-use crate::submission::{DecodedCommand, Submission};
+use crate::io::{Caller, Submission};
 
 /// Time after which a missing answer is considered lost.
 const LOST_AFTER_MS: Millis = 3_000;

@@ -1,14 +1,8 @@
-//! Commands on their way to a room. A command is decoded once, where it arrives; everything after that uses the typed form.
+//! Commands, decoded once, where they arrive; everything after that uses the typed form.
 
-use std::sync::Arc;
-
-use notarium_core::{
-    AccountStatuses, Command, CommandId, ExecutionId, ExecutionReport, NotebookId, RawJson, Rejection, RejectionCode,
-};
+use notarium_core::{Command, CommandId, ExecutionId, ExecutionReport, NotebookId, RawJson, Rejection, RejectionCode};
 use notarium_wire::CommandMessage;
 use sha2::{Digest, Sha256};
-
-use crate::io::{Identity, ReplyTo};
 
 /// A command message with its typed command.
 #[derive(Debug)]
@@ -48,28 +42,6 @@ pub struct UndecodedCommand {
     pub id: CommandId,
     pub notebook: NotebookId,
     pub rejection: Rejection,
-}
-
-/// A command for a room, with its sender. The same value passes the room's inbox and queue up to its decision.
-#[derive(Debug)]
-pub struct Submission {
-    pub identity: Arc<Identity>,
-    pub decoded: DecodedCommand,
-    pub reply_to: ReplyTo,
-    /// Account status of subjects, as requested by [`notarium_core::required_account_status`].
-    pub account_status: AccountStatuses,
-}
-
-impl Submission {
-    /// Creates a submission of a command that grants no rights.
-    pub fn new(identity: Arc<Identity>, decoded: DecodedCommand, reply_to: ReplyTo) -> Self {
-        Self { identity, decoded, reply_to, account_status: AccountStatuses::default() }
-    }
-
-    /// Returns true if it may overtake waiting commands.
-    pub fn is_control(&self) -> bool {
-        is_control(&self.decoded.command)
-    }
 }
 
 /// Parses the command of a body.
@@ -128,18 +100,6 @@ pub(crate) fn is_output(command: &Command) -> bool {
         command,
         Command::ReportExecution { report: R::Output { .. } | R::UpdateDisplay { .. } | R::Clear { .. }, .. }
     )
-}
-
-#[cfg(test)]
-impl Submission {
-    /// Creates a submission for which all named subjects are active.
-    pub(crate) fn where_all_are_active(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
-        let decoded = DecodedCommand::decode(message).expect("a command");
-        let named = notarium_core::required_account_status(&decoded.command);
-        let active = named.into_iter().map(|subject| (subject, notarium_core::AccountStatus::Active));
-        let account_status = AccountStatuses::new(active);
-        Self { account_status, ..Self::new(identity, decoded, reply_to) }
-    }
 }
 
 #[cfg(test)]
