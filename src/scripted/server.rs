@@ -183,7 +183,11 @@ impl Refusal {
 
 impl Shared {
     async fn answer(self: Arc<Self>, protocol: RequestProtocol, headers: &HeaderMap, body: &Bytes) -> Response {
-        let path = if protocol == RequestProtocol::Messages { MESSAGES } else { CHAT_COMPLETIONS };
+        let path = match protocol {
+            RequestProtocol::Messages => MESSAGES,
+            RequestProtocol::Responses => RESPONSES,
+            RequestProtocol::ChatCompletions => CHAT_COMPLETIONS,
+        };
         let number = self.record(path, headers, body);
         match self.choose(protocol, headers, body, number) {
             Ok((reply, chunks)) => {

@@ -11,8 +11,8 @@ use notarium_core::{
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
-    AckMessage, CommChange, CommandMessage, KernelStatus, KernelUsage, OpenComm, PresenceState, SendCommMessage,
-    SubscribeMessage, TurnActivity,
+    AckMessage, CommChange, KernelStatus, KernelUsage, OpenComm, PresenceState, SendCommMessage, SubscribeMessage,
+    TurnActivity,
 };
 
 use crate::decoded_command::{DecodedCommand, is_control};
@@ -371,7 +371,11 @@ impl<T> fmt::Debug for Caller<T> {
 #[cfg(test)]
 impl Submission {
     /// Creates a submission for which all named subjects are active.
-    pub(crate) fn where_all_are_active(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
+    pub(crate) fn where_all_are_active(
+        identity: Arc<Identity>,
+        message: notarium_wire::CommandMessage,
+        reply_to: ReplyTo,
+    ) -> Self {
         let decoded = DecodedCommand::decode(message).expect("a command");
         let named = notarium_core::required_account_status(&decoded.command);
         let active = named.into_iter().map(|subject| (subject, notarium_core::AccountStatus::Active));
