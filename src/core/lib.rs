@@ -68,5 +68,5 @@ pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
 pub use values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
     ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, Place, RequestExecution, RequestToolCall, Revoked,
-    StartTurn, TurnEnd, mask,
+    StartTurn, TargetChange, TurnEnd, mask,
 };

@@ -19,7 +19,7 @@ use crate::command::Command;
 use crate::context::Context;
 use crate::notebook::Notebook;
 use crate::reactive::graph::{Cells, distinct};
-use crate::reactive::staleness::staleness;
+use crate::reactive::staleness::{circle, circle_in_words, staleness};
 use crate::runs::{assigned_at_once, cell_subject, check_queue, check_timeout, kernels, new_id, session_for};
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result};
 use crate::values::details::RejectionDetails;
@@ -31,7 +31,10 @@ use notarium_record::{
 
 pub use crate::values::code_names::{CodeNames, CodeText, Edge, KnownNames};
 pub use graph::Graph;
-pub use staleness::{CellReport, ClashReport, LinkReport, NotebookGraph, Standing, document_graph, notebook_graph};
+pub use staleness::{
+    CellReport, CircleStep, ClashReport, LinkReport, NotebookGraph, StaleReason, Standing, document_graph,
+    notebook_graph,
+};
 
 /// Checks that the decision needs the names of the notebook's cells in their present texts.
 pub fn needs_names(notebook: &Document, command: &Command) -> bool {
@@ -207,9 +210,6 @@ fn no_end_is_longest(timeout_ms: &Option<Millis>) -> (bool, Millis) {
 
 // --- plan ---
 
-/// Cells of a cycle that a message names, at most.
-const MAX_NAMED: usize = 8;
-
 /// One run of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlannedRun {
@@ -293,40 +293,14 @@ fn check_no_cycle(graph: &Graph, wanted: &Cells) -> Result<()> {
     let near = graph.with_ancestors(wanted);
     let circles = |cells: &Cells| (0..graph.len()).find(|cell| cells[*cell] && graph.is_cyclic(*cell));
     let Some(cyclic) = circles(wanted).or_else(|| circles(&near)) else { return Ok(()) };
-    let (way, cells) = (cycle_in_words(graph, cyclic), cycle_of(graph, cyclic));
+    let (cells, more) = circle(graph, cyclic);
+    let way = circle_in_words(&cells, more);
     let message = format!(
         "nothing was run: cells read from each other in a circle, {way}; change a name in one of them, or turn \
          reactivity off"
     );
+    let cells = cells.into_iter().map(|step| step.cell_id).collect();
     Err(RejectionCode::DependencyCycle.because(message).with(RejectionDetails::Cells { cells }))
-}
-
-/// Cells of a cycle, each once, as far as the text names them.
-pub(crate) fn cycle_of(graph: &Graph, cell: usize) -> Vec<CellId> {
-    let mut way = graph.cycle(cell);
-    way.pop();
-    way.truncate(MAX_NAMED + 1);
-    way.into_iter().map(|cell| graph.id(cell).clone()).collect()
-}
-
-/// Cycle as text, with the names that are read: "a (`x`) → b (`y`) → a".
-pub(crate) fn cycle_in_words(graph: &Graph, cell: usize) -> String {
-    let way = graph.cycle(cell);
-    let shown = way.len().min(MAX_NAMED + 1);
-    let mut words = String::new();
-    for (at, cell) in way.iter().enumerate().take(shown) {
-        words.push_str(graph.id(*cell).as_str());
-        let next = way.get(at + 1);
-        let name = next.and_then(|next| graph.children(*cell).iter().find(|edge| edge.cell == *next));
-        if let Some(edge) = name {
-            words.push_str(&format!(" (`{}`) → ", graph.name(edge)));
-        }
-    }
-    if way.len() > shown {
-        let rest = way.len() - shown;
-        words.push_str(&format!("… {rest} more … → {}", graph.id(cell)));
-    }
-    words
 }
 
 // --- removed variables ---

@@ -5,6 +5,8 @@ pub(crate) mod decision;
 pub(crate) mod details;
 pub mod mask;
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -385,6 +387,70 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Closed<T> {
         match unknown {
             Some(path) => Err(D::Error::custom(format_args!("unknown field `{path}`"))),
             None => Ok(Self(value)),
+        }
+    }
+}
+
+// --- tool calls ---
+
+/// Change of a call's target since the request, which makes the call void. As text: the sentence that the record has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TargetChange {
+    /// The cell was deleted.
+    CellDeleted {
+        /// The cell, which is in the trash.
+        cell_id: CellId,
+    },
+    /// The cell has changed.
+    CellChanged {
+        /// The cell.
+        cell_id: CellId,
+        /// The cell's present `cell_version`.
+        cell_version: Version,
+        /// The cell's `cell_version` at the request.
+        requested_version: Version,
+    },
+    /// Code or SQL cells were changed, moved, added or deleted.
+    CodeChanged,
+    /// The kernel has ended.
+    KernelGone {
+        /// The kernel's session.
+        kernel_session: KernelSessionId,
+    },
+    /// The function was registered again.
+    FunctionChanged {
+        /// The function's name.
+        name: String,
+    },
+    /// The function is not available any more.
+    FunctionGone {
+        /// The function's name.
+        name: String,
+        /// The reason, in a sentence for people.
+        detail: String,
+    },
+    /// The server does not know this kind of target, so it cannot check the target.
+    UnknownTarget {
+        /// The target's kind.
+        target: String,
+    },
+}
+
+impl fmt::Display for TargetChange {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::CellDeleted { cell_id } => write!(f, "cell {cell_id} is in the trash"),
+            Self::CellChanged { cell_id, cell_version, requested_version } => {
+                write!(f, "cell {cell_id} is at version {cell_version}, not {requested_version}")
+            }
+            Self::CodeChanged => f.write_str("the notebook's code cells are not those that it was asked for"),
+            Self::KernelGone { kernel_session } => write!(f, "kernel session {kernel_session} is over"),
+            Self::FunctionChanged { name } => write!(f, "{name} was registered anew, and is not what it was"),
+            Self::FunctionGone { detail, .. } => f.write_str(detail),
+            Self::UnknownTarget { target } => {
+                write!(f, "this server cannot tell whether a target of the kind '{target}' has changed")
+            }
         }
     }
 }

@@ -50,6 +50,7 @@ async fn a_run_brings_what_hangs_together_with_it_up_to_date_and_it_is_shown() {
     assert!(dot.starts_with("digraph notebook {") && dot.contains(r#""second" -> "third" [label="y"];"#), "{dot}");
     let json = world.run(&["graph", "Chain", "--json"]).await.json();
     assert_eq!(json["cells"][2]["because_of"], "second", "{json:#}");
+    assert_eq!(json["cells"][2]["reason"]["cell_id"], "second", "{json:#}");
 
     world.run(&["edit", "Chain", "second", "--source", "y = x + z"]).await.ok();
     add("circle", "z = y").await;

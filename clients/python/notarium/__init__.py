@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     )
     from .event import Event
     from .files import FileInfo, TrashedFile
-    from .graph import Dependencies, Graph
+    from .graph import Dependencies, Graph, StaleReason
     from .history import Verification
     from .kernel import call_function, progress, tool
     from .schema import Column, ConnectionInfo, ConnectionSchema, Table
@@ -79,7 +79,7 @@ _HOMES = {
     "Dependencies": "graph",
     "Event": "event",
     **dict.fromkeys(("FileInfo", "TrashedFile"), "files"),
-    "Graph": "graph",
+    **dict.fromkeys(("Graph", "StaleReason"), "graph"),
     "NotebookInfo": "client",
     "TurnFailed": "assistants",
     "Verification": "history",
@@ -119,6 +119,7 @@ __all__ = [
     "Rejected",
     "Run",
     "RunFailed",
+    "StaleReason",
     "Table",
     "TableRows",
     "Thread",

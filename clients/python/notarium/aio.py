@@ -11,7 +11,7 @@ from .cells import Cell, PastCell
 from .client import Client, NotebookInfo, connect
 from .comments import Comment, Thread
 from .files import FileInfo, TrashedFile
-from .graph import Dependencies, Graph
+from .graph import Dependencies, Graph, StaleReason
 from .history import History, Verification
 from .notebook import Notebook, PastNotebook
 from .outputs import Output
@@ -37,6 +37,7 @@ __all__ = [
     "PastCell",
     "PastNotebook",
     "Run",
+    "StaleReason",
     "Table",
     "TableRows",
     "Thread",

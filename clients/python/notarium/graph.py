@@ -10,6 +10,21 @@ from .errors import NotFound
 
 
 @dataclass(frozen=True)
+class StaleReason:
+    """Reason why a cell is not fresh."""
+
+    #: `not_run`, `kernel_gone`, `edited`, `failed`, `cancelled`, `lost`, `restored`, `circle`, `ran_since`, `cell_stale` or
+    #: `cell_failed`; a later server may have more.
+    kind: str
+    #: The cell from which this one reads, for `ran_since`, `cell_stale` and `cell_failed`.
+    cell_id: str | None = None
+    #: For `circle`: the first cells, beginning with this one, each with a name that it defines and the next one reads.
+    circle: Sequence[tuple[str, str]] = ()
+    #: For `circle`: number of further cells.
+    more: int = 0
+
+
+@dataclass(frozen=True)
 class Dependencies:
     """Dependencies of one code or SQL cell."""
 
@@ -22,8 +37,10 @@ class Dependencies:
     children: dict[str, Sequence[str]]
     #: `fresh`, `stale`, `blocked` or `cycle`.
     standing: str
-    #: Sentence that says why the cell is not fresh.
+    #: Sentence for people that says why the cell is not fresh.
     why: str | None = None
+    #: The same as fields. None: the cell is fresh, or the server is older than this field.
+    reason: StaleReason | None = None
     #: Names that the cell reads and no cell defines.
     missing: Sequence[str] = ()
     #: The cell's text does not parse: the names are those of an earlier text.
@@ -99,9 +116,17 @@ def _cell(cell: Json) -> Dependencies:
         _links(cell.get("children", ())),
         cell["standing"],
         cell.get("why"),
+        _reason(cell.get("reason")),
         tuple(cell.get("missing", ())),
         bool(cell.get("outdated", False)),
     )
+
+
+def _reason(reason: Json | None) -> StaleReason | None:
+    if reason is None:
+        return None
+    circle = tuple((step["cell_id"], step["name"]) for step in reason.get("cells", ()))
+    return StaleReason(reason["kind"], reason.get("cell_id"), circle, reason.get("more", 0))
 
 
 def _links(links: Sequence[Json]) -> dict[str, Sequence[str]]:

@@ -92,6 +92,10 @@ def test_a_reactive_notebook_says_what_hangs_together_and_runs_so(nb: notarium.N
         ("stale", "its text has changed since it ran"),
         ("stale", f"cell {price.id}, from which it reads, is not up to date"),
     ]
+    assert [(cell.reason.kind, cell.reason.cell_id) for cell in graph if cell.reason][:2] == [
+        ("edited", None),
+        ("cell_stale", price.id),
+    ]
     assert f'"{price.id}" -> "{total.id}" [label="price"];' in graph.to_dot()
     assert "its text has changed" in graph._repr_html_()
     assert nb.at(1).reactivity == "off"

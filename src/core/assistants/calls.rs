@@ -10,10 +10,10 @@ use crate::authority::{Authority, Operation};
 use crate::checks::check_not_archived;
 use crate::context::{Context, History};
 use crate::notebook::Notebook;
-use crate::values::Revoked;
 use crate::values::decision::{Decided, Decision, Outcome, RejectionCode, Result, word};
 use crate::values::details::LimitName;
 use crate::values::mask::mask_keys;
+use crate::values::{Revoked, TargetChange};
 use notarium_record::{
     Actor, Document, Event, ExplainedCause, Hash, HistoryQuery, MessageBlock, Millis, Open, Recorded, Scope, Stored,
     ToolCall, ToolCallConfirmed, ToolCallDenied, ToolCallEnd, ToolCallExecuted, ToolCallExpired, ToolCallId,
@@ -69,8 +69,8 @@ fn somebody(actor: &Actor) -> &'static str {
     }
 }
 
-pub(crate) fn changed(change: String) -> ExplainedCause<VoidCause> {
-    ExplainedCause::new(VoidCause::TargetChanged, change)
+pub(crate) fn changed(change: TargetChange) -> ExplainedCause<VoidCause> {
+    ExplainedCause::new(VoidCause::TargetChanged, change.to_string())
 }
 
 fn void(call_id: ToolCallId, why: ExplainedCause<VoidCause>) -> ToolCallVoided {

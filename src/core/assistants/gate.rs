@@ -10,6 +10,7 @@ use crate::access;
 use crate::authority::Operation;
 use crate::context::Context;
 use crate::functions::tools::{self, Arguments, Tool, find, operation_of};
+use crate::values::TargetChange;
 use crate::values::decision::{Decided, Decision, RejectionCode, Result, word};
 use crate::values::details::LimitName;
 use notarium_record::{
@@ -17,8 +18,8 @@ use notarium_record::{
     Open, Passed, Policy, RawObject, Risk, Target, ToolCall, TurnId, UserId, canonical_json,
 };
 
-/// Returns why a target has changed; `None`: it has not. The executor of the call checks files.
-pub fn target_change(document: &Document, target: &Open<Target>) -> Option<String> {
+/// Returns the change of a target; `None`: it has not changed. The executor of the call checks files.
+pub fn target_change(document: &Document, target: &Open<Target>) -> Option<TargetChange> {
     TargetChanges::since(document).of(target)
 }
 
@@ -61,31 +62,33 @@ impl<'a> TargetChanges<'a> {
         Self { notebook, code: OnceCell::new() }
     }
 
-    pub(crate) fn of_call(&self, call: &ToolCall) -> Option<String> {
+    pub(crate) fn of_call(&self, call: &ToolCall) -> Option<TargetChange> {
         call.targets.iter().find_map(|target| self.of(target))
     }
 
-    /// Returns why a target has changed. A target of an unknown kind counts as changed, because this server cannot
+    /// Returns how a target has changed. A target of an unknown kind counts as changed, because this server cannot
     /// check it.
-    fn of(&self, target: &Open<Target>) -> Option<String> {
+    fn of(&self, target: &Open<Target>) -> Option<TargetChange> {
         let Some(known) = target.known() else {
-            return Some(format!("this server cannot tell whether a target of the kind '{target}' has changed"));
+            return Some(TargetChange::UnknownTarget { target: target.to_string() });
         };
         let notebook = self.notebook;
         match known {
             Target::Cell { cell_id, cell_version } => match notebook.cells.get(cell_id) {
-                None => Some(format!("cell {cell_id} is in the trash")),
-                Some(cell) if cell.cell_version != *cell_version => {
-                    Some(format!("cell {cell_id} is at version {}, not {cell_version}", cell.cell_version))
-                }
+                None => Some(TargetChange::CellDeleted { cell_id: cell_id.clone() }),
+                Some(cell) if cell.cell_version != *cell_version => Some(TargetChange::CellChanged {
+                    cell_id: cell_id.clone(),
+                    cell_version: cell.cell_version,
+                    requested_version: *cell_version,
+                }),
                 Some(_) => None,
             },
             Target::Code { .. } => {
                 let now = self.code.get_or_init(|| code_target(notebook));
-                (now != known).then(|| "the notebook's code cells are not those that it was asked for".to_owned())
+                (now != known).then_some(TargetChange::CodeChanged)
             }
             Target::Kernel { kernel_session } if !notebook.kernels.contains_key(kernel_session) => {
-                Some(format!("kernel session {kernel_session} is over"))
+                Some(TargetChange::KernelGone { kernel_session: kernel_session.clone() })
             }
             Target::Function { name, registered_version } => tools::change(notebook, name, *registered_version),
             Target::Kernel { .. } | Target::File { .. } => None,

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::authority::Operation;
 use crate::functions::schema::{ArgumentMistake, check_arguments, check_names};
+use crate::values::TargetChange;
 use crate::values::decision::{RejectionCode, Result};
 use notarium_record::{
     Cell, CellId, CellType, Document, ExecutionId, KernelSession, KernelSessionId, NotebookId, RawObject, Risk,
@@ -387,12 +388,14 @@ pub(crate) fn is_defined_in(source: &str, name: &str) -> bool {
 }
 
 /// Returns why a function is not the one of that version; `None`: it is.
-pub(crate) fn change(notebook: &Document, name: &str, registered_version: Version) -> Option<String> {
-    match notebook.functions.get(name) {
-        Some(known) if known.registered_version != registered_version => {
-            Some(format!("{name} was registered anew, and is not what it was"))
+pub(crate) fn change(notebook: &Document, name: &str, registered_version: Version) -> Option<TargetChange> {
+    let name = name.to_owned();
+    match notebook.functions.get(&name) {
+        Some(known) if known.registered_version != registered_version => Some(TargetChange::FunctionChanged { name }),
+        _ => {
+            let detail = available(notebook, &name).err()?.message;
+            Some(TargetChange::FunctionGone { name, detail })
         }
-        _ => available(notebook, name).err().map(|rejection| rejection.message),
     }
 }
 

@@ -1,16 +1,15 @@
 //! Staleness of cells with the reasons, and the dependency graph of a notebook as people and programs read it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::notebook::Notebook;
-use crate::reactive::cycle_in_words;
 use crate::reactive::graph::{Cells, Graph, distinct};
 use crate::runs::kernels::default_session;
 use crate::values::code_names::{Edge, KnownNames};
-use crate::values::decision::word;
 use notarium_record::{
     CellId, Document, Execution, ExecutionStatus, ExecutionSubject, KernelSessionId, Reactivity, Version,
 };
@@ -122,12 +121,124 @@ fn blocker(notebook: &Document, run: &Execution) -> Option<CellId> {
 pub enum Standing {
     /// A run now would give the same outputs, as far as names show.
     Fresh,
-    /// A run now may give other outputs; `why` has the reason.
+    /// A run now may give other outputs; `reason` says why.
     Stale,
     /// The cell did not run, because a cell from which it reads did not succeed.
     Blocked,
     /// The cell depends on itself through other cells, so it does not run.
     Cycle,
+}
+
+/// Reason why a cell is not fresh. In JSON: `kind`, and the ids of the cells that it is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum StaleReason {
+    /// The cell has not run, or its run was imported.
+    NotRun,
+    /// The cell ran in another kernel, or in one that has ended.
+    KernelGone,
+    /// The cell's text has changed since its run.
+    Edited,
+    /// The cell's run failed.
+    Failed,
+    /// The cell's run was cancelled.
+    Cancelled,
+    /// The cell's run was lost with its kernel or agent.
+    Lost,
+    /// The cell was deleted and restored, and its variables are missing.
+    Restored,
+    /// The cell depends on itself through others.
+    Circle {
+        /// Cells of a shortest circle, beginning with this one; at most 8. Each defines a name that the next one reads.
+        cells: Vec<CircleStep>,
+        /// Number of further cells of the circle.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        more: usize,
+    },
+    /// A cell from which this one reads has run since.
+    RanSince {
+        /// The cell from which this one reads.
+        cell_id: CellId,
+    },
+    /// A cell from which this one reads is not fresh.
+    CellStale {
+        /// The cell from which this one reads.
+        cell_id: CellId,
+    },
+    /// The cell's run was blocked, because a cell from which it reads did not succeed.
+    CellFailed {
+        /// The cell from which this one reads. Absent: its run is not known any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cell_id: Option<CellId>,
+    },
+}
+
+/// A cell of a circle, and a name that leads to the next one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CircleStep {
+    /// The cell.
+    pub cell_id: CellId,
+    /// A name that the cell defines and the next one reads.
+    pub name: String,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl StaleReason {
+    /// The other cell that the reason is about.
+    pub fn cell(&self) -> Option<&CellId> {
+        match self {
+            Self::RanSince { cell_id } | Self::CellStale { cell_id } => Some(cell_id),
+            Self::CellFailed { cell_id } => cell_id.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for StaleReason {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::NotRun => f.write_str("it has not run here"),
+            Self::KernelGone => f.write_str("the kernel that ran it is gone"),
+            Self::Edited => f.write_str("its text has changed since it ran"),
+            Self::Failed => f.write_str("its run failed"),
+            Self::Cancelled => f.write_str("its run was cancelled"),
+            Self::Lost => f.write_str("its run was lost"),
+            Self::Restored => f.write_str("it was deleted and came back, and its variables did not"),
+            Self::Circle { cells, more } => {
+                write!(f, "cells read from each other in a circle: {}", circle_in_words(cells, *more))
+            }
+            Self::RanSince { cell_id } => write!(f, "cell {cell_id}, from which it reads, has run since"),
+            Self::CellStale { cell_id } => write!(f, "cell {cell_id}, from which it reads, is not up to date"),
+            Self::CellFailed { cell_id: Some(id) } => write!(f, "cell {id}, from which it reads, did not succeed"),
+            Self::CellFailed { cell_id: None } => f.write_str("a cell from which it reads did not succeed"),
+        }
+    }
+}
+
+/// Most cells of a circle that a message or an answer names.
+const MAX_NAMED: usize = 8;
+
+/// The first cells of a shortest circle through the cell, and the number of further ones.
+pub(crate) fn circle(graph: &Graph, cell: usize) -> (Vec<CircleStep>, usize) {
+    let way = graph.cycle(cell);
+    let step = |pair: &[usize]| {
+        let edge = graph.children(pair[0]).iter().find(|edge| edge.cell == pair[1])?;
+        Some(CircleStep { cell_id: graph.id(pair[0]).clone(), name: graph.name(edge).to_owned() })
+    };
+    let cells: Vec<CircleStep> = way.windows(2).take(MAX_NAMED).filter_map(step).collect();
+    let more = way.len().saturating_sub(1 + cells.len());
+    (cells, more)
+}
+
+/// Circle as text, with the names that are read: "a (`x`) → b (`y`) → a".
+pub(crate) fn circle_in_words(cells: &[CircleStep], more: usize) -> String {
+    let steps = cells.iter().map(|step| format!("{} (`{}`) → ", step.cell_id, step.name));
+    let rest = (more > 0).then(|| format!("… {more} more … → "));
+    let start = cells.first().map(|step| step.cell_id.to_string());
+    steps.chain(rest).chain(start).collect()
 }
 
 /// A dependency: another cell, and the names that it is about.
@@ -168,6 +279,9 @@ pub struct CellReport {
     pub children: Vec<LinkReport>,
     /// The cell's state.
     pub standing: Standing,
+    /// The reason, for programs. Absent: the cell is fresh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<StaleReason>,
     /// The reason, in a sentence for people. Absent: the cell is fresh.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -219,7 +333,7 @@ fn graph_of(notebook: &Document, is_gone: IsGone, names: Arc<KnownNames>) -> Not
 
 fn cell_report(graph: &Graph, cell: usize, stale: Option<&Stale>) -> CellReport {
     let known = graph.known(cell);
-    let (why, because_of) = stale.map(|stale| why(graph, cell, stale)).unzip();
+    let reason = stale.map(|stale| reason(graph, cell, stale));
     CellReport {
         cell_id: graph.id(cell).clone(),
         reads: sorted(graph.names_of(&known.names.reads)),
@@ -233,8 +347,9 @@ fn cell_report(graph: &Graph, cell: usize, stale: Option<&Stale>) -> CellReport 
             Some(Stale::Blocked(_)) => Standing::Blocked,
             Some(_) => Standing::Stale,
         },
-        why,
-        because_of: because_of.flatten(),
+        why: reason.as_ref().map(StaleReason::to_string),
+        because_of: reason.as_ref().and_then(StaleReason::cell).cloned(),
+        reason,
         missing: sorted(graph.missing(cell).map(str::to_owned).collect()),
     }
 }
@@ -253,20 +368,22 @@ fn links(graph: &Graph, edges: &[Edge]) -> Vec<LinkReport> {
     by_cell.map(link).collect()
 }
 
-fn why(graph: &Graph, cell: usize, stale: &Stale) -> (String, Option<CellId>) {
-    let id = |cell: &usize| Some(graph.id(*cell).clone());
-    let (sentence, of) = match stale {
-        Stale::NeverRan => ("it has not run here".to_owned(), None),
-        Stale::KernelGone => ("the kernel that ran it is gone".to_owned(), None),
-        Stale::Edited => ("its text has changed since it ran".to_owned(), None),
-        Stale::Unsuccessful(ExecutionStatus::Error) => ("its run failed".to_owned(), None),
-        Stale::Unsuccessful(status) => (format!("its run was {}", word(status)), None),
-        Stale::Blocked(Some(by)) => (format!("cell {by}, from which it reads, did not succeed"), Some(by.clone())),
-        Stale::Blocked(None) => ("a cell from which it reads did not succeed".to_owned(), None),
-        Stale::VariablesGone => ("it was deleted and came back, and its variables did not".to_owned(), None),
-        Stale::Cyclic => (format!("cells read from each other in a circle: {}", cycle_in_words(graph, cell)), None),
-        Stale::Reran(of) => (format!("cell {}, from which it reads, has run since", graph.id(*of)), id(of)),
-        Stale::Ancestor(of) => (format!("cell {}, from which it reads, is not up to date", graph.id(*of)), id(of)),
-    };
-    (sentence, of)
+fn reason(graph: &Graph, cell: usize, stale: &Stale) -> StaleReason {
+    let cell_id = |cell: &usize| graph.id(*cell).clone();
+    match stale {
+        Stale::NeverRan => StaleReason::NotRun,
+        Stale::KernelGone => StaleReason::KernelGone,
+        Stale::Edited => StaleReason::Edited,
+        Stale::Unsuccessful(ExecutionStatus::Cancelled) => StaleReason::Cancelled,
+        Stale::Unsuccessful(ExecutionStatus::Lost) => StaleReason::Lost,
+        Stale::Unsuccessful(_) => StaleReason::Failed,
+        Stale::Blocked(by) => StaleReason::CellFailed { cell_id: by.clone() },
+        Stale::VariablesGone => StaleReason::Restored,
+        Stale::Cyclic => {
+            let (cells, more) = circle(graph, cell);
+            StaleReason::Circle { cells, more }
+        }
+        Stale::Reran(of) => StaleReason::RanSince { cell_id: cell_id(of) },
+        Stale::Ancestor(of) => StaleReason::CellStale { cell_id: cell_id(of) },
+    }
 }

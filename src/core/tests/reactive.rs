@@ -1,7 +1,7 @@
 //! Reactive notebooks: the runs that follow a requested one, and their ends.
 
 use crate::support::*;
-use notarium_core::reactive::{CellReport, NotebookGraph, Standing, notebook_graph};
+use notarium_core::reactive::{CellReport, CircleStep, NotebookGraph, StaleReason, Standing, notebook_graph};
 use notarium_core::{Event, ExecutionStatus, RejectionCode as Code, RejectionDetails};
 use serde_json::Value;
 
@@ -176,6 +176,7 @@ fn a_failure_blocks_what_reads_from_it_and_nothing_else() {
     let two = cell_of(&graph(&world), "two");
     assert_eq!((two.standing, two.because_of), (Standing::Blocked, Some(cell_id("one"))));
     assert_eq!(two.why.as_deref(), Some("cell one, from which it reads, did not succeed"));
+    assert_eq!(two.reason, Some(StaleReason::CellFailed { cell_id: Some(cell_id("one")) }));
     let again = ["one", "two after one", "three after two", "last after one"];
     assert_eq!(run(&mut world, "three"), again, "what failed is tried again");
 }
@@ -211,10 +212,52 @@ fn cells_in_a_circle_do_not_run_and_are_told_which() {
     assert_eq!(run(&mut world, "free"), ["free"]);
     let graph = graph(&world);
     assert_eq!(cell_of(&graph, "l").standing, Standing::Cycle);
-    assert!(cell_of(&graph, "l").why.unwrap().ends_with("l (`y`) → k (`x`) → m (`z`) → l"));
+    let l = cell_of(&graph, "l");
+    assert!(l.why.unwrap().ends_with("l (`y`) → k (`x`) → m (`z`) → l"));
+    let step = |cell: &str, name: &str| CircleStep { cell_id: cell_id(cell), name: name.to_owned() };
+    let cells = vec![step("l", "y"), step("k", "x"), step("m", "z")];
+    assert_eq!(l.reason, Some(StaleReason::Circle { cells, more: 0 }));
     assert_eq!(cell_of(&graph, "n").standing, Standing::Stale);
     edit_to(&mut world, "l", "y = 1");
     assert_eq!(run(&mut world, "l"), ["l", "k after l", "m after k", "n after k"]);
+}
+
+#[test]
+fn a_long_circle_is_named_by_its_first_cells_and_the_number_of_the_others() {
+    let circle = |count: usize| {
+        let source = |cell: usize| format!("n{cell} = n{}", (cell + count - 1) % count);
+        let cells: Vec<(String, String)> = (0..count).map(|cell| (format!("c{cell}"), source(cell))).collect();
+        let cells: Vec<(&str, &str)> = cells.iter().map(|(id, source)| (&**id, &**source)).collect();
+        cell_of(&graph(&reactive("lazy", &cells)), "c0")
+    };
+    for (count, named, more) in [(8, 8, 0), (9, 8, 1), (12, 8, 4)] {
+        let report = circle(count);
+        let Some(StaleReason::Circle { cells, more: further }) = &report.reason else { panic!("{report:?}") };
+        assert_eq!((cells.len(), *further), (named, more));
+        let end = if more == 0 { "c7 (`n7`) → c0".to_owned() } else { format!("→ … {more} more … → c0") };
+        assert!(report.why.as_ref().unwrap().ends_with(&end), "{report:?}");
+    }
+}
+
+#[test]
+fn reasons_have_a_kind_and_the_cells_that_they_are_about() {
+    let mut world = reactive("lazy", CHAIN);
+    let reasons = |world: &World| {
+        let cells = graph(world).cells.into_iter();
+        let told =
+            cells.filter_map(|cell| Some((cell.cell_id.to_string(), serde_json::to_value(cell.reason?).unwrap())));
+        serde_json::to_value(told.collect::<std::collections::BTreeMap<_, _>>()).unwrap()
+    };
+    assert_eq!(reasons(&world)["one"], json!({"kind": "not_run"}));
+    run(&mut world, "two");
+    work(&mut world, &[]);
+    assert_eq!((&reasons(&world)["one"], &reasons(&world)["two"]), (&json!(null), &json!(null)));
+    edit_to(&mut world, "one", "x = 2");
+    assert_eq!(reasons(&world)["one"], json!({"kind": "edited"}));
+    assert_eq!(reasons(&world)["two"], json!({"kind": "cell_stale", "cell_id": "one"}));
+    run(&mut world, "one");
+    work(&mut world, &[]);
+    assert_eq!(reasons(&world)["two"], json!({"kind": "ran_since", "cell_id": "one"}));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::support::*;
-use notarium_core::reactive::{Graph, KnownNames, Standing, notebook_graph};
+use notarium_core::reactive::{Graph, KnownNames, StaleReason, Standing, notebook_graph};
 use notarium_core::{Event, ExecutionStatus};
 use serde_json::Value;
 
@@ -135,7 +135,7 @@ proptest! {
         prop_assert_eq!(one.standing, Standing::Fresh, "{:?}", one);
         for child in one.children.iter().filter(|_| is_eager) {
             let child = graph.cells.iter().find(|cell| cell.cell_id == child.cell_id).expect("it is there");
-            let is_doomed = child.why.as_deref().is_some_and(|why| why.contains("circle") || why.contains("not up to date"));
+            let is_doomed = matches!(child.reason, Some(StaleReason::Circle { .. } | StaleReason::CellStale { .. }));
             prop_assert!(child.standing == Standing::Fresh || is_doomed, "{:?}", child);
         }
     }

@@ -4,7 +4,7 @@ use crate::support::*;
 use notarium_core::tools::{TOOLS, Tool};
 use notarium_core::{
     CallAnswer, EXPIRY_MS, Event, Hash, MAX_CALLS_PER_MINUTE, Open, Passed, RejectionCode as Code, Risk, Scope,
-    arguments_hash,
+    TargetChange, arguments_hash, target_change,
 };
 
 fn delete(version: u64) -> serde_json::Value {
@@ -433,4 +433,26 @@ fn every_tool_has_a_schema_that_names_its_parameters_and_words_for_people_and_mo
         let destroys = ["delete_cell", "restart_kernel"].contains(&tool.name);
         assert_eq!(tool.risk == Risk::Destructive, destroys, "{}", tool.name);
     }
+}
+
+#[test]
+fn a_changed_target_is_told_with_its_cell_and_versions() {
+    let change = |world: &World| {
+        let call = &world.notebook.tool_calls[&"del".parse().unwrap()];
+        call.targets.iter().find_map(|target| target_change(&world.notebook, target))
+    };
+    assert_eq!(change(&waiting()), None);
+    let world = edited_meanwhile();
+    let edited = change(&world).unwrap();
+    let Some(TargetChange::CellChanged { cell_id: id, cell_version, requested_version }) = change(&world) else {
+        panic!("{edited:?}")
+    };
+    assert_eq!((id, cell_version), (cell_id("a"), world.cell("a").cell_version));
+    assert!(requested_version < cell_version);
+    assert_eq!(edited.to_string(), format!("cell a is at version {cell_version}, not {requested_version}"));
+    let deleted = waiting().with(&user("ann"), json!({"DeleteCell": {"cell_id": "a"}}));
+    assert_eq!(
+        serde_json::to_value(change(&deleted).unwrap()).unwrap(),
+        json!({"kind": "cell_deleted", "cell_id": "a"})
+    );
 }

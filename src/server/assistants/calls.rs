@@ -3,7 +3,7 @@
 
 use notarium_core::tools::{Arguments, CallFunction, NewCell, NotebookTool, Tool};
 use notarium_core::{
-    Actor, CellId, CellType, Document, Event, Millis, Recorded, Risk, ToolCall, ToolCallEnd, ToolCallId,
+    Actor, CellId, CellType, Document, Event, Millis, Recorded, Risk, TargetChange, ToolCall, ToolCallEnd, ToolCallId,
     ToolCallRequested, Version, target_change,
 };
 use notarium_wire::rest::{Call, CallState, Confirmation, Effect};
@@ -116,12 +116,14 @@ fn decide(call: &mut Call, recorded: &Recorded, state: CallState, reason: Option
 pub fn preview(notebook: &Document, call: &ToolCall) -> Confirmation {
     let tool = notarium_core::tools::find(notebook, &call.function).ok();
     let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
+    let changed = call.targets.iter().find_map(|target| target_change(notebook, target));
     Confirmation {
         summary: tool
             .map_or_else(|| "A tool that this notebook does not have any more".to_owned(), NotebookTool::summary),
         risk: risk_of_call(notebook, call.risk.judged(), typed.as_ref()),
         effects: typed.map(|typed| effects(notebook, &typed)).unwrap_or_default(),
-        void: call.targets.iter().find_map(|target| target_change(notebook, target)),
+        void: changed.as_ref().map(TargetChange::to_string),
+        changed,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use notarium_core::{
     Actor, CellId, CellType, Hash, KernelSessionId, Means, Millis, NotebookId, Open, Passed, RawObject, Risk, Target,
-    ToolCallId, TurnId, Usage, Version,
+    TargetChange, ToolCallId, TurnId, Usage, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,9 +95,12 @@ pub struct Confirmation {
     pub risk: String,
     /// Effects in order of execution.
     pub effects: Vec<Effect>,
-    /// Reason why the call can no longer run: a confirmation closes it. Absent: it can run.
+    /// Reason why the call can no longer run, in a sentence for people: a confirmation closes it. Absent: it can run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub void: Option<String>,
+    /// The same reason, for programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<TargetChange>,
 }
 
 /// One effect of a call.
