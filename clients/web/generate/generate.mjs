@@ -1,9 +1,8 @@
-// Writes into src/protocol/ from protocol/: messages.ts (messages, commands, events, the document), schemas.ts (the newest schema
-// of each event type) and rest.ts.
+// Writes into src/protocol/ from protocol/: messages.ts (messages, commands, events, the document), rest.ts (the types of REST
+// answers that the page imports, without those of messages.ts) and schemas.ts (event types with their newest schema, and cell types).
 // `node generate.mjs --check` fails when what is there is stale.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { compile } from "json-schema-to-typescript";
-import openapiTS, { astToString } from "openapi-typescript";
 
 const protocol = new URL("../../../protocol/", import.meta.url);
 const target = new URL("../src/protocol/", import.meta.url);
@@ -19,35 +18,85 @@ const WRITTEN = {
   TextRange: "[number, number]",
 };
 
-/** The generator makes a numbered type where something stands beside a `$ref`, and does not know `#`. */
+/** The generator makes a numbered type where something stands beside a `$ref`, and knows neither `#` nor `prefixItems`. */
 function plain(node, root) {
   if (Array.isArray(node)) return node.map((child) => plain(child, root));
   if (node === null || typeof node !== "object") return node;
   if (typeof node.$ref === "string") return { $ref: node.$ref === "#" ? `#/$defs/${root}` : node.$ref };
-  return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, plain(child, root)]));
+  const { prefixItems, ...rest } = node;
+  const tuple = prefixItems && { items: prefixItems, additionalItems: false };
+  return Object.fromEntries(Object.entries({ ...rest, ...tuple }).map(([key, child]) => [key, plain(child, root)]));
 }
 
-async function messages() {
-  const defs = {};
-  for (const name of ["client-message", "server-message", "command", "event-payloads", "notebook"]) {
-    const { $defs, $schema, ...root } = read(`schema/${name}.json`);
-    for (const [key, value] of Object.entries({ [root.title]: root, ...$defs })) defs[key] ??= plain(value, root.title);
-  }
+/** Definitions by name as exported types. */
+async function types(defs, head) {
   for (const [name, tsType] of Object.entries(WRITTEN)) if (name in defs) defs[name] = { tsType };
   for (const value of Object.values(defs)) delete value.title;
   const properties = Object.fromEntries(Object.keys(defs).map((name) => [name, { $ref: `#/$defs/${name}` }]));
   const everything = { type: "object", properties, additionalProperties: false, $defs: defs };
   const text = await compile(everything, "Everything", {
     additionalProperties: false,
-    bannerComment: banner,
+    bannerComment: head,
     ignoreMinAndMaxItems: true,
     unreachableDefinitions: true,
     format: false,
   });
   // The generator says of each type that it was asked for.
   const noise = / \* This interface was referenced by `Everything`'s JSON-Schema\n \* via the `definition` "\w+"\.\n/g;
-  return text.replace(noise, "").replace(/\/\*\*\n( \* ?\n)? \*\/\n/g, "");
+  const index = /\nexport interface Everything \{\n[^]*?\n\}\n/;
+  return text
+    .replace(noise, "")
+    .replace(index, "\n")
+    .replace(/\/\*\*\n( \* ?\n)? \*\/\n/g, "");
 }
+
+/** Definitions of the messages' schemas, by name. */
+function messageDefinitions() {
+  const defs = {};
+  for (const name of ["client-message", "server-message", "command", "event-payloads", "notebook"]) {
+    const { $defs, $schema, ...root } = read(`schema/${name}.json`);
+    for (const [key, value] of Object.entries({ [root.title]: root, ...$defs })) defs[key] ??= plain(value, root.title);
+  }
+  return defs;
+}
+
+/** Names that the page imports from rest.ts. */
+function importedNames() {
+  const files = ["src/", "tests/", "e2e/"].flatMap((folder) => {
+    const place = new URL(`../${folder}`, import.meta.url);
+    return readdirSync(place, { recursive: true })
+      .filter((name) => /\.tsx?$/.test(name))
+      .map((name) => new URL(name, place));
+  });
+  const imports = files.flatMap((file) => [
+    ...readFileSync(file, "utf8").matchAll(/import type \{([^}]*)\} from "[./\w]*\/protocol\/rest\.ts"/g),
+  ]);
+  const names = imports.flatMap(([, list]) => list.split(",").map((name) => name.trim().split(" as ")[0]));
+  return [...new Set(names.filter(Boolean))].sort();
+}
+
+async function rest() {
+  const { schemas } = read("openapi.json").components;
+  const shared = messageDefinitions();
+  const [defs, borrowed] = [{}, new Set()];
+  const take = (name) => {
+    if (name in shared) return void borrowed.add(name);
+    if (name in defs) return;
+    if (!(name in schemas)) throw new Error(`protocol/openapi.json has no schema ${name}`);
+    const refs = [...JSON.stringify(schemas[name]).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, ref]) => ref);
+    defs[name] = plain(schemas[name], name);
+    refs.forEach(take);
+  };
+  importedNames().forEach(take);
+  const text = JSON.stringify(defs).replace(/\{"\$ref":"#\/components\/schemas\/(\w+)"\}/g, (_, name) =>
+    JSON.stringify(borrowed.has(name) ? { tsType: name } : { $ref: `#/$defs/${name}` }),
+  );
+  const imports = `import type { ${[...borrowed].sort().join(", ")} } from "./messages.ts";`;
+  return types(JSON.parse(text), `${banner}\n${imports}`);
+}
+
+/** Words of an enum's schema. */
+const words = (schema) => schema.enum ?? schema.oneOf.map((each) => each.const);
 
 /** There is a golden file for each type and schema. */
 function schemas() {
@@ -57,20 +106,27 @@ function schemas() {
     newest.set(type, Math.max(newest.get(type) ?? 0, Number(schema)));
   }
   const lines = [...newest].map(([type, schema]) => `  ["${type}", ${schema}],`);
-  return `${banner}\n/** The newest schema of each event type. */\nexport const SCHEMAS: ReadonlyMap<string, number> = new Map([\n${lines.join("\n")}\n]);\n`;
-}
+  const cellTypes = JSON.stringify(words(read("schema/event-payloads.json").$defs.CellType)).replaceAll(",", ", ");
+  return `${banner}
+import type { CellType, EventPayloads } from "./messages.ts";
 
-async function rest() {
-  const options = { emptyObjectsUnknown: true, defaultNonNullable: false, alphabetize: true };
-  return `${banner}\n${astToString(await openapiTS(read("openapi.json"), options))}`;
+export type EventType = keyof EventPayloads;
+
+export const CELL_TYPES: readonly CellType[] = ${cellTypes};
+
+/** The newest schema of each event type. */
+export const SCHEMAS: ReadonlyMap<string, number> = new Map<EventType, number>([
+${lines.join("\n")}
+]);
+`;
 }
 
 mkdirSync(target, { recursive: true });
 const isCheck = process.argv.includes("--check");
 for (const [name, text] of [
-  ["messages.ts", await messages()],
-  ["schemas.ts", schemas()],
+  ["messages.ts", await types(messageDefinitions(), banner)],
   ["rest.ts", await rest()],
+  ["schemas.ts", schemas()],
 ]) {
   const file = new URL(name, target);
   if (!isCheck) writeFileSync(file, text);

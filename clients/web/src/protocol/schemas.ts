@@ -1,6 +1,12 @@
 // Written by generate/generate.mjs from protocol/. Do not edit: run `npm run generate`.
+import type { CellType, EventPayloads } from "./messages.ts";
+
+export type EventType = keyof EventPayloads;
+
+export const CELL_TYPES: readonly CellType[] = ["code", "markdown", "raw", "sql", "prompt"];
+
 /** The newest schema of each event type. */
-export const SCHEMAS: ReadonlyMap<string, number> = new Map([
+export const SCHEMAS: ReadonlyMap<string, number> = new Map<EventType, number>([
   ["AccessGranted", 1],
   ["AccessRevoked", 1],
   ["CellAttachmentsSet", 1],

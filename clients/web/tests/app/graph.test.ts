@@ -3,7 +3,8 @@ import { describe, expect, test, vi } from "vitest";
 import { type CellReport, Graph } from "../../src/app/state/graph.ts";
 import { labelOf, linkMap } from "../../src/app/cells/links.ts";
 import type { OpenNotebook } from "../../src/app/state/notebook.ts";
-import { numbered, partsOf } from "../../src/app/words/sentences.ts";
+import type { StaleReason } from "../../src/protocol/rest.ts";
+import { changeWords, numbered, staleParts } from "../../src/app/words/sentences.ts";
 
 /** Reports of cells by id, with their dependents. */
 function reports(children: Record<string, string[]>): CellReport[] {
@@ -60,13 +61,40 @@ describe("the map of dependencies", () => {
   });
 });
 
+describe("reasons of a stale cell", () => {
+  const words = (reason: StaleReason) =>
+    staleParts(reason)
+      .map((part) => ("cell" in part ? `[${part.cell}]` : "code" in part ? `<${part.code}>` : part.text))
+      .join("");
+  test("have the cells as parts of their own", () => {
+    expect(words({ kind: "edited" })).toBe("edited since last run");
+    expect(words({ kind: "cell_stale", cell_id: "a" })).toBe("depends on [a]");
+    expect(words({ kind: "ran_since", cell_id: "a" })).toBe("[a] has run since");
+    expect(words({ kind: "cell_failed", cell_id: "a" })).toBe("[a] failed");
+    expect(words({ kind: "cell_failed" })).toBe("a cell it depends on failed");
+  });
+  test("name a circle up to its beginning, and count what is left out", () => {
+    const cells = [
+      { cell_id: "a", name: "x" },
+      { cell_id: "b", name: "y" },
+    ];
+    expect(words({ kind: "circle", cells })).toBe("circular dependency: [a] (<x>) → [b] (<y>) → [a]");
+    expect(words({ kind: "circle", cells, more: 7 })).toBe("circular dependency: [a] (<x>) → [b] (<y>) → 7 more → [a]");
+  });
+});
+
+describe("the change that makes a call impossible", () => {
+  test("is said with the cell's number", () => {
+    const change = { kind: "cell_changed", cell_id: "b", cell_version: 5, requested_version: 2 } as const;
+    expect(changeWords(change, ["a", "b"])).toBe("cell 2 has changed since");
+    expect(changeWords({ kind: "cell_deleted", cell_id: "gone" }, ["a", "b"])).toBe("the cell was deleted");
+  });
+});
+
 describe("sentences of the server", () => {
   const order = ["cell-a", "setup", "cell-c"];
   test("name cells by their numbers, and names as code", () => {
-    expect(partsOf("cells read in a circle: cell-a (`setup`) → cell-c", order)).toEqual([
-      ...[{ text: "cells read in a circle: " }, { cell: "cell-a", number: 1 }, { text: " (" }, { code: "setup" }],
-      ...[{ text: ") → " }, { cell: "cell-c", number: 3 }],
-    ]);
+    expect(numbered("cell-a leaves `setup` to cell-c", order)).toBe("cell 1 leaves setup to cell 3");
     expect(numbered("cell cell-c, from which it reads, has run since", order)).toBe("cell 3, from which it reads, has run since");
   });
   test("leave alone what is no cell of the notebook", () => {
@@ -95,7 +123,8 @@ describe("the graph of an open notebook", () => {
     };
     return { graph, store, get, told, change, answer };
   }
-  const stale = (why: string): CellReport[] => reports({ a: [] }).map((report) => ({ ...report, standing: "stale", why }));
+  const stale = (reason: StaleReason): CellReport[] =>
+    reports({ a: [] }).map((report) => ({ ...report, standing: "stale", reason }));
 
   test("is asked for once for several changes, and tells the cells whose marks are others", async () => {
     vi.useFakeTimers();
@@ -104,7 +133,7 @@ describe("the graph of an open notebook", () => {
     change();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(get).toHaveBeenCalledTimes(1);
-    await answer(5, stale("its text has changed since it ran"));
+    await answer(5, stale({ kind: "edited" }));
     expect([graph.of("a")?.standing, told]).toEqual(["stale", ["cell:a", "graph"]]);
     vi.useRealTimers();
   });
@@ -134,9 +163,9 @@ describe("the graph of an open notebook", () => {
     const { graph, answer } = opened("lazy");
     graph.watch();
     graph.watch();
-    await answer(7, stale("new"));
-    await answer(6, stale("old"));
-    expect(graph.of("a")?.why).toBe("new");
+    await answer(7, stale({ kind: "edited" }));
+    await answer(6, stale({ kind: "not_run" }));
+    expect(graph.of("a")?.reason).toEqual({ kind: "edited" });
   });
 
   test("is asked for only while somebody looks where the notebook is not reactive, and marks nothing there", async () => {
@@ -146,7 +175,7 @@ describe("the graph of an open notebook", () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(get).not.toHaveBeenCalled();
     const end = graph.watch();
-    await answer(1, stale("it has not run here"));
+    await answer(1, stale({ kind: "not_run" }));
     expect([graph.reports.length, graph.of("a")]).toEqual([1, undefined]);
     end();
     change();

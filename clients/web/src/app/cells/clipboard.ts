@@ -1,4 +1,5 @@
 // Cells on the clipboard as nbformat, for other notebooks, tabs and programs.
+import { CELL_TYPES } from "../../protocol/schemas.ts";
 import type { CellType } from "../../protocol/messages.ts";
 
 export interface CopiedCell {
@@ -60,7 +61,7 @@ function isBundles(value: unknown): value is Record<string, unknown> {
 }
 
 function kind(word: string): CellType {
-  return (["code", "markdown", "raw", "sql", "prompt"] as const).find((each) => each === word) ?? "raw";
+  return CELL_TYPES.find((each) => each === word) ?? "raw";
 }
 
 const KINDS: Record<string, CellType> = { py: "code", sql: "sql", md: "markdown", markdown: "markdown", txt: "raw" };

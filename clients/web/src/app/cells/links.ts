@@ -1,7 +1,5 @@
 // Layout of the dependency map: one line per cell that others read, in lanes where lines do not overlap.
-import type { components } from "../../protocol/rest.ts";
-
-type CellReport = components["schemas"]["CellReport"];
+import type { CellReport } from "../../protocol/rest.ts";
 
 /** Line from a cell's row to the row of a cell that reads from it. */
 export interface Link {

@@ -1,16 +1,17 @@
 // Files beside a notebook: lists, uploads and downloads. Transfers continue while the panel is closed.
-import type { components } from "../../protocol/rest.ts";
+import { wordOf } from "../words/words.ts";
+import type { FileEntry, FileRefusal, MovedFile, TrashedFile } from "../../protocol/messages.ts";
+import type { FileList, FileTrash } from "../../protocol/rest.ts";
 import { Problem } from "../../transport/rest.ts";
 import { newId } from "../../transport/ids.ts";
 import { nameParts, nextName, shownName } from "./readers.ts";
 import { sizeWords } from "../words/sizes.ts";
 import type { NotebookStore } from "../state/store.ts";
 
-export type FileList = components["schemas"]["FileList"];
-export type FileEntry = components["schemas"]["FileEntry"];
-export type FileTrash = components["schemas"]["FileTrash"];
-export type TrashedFile = components["schemas"]["TrashedFile"];
-type MovedFile = components["schemas"]["MovedFile"];
+export type { FileList };
+export type { FileEntry };
+export type { FileTrash };
+export type { TrashedFile };
 
 /** A file being transferred. */
 export interface Moving {
@@ -284,7 +285,7 @@ export class Files {
 
 export const isTaken = (error: unknown) => error instanceof Problem && error.code === "file_exists";
 
-const WORDS: Record<string, string> = {
+const WORDS: { [code in FileRefusal | "forbidden" | "unreachable"]?: string } = {
   file_exists: "A file or folder with this name exists. Choose another name.",
   agent_unreachable: "No runtime agent is connected. The files are on its machine: start it, then try again.",
   no_kernel: "Several runtime agents could run this notebook. Run a cell first, so that it’s clear whose files you mean.",
@@ -298,7 +299,7 @@ const WORDS: Record<string, string> = {
 /** The page's words for a problem; the server's message if there are none. */
 export function problemWords(error: unknown): string {
   const { message } = error as Error;
-  const words = error instanceof Problem ? WORDS[error.code] : undefined;
+  const words = error instanceof Problem ? wordOf(WORDS, error.code) : undefined;
   return words ?? message.charAt(0).toUpperCase() + message.slice(1);
 }
 

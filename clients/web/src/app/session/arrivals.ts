@@ -1,7 +1,5 @@
 // Facts about a notebook before it opens: changes made by its import, and that it is new.
-import type { components } from "../../protocol/rest.ts";
-
-type Notice = components["schemas"]["Notice"];
+import type { Notice } from "../../protocol/rest.ts";
 
 const told = new Map<string, string>();
 

@@ -2,10 +2,10 @@
 // included. The page proves possession to get a token that it keeps in memory. protocol/decisions/0014 explains why this is no
 // cookie.
 import { del, get, set } from "idb-keyval";
-import type { components } from "../../protocol/rest.ts";
+import type { SignedIn } from "../../protocol/rest.ts";
 import type { Rest } from "../../transport/rest.ts";
 
-export type SignedIn = components["schemas"]["SignedIn"];
+export type { SignedIn };
 
 interface StoredKey {
   session: string;

@@ -1,13 +1,11 @@
 // Sign-in with OpenID Connect. The page starts it with a key of this browser, and the provider redirects to `/oidc/callback`.
 // The page then proves possession of the key, so that a stolen or injected code is useless.
 import { del, entries, get, set } from "idb-keyval";
-import type { components } from "../../protocol/rest.ts";
+import type { OidcBegun as Begun, OidcOption, SignInOptions as Options } from "../../protocol/rest.ts";
 import { Problem, type Rest } from "../../transport/rest.ts";
 import { type NewKey, heldKey, makeKey, signText } from "./browserKey.ts";
 
-export type OidcOption = components["schemas"]["OidcOption"];
-type Begun = components["schemas"]["OidcBegun"];
-type Options = components["schemas"]["SignInOptions"];
+export type { OidcOption };
 
 /** State stored in this browser until the provider redirects. */
 interface Pending {

@@ -1,14 +1,14 @@
 // The signed-in person or guest. A person's session is bound to a key of this browser (`browserKey.ts`), and its token stays in
 // memory. Tokens of programs and share links are stored for the tab.
 import type { Actor } from "../../protocol/messages.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { Me, OneTimeUse } from "../../protocol/rest.ts";
 import { type NewKey, type SignedIn, forgetKey, makeKey, proveKey } from "./browserKey.ts";
 import { learn, serverNow } from "./clock.ts";
 import { type OidcOption, type Return, askAfresh, goToProvider, proofOf, providerOf, takeReturn, tellAfresh } from "./oidc.ts";
 import { Connection } from "../../transport/connection.ts";
 import { Problem, Rest } from "../../transport/rest.ts";
 
-export type Me = components["schemas"]["Me"];
+export type { Me };
 
 const KEY = "notarium.session";
 const NOT_PROVED = "not_proved";
@@ -19,7 +19,7 @@ const ONE_TIME = /^nt_(owner|reset|link)_/;
 export class Invitation extends Error {
   constructor(
     readonly token: string,
-    readonly needs: components["schemas"]["OneTimeUse"],
+    readonly needs: OneTimeUse,
   ) {
     super("Choose a password.");
   }
@@ -310,7 +310,7 @@ export async function signIn(token: string): Promise<Session> {
 
 /** Requirements of a one-time token; does not consume it. */
 function oneTimeUse(token: string) {
-  return anonymous.json<components["schemas"]["OneTimeUse"]>("POST", "/api/session/one-time", { token });
+  return anonymous.json<OneTimeUse>("POST", "/api/session/one-time", { token });
 }
 
 /** Replaces the token's session by one bound to this browser's key; undefined without key support. */

@@ -1,9 +1,9 @@
 // Databases that SQL cells can name, offered by the runtime agents with access to the notebook; one list for all cells.
-import type { components } from "../../protocol/rest.ts";
+import type { OfferedConnection as Connection } from "../../protocol/messages.ts";
+import type { Kernels } from "../../protocol/rest.ts";
 import type { OpenNotebook } from "./notebook.ts";
 
-type Kernels = components["schemas"]["Kernels"];
-export type Connection = components["schemas"]["OfferedConnection"];
+export type { Connection };
 
 /** The in-memory DuckDB that every kernel has. */
 export const IN_KERNEL = "duckdb";

@@ -1,9 +1,8 @@
 // Dependency graph of a notebook's cells; requested from the server after changes that may affect it.
-import type { components } from "../../protocol/rest.ts";
+import type { CellReport, NotebookGraph } from "../../protocol/rest.ts";
 import type { OpenNotebook } from "./notebook.ts";
 
-export type CellReport = components["schemas"]["CellReport"];
-type NotebookGraph = components["schemas"]["NotebookGraph"];
+export type { CellReport };
 
 /** Throttle: typing requests the graph at most once in this time. */
 const REST_MS = 600;
@@ -99,7 +98,7 @@ export class Graph {
   #marks(): Map<string, string> {
     const mark = ([id, cell]: [string, CellReport]): [string, string] => [
       id,
-      JSON.stringify([cell.standing, cell.why, cell.missing, cell.outdated, this.#clashes.get(id)]),
+      JSON.stringify([cell.standing, cell.reason, cell.missing, cell.outdated, this.#clashes.get(id)]),
     ];
     return new Map([...this.#cells].map(mark));
   }

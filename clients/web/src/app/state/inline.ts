@@ -1,16 +1,13 @@
 // Inline question to the assistant about one cell. The answer is a proposal: the notebook changes only when the person applies
 // it, as their own edit, which they can undo.
 import type { ChangeSet as Wire, Command } from "../../protocol/messages.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { MessagePage as Messages, TurnPage as Turns } from "../../protocol/rest.ts";
 import { newId } from "../../transport/ids.ts";
 import { chosenModel } from "./asking.ts";
 import { changesBetween } from "../cells/diff.ts";
 import type { Inline, InlineField } from "./inlineField.ts";
 import type { OpenNotebook, Typing } from "./notebook.ts";
 import { causeWords } from "../words/words.ts";
-
-type Messages = components["schemas"]["MessagePage"];
-type Turns = components["schemas"]["TurnPage"];
 
 type AskedNotebook = OpenNotebook & Typing & { readonly inline: InlineField };
 

@@ -1,7 +1,13 @@
 // Progress of the runs requested since the notebook was last idle.
 import type { EventMessage } from "../../protocol/messages.ts";
+import type { EventType } from "../../protocol/schemas.ts";
 
-const ENDS = new Set(["ExecutionCompleted", "ExecutionCancelled", "ExecutionLost", "ExecutionBlocked"]);
+const ENDS: ReadonlySet<string> = new Set<EventType>([
+  "ExecutionCompleted",
+  "ExecutionCancelled",
+  "ExecutionLost",
+  "ExecutionBlocked",
+]);
 
 export class Progress {
   total = 0;

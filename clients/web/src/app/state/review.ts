@@ -1,4 +1,6 @@
 // Review of an assistant's latest turn, cell by cell: visit, keep or undo changes.
+import type { EventType } from "../../protocol/schemas.ts";
+import { wordOf } from "../words/words.ts";
 import type { Actor, Cell, EventMessage } from "../../protocol/messages.ts";
 
 export type ChangeKind = "created" | "changed" | "moved" | "deleted";
@@ -11,7 +13,7 @@ export interface ReviewedCell {
   calls: Set<string>;
 }
 
-const KINDS: Record<string, ChangeKind> = {
+const KINDS: { [type in EventType]?: ChangeKind } = {
   CellInserted: "created",
   CellRestored: "created",
   CellSourceEdited: "changed",
@@ -38,7 +40,7 @@ export class Review {
     const { cell_id } = payload;
     if (cell_id === undefined) return [];
     if (event.undoes !== undefined && event.undoes !== null) return this.#undone(cell_id, event.undoes);
-    const kind = KINDS[event.type];
+    const kind = wordOf(KINDS, event.type);
     if (!kind || !this.#isOfTurn(event)) return [];
     this.#touch(cell_id, kind, event.correlation_id, before?.source ?? "");
     return [cell_id];

@@ -16,6 +16,7 @@ import { Edits } from "./edits.ts";
 import { Connections } from "./connections.ts";
 import { Inputs } from "./inputs.ts";
 import { Graph } from "./graph.ts";
+import { type Right, hasRight } from "./rights.ts";
 import { numbered } from "../words/sentences.ts";
 import { Focus } from "./focus.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "../cells/headings.ts";
@@ -162,20 +163,23 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
   }
 
   get mayEdit(): boolean {
-    const { role } = this.replica;
-    return ["author", "editor", "owner"].includes(role ?? "") && !this.document.archived && !this.replica.isReadOnly;
+    return this.#may("edit");
   }
 
   get mayOrganise(): boolean {
-    return ["editor", "owner"].includes(this.replica.role ?? "") && this.mayEdit;
+    return this.#may("organise");
   }
 
   get mayConverse(): boolean {
-    return !["viewer", undefined].includes(this.replica.role) && !this.document.archived && !this.replica.isReadOnly;
+    return this.#may("converse");
   }
 
   get mayRun(): boolean {
-    return ["runner", "editor", "owner"].includes(this.replica.role ?? "") && !this.document.archived && !this.replica.isReadOnly;
+    return this.#may("run");
+  }
+
+  #may(right: Right): boolean {
+    return hasRight(this.replica.role, right) && !this.document.archived && !this.replica.isReadOnly;
   }
 
   get isLive(): boolean {

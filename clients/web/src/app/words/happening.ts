@@ -1,7 +1,7 @@
 // Words for live activity in the list of notebooks. Does not use the DOM.
-import type { components } from "../../protocol/rest.ts";
+import type { NotebookNow } from "../../protocol/rest.ts";
 
-export type NotebookNow = components["schemas"]["NotebookNow"];
+export type { NotebookNow };
 
 /** Example: “Ann and Bo are here; 1 running, 2 queued”. Empty without activity. */
 export function nowWords({ running, queued, people }: NotebookNow): string {

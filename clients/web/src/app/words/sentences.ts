@@ -1,44 +1,66 @@
-// The server's sentences about cells, in the page's words and with cell numbers instead of ids.
+// Words for facts about cells, with cell numbers instead of ids.
+import type { StaleReason, TargetChange } from "../../protocol/rest.ts";
 
-export type SentencePart = { text: string } | { code: string } | { cell: string; number: number };
+export type SentencePart = { text: string } | { code: string } | { cell: string };
 
-const WHYS: [RegExp, string][] = [
-  [/^it has not run here$/, "not run yet"],
-  [/^the kernel that ran it is gone$/, "its kernel has stopped"],
-  [/^its text has changed since it ran$/, "edited since last run"],
-  [/^its run failed$/, "its last run failed"],
-  [/^it was deleted and came back, and its variables did not$/, "restored without its variables"],
-  [/^cells read from each other in a circle: /, "circular dependency: "],
-  [/^(cell \S+), from which it reads, has run since$/, "$1 has run since"],
-  [/^(cell \S+), from which it reads, is not up to date$/, "depends on $1"],
-  [/^(cell \S+), from which it reads, did not succeed$/, "$1 failed"],
-  [/^a cell from which it reads did not succeed$/, "a cell it depends on failed"],
-];
+/** Reasons that concern the cell alone. */
+const ALONE = {
+  not_run: "not run yet",
+  kernel_gone: "its kernel has stopped",
+  edited: "edited since last run",
+  failed: "its last run failed",
+  cancelled: "its last run was cancelled",
+  lost: "its last run was lost",
+  restored: "restored without its variables",
+} satisfies Record<Exclude<StaleReason["kind"], "circle" | "ran_since" | "cell_stale" | "cell_failed">, string>;
 
-/** Reason why a cell is stale, shorter than the server's (src/core/reactive/staleness.rs). */
-export function whyWords(why: string): string {
-  const [from, to] = WHYS.find(([pattern]) => pattern.test(why)) ?? [/^$/, ""];
-  return why.replace(from, to);
-}
-
-/** Splits a server's sentence into parts and replaces cell ids by cell numbers. */
-export function partsOf(sentence: string, order: readonly string[]): SentencePart[] {
-  const parts: SentencePart[] = [];
-  let at = 0;
-  for (const found of sentence.matchAll(/`([^`]+)`|(?:\bcell )?(?<![\w-])([\w-]{4,64})/g)) {
-    const [all, code, id = ""] = found;
-    const number = order.indexOf(id) + 1;
-    if (code === undefined && number === 0) continue;
-    if (found.index > at) parts.push({ text: sentence.slice(at, found.index) });
-    parts.push(code === undefined ? { cell: id, number } : { code });
-    at = found.index + all.length;
+/** Reason why a cell is stale, in parts, so that cells can be links. */
+export function staleParts(reason: StaleReason): SentencePart[] {
+  switch (reason.kind) {
+    case "circle":
+      return circleParts(reason);
+    case "ran_since":
+      return [{ cell: reason.cell_id }, { text: " has run since" }];
+    case "cell_stale":
+      return [{ text: "depends on " }, { cell: reason.cell_id }];
+    case "cell_failed":
+      return [reason.cell_id ? { cell: reason.cell_id } : { text: "a cell it depends on" }, { text: " failed" }];
+    default:
+      return [{ text: ALONE[reason.kind] }];
   }
-  if (at < sentence.length) parts.push({ text: sentence.slice(at) });
-  return parts;
 }
 
-/** The same sentence as plain text. */
+/** Example: “circular dependency: cell 5 (left) → cell 6 (right) → cell 5”. */
+function circleParts({ cells, more = 0 }: Extract<StaleReason, { kind: "circle" }>): SentencePart[] {
+  const steps = cells.flatMap(({ cell_id, name }) => [{ cell: cell_id }, { text: " (" }, { code: name }, { text: ") → " }]);
+  const start = cells.slice(0, 1).map(({ cell_id }) => ({ cell: cell_id }));
+  return [{ text: "circular dependency: " }, ...steps, ...(more > 0 ? [{ text: `${more} more → ` }] : []), ...start];
+}
+
+/** Change that makes a tool call impossible; follows “No longer possible: ”. */
+export function changeWords(change: TargetChange, order: readonly string[]): string {
+  switch (change.kind) {
+    case "cell_deleted":
+      return "the cell was deleted";
+    case "cell_changed":
+      return `cell ${order.indexOf(change.cell_id) + 1} has changed since`;
+    case "code_changed":
+      return "the notebook’s code has changed since";
+    case "kernel_gone":
+      return "the kernel has stopped";
+    case "function_changed":
+      return `${change.name} was registered again`;
+    case "function_gone":
+      return `${change.name} is no longer available`;
+    case "unknown_target":
+      return "the server can’t check whether its target has changed";
+  }
+}
+
+/** A sentence from the record or of a notice, with cell numbers instead of ids, and without the backticks of names. */
 export function numbered(sentence: string, order: readonly string[]): string {
-  const words = (part: SentencePart) => ("cell" in part ? `cell ${part.number}` : "code" in part ? part.code : part.text);
-  return partsOf(sentence, order).map(words).join("");
+  return sentence.replace(/`([^`]+)`|(?:\bcell )?(?<![\w-])([\w-]{4,64})/g, (all, code?: string, id?: string) => {
+    const number = id === undefined ? 0 : order.indexOf(id) + 1;
+    return code ?? (number === 0 ? all : `cell ${number}`);
+  });
 }

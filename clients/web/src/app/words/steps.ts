@@ -1,5 +1,7 @@
 // Groups events into the steps of the history, each with its author and words.
 import type { Actor, EventMessage } from "../../protocol/messages.ts";
+import type { EventType } from "../../protocol/schemas.ts";
+import { wordOf } from "./words.ts";
 
 export interface Step {
   first: number;
@@ -27,7 +29,7 @@ function kindOf(type: string): Kind | undefined {
 /** Name of a cell, for steps that concern only one. */
 export type NameOf = (cell: string) => string;
 
-const WORDS: Record<string, string> = {
+const WORDS: { [type in EventType | "TakenOver"]?: string } = {
   NotebookCreated: "created the notebook",
   NotebookRenamed: "renamed the notebook",
   NotebookMetadataSet: "changed the notebook’s metadata",
@@ -74,7 +76,7 @@ const WORDS: Record<string, string> = {
 const OF_CELLS = new Set(
   Object.keys(WORDS).filter((type) => type.startsWith("Cell") || ["ExecutionRequested", "ExecutionCancelRequested"].includes(type)),
 );
-const OF_RUNS = new Set(["ExecutionCompleted", "ExecutionLost"]);
+const OF_RUNS: ReadonlySet<string> = new Set<EventType>(["ExecutionCompleted", "ExecutionLost"]);
 
 /** Steps, newest first: consecutive events of one correlation and author form a step. */
 export function steps(events: readonly EventMessage[], nameOf?: NameOf): Step[] {
@@ -131,7 +133,7 @@ export function wordsOf(events: readonly EventMessage[], nameOf?: NameOf): strin
   const imported = new Set(events.filter(isImport).flatMap(({ payload }) => runOf(payload)));
   for (const event of events) {
     const type = typeOf(event);
-    if (WORDS[type] === undefined || runOf(event.payload).some((run) => imported.has(run))) continue;
+    if (wordOf(WORDS, type) === undefined || runOf(event.payload).some((run) => imported.has(run))) continue;
     cells.set(type, (cells.get(type) ?? new Set()).add(cellOf(event)[0] ?? event.id));
   }
   if (imported.size > 0) cells.set(IMPORTED, imported);
@@ -141,7 +143,7 @@ export function wordsOf(events: readonly EventMessage[], nameOf?: NameOf): strin
     const [only] = ids;
     const one = size === 1 && only !== undefined && nameOf ? nameOf(only) : "a cell";
     if (type === IMPORTED) return `${undo}imported the outputs of ${size === 1 ? "a cell" : `${size} cells`}`;
-    const words = WORDS[type] ?? type;
+    const words = wordOf(WORDS, type) ?? type;
     if (OF_CELLS.has(type)) return `${undo}${words} ${size === 1 ? one : `${size} cells`}`;
     if (OF_RUNS.has(type)) return `${words} ${size === 1 ? "a run" : `${size} runs`}`;
     return undo + words;

@@ -1,6 +1,7 @@
 // A conversation for the assistant's panel: its messages and the end of each tool call.
-import type { EventMessage, MessageBlock, MessagePosted } from "../../protocol/messages.ts";
-import { duration, plain } from "./words.ts";
+import type { EventMessage, MessageBlock, MessagePosted, ToolCallEnd } from "../../protocol/messages.ts";
+import type { EventType } from "../../protocol/schemas.ts";
+import { duration, plain, wordOf } from "./words.ts";
 
 export interface Said {
   id: string;
@@ -19,14 +20,14 @@ export interface CallEnd {
   result?: string;
 }
 
-const ENDS: Record<string, [state: string, isBad: boolean]> = {
+const ENDS: { [type in EventType]?: [state: string, isBad: boolean] } = {
   ToolCallDenied: ["Denied", true],
   ToolCallWithdrawn: ["Withdrawn", false],
   ToolCallVoided: ["Outdated", true],
   ToolCallExpired: ["Expired", true],
 };
 
-const EXECUTED: Record<string, string> = { ok: "", error: "Failed", outcome_unknown: "Outcome unknown" };
+const EXECUTED = { ok: "", error: "Failed", outcome_unknown: "Outcome unknown" } satisfies Record<ToolCallEnd, string>;
 
 /** The end of a call, if the event is one. */
 export function endOf(event: Pick<EventMessage, "type" | "payload">): [call: string, CallEnd] | undefined {
@@ -39,7 +40,7 @@ export function endOf(event: Pick<EventMessage, "type" | "payload">): [call: str
     result?: string;
   };
   if (payload.call_id === undefined) return undefined;
-  const known = ENDS[event.type];
+  const known = wordOf(ENDS, event.type);
   if (known)
     return [
       payload.call_id,
@@ -50,7 +51,7 @@ export function endOf(event: Pick<EventMessage, "type" | "payload">): [call: str
   return [
     payload.call_id,
     {
-      ...{ state: EXECUTED[String(payload.end)] ?? plain(payload.end), words: took, isBad: payload.end !== "ok" },
+      ...{ state: wordOf(EXECUTED, payload.end) ?? plain(payload.end), words: took, isBad: payload.end !== "ok" },
       ...(payload.result !== undefined && { result: payload.result }),
     },
   ];

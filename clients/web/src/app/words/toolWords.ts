@@ -1,6 +1,7 @@
 // Tool calls of an assistant in words: “Change cell 2”, and when done “Changed cell 2”.
 import { numbered } from "./sentences.ts";
-import { plain } from "./words.ts";
+import { plain, wordOf } from "./words.ts";
+import type { Risk } from "../../protocol/messages.ts";
 
 export type CallArguments = { [name: string]: unknown };
 
@@ -45,12 +46,12 @@ const DESTRUCTIVE: Record<string, string> = {
   create_notebook: "Create and run",
 };
 
-const RISKS: Record<string, string> = {
+const RISKS = {
   read: "Only reads.",
   edit: "Can be undone.",
   sensitive: "May reach outside the notebook.",
   destructive: "Cannot be undone.",
-};
+} satisfies Record<Risk, string>;
 
 function filled(pattern: string, given: CallArguments, order: readonly string[]): string {
   const text = (value: unknown, otherwise: string) => (typeof value === "string" && value !== "" ? value : otherwise);
@@ -77,7 +78,7 @@ export function allowWords(name: string, risk: unknown): string {
 
 /** Words for a risk, until the server has assessed this call. */
 export function riskWords(risk: unknown): string {
-  return RISKS[String(risk)] ?? sentence(plain(risk));
+  return wordOf(RISKS, risk) ?? sentence(plain(risk));
 }
 
 /** The server's reason as a sentence, with cell numbers instead of ids. */

@@ -1,8 +1,8 @@
 // Words for states, times and durations.
 import { serverNow } from "../session/clock.ts";
-import type { Actor, Execution } from "../../protocol/messages.ts";
+import type { Actor, EndCause, Execution, ExecutionStatus, KernelCause } from "../../protocol/messages.ts";
 
-const STATUS: Record<string, string> = {
+const STATUS = {
   queued: "Queued",
   assigned: "Next",
   running: "Running",
@@ -11,7 +11,12 @@ const STATUS: Record<string, string> = {
   cancelled: "Cancelled",
   blocked: "Skipped: an earlier cell failed",
   lost: "Kernel died",
-};
+} satisfies Record<ExecutionStatus, string>;
+
+/** Entry of a table for a word of the protocol; undefined for a word of a later version. */
+export function wordOf<Entry>(table: { readonly [word: string]: Entry }, word: unknown): Entry | undefined {
+  return typeof word === "string" && Object.hasOwn(table, word) ? table[word] : undefined;
+}
 
 /** A protocol word, or the name of a variant, in readable form; unknown words are shown as they are. */
 export function plain(word: unknown): string {
@@ -21,7 +26,7 @@ export function plain(word: unknown): string {
 }
 
 export function statusWords(run: Execution): string {
-  const words = STATUS[run.status] ?? plain(run.status);
+  const words = wordOf(STATUS, run.status) ?? plain(run.status);
   const cause = endSentence(run);
   return cause && cause !== words.toLowerCase() ? `${words}: ${cause}` : words;
 }
@@ -33,7 +38,7 @@ export function kernelName(kernelspec: string): string {
 }
 
 /** Words after a colon, by cause in the protocol. */
-const CAUSES: Record<string, string> = {
+const CAUSES = {
   requested: "stopped",
   interrupted: "interrupted",
   timed_out: "time limit reached",
@@ -52,10 +57,10 @@ const CAUSES: Record<string, string> = {
   not_installed: "not installed",
   cannot_start: "couldn’t be started",
   no_answer: "no answer",
-};
+} satisfies Record<EndCause | KernelCause, string>;
 
 /** End of a kernel as a sentence without its full stop. */
-const KERNEL_ENDS: Record<string, string> = {
+const KERNEL_ENDS = {
   shut_down: "The kernel was shut down",
   restarted: "The kernel was restarted",
   idle: "The kernel was stopped because it was idle",
@@ -66,11 +71,11 @@ const KERNEL_ENDS: Record<string, string> = {
   agent_stopped: "The runtime agent was stopped",
   agent_lost: "The runtime agent disconnected",
   given_up: "The kernel was given up",
-};
+} satisfies Record<KernelCause, string>;
 
 /** Example: “The kernel crashed (exit code 1)”. */
 export function kernelEnd({ cause, detail }: { cause: unknown; detail?: string | null }): string {
-  const words = KERNEL_ENDS[String(cause)] ?? `The kernel stopped (${plain(cause)})`;
+  const words = wordOf(KERNEL_ENDS, cause) ?? `The kernel stopped (${plain(cause)})`;
   const why = detail ? shortDetail(withoutLog(detail).words) : "";
   return why === "" ? words : `${words} (${why})`;
 }
@@ -89,7 +94,7 @@ function shortDetail(detail: string): string {
 
 /** A cause in words: its detail, else its meaning, else the protocol's word. */
 export function causeWords(cause: unknown, detail?: string | null): string {
-  return (detail ? shortDetail(withoutLog(detail).words) : undefined) ?? CAUSES[String(cause)] ?? plain(cause);
+  return (detail ? shortDetail(withoutLog(detail).words) : undefined) ?? wordOf(CAUSES, cause) ?? plain(cause);
 }
 
 /** Separates the end of a kernel from its process's last output (src/agent/kernel.rs), which has several lines. */
@@ -99,7 +104,7 @@ export function withoutLog(detail: string): { words: string; log?: string } {
 }
 
 /** Words for a cause when its author is known. */
-const ENDED_BY: Record<string, (name: string) => string> = {
+const ENDED_BY: { [cause in EndCause]?: (name: string) => string } = {
   requested: (name) => `Cancelled by ${inside(name)}`,
   interrupted: (name) => `Interrupted by ${inside(name)}`,
   cell_deleted: (name) => `Cancelled: ${inside(name)} deleted the cell`,
@@ -116,7 +121,7 @@ function inside(name: string): string {
 
 /** Example: “Interrupted by Ann”; without a name or an author, `statusWords`. */
 export function endedWords(run: Execution, name: string | undefined): string {
-  const words = name && !run.notice && run.status === "cancelled" ? ENDED_BY[String(run.end_cause)] : undefined;
+  const words = name && !run.notice && run.status === "cancelled" ? wordOf(ENDED_BY, run.end_cause) : undefined;
   return words === undefined || name === undefined ? statusWords(run) : words(name);
 }
 

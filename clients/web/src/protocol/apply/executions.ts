@@ -4,10 +4,13 @@ import type { Document } from "../document.ts";
 import type { Folding, Handlers } from "../apply.ts";
 import { output as outputValue, present, without } from "../values.ts";
 
-const FINISHED: ReadonlySet<ExecutionStatus> = new Set(["ok", "error", "cancelled", "blocked", "lost"] as ExecutionStatus[]);
+const FINISHED = {
+  ...{ queued: false, assigned: false, running: false },
+  ...{ ok: true, error: true, cancelled: true, blocked: true, lost: true },
+} satisfies Record<ExecutionStatus, boolean>;
 
 export function isFinished(status: ExecutionStatus): boolean {
-  return FINISHED.has(status);
+  return FINISHED[status];
 }
 
 export const executionEvents: Handlers = {

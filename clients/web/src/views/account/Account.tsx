@@ -6,11 +6,9 @@ import { serverNow } from "../../app/session/clock.ts";
 import { type OidcOption, goToProvider } from "../../app/session/oidc.ts";
 import { type Session, isNotProved, provider } from "../../app/session/session.ts";
 import { date } from "../../app/words/words.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { Identity } from "../../protocol/rest.ts";
 import { AskAgain } from "./AskAgain.tsx";
 import { CredentialField, CredentialForm, NewPassword } from "./CredentialForm.tsx";
-
-type Identity = components["schemas"]["Identity"];
 
 const TOKEN_MS = 30 * 86_400_000;
 

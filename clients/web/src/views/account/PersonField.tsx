@@ -2,10 +2,8 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { useEffect, useState } from "react";
 import { hueOf } from "../../app/words/words.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { FoundPerson as Found } from "../../protocol/rest.ts";
 import type { Rest } from "../../transport/rest.ts";
-
-type Found = components["schemas"]["FoundPerson"];
 
 const ASK_MS = 120;
 

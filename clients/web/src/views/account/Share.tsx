@@ -5,25 +5,23 @@ import { type FormEvent, useCallback, useEffect, useMemo, useState } from "react
 import { serverNow } from "../../app/session/clock.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
-import { date, hueOf, initials } from "../../app/words/words.ts";
+import { date, hueOf, initials, wordOf } from "../../app/words/words.ts";
 import { isNotProved, linkTo } from "../../app/session/session.ts";
 import type { AccessEntry, Role } from "../../protocol/messages.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { CreatedShareLink, NotebookPage, Person, ShareLink, Workspace } from "../../protocol/rest.ts";
 import { Problem, type Rest } from "../../transport/rest.ts";
 import { AskAgain } from "./AskAgain.tsx";
 import { PersonField } from "./PersonField.tsx";
 
-type ShareLink = components["schemas"]["ShareLink"];
-type Workspace = components["schemas"]["Workspace"];
-
-export const ROLES: [Role, string][] = [
-  ["viewer", "Can view"],
-  ["commenter", "Can comment and ask the assistant"],
-  ["runner", "Can run"],
-  ["author", "Can edit, not run"],
-  ["editor", "Can edit and run"],
-  ["owner", "Owner"],
-];
+/** Roles of people, from the least rights to the most. */
+const ROLES = {
+  viewer: "Can view",
+  commenter: "Can comment and ask the assistant",
+  runner: "Can run",
+  author: "Can edit, not run",
+  editor: "Can edit and run",
+  owner: "Owner",
+} satisfies Record<Exclude<Role, "agent">, string>;
 
 const DAY_MS = 86_400_000;
 const TERMS: [string, number | undefined][] = [
@@ -114,7 +112,7 @@ function AddPerson({ store, attempt }: PartProps) {
 /** Returns the id of the user with exactly this login. */
 async function idOf(rest: Rest, login: string): Promise<string> {
   try {
-    return (await rest.get<components["schemas"]["Person"]>(`/api/people?login=${encodeURIComponent(login)}`)).id;
+    return (await rest.get<Person>(`/api/people?login=${encodeURIComponent(login)}`)).id;
   } catch (error) {
     if (error instanceof Problem && error.status === 404) throw new Error(`No account with the login ‘${login}’.`);
     throw error;
@@ -140,7 +138,7 @@ function RoleSelect({
       disabled={isDisabled}
       onChange={(event) => choose(event.target.value as Role)}
     >
-      {ROLES.map(([value, words]) => (
+      {Object.entries(ROLES).map(([value, words]) => (
         <option key={value} value={value}>
           {words}
         </option>
@@ -210,7 +208,7 @@ function Links({ store, attempt }: PartProps) {
     void attempt(async () => {
       const body = { role, label, expires_at: term === undefined ? null : serverNow() + term };
       const rest = await session.deciding();
-      const { token } = await rest.json<components["schemas"]["CreatedShareLink"]>("POST", path, body);
+      const { token } = await rest.json<CreatedShareLink>("POST", path, body);
       setMade(linkTo(store.id, token));
       load();
     });
@@ -240,8 +238,7 @@ function Links({ store, attempt }: PartProps) {
             <span className="grow">
               {link.label || "Guest"}{" "}
               <span className="small quiet">
-                {ROLES.find(([value]) => value === link.role)?.[1] ?? link.role},{" "}
-                {link.expires_at ? `until ${date(link.expires_at)}` : "until revoked"}
+                {wordOf(ROLES, link.role) ?? link.role}, {link.expires_at ? `until ${date(link.expires_at)}` : "until revoked"}
               </span>
             </span>
             <button
@@ -310,7 +307,7 @@ function InWorkspace({ store, isOwner, attempt }: PartProps & { isOwner: boolean
       const mine = await rest.get<Workspace[]>("/api/workspaces");
       setWorkspaces(mine);
       for (const { id } of mine) {
-        const { notebooks } = await rest.get<components["schemas"]["NotebookPage"]>(`/api/notebooks?workspace=${id}&limit=200`);
+        const { notebooks } = await rest.get<NotebookPage>(`/api/notebooks?workspace=${id}&limit=200`);
         if (notebooks.some((each) => each.id === store.id)) setChosen(id);
       }
     });

@@ -4,7 +4,7 @@ import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { date } from "../../app/words/words.ts";
 import type { Policy } from "../../protocol/messages.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { Model as Offered, Models } from "../../protocol/rest.ts";
 import { callWords } from "../../app/words/toolWords.ts";
 
 interface Props {
@@ -15,13 +15,11 @@ interface Props {
   models: string[];
 }
 
-const POLICIES: [Policy, string, string][] = [
-  ["guarded", "Guarded", "Edits freely. Asks before it deletes, overwrites or reaches outside."],
-  ["ask_for_every_edit", "Ask for every edit", "Asks before everything except reading."],
-  ["trusted", "Trusted", "Asks only before destructive steps."],
-];
-
-type Offered = components["schemas"]["Model"];
+const POLICIES: { readonly [policy in Policy]: [name: string, words: string] } = {
+  guarded: ["Guarded", "Edits freely. Asks before it deletes, overwrites or reaches outside."],
+  ask_for_every_edit: ["Ask for every edit", "Asks before everything except reading."],
+  trusted: ["Trusted", "Asks only before destructive steps."],
+};
 
 interface PickerProps {
   store: NotebookStore;
@@ -37,7 +35,7 @@ function ModelPicker({ store, model, setModel, answered }: PickerProps) {
   const [isTyping, setIsTyping] = useState(false);
   useEffect(() => {
     // An older server has no such route: fall back to typing the name.
-    rest.get<components["schemas"]["Models"]>("/api/models").then(
+    rest.get<Models>("/api/models").then(
       ({ models }) => setOffered(models),
       () => setIsTyping(true),
     );
@@ -105,7 +103,7 @@ export function AssistantSettings({ store, model, setModel, models }: Props) {
       <ModelPicker store={store} model={model} setModel={setModel} answered={models} />
       <fieldset className="stack tight" disabled={!isOwner}>
         <legend className="small">Permissions{isOwner ? "" : " (only owners can change them)"}</legend>
-        {POLICIES.map(([value, name, words]) => (
+        {(Object.entries(POLICIES) as [Policy, [string, string]][]).map(([value, [name, words]]) => (
           <label key={value} className="choice">
             <input
               type="radio"

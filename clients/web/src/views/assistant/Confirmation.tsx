@@ -3,11 +3,11 @@ import { Check, ShieldAlert, X } from "lucide-react";
 import { Suspense, useState } from "react";
 import { serverNow } from "../../app/session/clock.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
-import { numbered } from "../../app/words/sentences.ts";
+import { changeWords } from "../../app/words/sentences.ts";
 import { type CallArguments, allowWords, callWords, reasonWords, riskWords } from "../../app/words/toolWords.ts";
-import { ago, date } from "../../app/words/words.ts";
-import type { ToolCall } from "../../protocol/messages.ts";
-import type { components } from "../../protocol/rest.ts";
+import { ago, date, wordOf } from "../../app/words/words.ts";
+import type { CellType, ToolCall } from "../../protocol/messages.ts";
+import type { Effect } from "../../protocol/rest.ts";
 import { newId } from "../../transport/ids.ts";
 import { useName } from "../../ui/Author.tsx";
 import { Arguments, serverOf } from "./ToolCall.tsx";
@@ -16,16 +16,14 @@ import { part } from "../../ui/parts.ts";
 
 const WordDiff = part(() => import("../../ui/Diff.tsx"));
 
-type Effect = components["schemas"]["Effect"];
-
 /** Names of cell types, by the server's type. */
-const CELLS: Record<string, string> = {
+const CELLS = {
   code: "a code cell",
   markdown: "a text cell",
   raw: "a raw cell",
   sql: "an SQL cell",
   prompt: "a prompt",
-};
+} satisfies Record<CellType, string>;
 
 interface Props {
   store: NotebookStore;
@@ -80,7 +78,7 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
       {confirmation?.effects.map((effect, index) => (
         <EffectView key={index} effect={effect} store={store} call={call} />
       ))}
-      {confirmation?.void && <p className="error">No longer possible: {numbered(confirmation.void, order)}</p>}
+      {confirmation?.changed && <p className="error">No longer possible: {changeWords(confirmation.changed, order)}</p>}
       <details>
         <summary className="small quiet">Details</summary>
         <p className="small mono">{call.function}</p>
@@ -127,7 +125,7 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
 function EffectView({ effect, store, call }: { effect: Effect; store: NotebookStore; call: ToolCall }) {
   switch (effect.kind) {
     case "creates":
-      return <Shown title={`Adds ${CELLS[effect.cell_type] ?? "a cell"}`} text={effect.source} />;
+      return <Shown title={`Adds ${wordOf(CELLS, effect.cell_type) ?? "a cell"}`} text={effect.source} />;
     case "changes":
       return <Changes effect={effect} store={store} call={call} />;
     case "deletes":

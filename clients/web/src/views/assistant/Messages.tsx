@@ -8,7 +8,7 @@ import { type CallEnd, type Said, endOf, isObject, joined, resultsOf, saidOf } f
 import { changing } from "../../app/state/assistants.ts";
 import { duration, plain } from "../../app/words/words.ts";
 import type { ActivityKind, MessageBlock, MessagePosted } from "../../protocol/messages.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { MessagePage, TurnPage, TurnSummary as Turn } from "../../protocol/rest.ts";
 import { Rejected } from "../../transport/outbox.ts";
 import { Answer } from "./Answer.tsx";
 import { Attached } from "./Attached.tsx";
@@ -16,8 +16,7 @@ import { Rendered } from "../outputs/Rendered.tsx";
 import { ToolCallView } from "./ToolCall.tsx";
 import { MenuPopup } from "../../ui/MenuPopup.tsx";
 
-type MessagePage = components["schemas"]["MessagePage"];
-export type Turn = components["schemas"]["TurnSummary"];
+export type { Turn };
 
 interface Props {
   store: NotebookStore;
@@ -299,12 +298,10 @@ export function useTurns(store: NotebookStore, conversation: string, turn: strin
   useEffect(() => {
     if (!store.document.conversations.has(conversation)) return setTurns([]);
     let isGone = false;
-    store.session.rest
-      .get<components["schemas"]["TurnPage"]>(`/api/notebooks/${store.id}/turns?conversation=${conversation}&limit=100`)
-      .then(
-        (page) => !isGone && setTurns(page.turns),
-        () => undefined,
-      );
+    store.session.rest.get<TurnPage>(`/api/notebooks/${store.id}/turns?conversation=${conversation}&limit=100`).then(
+      (page) => !isGone && setTurns(page.turns),
+      () => undefined,
+    );
     return () => void (isGone = true);
   }, [store, conversation, turn]);
   return turns;

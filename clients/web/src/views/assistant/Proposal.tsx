@@ -3,7 +3,7 @@
 import { Bot, Check, X } from "lucide-react";
 import { Suspense } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
-import { numbered } from "../../app/words/sentences.ts";
+import { changeWords } from "../../app/words/sentences.ts";
 import type { ToolCall } from "../../protocol/messages.ts";
 import { allowWords, callWords } from "../../app/words/toolWords.ts";
 import { Trial, TryButton, useTrial } from "./Trial.tsx";
@@ -63,8 +63,8 @@ export default function Proposal({ store, id, callId, call }: Props) {
         </Suspense>
       )}
       <Trial store={store} trial={trial} />
-      {full?.confirmation?.void && (
-        <p className="error small">No longer possible: {numbered(full.confirmation.void, store.document.order)}</p>
+      {full?.confirmation?.changed && (
+        <p className="error small">No longer possible: {changeWords(full.confirmation.changed, store.document.order)}</p>
       )}
       {full?.may_decide === false && <p className="small">Someone else has to allow this.</p>}
       {error && <p className="error small">{error}</p>}

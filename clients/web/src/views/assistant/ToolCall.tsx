@@ -4,7 +4,8 @@ import { useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
 import type { CallEnd } from "../../app/words/talk.ts";
 import { callWords, parsedArguments } from "../../app/words/toolWords.ts";
-import { plain } from "../../app/words/words.ts";
+import { plain, wordOf } from "../../app/words/words.ts";
+import type { ToolCallPhase } from "../../protocol/messages.ts";
 
 interface Props {
   store: NotebookStore;
@@ -13,17 +14,19 @@ interface Props {
   end: CallEnd | undefined;
 }
 
-const PHASES: Record<string, string> = {
+const PHASES = {
   waiting: "Waiting for approval",
   confirmed: "Allowed",
   passed: "Starting",
   started: "Running",
-};
+} satisfies Record<ToolCallPhase["phase"], string>;
 
 export function ToolCallView({ store, call, result, end }: Props) {
   const [isOpen, setIsOpen] = useState(false);
   const phase = store.document.tool_calls.get(call.call_id)?.phase.phase;
-  const state = phase ? (PHASES[phase] ?? plain(phase)) : (end?.state ?? (result ? (result.isError ? "Failed" : "") : "Not run"));
+  const state = phase
+    ? (wordOf(PHASES, phase) ?? plain(phase))
+    : (end?.state ?? (result ? (result.isError ? "Failed" : "") : "Not run"));
   const look = phase ? (phase === "waiting" ? "asks" : "open") : (end?.isBad ?? result?.isError ?? true) ? "bad" : "good";
   const known = parsedArguments(call.arguments);
   const cell = typeof known?.cell_id === "string" && store.document.cells.has(known.cell_id) ? known.cell_id : undefined;

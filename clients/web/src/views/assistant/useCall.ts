@@ -2,9 +2,9 @@
 import { useEffect, useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
 import type { Command, ToolCall } from "../../protocol/messages.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { CallInFull as InFull } from "../../protocol/rest.ts";
 
-export type InFull = components["schemas"]["CallInFull"];
+export type { InFull };
 
 const SETTLE_MS = 400;
 

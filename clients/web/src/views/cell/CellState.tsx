@@ -159,7 +159,7 @@ function isShort(store: NotebookStore, run: Execution): boolean {
   if (run.status === "ok") return !endSentence(run);
   const kernel_session = run.kernel_session ?? defaultKernel(store);
   const isReachable = kernel_session === undefined || statusOf(store, kernel_session)?.reachable !== false;
-  return ["queued", "assigned", "running"].includes(run.status) && !run.cancel_requested && isReachable;
+  return !isFinished(run.status) && !run.cancel_requested && isReachable;
 }
 
 function Words({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {

@@ -3,10 +3,8 @@ import { useEffect, useRef, useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { endedWords, withoutLog } from "../../app/words/words.ts";
 import type { Actor, Execution } from "../../protocol/messages.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { Run } from "../../protocol/rest.ts";
 import { useName } from "../../ui/Author.tsx";
-
-type Run = components["schemas"]["Run"];
 
 interface Props {
   store: NotebookStore;

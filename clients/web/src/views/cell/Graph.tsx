@@ -1,7 +1,10 @@
 // State of a cell in a reactive notebook: stale, blocked or circular, the reason, and the cells involved.
-import { partsOf, whyWords } from "../../app/words/sentences.ts";
+import { isFinished } from "../../protocol/apply/executions.ts";
+import { staleParts } from "../../app/words/sentences.ts";
+import type { CellReport } from "../../app/state/graph.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
+import { wordOf } from "../../app/words/words.ts";
 import type { Reactivity } from "../../protocol/messages.ts";
 
 /** Renders nothing for a fresh cell or a notebook that is not reactive. The caller renders when the cell changes. */
@@ -9,7 +12,7 @@ export function Standing({ store, id }: { store: NotebookStore; id: string }) {
   const report = store.graph.of(id);
   if (!report) return null;
   const run = store.document.latestExecution(id);
-  const isOpen = run !== undefined && ["queued", "assigned", "running"].includes(run.status);
+  const isOpen = run !== undefined && !isFinished(run.status);
   const isCycle = report.standing === "cycle";
   // Staleness is visible elsewhere: an empty gutter if never run, an error, or the words beside a blocked or cancelled run.
   const saysItself = run === undefined || (run.status !== "ok" && !report.because_of && !store.document.isStale(id));
@@ -18,7 +21,7 @@ export function Standing({ store, id }: { store: NotebookStore; id: string }) {
     isTold && (
       <span key="why" className={isCycle ? "bad" : "stale"}>
         {isCycle ? "Can’t run: " : "Stale: "}
-        <Sentence store={store} text={whyWords(report.why ?? "")} />
+        <Reason store={store} report={report} />
       </span>
     ),
     report.outdated && <span key="outdated">Syntax error: dependencies are those of its earlier text</span>,
@@ -41,9 +44,9 @@ export function Standing({ store, id }: { store: NotebookStore; id: string }) {
   );
 }
 
-/** The server's sentence, with cell references as links. */
-function Sentence({ store, text }: { store: NotebookStore; text: string }) {
-  return partsOf(text, store.document.order).map((part, index) =>
+/** The reason in words, with cells as links. */
+function Reason({ store, report }: { store: NotebookStore; report: CellReport }) {
+  return (report.reason ? staleParts(report.reason) : []).map((part, index) =>
     "cell" in part ? (
       <Cells key={index} store={store} cells={[part.cell]} />
     ) : "code" in part ? (
@@ -69,13 +72,13 @@ export function Cells({ store, cells }: { store: NotebookStore; cells: string[] 
   );
 }
 
-const MODES: [Reactivity, string, string][] = [
-  ["off", "Off", "Run only the cell you run"],
-  ["lazy", "Lazy", "Run stale inputs first, mark dependents stale"],
-  ["eager", "Eager", "Also run dependents"],
-];
+const MODES: { readonly [mode in Reactivity]: [name: string, words: string] } = {
+  off: ["Off", "Run only the cell you run"],
+  lazy: ["Lazy", "Run stale inputs first, mark dependents stale"],
+  eager: ["Eager", "Also run dependents"],
+};
 
-export const modeName = (mode: Reactivity): string => MODES.find(([value]) => value === mode)?.[1] ?? mode;
+export const modeName = (mode: Reactivity): string => wordOf(MODES, mode)?.[0] ?? mode;
 
 /** Reactive execution mode, in the kernel's menu. */
 export function ReactivityChoice({ store }: { store: NotebookStore }) {
@@ -83,7 +86,7 @@ export function ReactivityChoice({ store }: { store: NotebookStore }) {
   return (
     <fieldset className="reactivity" disabled={!store.mayOrganise}>
       <legend className="small quiet">Reactive execution</legend>
-      {MODES.map(([value, name, words]) => (
+      {(Object.keys(MODES) as Reactivity[]).map((value) => (
         <label key={value} className="choice">
           <input
             type="radio"
@@ -92,8 +95,8 @@ export function ReactivityChoice({ store }: { store: NotebookStore }) {
             onChange={() => void store.send({ SetReactivity: { reactivity: value } })}
           />
           <span>
-            {name}
-            <span className="small quiet">{words}</span>
+            {MODES[value][0]}
+            <span className="small quiet">{MODES[value][1]}</span>
           </span>
         </label>
       ))}

@@ -1,7 +1,7 @@
 // Templates for new notebooks, and the starters shown while there is no notebook yet.
 import { useEffect, useState } from "react";
 import type { Session } from "../../app/session/session.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { Templates as All } from "../../protocol/rest.ts";
 import type { Choice } from "./Templates.tsx";
 
 export function Beginnings({ session, make }: { session: Session; make: (title: string, template: Choice) => void }) {
@@ -23,8 +23,6 @@ export function Beginnings({ session, make }: { session: Session; make: (title: 
     </section>
   );
 }
-
-type All = components["schemas"]["Templates"];
 
 /** Hook: the templates for new notebooks. */
 export function useTemplates({ rest }: Session) {

@@ -8,7 +8,7 @@ import { forgetRecent, recent } from "../../app/session/recent.ts";
 import { go } from "../../app/session/route.ts";
 import { type Session, isNotProved } from "../../app/session/session.ts";
 import { ago } from "../../app/words/words.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { Confirmations, ImportAnswer, ListOrder, NotebookPage, WaitingCall as Waiting } from "../../protocol/rest.ts";
 import icon from "../../ui/icon.svg";
 import { part } from "../../ui/parts.ts";
 import { Beginnings } from "./Beginnings.tsx";
@@ -17,8 +17,6 @@ import { type Line, NotebookRow, type Said, type Workspace } from "./NotebookRow
 
 const Account = part(() => import("../account/Account.tsx"));
 const Settings = part(() => import("../account/Settings.tsx"));
-
-type Waiting = components["schemas"]["WaitingCall"];
 
 interface Props {
   session: Session;
@@ -89,7 +87,7 @@ export function Home({ session, signOut }: Props) {
         const headers = { "content-type": "application/octet-stream" };
         const path = `/api/import?filename=${encodeURIComponent(file.name)}`;
         const answer = await rest.send(path, { method: "POST", headers, body: file });
-        const { notebook, notices } = (await answer.json()) as components["schemas"]["ImportAnswer"];
+        const { notebook, notices } = (await answer.json()) as ImportAnswer;
         arrived(notebook, notices);
         last = notebook;
       }
@@ -240,7 +238,7 @@ export function Home({ session, signOut }: Props) {
   );
 }
 
-type Sort = NonNullable<components["schemas"]["ListOrder"]>;
+type Sort = NonNullable<ListOrder>;
 
 const SORT_KEY = "notarium.sort";
 
@@ -281,7 +279,7 @@ function usePage({ rest }: Session, text: string, filter: Filter, sort: Sort, fa
         ...(sort !== "changed" && { sort }),
       };
       const query = new URLSearchParams({ limit: String(PAGE_LINES), live: "true", ...which, ...more });
-      return rest.get<components["schemas"]["NotebookPage"]>(`/api/notebooks?${query}`);
+      return rest.get<NotebookPage>(`/api/notebooks?${query}`);
     },
     [rest, text, workspace, archived, sort],
   );
@@ -343,7 +341,7 @@ function useWaiting({ rest, me }: Session): Waiting[] {
     // If the server asks for the password again, no token has the scope.
     if (!me.scopes.includes("confirm") && me.asks_again !== true) return;
     const load = () =>
-      void rest.get<components["schemas"]["Confirmations"]>("/api/confirmations").then(
+      void rest.get<Confirmations>("/api/confirmations").then(
         ({ calls }) => setWaiting(calls),
         () => undefined,
       );

@@ -4,11 +4,11 @@ import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState } fr
 import type { Session } from "../../app/session/session.ts";
 import { type NotebookNow, nowWords, withoutMe } from "../../app/words/happening.ts";
 import { ago, date, hueOf, initials } from "../../app/words/words.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { NotebookLine as Line, Workspace } from "../../protocol/rest.ts";
 import { part } from "../../ui/parts.ts";
 
-export type Line = components["schemas"]["NotebookLine"];
-export type Workspace = components["schemas"]["Workspace"];
+export type { Line };
+export type { Workspace };
 
 /** Result of an action, with undo if possible. */
 export type Said = string | { text: string; undo: () => Promise<unknown> };

@@ -2,11 +2,11 @@
 import { Menu } from "@base-ui/react/menu";
 import { ChevronDown } from "lucide-react";
 import type { Session } from "../../app/session/session.ts";
-import type { components } from "../../protocol/rest.ts";
+import type { TemplateChoice as Choice } from "../../protocol/rest.ts";
 import { useTemplates } from "./Beginnings.tsx";
 import { MenuPopup } from "../../ui/MenuPopup.tsx";
 
-export type Choice = components["schemas"]["TemplateChoice"];
+export type { Choice };
 
 interface Props {
   session: Session;

@@ -12,7 +12,10 @@ const TURN = 5;
 /** Distance in pixels from the last lane to a cell's dot. */
 const NEAR = 13;
 
-const STANDINGS: Record<string, string> = { stale: "Stale", blocked: "Blocked", cycle: "Circular" };
+const STANDINGS = { fresh: "", stale: "Stale", blocked: "Blocked", cycle: "Circular" } satisfies Record<
+  CellReport["standing"],
+  string
+>;
 
 interface Props {
   store: NotebookStore;
@@ -85,7 +88,7 @@ function wayOf({ from, to, lane }: Link, dot: number): string {
 }
 
 /** Staleness is not shown if the notebook is not reactive. */
-function shownStanding(store: NotebookStore, standing: string): string {
+function shownStanding(store: NotebookStore, standing: CellReport["standing"]): CellReport["standing"] {
   return store.document.reactivity === "off" ? "fresh" : standing;
 }
 

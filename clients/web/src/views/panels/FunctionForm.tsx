@@ -5,9 +5,9 @@ import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { type Field, type Schema, fieldOfRefusal, fieldsOf, filled, initially } from "../../app/state/functions.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
-import { statusWords } from "../../app/words/words.ts";
+import { statusWords, wordOf } from "../../app/words/words.ts";
 import { isFinished } from "../../protocol/apply/executions.ts";
-import type { Execution, RegisteredFunction } from "../../protocol/messages.ts";
+import type { Execution, RegisteredFunction, Risk } from "../../protocol/messages.ts";
 import { newId } from "../../transport/ids.ts";
 import { Rejected } from "../../transport/outbox.ts";
 import { sentenceOf } from "../../transport/refusals.ts";
@@ -65,11 +65,12 @@ export default function FunctionForm({ store, close }: Props) {
   );
 }
 
-const RISKS: Record<string, string> = {
+/** A destructive function has a warning of its own. */
+const RISKS = {
   read: "Read-only",
   edit: "Makes changes that can be undone",
   sensitive: "Reaches outside this notebook",
-};
+} satisfies Record<Exclude<Risk, "destructive">, string>;
 
 function Call({ store, registered }: { store: NotebookStore; registered: RegisteredFunction }) {
   const { name, description, schema, risk } = registered.function;
@@ -83,7 +84,7 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
   // Focuses the first invalid field.
   useEffect(() => void form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [errors]);
   // Unknown risks count as destructive.
-  const riskWords = RISKS[String(risk)];
+  const riskWords = wordOf(RISKS, risk);
   const isDestructive = riskWords === undefined;
   const isThere = registered.kernel_session != null;
   const call = async (event: FormEvent) => {

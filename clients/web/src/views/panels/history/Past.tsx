@@ -7,7 +7,7 @@ import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import { Document } from "../../../protocol/document.ts";
 import type { Cell, Document as Snapshot } from "../../../protocol/messages.ts";
-import type { components } from "../../../protocol/rest.ts";
+import type { Trash } from "../../../protocol/rest.ts";
 import { OutputList } from "../../outputs/Outputs.tsx";
 import { Rendered } from "../../outputs/Rendered.tsx";
 import { part } from "../../../ui/parts.ts";
@@ -170,7 +170,7 @@ function Actions({ store, at, past }: { store: NotebookStore; at: number; past: 
 }
 
 async function restore(store: NotebookStore, past: Document): Promise<void> {
-  const trash = await store.session.rest.get<components["schemas"]["Trash"]>(`/api/notebooks/${store.id}/trash`);
+  const trash = await store.session.rest.get<Trash>(`/api/notebooks/${store.id}/trash`);
   const sources = new Map(trash.cells.map(({ cell_id, cell }) => [cell_id, cell.source]));
   const commands = restoreCommands(past, store.document, sources);
   if (commands.length === 0) return void store.toast({ text: "Nothing to restore: the cells are the same" });

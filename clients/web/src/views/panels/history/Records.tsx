@@ -6,12 +6,9 @@ import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import { ago, date, duration, hueOf } from "../../../app/words/words.ts";
 import type { Actor, Execution } from "../../../protocol/messages.ts";
-import type { components } from "../../../protocol/rest.ts";
+import type { Run, RunPage, Trash as TrashPage } from "../../../protocol/rest.ts";
 import { Author, useName } from "../../../ui/Author.tsx";
 import { EndedBy } from "../../cell/Ended.tsx";
-
-type TrashPage = components["schemas"]["Trash"];
-type Run = components["schemas"]["Run"];
 
 function useLoaded<T>(store: NotebookStore, load: () => Promise<T>): { value: T | undefined; error: string | undefined } {
   const [value, setValue] = useState<T>();
@@ -72,7 +69,7 @@ export function Runs({ store }: { store: NotebookStore }) {
   const { done, total } = store.progress;
   const load = useCallback(() => {
     const query = new URLSearchParams({ limit: "50", ...(cell && { cell }) });
-    return store.session.rest.get<components["schemas"]["RunPage"]>(`/api/notebooks/${store.id}/runs?${query}`);
+    return store.session.rest.get<RunPage>(`/api/notebooks/${store.id}/runs?${query}`);
   }, [store, cell, done, total]);
   const { value, error } = useLoaded(store, load);
   return (

@@ -10,12 +10,10 @@ import type { NotebookStore } from "../../../app/state/store.ts";
 import { clock, kernelEnd, kernelName, plain } from "../../../app/words/words.ts";
 import { page } from "../../../commands/table.ts";
 import type { KernelSession } from "../../../protocol/messages.ts";
-import type { components } from "../../../protocol/rest.ts";
+import type { Kernels } from "../../../protocol/rest.ts";
 import { ReactivityChoice } from "../../cell/Graph.tsx";
 import { asksInput, kernelWords } from "./Kernel.tsx";
 import { KernelLog } from "../../cell/Ended.tsx";
-
-type Kernels = components["schemas"]["Kernels"];
 
 interface Props {
   store: NotebookStore;
