@@ -61,6 +61,7 @@ from .portal import Face, Portal, unwrap
 from .schema import ConnectionInfo, ConnectionSchema
 from .session import opened
 from .variables import TableRows, Variable
+from .words import CellType, Reactivity, Role
 
 '''
 CONNECT = '''

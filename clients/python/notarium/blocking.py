@@ -20,6 +20,7 @@ from .portal import Face, Portal, unwrap
 from .schema import ConnectionInfo, ConnectionSchema
 from .session import opened
 from .variables import TableRows, Variable
+from .words import CellType, Reactivity, Role
 
 __all__ = [
     "Cell",
@@ -492,7 +493,7 @@ class Cell(Face[aio.Cell]):
         """Restores the cell from the trash to its previous place."""
         return Cell(self._portal.call(self._aio.restore()), self._portal)
 
-    def set_type(self, cell_type: str) -> None:
+    def set_type(self, cell_type: CellType) -> None:
         """Changes the type to `code`, `markdown`, `raw`, `sql` or `prompt`."""
         self._portal.call(self._aio.set_type(cell_type))
 
@@ -952,14 +953,14 @@ class Notebook(Face[aio.Notebook]):
         """Unfinished tool calls of assistants."""
         return [ToolCall(one, self._portal) for one in self._aio.calls]
 
-    def append(self, source: str = "", cell_type: str = "code", **more: Any) -> Cell:
+    def append(self, source: str = "", cell_type: CellType = "code", **more: Any) -> Cell:
         """Inserts a new cell at the end and returns it."""
         return Cell(self._portal.call(self._aio.append(source, cell_type, **more)), self._portal)
 
     def insert(
         self,
         source: str = "",
-        cell_type: str = "code",
+        cell_type: CellType = "code",
         *,
         at: str | None = None,
         before: Cell | str | None = None,
@@ -981,7 +982,7 @@ class Notebook(Face[aio.Notebook]):
             self._portal,
         )
 
-    def extend(self, sources: Sequence[str], cell_type: str = "code") -> list[Cell]:
+    def extend(self, sources: Sequence[str], cell_type: CellType = "code") -> list[Cell]:
         """Inserts several new cells at the end, all or none. Undo takes one step."""
         return [Cell(one, self._portal) for one in self._portal.call(self._aio.extend(sources, cell_type))]
 
@@ -1059,7 +1060,7 @@ class Notebook(Face[aio.Notebook]):
         """Takes it out of the archive."""
         self._portal.call(self._aio.unarchive())
 
-    def set_reactivity(self, reactivity: str) -> None:
+    def set_reactivity(self, reactivity: Reactivity) -> None:
         """Sets reactive execution. `lazy`: run stale inputs first. `eager`: also run dependents. `off`: run only the cell."""
         self._portal.call(self._aio.set_reactivity(reactivity))
 
@@ -1080,7 +1081,7 @@ class Notebook(Face[aio.Notebook]):
         """Names a version (default: the current one)."""
         self._portal.call(self._aio.name_version(name, version))
 
-    def share(self, login: str, role: str = "editor") -> None:
+    def share(self, login: str, role: Role = "editor") -> None:
         """Grants a user a role: `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`."""
         self._portal.call(self._aio.share(login, role))
 
@@ -1088,7 +1089,7 @@ class Notebook(Face[aio.Notebook]):
         """Revokes a user's role."""
         self._portal.call(self._aio.unshare(login))
 
-    def share_link(self, role: str = "viewer", label: str = "") -> str:
+    def share_link(self, role: Role = "viewer", label: str = "") -> str:
         """Creates a link for people without an account. Its URL is returned only once."""
         return self._portal.call(self._aio.share_link(role, label))
 

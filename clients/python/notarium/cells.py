@@ -11,6 +11,7 @@ from .link import NotebookLink, NotebookState
 from .outputs import Output, shown
 from .runs import Run, request_runs
 from .text import Change, difference, splice, to_units
+from .words import CellType
 
 
 def place_of(before: "PastCell | str | None", after: "PastCell | str | None", at: str | None) -> Any:
@@ -217,7 +218,7 @@ class Cell(PastCell):
         await self._command("RestoreCell")
         return self
 
-    async def set_type(self, cell_type: str) -> None:
+    async def set_type(self, cell_type: CellType) -> None:
         """Changes the type to `code`, `markdown`, `raw`, `sql` or `prompt`."""
         await self._command("ChangeCellType", cell_type=cell_type)
 

@@ -6,11 +6,12 @@ threads copy lists.
 
 from bisect import bisect_left, insort
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from . import document_assistants as assistants
 from .document_parts import compact, drop, pick, put
 from .text import apply_change, map_position
+from .words import ExecutionStatus
 
 Json: TypeAlias = dict[str, Any]
 Apply: TypeAlias = Callable[[Json, Json, Json], object]
@@ -19,7 +20,7 @@ Apply: TypeAlias = Callable[[Json, Json, Json], object]
 RULES = 1
 # Newest known schema of each event type, if it is not 1.
 SCHEMAS: dict[str, int] = {}
-ENDED = frozenset({"ok", "error", "cancelled", "blocked", "lost"})
+ENDED = frozenset(get_args(ExecutionStatus)) - {"queued", "assigned", "running"}
 # Order of subject kinds in `access`.
 _SUBJECTS = ("user", "share_link", "workspace", "agent")
 _FIELDS = frozenset(

@@ -2,25 +2,10 @@
 
 from typing import Any
 
-_STATUSES: dict[int, str] = {
-    400: "invalid_place invalid_change invalid_value invalid_arguments not_runnable version_in_future malformed",
-    401: "unauthenticated token_expired token_revoked account_deactivated wrong_password",
-    403: "forbidden out_of_reach wrong_host",
-    404: (
-        "unknown_notebook unknown_cell unknown_thread unknown_comment unknown_execution unknown_kernel_session unknown_tool"
-        " unknown_message unknown_conversation unknown_turn unknown_tool_call unknown_subject not_found"
-    ),
-    409: (
-        "conflict notebook_exists notebook_archived base_too_old cell_not_deleted cell_exists execution_state kernel_state"
-        " already_claimed stale_fence report_gap no_input_requested nothing_to_undo command_id_reused tool_call_state"
-        " turn_state last_owner subject_ended read_only damaged dependency_cycle"
-    ),
-    410: "cell_deleted",
-    413: "output_limit limit_exceeded frame_too_large",
-    429: "rate_limited too_many_requests",
-    503: "unavailable no_assistant agent_unreachable",
-}
-_STATUS_OF = {code: status for status, codes in _STATUSES.items() for code in codes.split()}
+from .words import STATUS_OF_CODE
+
+# Codes of connections have no status.
+_STATUS_OF = STATUS_OF_CODE | {"frame_too_large": 413, "too_many_requests": 429}
 
 
 class NotariumError(Exception):
@@ -147,5 +132,6 @@ def rejection(body: dict[str, Any], status: int | None = None) -> Rejected:
     """The exception for a `reject`, an `error` or a problem of REST."""
     code = str(body.get("code", "error"))
     message = str(body.get("message") or body.get("detail") or body.get("title") or code)
-    kind = _CLASSES.get(_STATUS_OF.get(code, status or 0), Unavailable if (status or 0) >= 500 else Rejected)
+    known = _STATUS_OF.get(code, status or 0)
+    kind = _CLASSES.get(known, Unavailable if known >= 500 else Rejected)
     return kind(message, code=code, details=body)

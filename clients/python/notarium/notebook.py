@@ -26,6 +26,7 @@ from .runs import Kernel, Run, request_runs
 from .schema import Databases
 from .session import Opening, Session
 from .variables import KernelMemory
+from .words import CellType, Reactivity, Role
 
 
 class PastNotebook(NotebookState):
@@ -201,14 +202,14 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
 
     # --- cells ---
 
-    async def append(self, source: str = "", cell_type: str = "code", **more: Any) -> Cell:
+    async def append(self, source: str = "", cell_type: CellType = "code", **more: Any) -> Cell:
         """Inserts a new cell at the end and returns it."""
         return await self.insert(source, cell_type, **more)
 
     async def insert(
         self,
         source: str = "",
-        cell_type: str = "code",
+        cell_type: CellType = "code",
         *,
         at: str | None = None,
         before: Cell | str | None = None,
@@ -226,7 +227,7 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
         await self._command("InsertCell", **fields, metadata=metadata or {})
         return Cell(self, cell_id)
 
-    async def extend(self, sources: Sequence[str], cell_type: str = "code") -> list[Cell]:
+    async def extend(self, sources: Sequence[str], cell_type: CellType = "code") -> list[Cell]:
         """Inserts several new cells at the end, all or none. Undo takes one step."""
         ids = [new_id() for _ in sources]
         cells = zip(ids, sources, strict=True)
@@ -319,7 +320,7 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
         """Takes it out of the archive."""
         await self._command("UnarchiveNotebook")
 
-    async def set_reactivity(self, reactivity: str) -> None:
+    async def set_reactivity(self, reactivity: Reactivity) -> None:
         """Sets reactive execution. `lazy`: run stale inputs first. `eager`: also run dependents. `off`: run only the cell."""
         await self._command("SetReactivity", reactivity=reactivity)
 
@@ -340,7 +341,7 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
         """Names a version (default: the current one)."""
         await self._command("NameVersion", version=self.version if version is None else version, name=name)
 
-    async def share(self, login: str, role: str = "editor") -> None:
+    async def share(self, login: str, role: Role = "editor") -> None:
         """Grants a user a role: `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`."""
         await self._command("GrantAccess", subject={"kind": "user", "id": await self._person(login)}, role=role)
 
@@ -348,7 +349,7 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
         """Revokes a user's role."""
         await self._command("RevokeAccess", subject={"kind": "user", "id": await self._person(login)})
 
-    async def share_link(self, role: str = "viewer", label: str = "") -> str:
+    async def share_link(self, role: Role = "viewer", label: str = "") -> str:
         """Creates a link for people without an account. Its URL is returned only once."""
         body = {"role": role, "label": label}
         answer = await self._session.rest.request("POST", f"/api/notebooks/{self.id}/share-links", json=body)
