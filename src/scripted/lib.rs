@@ -68,7 +68,6 @@
 //! - `#` instead of `~`: the word as a number. `$${` is a literal `${`.
 
 mod conversation;
-mod responses;
 mod script;
 mod server;
 mod sse;

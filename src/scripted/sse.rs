@@ -1,11 +1,13 @@
 //! Renders a reply as a server-sent event stream, in any protocol.
 
+mod responses;
+
 use serde_json::{Value, json};
 
+use self::responses::response_events;
 use crate::RequestProtocol;
 use crate::StopReason;
 use crate::conversation::{RequestContent, signature};
-use crate::responses::response_events;
 use crate::script::{ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage, fill, fill_json};
 
 const DEFAULT_PIECE_CHARACTERS: usize = 12;

@@ -129,6 +129,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "reads the golden commands")]
     fn a_command_with_every_string_escaped_is_the_same_command() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocol/golden/commands");
         let mut count = 0;

@@ -47,10 +47,7 @@ export interface Entry {
   cells: readonly string[];
 }
 
-export interface Reveal {
-  cell: string;
-  place: { line: number } | { from: number; to: number };
-}
+type Reveal = { cell: string; place: { line: number } | { from: number; to: number } };
 
 export class NotebookStore extends Topics implements OpenNotebook, Asking, Panels, Rights, Selection, Toasts, Typing {
   readonly replica: Replica;
