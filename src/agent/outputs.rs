@@ -1,5 +1,5 @@
 //! Outputs of a run on their way from the kernel to the log: coalesced, cleared, capped. A state machine without I/O
-//! or clock.
+//! or clock. The server has a cap too: `within_limit` in `src/core/runs/reports.rs`.
 //!
 //! **Invariants.** Kernel output is never lost without a visible notice, except what the run itself cleared
 //! before it was sent. Outputs keep their order. The emitted stream pieces, put together, render like the kernel's

@@ -1,4 +1,4 @@
-//! All routes of the server, each with its guard.
+//! All routes of the server. Each file of `routes/` states its routes with their guards (who may call).
 
 pub mod access;
 pub mod accounts;
