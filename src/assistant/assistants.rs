@@ -83,7 +83,7 @@ struct Runtime {
     tasks: TaskTracker,
 }
 
-/// WorkerHandle of a worker for other tasks.
+/// Handle of a worker for other tasks.
 #[derive(Clone)]
 struct WorkerHandle {
     state: watch::Sender<Arc<Document>>,

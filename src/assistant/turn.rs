@@ -26,7 +26,7 @@ const GIVE_UP: &str = "Not done: what you run has failed, and you have tried to 
 pub struct Record {
     /// The last message of the turn, to which the next steps belong.
     last: Option<(MessageRole, Vec<MessageBlock>)>,
-    /// EndedCall calls of that message, with the results for the model.
+    /// Ended calls of that message, with the results for the model.
     ended: BTreeMap<ToolCallId, EndedCall>,
     /// Calls of this turn that ran code and failed, since the last successful one.
     failed_runs: u32,

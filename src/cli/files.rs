@@ -315,7 +315,7 @@ pub enum FilesCommand {
     },
 }
 
-/// Whose folder is meant.
+/// The kernel or agent of the folder.
 #[derive(Debug, Args)]
 pub struct FolderArgs {
     /// The kernel whose folder is meant; else the one that a cell would run on now, or the only runtime agent's.

@@ -392,7 +392,7 @@ fn caller<T: Send + 'static>() -> (Caller<T>, oneshot::Receiver<T>) {
     (Caller::new(move |answer| drop(sender.send(answer))), answered)
 }
 
-/// Bodies up to this size are decoded in the task that received them, in at most a millisecond.
+/// Bodies up to this size are decoded in the task that received them; the limit was chosen, not measured.
 const DECODE_IN_PLACE_BYTES: usize = 64 * 1_024;
 
 /// Decodes a command outside of its room's task; a large one on a thread for blocking work.

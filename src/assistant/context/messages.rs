@@ -94,7 +94,7 @@ const MAX_BYTES: u64 = 16 << 20;
 /// The bytes of attachments, by their hashes.
 pub type LoadedAttachments = BTreeMap<String, AttachmentContent>;
 
-/// AttachmentContent of an attachment for a model.
+/// Content of an attachment for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttachmentContent {
     /// Picture as base64.

@@ -16,7 +16,7 @@ use crate::state::{TextQuery, state_text};
 const LIST: &str = "notarium://notebooks";
 const JSON: &str = "application/json";
 
-/// ResourceTarget of a resource URI.
+/// Target of a resource URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResourceTarget {
     List,

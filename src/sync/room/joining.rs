@@ -79,7 +79,7 @@ impl PendingJoin {
     }
 }
 
-/// JoinQuestion of a join.
+/// Question of a join to the store.
 #[derive(Debug, Clone, Copy)]
 enum JoinQuestion {
     /// Events after a version.

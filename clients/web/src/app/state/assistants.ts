@@ -1,4 +1,4 @@
-// What assistants do in a notebook: their unfinished work, the calls that wait for a person, and the calls that were undone.
+// Assistants in a notebook: their unfinished work, the calls that wait for a person, and the calls that were undone.
 import type { Document } from "../../protocol/document.ts";
 import type { EventMessage, ToolCall } from "../../protocol/messages.ts";
 

@@ -1,4 +1,4 @@
-// What the parts of an open notebook may use of it. The store implements all of these; each part names those that it needs.
+// Interfaces of an open notebook for its parts. The store implements all of them; each part names those that it needs.
 import type { Texts } from "../../collab/texts.ts";
 import type { Command } from "../../protocol/messages.ts";
 import type { Done } from "../../transport/outbox.ts";
