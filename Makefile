@@ -139,8 +139,8 @@ tests/interop/%/node_modules/.ready: tests/interop/%/package.json tests/interop/
 lint: deps ## format, clippy, ruff
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(VENV)/bin/ruff check --quiet .
-	$(VENV)/bin/ruff format --check --quiet .
+	$(VENV)/bin/ruff check --no-cache --quiet .
+	$(VENV)/bin/ruff format --no-cache --check --quiet .
 
 $(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
 	mkdir -p target
