@@ -1,18 +1,25 @@
 import "@fontsource-variable/inter/wght.css";
 import "@fontsource-variable/jetbrains-mono/wght.css";
 import "./ui/index.css";
-import { StrictMode, Suspense, useEffect, useRef, useState } from "react";
+import { type ComponentProps, StrictMode, Suspense, useEffect, useRef, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { AskAgain } from "./views/account/AskAgain.tsx";
 import { Boundary } from "./ui/Broken.tsx";
-import { Home } from "./views/notebooks/Home.tsx";
 import { NotebookView } from "./views/notebook/Notebook.tsx";
-import { part } from "./ui/parts.ts";
+import { part, promptPart } from "./ui/parts.ts";
 import { applySettings, applyTheme } from "./app/session/settings.ts";
-import { useRoute } from "./app/session/route.ts";
+import { routeOf, useRoute } from "./app/session/route.ts";
 import { Invitation, type Session, TOLD, onLink, resume, signIn } from "./app/session/session.ts";
 
 const SignIn = part(() => import("./views/account/SignIn.tsx"));
+const list = promptPart(() => import("./views/notebooks/Home.tsx"));
+if (routeOf(location.hash).name === "home") list.load();
+
+/** The list of notebooks, no part of what opening a notebook loads first. */
+function Home(props: ComponentProps<NonNullable<ReturnType<typeof list.usePart>>>) {
+  const List = list.usePart();
+  return List && <List {...props} />;
+}
 
 type SignInState = { state: "asking" } | { state: "told" } | { state: "out"; error?: Error } | { state: "in"; session: Session };
 

@@ -35,7 +35,7 @@ const PAGE_LINES = 50;
 /** Poll interval for pending approvals, which can appear in any notebook. */
 const WAITING_MS = 20_000;
 
-export function Home({ session, signOut }: Props) {
+export default function Home({ session, signOut }: Props) {
   const { rest } = session;
   const [text, setText] = useState("");
   const [filter, setFilter] = useState<Filter>({ kind: "all" });
