@@ -258,8 +258,9 @@ test("the list of notebooks: rename, delete and undo, owner, order, and what was
 
   await page.getByLabel("Sort by").selectOption("title");
   await expect(row("Apples")).toBeInViewport();
-  const titles = await page.locator(".notebook-row .title").allTextContents();
-  expect(titles).toEqual([...titles].sort((a, b) => a.toLowerCase().localeCompare(b.toLowerCase())));
+  const titles = page.locator(".notebook-row .title");
+  const ordered = [...(await titles.allTextContents())].sort((a, b) => a.toLowerCase().localeCompare(b.toLowerCase()));
+  await expect(titles).toHaveText(ordered);
 
   await page.getByRole("button", { name: "More about “Apples”" }).click();
   await page.getByRole("menuitem", { name: "Rename" }).click();
