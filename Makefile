@@ -36,7 +36,23 @@ example: rust web ## a notebook of everything: PostgreSQL, DuckDB, a function th
 	scripts/with-warehouse target/local/notarium demo --example --data target/example-data --kernel-path target/example-venv
 
 test: ## every check that CI runs; one that fails does not hide the others
-	@$(MAKE) --no-print-directory --keep-going lint unit interop test-python test-web test-web-smoke
+	@scripts/lanes installed
+	@scripts/lanes compiled
+	@scripts/lanes "lint unit interop" "test-web-all test-web test-python"
+
+check: ## the quick part of `test`, some minutes: lints, unit tests, order in the sources, 20 seeds, the page's own tests
+	@scripts/lanes "lint" "test-web"
+	NOTARIUM_SEEDS=20 $(CARGO_TEST) --lib --test suite --test tidy
+
+installed: rust node deps web $(CASES) $(PAGE_VENV)/.ready $(PYTHON_VENV)/.ready # what the tests need besides our own programs
+	@scripts/need-chromium
+	@scripts/need-postgresql || true
+
+compiled: rust
+	$(CARGO_TEST) --no-run
+
+# Each test is a process of its own with nextest, and the slow ones of all programs run side by side.
+CARGO_TEST = cargo $(if $(shell command -v cargo-nextest),nextest run --no-fail-fast,test --no-fail-fast) --workspace
 
 web: $(PAGE) ## build the page that the server embeds
 
@@ -53,12 +69,8 @@ test-web: $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready ## the 
 	npm run --silent --prefix $(WEB) lint
 	npm run --silent --prefix $(WEB) test
 
-# A real Chromium, server, agent and kernel. The program embeds the page that `web` has built.
-BROWSER = cd $(WEB) && NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(KERNELS) NOTARIUM_BARE_KERNEL_PATH=$(CURDIR)/$(VENV) npx playwright test
-KERNELS = $(PAGE_VENV)
-
-# Packages for SQL cells are large: the browser tests of `make test` use the kernels of the other tests.
-test-web-smoke: KERNELS = $(VENV)
+# A real Chromium, server, agent and kernel. The page is served from its folder, so that the program need not embed it.
+BROWSER = cd $(WEB) && NOTARIUM_PAGE=dist/page NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(PAGE_VENV) NOTARIUM_BARE_KERNEL_PATH=$(CURDIR)/$(VENV) npx playwright test
 
 $(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
 	@scripts/need-python "$(PYTHON)"
@@ -66,20 +78,18 @@ $(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
 	$(PAGE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
-test-web-all: web deps $(PAGE_VENV)/.ready ## the page in a browser, with server, agent and kernel: every test, half an hour
+test-web-all: web deps $(PAGE_VENV)/.ready ## the page in a browser, with server, agent and kernel
 	cargo build --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && $(BROWSER)
 
-# Serves the page from its folder, so that the program need not be rebuilt to embed it.
-test-web-smoke: web deps ## the page in a browser: a minute's choice of its tests
+test-web-smoke: web deps $(PAGE_VENV)/.ready ## two minutes' choice of the same
 	cargo build --quiet --bin notarium
-	chromium=$$(scripts/need-chromium) && export NOTARIUM_PAGE=dist/page && $(BROWSER) --grep @smoke
+	chromium=$$(scripts/need-chromium) && $(BROWSER) --grep @smoke
 
 # The same seed presses the same keys: NOTARIUM_MONKEY_SEED=… make monkey
-monkey: KERNELS = $(VENV)
-monkey: web deps ## two people who press 2,000 keys at random in one notebook
+monkey: web deps $(PAGE_VENV)/.ready ## two people who press 2,000 keys at random in one notebook
 	cargo build --quiet --bin notarium
-	chromium=$$(scripts/need-chromium) && export NOTARIUM_PAGE=dist/page NOTARIUM_MONKEY_KEYS=2000 && $(BROWSER) monkey
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_MONKEY_KEYS=2000 && $(BROWSER) monkey
 
 $(PYTHON_VENV)/.ready: $(PYTHON_CLIENT)/requirements-dev.txt
 	@scripts/need-python "$(PYTHON)"
@@ -109,7 +119,7 @@ bench-web: web deps $(PAGE_VENV)/.ready ## how fast the page is in Chromium, bes
 
 looks: web deps $(PAGE_VENV)/.ready ## the pictures that the screens are compared with, made anew: look at what git says has changed
 	cargo build --quiet --bin notarium
-	chromium=$$(scripts/need-chromium) && export NOTARIUM_LOOKS=1 NOTARIUM_PAGE=dist/page && $(BROWSER) looks --update-snapshots
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_LOOKS=1 && $(BROWSER) looks --update-snapshots
 
 pictures: web deps $(PAGE_VENV)/.ready ## the pictures of README.md, made anew
 	cargo build --quiet --bin notarium
@@ -147,7 +157,8 @@ $(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
 	node tests/interop/text/generate.mjs 100000 1 > $@
 
 unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end to end
-	cargo test --workspace --no-fail-fast
+	$(CARGO_TEST)
+	cargo test --workspace --doc --quiet
 
 interop: interop-files interop-runs interop-mcp interop-openapi interop-documents ## files, runs, outside assistants, generated clients and the documents' commands, with nbformat, nbclient, the MCP client and generators
 
@@ -190,6 +201,7 @@ soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a millio
 	NOTARIUM_KILLS=200 NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test agent -- --ignored --nocapture kill memory
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test security --test assistants -- --ignored --nocapture
 	$(MAKE) --no-print-directory monkey
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_STREAM_MINUTES=5 && $(BROWSER) memory
 
 bench: deps ## measure, and write BENCHMARKS.md
 	scripts/bench
@@ -197,4 +209,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example test rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-documents image-check soak bench clean
+.PHONY: help run example test check installed compiled rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-documents image-check soak bench clean
