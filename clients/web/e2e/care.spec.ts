@@ -1,31 +1,9 @@
-// Accessibility of every screen: axe in light, dark and on a phone; main tasks by keyboard; print; few colours.
-import { AxeBuilder } from "@axe-core/playwright";
+// Accessibility (looks.spec.ts runs axe on every screen): main tasks by keyboard; print; few colours.
 import type { Page } from "@playwright/test";
+import { complaints } from "./axe.ts";
 import { notebook, python } from "./cells.ts";
 import { bringIn } from "./demo.ts";
-import { LOOKS } from "./looks.ts";
-import { scenes } from "./scenes.ts";
-import { scenesOfKernels } from "./scenesOfKernels.ts";
 import { expect, fresh, person, saved, test } from "./server.ts";
-
-async function complaints(page: Page): Promise<string[]> {
-  // Content of frames is drawn by third-party libraries.
-  const { violations } = await new AxeBuilder({ page }).exclude("iframe").analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
-}
-
-for (const { name, open } of [...scenes, ...scenesOfKernels])
-  test(`axe: ${name}`, async ({ browser, server }) => {
-    const page = await open(browser, server);
-    for (const look of [...LOOKS, { name: "phone, dark", colorScheme: "dark", width: 390 } as const]) {
-      await page.setViewportSize({ width: look.width, height: 800 });
-      await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: "reduce" });
-      expect(await complaints(page), look.name).toEqual([]);
-    }
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect(wide, "nothing sticks out of a phone").toBeLessThanOrEqual(0);
-    await page.context().close();
-  });
 
 test("axe: long lines that nobody edits, and comments in fenced code", async ({ browser, server }) => {
   const page = await person(browser, server);
