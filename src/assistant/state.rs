@@ -106,6 +106,7 @@ pub struct NotebookState<'a, C = CellState<'a>> {
 }
 
 /// One cell.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CellState<'a> {
     pub cell_id: &'a CellId,
@@ -115,22 +116,16 @@ pub struct CellState<'a> {
     pub source: Cow<'a, str>,
     pub status: CellStatus,
     /// The kernel's number of its run; later runs have higher numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub execution_order: Option<u64>,
     /// Cause of a cancellation or loss, or a notice about an unusual end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
     /// Prompt of the input request for which its run waits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_for_input: Option<Cow<'a, str>>,
     /// Names that must exist before it runs. Absent, with `writes`: not requested, no Python, or it does not parse.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<&'a BTreeSet<String>>,
     /// Names that the cell binds or deletes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<&'a BTreeSet<String>>,
     /// Reason why the cell's outputs, or its effects in the kernel, differ from those of a run now; only in a reactive notebook.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stale_because: Option<&'a str>,
     /// Previews; absent if outputs were not requested or there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -138,13 +133,12 @@ pub struct CellState<'a> {
 }
 
 /// One unfinished run.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunState<'a> {
     pub execution_id: &'a ExecutionId,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<&'a CellId>,
     /// Set for a run without a cell.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub purpose: Option<&'a str>,
 }
 

@@ -14,6 +14,7 @@ use notarium_record::{
 };
 
 /// A request to change a notebook, which the server may refuse. Its actor is that of the connection; no field carries it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub enum Command {
@@ -26,7 +27,6 @@ pub enum Command {
         #[serde(default)]
         metadata: RawObject,
         /// The notebook and version that were copied; the content follows in the same batch. Absent: not a fork.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         forked_from: Option<ForkOrigin>,
     },
     /// Changes the notebook's title. Needs the right to edit.
@@ -58,7 +58,6 @@ pub enum Command {
         /// `agent` for agents only, and for them no other.
         role: Role,
         /// Milliseconds since 1970; absent: until it is revoked.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         expires_at: Option<Millis>,
     },
     /// Removes a subject from the access list. The last owner cannot be removed (`last_owner`).
@@ -98,7 +97,6 @@ pub enum Command {
         /// The new place; not before or after the cell itself (`invalid_place`).
         place: Place,
         /// Refuse with `conflict` unless the cell is at this version.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_version: Option<Version>,
     },
     /// Changes a cell's type. Needs the right to edit.
@@ -108,7 +106,6 @@ pub enum Command {
         /// The new type. Source, metadata and outputs stay.
         cell_type: CellType,
         /// Refuse with `conflict` unless the cell is at this version.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_version: Option<Version>,
     },
     /// Moves a cell to the trash, with its outputs or reply. Needs the right to edit.
@@ -116,7 +113,6 @@ pub enum Command {
         /// A live cell.
         cell_id: CellId,
         /// Refuse with `conflict` unless the cell is at this version.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_version: Option<Version>,
     },
     /// Restores a cell from the trash to its former place. Needs the right to edit.
@@ -136,6 +132,7 @@ pub enum Command {
         /// A live cell.
         cell_id: CellId,
         /// File name to MIME bundle, as in nbformat, at most 16 MiB. Absent: removes all attachments.
+        #[serialize_always]
         attachments: Option<RawObject>,
     },
     /// Sets and clears flags of a cell. Needs the right to edit.
@@ -157,14 +154,11 @@ pub enum Command {
         #[serde(default = "one")]
         steps: u32,
         /// The id of a group of any actor. The group of a tool call has the call's id.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         correlation_id: Option<CorrelationId>,
         /// All groups of one turn of an assistant.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         turn_id: Option<TurnId>,
         /// Only groups of the sender that changed text of this cell, as undo in an editor does. Ignored beside
         /// `correlation_id` or `turn_id`.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_id: Option<CellId>,
     },
     /// Undoes the sender's last undos.
@@ -173,7 +167,6 @@ pub enum Command {
         #[serde(default = "one")]
         steps: u32,
         /// Only groups of the sender that changed text of this cell, as redo in an editor does.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_id: Option<CellId>,
     },
 
@@ -236,7 +229,6 @@ pub enum Command {
         /// The run's outputs, at most 64 MiB together.
         outputs: Vec<Output>,
         /// The number in `In [3]:`. Absent: not known.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         execution_count: Option<u64>,
     },
 
@@ -244,7 +236,6 @@ pub enum Command {
     /// Launches a kernel, without running anything. A notebook has at most 8 kernels. Needs the right to run.
     LaunchKernel {
         /// The kernelspec's name. Absent: that of the notebook's metadata, else `python3`.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         kernelspec: Option<String>,
     },
     /// Interrupts the run that the kernel executes. Queued runs stay queued. Needs the right to control kernels.
@@ -290,7 +281,6 @@ pub enum Command {
         /// The cause.
         cause: KernelCause,
         /// More about it, in a sentence, such as the end of the kernel's stderr; at most 2,000 characters are kept.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
     /// Reports that a kernel has ended, requested or not. Its running executions are lost, or cancelled if the end was requested.
@@ -300,7 +290,6 @@ pub enum Command {
         /// The cause.
         cause: KernelCause,
         /// More about it, in a sentence; at most 2,000 characters are kept.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
     /// Reports progress of one execution. A report whose `seq` is already recorded is accepted and changes nothing.
@@ -375,7 +364,6 @@ pub enum Command {
         /// A call that waits for a person (`tool_call_state` otherwise).
         call_id: ToolCallId,
         /// The reason, at most 2,000 characters; the rest is cut off.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
     /// Withdraws a tool call that has not started (`tool_call_state` otherwise).
@@ -383,13 +371,11 @@ pub enum Command {
         /// A call of the sender or of the sender's assistant. With the right to edit: any call.
         call_id: ToolCallId,
         /// The reason, at most 2,000 characters; the rest is cut off.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
     /// Lets calls of one conversation pass without confirmation for a limited time. Destructive calls still wait.
     IssueGrant {
         /// The id that the client chooses. Absent: the server chooses one.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         grant_id: Option<GrantId>,
         /// The conversation that the grant covers: only calls for the person whom its assistant serves now.
         conversation_id: ConversationId,
@@ -448,10 +434,8 @@ pub enum Command {
         /// A turn whose model call is under way (`turn_state` otherwise).
         turn_id: TurnId,
         /// The cause if there is no answer. Absent: the model has answered.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         failure: Option<TurnFailure>,
         /// More about the failure, in a sentence for people.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
         /// Tokens that the call used.
         #[serde(default)]

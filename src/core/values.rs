@@ -33,33 +33,28 @@ pub enum Place {
 }
 
 /// Flags of a cell to change. Absent flags stay as they are.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CellFlagChanges {
     /// Always in the assistant's context.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pinned: Option<bool>,
     /// Never in the assistant's context.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<bool>,
     /// Only the outputs are shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub source_hidden: Option<bool>,
     /// Only the source is shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub outputs_hidden: Option<bool>,
     /// For a heading: the cells below it, up to the next heading, are not shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub heading_collapsed: Option<bool>,
     /// A flag for exporters. Notarium stores it and does not use it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exported: Option<bool>,
     /// Number of a bookmark, 1 to 9. 0 removes the bookmark.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bookmark: Option<u8>,
 }
 
 /// A change of a cell's text, made at a version that may be older than the notebook's.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditSource {
@@ -71,24 +66,21 @@ pub struct EditSource {
     pub change: ChangeSet,
     /// Id of the sender's group that the editor undoes with this change; it is recorded as that group's undo. A group
     /// of another actor, or one that touches other cells: an ordinary edit.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub undoes: Option<CorrelationId>,
     /// Id of the sender's undo that the editor takes back with this change. If that id has nothing to redo: an ordinary edit.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub redoes: Option<CorrelationId>,
 }
 
 /// A cell, or a range of its text.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommentPlace {
     /// A live cell (`cell_deleted` for one in the trash).
     pub cell_id: CellId,
     /// `[start, end]` in the cell's source, in UTF-16 code units; not empty for a new thread. Absent: the whole cell.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub range: Option<TextRange>,
     /// The version of the notebook to whose text the range refers; later edits move the range. Absent: the server's present text.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base: Option<Version>,
 }
 
@@ -136,6 +128,7 @@ pub struct EditComment {
 }
 
 /// One step of an execution, as its runtime agent reports it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ExecutionReport {
@@ -170,10 +163,8 @@ pub enum ExecutionReport {
         /// The result: ok, or the kind of failure.
         outcome: ExecutionOutcome,
         /// The number in `In [3]:`. Absent: the kernel gave none.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         execution_count: Option<u64>,
         /// A sentence for people about the outputs, for example that some were cut off.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         notice: Option<String>,
     },
     /// The agent did not run the execution, or it ended without a result.
@@ -181,17 +172,16 @@ pub enum ExecutionReport {
         /// The cause.
         cause: EndCause,
         /// More about the cause, in a sentence for people.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
 }
 
 /// A new cell, and its place.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InsertCell {
     /// The id that the client chooses, to show the cell before the ack. Absent: the server chooses one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cell_id: Option<CellId>,
     /// The cell's type. `ChangeCellType` changes it later.
     pub cell_type: CellType,
@@ -205,30 +195,26 @@ pub struct InsertCell {
     #[serde(default)]
     pub metadata: RawObject,
     /// File name to MIME bundle, as in nbformat; at most 16 MiB.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub attachments: Option<RawObject>,
     /// Flags that are set from the start.
     #[serde(default)]
     pub flags: CellFlagChanges,
     /// The reply of a prompt cell that comes from a file or another notebook. Absent: none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reply: Option<Box<CellReply>>,
 }
 
 /// A request for a run: its code and its kernel.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestExecution {
     /// The id that the client chooses. Absent: the server chooses one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub execution_id: Option<ExecutionId>,
     /// The code to run: a cell, other code, or a function.
     pub target: ExecutionTarget,
     /// The kernel for the run. Absent: the notebook's oldest kernel, or a new one if there is none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel_session: Option<KernelSessionId>,
     /// Running time in milliseconds after which the kernel is interrupted; above 0. Absent: no limit.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_ms: Option<Millis>,
     /// True: if another run of the same batch does not succeed while this one is queued, this one is blocked.
     #[serde(default)]
@@ -236,22 +222,19 @@ pub struct RequestExecution {
 }
 
 /// A message to an assistant, which begins a turn. A conversation that does not exist is created.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartTurn {
     /// The conversation to continue, or the id of a new one.
     pub conversation_id: ConversationId,
     /// The id that the client chooses. Absent: the server chooses one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn_id: Option<TurnId>,
     /// The message. Absent for a prompt cell, whose source is the message.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub text: Option<String>,
     /// A prompt cell: its source is the message, and the cell shows the reply.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cell_id: Option<CellId>,
     /// The model: `PROVIDER`, `PROVIDER/MODEL`, or a model of the first provider. Absent: the server's default.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
     /// At most 8 pictures and files, uploaded as blobs of this notebook. Pictures (PNG, JPEG, GIF, WebP) have at most
     /// 3,750,000 bytes, text files at most 256 KiB.
@@ -260,14 +243,13 @@ pub struct StartTurn {
 }
 
 /// A request of an assistant to call a tool. Assistants cannot send the commands of people.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestToolCall {
     /// The id that the sender chooses. Absent: the server chooses one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub call_id: Option<ToolCallId>,
     /// The turn of the call. Absent for outside assistants, which have no turns.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn_id: Option<TurnId>,
     /// The name of a built-in tool or of a registered function (`unknown_tool` otherwise).
     pub function: String,
@@ -275,13 +257,10 @@ pub struct RequestToolCall {
     #[serde(default)]
     pub arguments: RawObject,
     /// A call of the same conversation that must end first, with any result. An ended call has no effect.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<ToolCallId>,
     /// Title of the conversation if it begins with this call, for outside assistants.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub conversation_title: Option<String>,
     /// Id of the token that the outside assistant's client has used. For a call in a turn, the turn's token counts instead.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub token: Option<TokenId>,
 }
 
@@ -347,6 +326,7 @@ fn end() -> Place {
 }
 
 /// Flags of a message for the assistant's context. Absent flags stay as they are.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlagMessage {
@@ -355,10 +335,8 @@ pub struct FlagMessage {
     /// A posted message (`unknown_message` otherwise). At most 500 messages of a conversation have flags.
     pub message_id: MessageId,
     /// Always in the assistant's context. Not together with `skipped`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pinned: Option<bool>,
     /// Never in the assistant's context.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<bool>,
 }
 

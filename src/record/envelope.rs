@@ -21,6 +21,7 @@ use crate::upcast::{DecodeError, newest_schema, to_newest};
 
 /// All fields of an event but its payload. The store's `position` (over all notebooks) is not among them and not
 /// hashed.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
     /// Unique over all notebooks; made by the server.
@@ -41,10 +42,8 @@ pub struct Envelope {
     /// The undo group; equal to `command_id` if the command named none.
     pub correlation_id: CorrelationId,
     /// The event that led to this one; absent if a client's command did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causation_id: Option<EventId>,
     /// The group that this event undoes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<CorrelationId>,
     /// Time of the append; never before the previous event's.
     pub recorded_at: Millis,

@@ -140,6 +140,7 @@ impl ExecutionStatus {
 }
 
 /// A finished execution, which is restored together with the cell that showed it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PastExecution {
     /// The exact code that the execution ran.
@@ -157,31 +158,22 @@ pub struct PastExecution {
     /// The correlation id of the request.
     pub correlation_id: CorrelationId,
     /// The kernel session of the run. Absent: the run was imported, or never bound to a session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
     /// The agent of that session. Absent: the run was never assigned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
     /// The fence of that session. Absent: the run was never assigned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<Version>,
     /// Time at which the kernel began the run, in milliseconds since 1970. Absent: it never began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Millis>,
     /// Time of the end, in milliseconds since 1970.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
     /// The number in `In [3]:`. Absent: the kernel gave none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_count: Option<u64>,
     /// The cause if the run was cancelled, lost, interrupted or timed out. Absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_cause: Option<Open<EndCause>>,
     /// The earlier run that did not succeed, so that this one was blocked. Absent: the run was not blocked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<ExecutionId>,
     /// A sentence for people about an unusual end. Absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
     /// The highest number of the agent's reports in the log. 0: none.
     pub output_seq: u64,

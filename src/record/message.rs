@@ -23,6 +23,7 @@ pub enum MessageRole {
 }
 
 /// One block of a message. In JSON: an object whose only key is the block's kind.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageBlock {
@@ -51,7 +52,6 @@ pub enum MessageBlock {
         /// message is recorded before its calls are requested.
         arguments: String,
         /// Further data of the provider, which it must get back unchanged. Absent: none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Option<String>,
     },
     /// Result of a tool call, for the model.
@@ -61,7 +61,6 @@ pub enum MessageBlock {
         /// The call's id, as in ToolCallRequested.
         call_id: ToolCallId,
         /// The result. Absent: the same text as `result` in the call's ToolCallExecuted.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
         /// True: the call failed, was refused, or its outcome is unknown.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -140,21 +139,18 @@ pub enum ReplyStatus {
 }
 
 /// Reply of an assistant in a prompt cell, as far as it was recorded.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellReply {
     /// The turn that gave the reply. Absent: the reply came from a file or another notebook.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
     /// The reply's status. `running`: the cell was deleted or copied while the turn was running.
     pub status: Open<ReplyStatus>,
     /// The reason why the model stopped, for the status `finished`. Absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<Open<StopReason>>,
     /// The cause if the reply failed or was cut off. Absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Open<TurnFailure>>,
     /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The cell's source at the start of the turn. If the cell's source differs now, the reply is stale.
     pub prompt: Arc<str>,

@@ -188,18 +188,16 @@ pub struct UserFunction {
 }
 
 /// Place in code of a registered function, as its kernel reports it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FunctionPlace {
     /// The function's name.
     pub name: String,
     /// The cell whose run registered the function. Absent: code of no cell did, or the kernel does not report it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
     /// The module that defines the function. Absent: the notebook's code defines it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
     /// The line in that cell or module, from 1. Absent: not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
 

@@ -113,25 +113,23 @@ pub enum ClientMessage {
 }
 
 /// First message of a client. It alone ignores unknown fields: a newer client's additions must not hide which protocols it speaks.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HelloMessage {
     /// Protocols that the client speaks; the server picks the newest that both speak.
     pub protocols: ProtocolRange,
     /// The token. Absent when it came as the subprotocol `notarium.bearer.<token>`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// Name and version of the client program, for diagnosis.
     pub client: String,
     /// From runtime agents: a name of this process, 1 to 64 characters, chosen anew at every start. A new connection of the same process
     /// replaces the one before. A connection of another process is refused while the first is alive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
     /// Optional parts of the protocol that the client knows. Unknown names are ignored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
     /// From guests: the display name, 1 to 40 characters on one line. Others see it with the label of the link. Ignored for all other
     /// clients.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
@@ -194,6 +192,7 @@ pub struct UnconfirmedText {
 }
 
 /// One command. A repeat with the same id and the same bytes of `body` gets the same answer.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandMessage {
@@ -202,10 +201,8 @@ pub struct CommandMessage {
     /// Target notebook; `CreateNotebook` creates it.
     pub notebook: NotebookId,
     /// Refuse the command unless the notebook is at this version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<Version>,
     /// The undo group; absent: the command forms a group alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<CorrelationId>,
     /// A `Command` of the core. Kept as text: a repeat is recognised by its digest.
     #[schemars(with = "notarium_core::Command")]
@@ -233,14 +230,13 @@ pub struct CheckMessage {
 }
 
 /// Position of a client in a notebook. All fields may be absent: the client is present, and nothing more is known.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PresenceState {
     /// The cell that has the focus.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
     /// Selection in that cell's source, UTF-16 code units: `[anchor, head]`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<[u32; 2]>,
     /// True while text is being entered.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

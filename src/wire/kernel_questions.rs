@@ -74,6 +74,7 @@ pub enum QuestionKind {
 }
 
 /// A question to a kernel. The next one about code of the same connection to the same kernel cancels it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskKernelMessage {
@@ -82,10 +83,8 @@ pub struct AskKernelMessage {
     /// The notebook whose kernel is asked. No subscription is needed.
     pub notebook: NotebookId,
     /// The cell that contains the code. A cell that cannot run is refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
     /// Kernel that is asked; absent: the kernel that the cell would run on now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
     /// Text in the editor; it may differ from the cell's source.
     #[serde(default)]
@@ -174,15 +173,15 @@ pub struct Completion {
 }
 
 /// One completion.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletionMatch {
     /// Text that replaces the piece.
     pub text: String,
     /// Type of the completion as the kernel names it: `function`, `class`, `instance`, `module`, `keyword`, `param`, `path`, `magic` …
-    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type")]
     pub match_type: Option<String>,
     /// Signature of a function, as in `(a, b=1)`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
 

@@ -30,14 +30,13 @@ const MAX_VARIABLES: usize = 500;
 const MAX_PREVIEW_BYTES: usize = 1 << 10;
 
 /// Name of a table in a kernel's memory: exactly one of the two fields.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableName {
     /// The `table` that the output carries: the very frame that it shows, even if its variable holds another by now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
     /// A variable that holds a data frame or a series of pandas or polars.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variable: Option<String>,
 }
 
@@ -172,6 +171,7 @@ pub struct TablePage {
 }
 
 /// Summary of a column. Values that make no sense for its type, or take too long to compute, are absent.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ColumnSummary {
     /// The column.
@@ -181,22 +181,17 @@ pub struct ColumnSummary {
     /// Number of rows without a value.
     pub missing: u64,
     /// Number of distinct values.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<u64>,
     /// The smallest value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<RawJson>")]
     pub min: Option<Value>,
     /// The largest value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<RawJson>")]
     pub max: Option<Value>,
     /// The arithmetic mean.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<RawJson>")]
     pub mean: Option<Value>,
     /// The sample standard deviation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<RawJson>")]
     pub std: Option<Value>,
     /// The first, second and third quartile.
@@ -229,6 +224,7 @@ pub struct VariableList {
 }
 
 /// A variable.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Variable {
     /// Variable name.
@@ -237,16 +233,12 @@ pub struct Variable {
     #[serde(rename = "type")]
     pub variable_type: String,
     /// Length of each axis; for arrays and tables.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<u64>>,
     /// Number of elements or characters; for containers and texts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
     /// Size in memory in bytes, without referenced objects; absent if it is expensive to compute.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Beginning of the value as text. `[hidden]`: the variable's name suggests a secret.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
     /// True if `read_table` can read it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -128,15 +128,14 @@ pub const MAX_COMM_BUFFERS: usize = 64;
 pub const PROGRESS_TARGET: &str = "notarium.progress";
 
 /// An open comm with the state that the kernel has sent so far.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenComm {
     /// Id of the comm; for widgets the `model_id`.
     pub comm_id: String,
     /// Target of the comm; absent: a widget. `notarium.progress`: progress of a run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// The run whose progress this is; only for `notarium.progress`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_id: Option<ExecutionId>,
     /// Current state by attribute, with `_model_name`, `_model_module` and `_model_module_version`.
     pub state: RawObject,

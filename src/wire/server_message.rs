@@ -152,6 +152,7 @@ pub enum ServerMessage {
 }
 
 /// The client's identity and its limits.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WelcomeMessage {
     /// The version of `hello.protocols` that both sides use from now on.
@@ -165,7 +166,6 @@ pub struct WelcomeMessage {
     /// Scopes of the token; the role in a notebook may allow less.
     pub scopes: Vec<Scope>,
     /// Expiry of the token, in milliseconds since 1970; send `refresh` before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
     /// Maximum size of a frame. A larger one is refused with `frame_too_large`; one of twice the size ends the connection.
     pub max_frame_bytes: u64,
@@ -174,7 +174,6 @@ pub struct WelcomeMessage {
     /// Optional parts of the protocol that this server has, such as `assistants`. Ignore unknown names.
     pub features: Vec<String>,
     /// Limits of this server for what a client sends. Absent: an older server.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<SendLimits>,
 }
 
@@ -216,6 +215,7 @@ pub struct SendLimits {
 }
 
 /// Start of a subscription: everything that the client needs to be at `version`.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubscribedMessage {
     /// The requested notebook.
@@ -233,17 +233,14 @@ pub struct SubscribedMessage {
     /// [`crate::DOCUMENT`]: version of the rules by which the state is folded.
     pub document: u32,
     /// Digest of the snapshot; absent if it has no canonical form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Hash>,
     /// For people: the next steps to undo and redo.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<NextSteps>,
     /// True: a newer server has written this notebook. `version` is the last one before the first event that this server does not know. No
     /// more events follow, and every command is refused with `read_only`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
     /// State at `version`. Absent: the client's state at `since` is valid, and the missing events follow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Box<Document>>,
     /// With a snapshot: events of the unconfirmed cells that the client named, since their base.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -260,6 +257,7 @@ pub struct SubscribedMessage {
 }
 
 /// An event for clients: without the notebook's id (the frame has it) and the hashes (the record has them).
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventMessage {
     /// Version, one more than that of the event before.
@@ -278,10 +276,8 @@ pub struct EventMessage {
     /// The undo group; equal to `command_id` if the command named none.
     pub correlation_id: CorrelationId,
     /// Id of the event that caused this one. Absent if a client's command did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causation_id: Option<EventId>,
     /// Correlation id of the group that this event undoes or redoes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<CorrelationId>,
     /// Server time in milliseconds since 1970; never before that of the previous event.
     pub recorded_at: Millis,
@@ -376,22 +372,20 @@ pub struct PeerState {
 }
 
 /// Status of a kernel that is not in the log.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelStatus {
     /// The session, as in the state's `kernels`.
     pub kernel_session: KernelSessionId,
     /// Display name of its runtime agent. Absent: the agent has not connected since the server loaded the notebook.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
     /// False: its runtime agent has been silent for some seconds.
     pub reachable: bool,
     /// Time since when it is unreachable, in milliseconds since 1970; absent while it is reachable.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable_since: Option<Millis>,
     /// True if its agent reports an execution. False while it is unreachable.
     pub busy: bool,
     /// Memory and CPU use, a few seconds old. Absent: not measured, or unreachable.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<KernelUsage>,
 }
 
@@ -437,6 +431,7 @@ pub struct NoCommonProtocol {
 }
 
 /// An error of a message or the connection. Errors in a command's body are sent as `reject`.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorMessage {
     /// Code for programs.
@@ -444,13 +439,11 @@ pub struct ErrorMessage {
     /// One sentence for people that says what to do.
     pub message: String,
     /// The notebook. Absent: the error concerns the connection or a message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notebook: Option<NotebookId>,
     /// Both ranges, with `unsupported_protocol`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocols: Option<NoCommonProtocol>,
     /// Facts of the error. Absent: `code` says all. A kind that is unknown counts as absent.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "if_known")]
+    #[serde(default, deserialize_with = "if_known")]
     pub details: Option<Box<RejectionDetails>>,
     /// True: the server closes the connection after this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

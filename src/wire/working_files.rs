@@ -15,6 +15,7 @@ pub const MAX_LISTED_FILES: u32 = 1_000;
 pub const MAX_FILE_PATH_BYTES: usize = 4_096;
 
 /// A request to a runtime agent about a file.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileRequest {
@@ -23,7 +24,6 @@ pub enum FileRequest {
         /// Path below the working folder; empty: that folder itself.
         path: String,
         /// Lower bound: the name after which the page begins.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<String>,
         /// Maximum number of entries.
         limit: u32,
@@ -52,7 +52,6 @@ pub enum FileRequest {
         /// True: an existing file is replaced.
         overwrite: bool,
         /// Size in bytes, if known.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         size_bytes: Option<u64>,
         /// Maximum size in bytes; a larger file is refused.
         max_bytes: u64,
@@ -79,13 +78,11 @@ pub enum FileRequest {
         /// Id of the entry in the trash.
         id: String,
         /// Path for the restored entry; absent: the former one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<String>,
     },
     /// Deletes entries permanently. The answer is `trash`, with the remaining entries.
     EmptyTrash {
         /// Id of one entry; absent: all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
     },
 }
@@ -131,6 +128,7 @@ pub struct FolderPage {
 }
 
 /// An entry of a folder.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileEntry {
     /// Name without the folder.
@@ -138,10 +136,8 @@ pub struct FileEntry {
     /// Kind of the entry. For a link: kind of its target.
     pub kind: FileKind,
     /// Size in bytes; only for files.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
     /// Time of the last change of its content by the clock of that machine, in milliseconds since 1970.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified_at: Option<Millis>,
 }
 

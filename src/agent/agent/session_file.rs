@@ -102,14 +102,13 @@ fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// Unique name of a process: the system reuses process ids, and a zombie (an ended process that was not waited for) still has one.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct ProcessName {
     pub process: i32,
     /// Start time in the system's own format. Absent: written by an older version, or unknown to the system.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     started: Option<String>,
     /// Id of the machine's boot in which the process started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     boot: Option<String>,
 }
 

@@ -165,14 +165,13 @@ struct PictureResult {
 }
 
 /// Reference to the picture, or a small picture itself.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize)]
 pub struct PngResult {
     media_type: Cow<'static, str>,
     size_bytes: usize,
     /// SHA-256 of the blob.
-    #[serde(skip_serializing_if = "Option::is_none")]
     blob: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     base64: Option<String>,
 }
 

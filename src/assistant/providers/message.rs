@@ -94,20 +94,19 @@ impl Block {
 }
 
 /// Thinking of a model. It is sent back unchanged, and only to the model that produced it: its signature covers both.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Thinking {
     /// May be empty despite a signature: some models hide the text.
     pub text: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// The data of a block that its provider encrypted; `text` is empty then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redacted: Option<String>,
     /// The provider's id of encrypted reasoning, which finds [`Self::sealed`] again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Encrypted reasoning (Responses). It is kept in memory while its turn lasts: it is never serialized, so never recorded.
     #[serde(skip)]
+    #[serialize_always]
     pub sealed: Option<String>,
     /// `provider/model` that produced it.
     pub origin: String,

@@ -93,12 +93,11 @@ pub fn http_address(server: &str) -> Result<String, Failure> {
 pub const CONFIG_VARIABLE: &str = "NOTARIUM_CONFIG";
 
 /// Content of the file.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Config {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
 }
 

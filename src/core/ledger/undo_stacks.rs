@@ -58,13 +58,12 @@ pub struct UndoStacks {
 }
 
 /// The next undo and the next redo of an actor.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NextSteps {
     /// The group that `Undo` takes next. Absent: there is nothing to undo.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<NextStep>,
     /// The group that `Redo` takes next. Absent: there is nothing to redo.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redo: Option<NextStep>,
 }
 

@@ -260,6 +260,7 @@ pub struct ClashReport {
 }
 
 /// Dependencies and state of one code or SQL cell.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellReport {
     /// The cell.
@@ -280,13 +281,10 @@ pub struct CellReport {
     /// The cell's state.
     pub standing: Standing,
     /// The reason, for programs. Absent: the cell is fresh.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<StaleReason>,
     /// The reason, in a sentence for people. Absent: the cell is fresh.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The other cell that `why` is about. Absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because_of: Option<CellId>,
     /// Names that the cell reads and no cell defines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

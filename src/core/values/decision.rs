@@ -36,6 +36,7 @@ impl<E: Into<Event>> From<E> for Decided {
 }
 
 /// Information for the sender in the ack: ids that the server chose, and notices about effects that are incomplete.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Outcome {
@@ -46,19 +47,14 @@ pub struct Outcome {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub executions: Vec<ExecutionId>,
     /// The session that the command launched, or in which its run is queued.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
     /// The thread that the command began, or in which it replied.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<ThreadId>,
     /// The comment that the command posted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<CommentId>,
     /// The turn that the command started.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnId>,
     /// The tool call that the command requested or decided on.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<ToolCallId>,
     /// Sentences for people, for example about parts of an undo that other edits had overwritten.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -232,6 +228,7 @@ impl RejectionCode {
 pub(crate) type Result<T, E = Rejection> = std::result::Result<T, E>;
 
 /// A refused command. Nothing was changed.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[error("{message}")]
 pub struct Rejection {

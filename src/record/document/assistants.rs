@@ -38,6 +38,7 @@ pub struct Conversation {
 }
 
 /// A turn that has not ended.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Turn {
     /// The conversation of the turn.
@@ -51,10 +52,8 @@ pub struct Turn {
     /// Time of the start, in milliseconds since 1970.
     pub started_at: Millis,
     /// The prompt cell that the turn answers. Absent: the message came from a chat.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
     /// The model that the person chose. Absent: the server's default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Scopes of the token or session that began the turn, of read, edit and run. Calls that need another scope are refused.
     pub scopes: Scopes,
@@ -65,7 +64,6 @@ pub struct Turn {
     /// Number of attempts of the last model call.
     pub attempts: u32,
     /// The server instance that makes the last model call. Absent: no model call is under way.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_call_claimant: Option<InstanceId>,
     /// True: the last attempt failed, and the next is another attempt of the same model call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -95,6 +93,7 @@ pub enum ToolCallPhase {
 }
 
 /// A tool call that has not ended.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCall {
     /// The name of a built-in tool or of a registered function.
@@ -118,12 +117,10 @@ pub struct ToolCall {
     /// The version of the call's ToolCallRequested.
     pub requested_version: Version,
     /// The turn that requested the call. Absent for outside assistants.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
     /// The decision at the request: the call passes, or waits for a person until a time. Treat an unknown gate as waiting.
     pub gate: Open<Gate>,
     /// The call that must end before this one starts. Absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<ToolCallId>,
     /// The call's phase, as an object such as `{"phase": "waiting"}`.
     pub phase: ToolCallPhase,

@@ -163,20 +163,18 @@ impl From<&Reply> for CellReply {
 }
 
 /// A thread of comments on a cell, or on a range of its text. It is not shown while its cell is in the trash.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Thread {
     /// The cell that the thread is about.
     pub cell_id: CellId,
     /// The range of text, which edits move. Empty: the text was deleted. Absent: the thread is about the whole cell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<TextRange>,
     /// The text of the range when the thread began, cut to 500 characters. Absent: the thread began without a range.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
     /// The comments, in the order in which they were posted.
     pub comments: Vec<Comment>,
     /// The thread's resolution. Absent: the thread is open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<Resolution>,
 }
 

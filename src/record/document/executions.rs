@@ -24,6 +24,7 @@ pub struct PendingInput {
 }
 
 /// One execution: the exact source that it runs, its outputs, and its end.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Execution {
     /// The exact code that the execution runs.
@@ -42,16 +43,12 @@ pub struct Execution {
     pub correlation_id: CorrelationId,
     /// The kernel session of the run. Absent for imported runs, and while a run waits for a default kernel whose agent
     /// was away at the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
     /// The only agent that may report on the run. Absent: the run is not assigned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
     /// The fence of the session to which the run is assigned. Reports on the run must carry it. Absent: the run is not assigned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<Version>,
     /// Running time in milliseconds after which the kernel is interrupted. Absent: no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<Millis>,
     /// True: if another run of the same correlation does not succeed while this one is queued, this one is blocked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -60,22 +57,16 @@ pub struct Execution {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cancel_requested: bool,
     /// Time at which the kernel began the run, in milliseconds since 1970. Absent: it has not begun.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Millis>,
     /// Time of the end, in milliseconds since 1970. Absent: the run has not ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
     /// The number in `In [3]:`. Absent: the kernel gave none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_count: Option<u64>,
     /// The cause if the run was cancelled, lost, interrupted or timed out. Absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_cause: Option<Open<EndCause>>,
     /// The earlier run that did not succeed, so that this one is blocked. Absent: the run is not blocked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<ExecutionId>,
     /// A sentence for people about an unusual end. Absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
     /// The highest number of the agent's reports in the log. 0: none.
     #[serde(default)]
@@ -87,7 +78,6 @@ pub struct Execution {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub clear_on_next_output: bool,
     /// The open request for input. Absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_input: Option<PendingInput>,
 }
 

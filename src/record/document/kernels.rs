@@ -28,6 +28,7 @@ pub enum KernelPhase {
 }
 
 /// One life of a kernel.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelSession {
     /// The kernelspec's name, such as `python3`.
@@ -37,10 +38,8 @@ pub struct KernelSession {
     /// The version of the launch request; a restart keeps it. The session with the lowest version is the default kernel.
     pub requested_version: Version,
     /// The runtime agent that has claimed the session. Absent: none has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
     /// The version of KernelSessionStarted, which reports on the session must carry. Absent: the kernel has not started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<Version>,
     /// The `language_info` of the kernel's `kernel_info_reply`. Absent: the kernel has not started.
     #[serde(default, skip_serializing_if = "RawObject::is_empty")]

@@ -29,6 +29,7 @@ pub struct ConversationClosed {
 }
 
 /// A message was posted in a conversation.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagePosted {
     /// Named by ConversationStarted.
@@ -36,14 +37,12 @@ pub struct MessagePosted {
     /// The new message's id.
     pub message_id: MessageId,
     /// The turn that the message begins or belongs to. This server always sets it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn_id: Option<TurnId>,
     /// The author: a person, the assistant, or its tools.
     pub role: Open<MessageRole>,
     /// The message's content. Show an unknown block by its name; models do not get it.
     pub blocks: Vec<Open<MessageBlock>>,
     /// Length of the text that the prompt cell shows, in UTF-16 code units. Absent: all of it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reply_units: Option<usize>,
     /// True: the beginning of an answer whose turn ended while the model wrote it. The end of the turn follows. Absent:
     /// the message is complete.
@@ -72,6 +71,7 @@ pub struct MessageFlagged {
 }
 
 /// An assistant began to work on a message.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnStarted {
     /// The new turn's id.
@@ -81,17 +81,14 @@ pub struct TurnStarted {
     /// The message that the turn answers.
     pub message_id: MessageId,
     /// The prompt cell that the turn answers. Absent: the message came from a chat.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cell_id: Option<CellId>,
     /// The model that the person chose. Absent: the server's default.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
     /// Scopes of the token or session that began the turn, of read, edit and run. Calls that need another scope are refused.
     pub scopes: Scopes,
     /// True: that token is bound to some notebooks, so the turn cannot create or list notebooks.
     pub is_bound: bool,
     /// Id of the token or session that began the turn. The turn ends when it is revoked. Absent: not known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub token: Option<TokenId>,
 }
 
@@ -113,6 +110,7 @@ pub struct TurnModelCallStarted {
 }
 
 /// A model call ended, with or without an answer.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnModelCallFinished {
     /// Named by TurnStarted.
@@ -122,10 +120,8 @@ pub struct TurnModelCallFinished {
     /// Number of the attempt of this model call: 1, 2, 3 …
     pub attempt: u32,
     /// The cause if there is no answer. Absent: the model has answered.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<Open<TurnFailure>>,
     /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
     /// Tokens that this attempt used.
     pub usage: Usage,
@@ -160,12 +156,12 @@ pub struct TurnFailed {
 }
 
 /// An assistant requested a tool call. It has had no effect yet.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallRequested {
     /// The new call's id, which is the correlation id of the call's effects.
     pub call_id: ToolCallId,
     /// The turn that requested the call. Absent for outside assistants.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn_id: Option<TurnId>,
     /// The name of a built-in tool or of a registered function.
     pub function: String,
@@ -184,11 +180,9 @@ pub struct ToolCallRequested {
     /// The decision at the request: the call passes, or waits for a person until a time. Treat an unknown gate as waiting.
     pub gate: Open<Gate>,
     /// The call that must end before this one starts. Absent: none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<ToolCallId>,
     /// Id of the token or session behind the request: that of the turn, or of the outside assistant's client. When it
     /// is revoked, a call that has not started is withdrawn. Absent: not known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub token: Option<TokenId>,
 }
 
@@ -205,15 +199,14 @@ pub struct ToolCallConfirmed {
 }
 
 /// A person with the right to confirm has denied the call. It never starts.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallDenied {
     /// Named by ToolCallRequested.
     pub call_id: ToolCallId,
     /// The program and the session or token with which the person decided. Absent: not known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub by_means: Option<Means>,
     /// The person's reason. Absent: none given.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
 }
 

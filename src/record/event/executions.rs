@@ -10,6 +10,7 @@ use crate::json::{Open, RawObject};
 use crate::tool_call::{FunctionPlace, MissingFunctions, UserFunction};
 
 /// A run was requested. It is queued after earlier runs of its kernel.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionRequested {
     /// The new execution's id, which later events of the run carry.
@@ -20,10 +21,8 @@ pub struct ExecutionRequested {
     pub cause: Open<ExecutionCause>,
     /// The session in whose queue the run is. Absent for imported runs, and if the agent of the default kernel was
     /// away. Such a run waits until that kernel, or its replacement, gets it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel_session: Option<KernelSessionId>,
     /// Running time in milliseconds after which the kernel is interrupted. Absent: no limit.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_ms: Option<Millis>,
     /// True: if another run of the same correlation does not succeed while this one is queued, this one is blocked.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
@@ -32,7 +31,6 @@ pub struct ExecutionRequested {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub waits_for: Vec<ExecutionId>,
     /// Names that the source binds in the kernel, in a reactive notebook. Absent: they are not known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub leaves: Option<Vec<String>>,
 }
 
@@ -136,6 +134,7 @@ pub struct ExecutionInputAnswered {
 }
 
 /// The run ended with a result, successful or not.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionCompleted {
     /// Named by ExecutionRequested.
@@ -145,10 +144,8 @@ pub struct ExecutionCompleted {
     /// The result: `ok`, or the kind of failure.
     pub outcome: Open<ExecutionOutcome>,
     /// The number in `In [3]:`. Absent: the kernel gave none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub execution_count: Option<u64>,
     /// A sentence for people about an unusual end, for example a timeout or lost outputs. Absent: none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub notice: Option<String>,
 }
 

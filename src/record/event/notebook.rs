@@ -62,6 +62,7 @@ pub struct NotebookVersionNamed {
 }
 
 /// A subject got a role. A role that it had before is replaced.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AccessGranted {
     /// A user, share link, workspace or runtime agent.
@@ -69,11 +70,9 @@ pub struct AccessGranted {
     /// The new role. Runtime agents have the role `agent`, and other subjects never have it.
     pub role: Role,
     /// Time at which the role ends, in milliseconds since 1970; no event follows then. Absent: until it is revoked.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expires_at: Option<Millis>,
     /// The owner whom an administrator has replaced by the subject, because the owner's account had ended. Absent: an
     /// owner has granted the role.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub taken_over_from: Option<UserId>,
 }
 
@@ -153,6 +152,7 @@ pub struct CellTypeChanged {
 }
 
 /// The cell was moved to the trash. The event carries the whole cell: the trash is a projection of these events.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellDeleted {
     /// The cell, live until this event.
@@ -160,14 +160,13 @@ pub struct CellDeleted {
     /// The cell's content when it was deleted.
     pub cell: CellContent,
     /// The execution whose outputs the cell showed. Absent: none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latest_execution: Option<ExecutionId>,
     /// The reply that a prompt cell showed. Absent: none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reply: Option<CellReply>,
 }
 
 /// A cell was restored from the trash.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellRestored {
     /// A cell in the trash until this event.
@@ -175,13 +174,10 @@ pub struct CellRestored {
     /// The cell's content when it was deleted. The order key differs if its place was taken.
     pub cell: CellContent,
     /// The execution whose outputs the cell shows again. Absent: none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latest_execution: Option<ExecutionId>,
     /// The execution itself, if it has left the document since. Absent: the document has it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub execution: Option<Box<PastExecution>>,
     /// The reply that the prompt cell shows, with progress since the deletion. Absent: none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reply: Option<CellReply>,
 }
 
@@ -228,6 +224,7 @@ pub struct CellOutputsCleared {
 }
 
 /// A thread of comments begins. Its first comment follows in the same command.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadStarted {
     /// The new thread's id, which later events of the thread carry.
@@ -235,10 +232,8 @@ pub struct ThreadStarted {
     /// A live cell. The thread stays with the cell, also in the trash.
     pub cell_id: CellId,
     /// The range in the cell's source at this version; not empty. Absent: the thread is about the whole cell.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub range: Option<TextRange>,
     /// The text of the range, cut to 500 characters. Absent: there is no range.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub quote: Option<String>,
 }
 

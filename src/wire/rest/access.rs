@@ -196,13 +196,12 @@ pub struct Amounts {
 }
 
 /// Use and quota of an account.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct AccountUsage {
     /// The person; absent: a workspace.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<UserId>,
     /// The workspace; absent: a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<WorkspaceId>,
     /// Current use. Too low in the first seconds after a start of the server, until existing notebooks are counted.
     pub used: Amounts,

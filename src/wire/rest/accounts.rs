@@ -221,6 +221,7 @@ pub struct SignedIn {
 }
 
 /// Holder of the token, and the token's rights.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Me {
     /// Actor of the events that you cause.
@@ -238,14 +239,12 @@ pub struct Me {
     /// Workspaces of which you are a member.
     pub workspaces: Vec<MyWorkspace>,
     /// Expiry in milliseconds since 1970; absent: valid until revoked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
     /// True: tokens that can be stored on a disk lack the scopes `confirm`, `manage` and `admin`. `POST /api/session` with `fresh` gives a
     /// session of 15 minutes that has them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_again: bool,
     /// The account; absent for agents and guests.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<User>,
 }
 
@@ -279,6 +278,7 @@ pub struct PasswordChange {
 }
 
 /// An account, as its person and administrators see it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct User {
     /// User id as in the actor of events.
@@ -286,7 +286,6 @@ pub struct User {
     /// Display name, chosen by the person.
     pub name: String,
     /// Login for the sign-in. Absent until the person has chosen it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<String>,
     /// True for an administrator of the server. There is always at least one.
     pub is_admin: bool,
@@ -295,23 +294,22 @@ pub struct User {
     /// Milliseconds since 1970.
     pub created_at: Millis,
     /// Time of deactivation by an administrator, milliseconds since 1970. Absent: the account is active.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deactivated_at: Option<Millis>,
 }
 
 /// Notebooks for which a token is valid: a list, or those of one workspace; without either, all.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Covers {
     /// Notebook ids, at most 500.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notebooks: Option<BTreeSet<NotebookId>>,
     /// All notebooks that are in this workspace at the time of a request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<WorkspaceId>,
 }
 
 /// A token, without its secret.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Token {
     /// Token id, for `DELETE /api/tokens/{token}`.
@@ -319,7 +317,6 @@ pub struct Token {
     /// `session`, `api` or `agent`.
     pub kind: String,
     /// Agent id as in the actor of events; only for agents.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
     /// Label, up to 100 characters; may be empty. For an agent: its name.
     pub label: String,
@@ -332,10 +329,8 @@ pub struct Token {
     /// Milliseconds since 1970.
     pub created_at: Millis,
     /// Milliseconds since 1970; absent: valid until revoked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
     /// Time of the last use, up to ten minutes late; milliseconds since 1970.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Millis>,
 }
 

@@ -170,6 +170,7 @@ pub enum TurnStatus {
 }
 
 /// Summary of one turn, from the record.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnSummary {
     /// Turn id, as in `StartTurn.turn_id`, or chosen by the server.
@@ -179,28 +180,22 @@ pub struct TurnSummary {
     /// Current status; an ended turn does not begin again.
     pub status: TurnStatus,
     /// Stop reason of a finished turn: `end_turn`, `max_turns`, `max_tokens` or `refusal`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<Open<StopReason>>,
     /// Cause of a failure.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// The person for whom the assistant acts.
     pub requested_by: Actor,
     /// Actor who stopped it; absent if it was not stopped.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelled_by: Option<Actor>,
     /// Milliseconds since 1970, like all times here.
     pub started_at: Millis,
     /// End time: finished, cancelled or failed. Absent while it runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
     /// Version of its TurnStarted event: `before` of the next page.
     pub version: Version,
     /// The prompt cell that the turn answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
     /// `provider/model` of its last model call; before the first call the requested model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Number of model calls so far, without repeated attempts; at most 10.
     pub model_calls: u32,
@@ -212,6 +207,7 @@ pub struct TurnSummary {
 
 /// An event of the stream; `type` is also the name of the server-sent event. Blocks are counted from 0 in each model call. A block that
 /// begins again replaces its earlier text and all blocks after it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ChatEvent {
@@ -226,10 +222,8 @@ pub enum ChatEvent {
         /// Milliseconds since 1970.
         started_at: Millis,
         /// The prompt cell that the turn answers.
-        #[serde(skip_serializing_if = "Option::is_none")]
         cell_id: Option<CellId>,
         /// The requested model.
-        #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
     /// A further model call of the turn begins, the second or a later one.
@@ -285,12 +279,10 @@ pub enum ChatEvent {
     /// A call needs a confirmation by a person.
     ToolConfirmation {
         /// The `tool_id` of `tool_start`; absent if the model gave none.
-        #[serde(skip_serializing_if = "Option::is_none")]
         tool_id: Option<String>,
         /// The call as `GET …/calls/{call}` shows it.
         call: Box<Call>,
         /// Effects of a confirmation. Absent once the call has started or ended.
-        #[serde(skip_serializing_if = "Option::is_none")]
         confirmation: Option<Box<Confirmation>>,
     },
     /// A person has decided.
@@ -310,7 +302,6 @@ pub enum ChatEvent {
         /// Call id, for `…/calls/{call}`.
         call_id: ToolCallId,
         /// The `tool_id` of `tool_start`; absent if the model gave none.
-        #[serde(skip_serializing_if = "Option::is_none")]
         tool_id: Option<String>,
         /// Function that runs.
         tool_name: String,
@@ -331,7 +322,6 @@ pub enum ChatEvent {
         /// The call that ended.
         call_id: ToolCallId,
         /// The `tool_id` of `tool_start`; absent if the model gave none.
-        #[serde(skip_serializing_if = "Option::is_none")]
         tool_id: Option<String>,
         /// Function that was called.
         tool_name: String,

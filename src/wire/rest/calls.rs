@@ -87,6 +87,7 @@ pub struct Because {
 }
 
 /// Effects of a confirmation.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Confirmation {
     /// Action of the tool, in a few words.
@@ -96,14 +97,13 @@ pub struct Confirmation {
     /// Effects in order of execution.
     pub effects: Vec<Effect>,
     /// Reason why the call can no longer run, in a sentence for people: a confirmation closes it. Absent: it can run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub void: Option<String>,
     /// The same reason, for programs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<TargetChange>,
 }
 
 /// One effect of a call.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Effect {
@@ -138,7 +138,6 @@ pub enum Effect {
     /// Runs code.
     Runs {
         /// The cell; absent: a cell that the call creates.
-        #[serde(skip_serializing_if = "Option::is_none")]
         cell: Option<CellId>,
         /// Code as sent to the kernel.
         source: String,
@@ -150,7 +149,6 @@ pub enum Effect {
         /// The whole content, as text.
         content: String,
         /// SHA-256 of the file that is overwritten.
-        #[serde(skip_serializing_if = "Option::is_none")]
         replaces: Option<String>,
     },
     /// Any other effect.
@@ -189,6 +187,7 @@ pub enum CallState {
 }
 
 /// One tool call of an assistant, with its full record.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Call {
     /// Call id. Also the correlation id of all its changes, so `Undo {"correlation_id": …}` reverts them.
@@ -214,47 +213,34 @@ pub struct Call {
     /// Version of its ToolCallRequested event: `before` of the next page.
     pub requested_version: Version,
     /// Turn that requested it. Absent for external assistants.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
     /// Tokens of the model call that requested it: `input_tokens`, `output_tokens`; `estimated` if the provider reported none. Calls
     /// requested together have the same values. Absent outside of turns.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model_usage: Option<Usage>,
     /// Deadline for a confirmation, if it needs one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
     /// Call that must have ended before this one starts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<ToolCallId>,
     /// Current state.
     pub state: CallState,
     /// Actor who confirmed, denied or withdrew it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<Actor>,
     /// Means by which a person confirmed or denied it: the interface, and the label of the session or token. Absent without such a
     /// decision, and for decisions before version 0.1 recorded it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub by_means: Option<Means>,
     /// Time of the decision.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_at: Option<Millis>,
     /// Reason of a denial, withdrawal or voiding.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Reason why it may start: the policy, a grant, or a person's confirmation.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub passed_by: Option<Open<Passed>>,
     /// Start time; absent if it has not started.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Millis>,
     /// End time of a started call; absent for calls that never started.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
     /// Time from start to end, in milliseconds; absent until both are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<Millis>,
     /// Text that the assistant received as the result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }
 
@@ -266,6 +252,7 @@ pub struct Functions {
 }
 
 /// A function that a user has registered in a kernel.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookFunction {
     /// Name for calls.
@@ -279,13 +266,10 @@ pub struct NotebookFunction {
     /// Highest risk of a call; a destructive function needs `confirmed`.
     pub risk: Open<Risk>,
     /// Kernel that has the function. Absent: the kernel ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
     /// Cell that probably defines it, found by its text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
     /// Reason why it cannot be called now, and what to do. Absent: it can be called.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 

@@ -35,6 +35,7 @@ pub struct NewCell {
 }
 
 /// A cell in its current state.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CellAnswer {
     /// Cell id, as in the path.
@@ -46,10 +47,8 @@ pub struct CellAnswer {
     /// Source, type, metadata, flags and versions.
     pub cell: Arc<Cell>,
     /// Id of `execution`, for `…/runs/{run}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<ExecutionId>,
     /// The run whose outputs the cell shows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub execution: Option<Arc<Execution>>,
 }
 

@@ -78,14 +78,13 @@ pub struct MoveFile {
 }
 
 /// Path for an entry restored from the trash.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestoreFile {
     /// Path below the working folder; absent: the former one. An existing file is never replaced (`file_exists`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Kernel whose folder is used; absent: the kernel that a cell would run on now, else the only runtime agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelSessionId>,
 }
 

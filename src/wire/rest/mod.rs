@@ -26,6 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A refusal or a fault, as `application/problem+json` (RFC 9457).
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Problem {
@@ -41,19 +42,15 @@ pub struct Problem {
     /// One sentence for people that says what to do.
     pub detail: String,
     /// Expected version in the request, of the notebook or of a cell; only for `conflict`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<Version>,
     /// Actual version of the same thing; only for `conflict`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_version: Option<Version>,
     /// Number of the refused command in a `Batch` sent to `POST …/commands`, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<usize>,
     /// Seconds to wait before a retry; also in the header `Retry-After`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
     /// Facts of the refusal. Absent: `code` says all. A kind that is unknown counts as absent.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "if_known")]
+    #[serde(deserialize_with = "if_known")]
     pub details: Option<Box<RejectionDetails>>,
 }
 

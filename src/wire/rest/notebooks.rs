@@ -69,6 +69,7 @@ pub struct NotebookPage {
 }
 
 /// A notebook in a list.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookLine {
     /// Notebook id.
@@ -84,7 +85,6 @@ pub struct NotebookLine {
     /// Time of the last event, in milliseconds since 1970.
     pub updated_at: Millis,
     /// The notebook's workspace, whose members have their role in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace: Option<WorkspaceId>,
     /// Number of cells, also for archived notebooks.
     pub cells: u64,
@@ -95,10 +95,8 @@ pub struct NotebookLine {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_template: bool,
     /// Excerpt; only if requested with `snippets`, and the words occur in a source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<FoundText>,
     /// Current activity; only if requested with `live`, and the notebook is open on this server.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<NotebookNow>,
 }
 
@@ -366,6 +364,7 @@ pub struct TrashedCell {
 }
 
 /// Result of a verification: reads the record up to a version and hashes every event.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
     /// True if the hash chain is intact.
@@ -375,12 +374,9 @@ pub struct Verification {
     /// The hash of that event.
     pub hash: Hash,
     /// SHA-256 of the state after these events, as JSON: the same on every server that has the same events.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state_hash: Option<Hash>,
     /// True if the served state equals the replayed one. Absent for past versions.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state_is_replayed: Option<bool>,
     /// Place and kind of the first break in the chain.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

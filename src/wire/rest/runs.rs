@@ -63,6 +63,7 @@ pub struct RunPage {
 }
 
 /// A run: its subject, requester, times and result.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// Run id, as in `outcome.executions` of the request.
@@ -71,11 +72,9 @@ pub struct Run {
     pub execution: Arc<Execution>,
     /// Time since when the kernel's runtime agent is unreachable, for a run that has not ended; milliseconds since 1970. The run continues
     /// if the agent comes back; `POST …/give-up` ends it without waiting.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable_since: Option<Millis>,
     /// Actor who cancelled the run, directly or by an interrupt, restart or shutdown of its kernel. Lists omit it for runs with large
     /// outputs; a comparison always has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<Actor>,
 }
 
@@ -87,6 +86,7 @@ pub struct RunInputs {
 }
 
 /// An input request of a run, and its answer.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RunInput {
     /// Version of the request's event.
@@ -96,10 +96,8 @@ pub struct RunInput {
     /// True: the answer is hidden, and not in the record.
     pub password: bool,
     /// Actor who answered; absent: no answer so far.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<Actor>,
     /// The answer; absent for a password.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
 
