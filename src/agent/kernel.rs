@@ -153,61 +153,43 @@ pub enum TransportChoice {
     Tcp,
 }
 
-/// Options for launching and stopping kernels.
-#[derive(Debug, Clone)]
-pub struct LaunchOptions {
-    /// The kernel's working folder.
-    pub working_dir: PathBuf,
-    /// Parent of each kernel's private folder (mode 0700: sockets, connection file). Keep it short: socket paths
-    /// have at most 107 bytes.
-    pub runtime_dir: PathBuf,
-    pub transport: TransportChoice,
-    /// Paths of keys and of credentials that could confirm calls: tools of assistants refuse them, sandbox or not.
-    pub hidden: Vec<PathBuf>,
-    /// Paths that programs outside run or trust: uploads of people cannot write there, sandbox or not.
-    pub read_only: Vec<PathBuf>,
-    /// Sandbox for the kernel's code; absent: none.
-    pub sandbox: Option<Sandbox>,
-    /// Databases that SQL cells can name.
-    pub connections: Arc<Connections>,
-    /// Variables of the agent that kernels get besides the fixed harmless ones.
-    pub pass_environment: Vec<String>,
-    /// Most address space of the kernel process, in bytes (`ulimit -v`).
-    pub max_memory_bytes: Option<u64>,
-    /// Timeout for a launched kernel to answer.
-    pub launch_timeout: Duration,
-    /// Timeout of a requested shutdown, and again after SIGTERM; then comes SIGKILL.
-    pub shutdown_timeout: Duration,
-    /// Timeout after the reply for `idle` while no output comes, and after `idle` for the reply.
-    pub idle_timeout: Duration,
-    /// Most output in memory for a slow event channel, in bytes.
-    pub max_waiting_bytes: usize,
+notarium_core::with_defaults! {
+    /// Options for launching and stopping kernels.
+    #[derive(Debug, Clone)]
+    pub struct LaunchOptions {
+        /// The kernel's working folder.
+        pub working_dir: PathBuf = PathBuf::from("."),
+        /// Parent of each kernel's private folder (mode 0700: sockets, connection file). Keep it short: socket paths
+        /// have at most 107 bytes.
+        pub runtime_dir: PathBuf = std::env::temp_dir(),
+        pub transport: TransportChoice = TransportChoice::Automatic,
+        /// Paths of keys and of credentials that could confirm calls: tools of assistants refuse them, sandbox or not.
+        pub hidden: Vec<PathBuf> = Vec::new(),
+        /// Paths that programs outside run or trust: uploads of people cannot write there, sandbox or not.
+        pub read_only: Vec<PathBuf> = Vec::new(),
+        /// Sandbox for the kernel's code; absent: none.
+        pub sandbox: Option<Sandbox> = None,
+        /// Databases that SQL cells can name.
+        pub connections: Arc<Connections> = Arc::default(),
+        /// Variables of the agent that kernels get besides the fixed harmless ones.
+        pub pass_environment: Vec<String> = Vec::new(),
+        /// Most address space of the kernel process, in bytes (`ulimit -v`).
+        pub max_memory_bytes: Option<u64> = None,
+        /// Timeout for a launched kernel to answer.
+        pub launch_timeout: Duration = Duration::from_secs(60),
+        /// Timeout of a requested shutdown, and again after SIGTERM; then comes SIGKILL.
+        pub shutdown_timeout: Duration = Duration::from_secs(5),
+        /// Timeout after the reply for `idle` while no output comes, and after `idle` for the reply.
+        pub idle_timeout: Duration = Duration::from_secs(5),
+        /// Most output in memory for a slow event channel, in bytes.
+        pub max_waiting_bytes: usize = 16 << 20,
+    }
 }
 
 impl LaunchOptions {
     /// True if a kernel has its own PID namespace, with its launcher outside.
     pub(crate) fn has_own_processes(&self) -> bool {
         self.sandbox.as_ref().is_some_and(|sandbox| sandbox.plan().own_processes)
-    }
-}
-
-impl Default for LaunchOptions {
-    fn default() -> Self {
-        Self {
-            working_dir: PathBuf::from("."),
-            runtime_dir: std::env::temp_dir(),
-            transport: TransportChoice::Automatic,
-            hidden: Vec::new(),
-            read_only: Vec::new(),
-            sandbox: None,
-            connections: Arc::default(),
-            pass_environment: Vec::new(),
-            max_memory_bytes: None,
-            launch_timeout: Duration::from_secs(60),
-            shutdown_timeout: Duration::from_secs(5),
-            idle_timeout: Duration::from_secs(5),
-            max_waiting_bytes: 16 << 20,
-        }
     }
 }
 

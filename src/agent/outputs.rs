@@ -49,36 +49,24 @@ pub enum OutputChange {
     Overflow(Bytes),
 }
 
-/// Limits of one run.
-#[derive(Debug, Clone, Copy)]
-pub struct OutputLimits {
-    /// Most bytes in the log; large parts of displays do not count, stream text does.
-    pub max_log_bytes: u64,
-    /// Most lines of stream text in the log; any other output counts as one line.
-    pub max_log_lines: u64,
-    /// Most bytes in the overflow when the log is full; later output is dropped, and a notice says how much.
-    pub max_overflow_bytes: u64,
-    /// Most bytes of large parts (blobs), together.
-    pub max_large_bytes: u64,
-    /// A value longer than this becomes a [`LargePart`].
-    pub large_part_bytes: usize,
-    /// Longest piece of stream text, in bytes.
-    pub max_piece_bytes: usize,
-    /// Time for which outputs are collected while a run is busy, in milliseconds.
-    pub coalesce_ms: u64,
-}
-
-impl Default for OutputLimits {
-    fn default() -> Self {
-        Self {
-            max_log_bytes: 10 << 20,
-            max_log_lines: 100_000,
-            max_overflow_bytes: 256 << 20,
-            max_large_bytes: 256 << 20,
-            large_part_bytes: 8 << 10,
-            max_piece_bytes: 64 << 10,
-            coalesce_ms: 50,
-        }
+notarium_core::with_defaults! {
+    /// Limits of one run.
+    #[derive(Debug, Clone, Copy)]
+    pub struct OutputLimits {
+        /// Most bytes in the log; large parts of displays do not count, stream text does.
+        pub max_log_bytes: u64 = 10 << 20,
+        /// Most lines of stream text in the log; any other output counts as one line.
+        pub max_log_lines: u64 = 100_000,
+        /// Most bytes in the overflow when the log is full; later output is dropped, and a notice says how much.
+        pub max_overflow_bytes: u64 = 256 << 20,
+        /// Most bytes of large parts (blobs), together.
+        pub max_large_bytes: u64 = 256 << 20,
+        /// A value longer than this becomes a [`LargePart`].
+        pub large_part_bytes: usize = 8 << 10,
+        /// Longest piece of stream text, in bytes.
+        pub max_piece_bytes: usize = 64 << 10,
+        /// Time for which outputs are collected while a run is busy, in milliseconds.
+        pub coalesce_ms: u64 = 50,
     }
 }
 

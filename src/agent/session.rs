@@ -32,33 +32,22 @@ use comms::Comms;
 pub use reports::{Report, ReportCommand, ToStore, blobs_of, overflow_output};
 use runs::SessionRun;
 
-/// Limits and times of a session.
-#[derive(Debug, Clone, Copy)]
-pub struct KernelSessionLimits {
-    pub outputs: OutputLimits,
-    /// Time for which reports are collected into one command, in milliseconds. The end of a run never waits.
-    pub linger_ms: u64,
-    /// Most bytes of reports in one command.
-    pub max_batch_bytes: usize,
-    /// Most unanswered bytes while connected; above it the kernel's output waits.
-    pub max_unanswered_bytes: usize,
-    /// Most buffered bytes while not connected; above it output is dropped with a notice.
-    pub max_buffered_bytes: usize,
-    /// Time without work after which a kernel is shut down; absent: never.
-    pub idle_timeout_ms: Option<u64>,
-}
-
-impl Default for KernelSessionLimits {
-    fn default() -> Self {
-        Self {
-            outputs: OutputLimits::default(),
-            linger_ms: 10,
-            max_batch_bytes: 256 << 10,
-            // Above what one run puts in the log: its text never waits for the server, and the rest goes to the disk.
-            max_unanswered_bytes: 16 << 20,
-            max_buffered_bytes: 64 << 20,
-            idle_timeout_ms: None,
-        }
+notarium_core::with_defaults! {
+    /// Limits and times of a session.
+    #[derive(Debug, Clone, Copy)]
+    pub struct KernelSessionLimits {
+        pub outputs: OutputLimits = OutputLimits::default(),
+        /// Time for which reports are collected into one command, in milliseconds. The end of a run never waits.
+        pub linger_ms: u64 = 10,
+        /// Most bytes of reports in one command.
+        pub max_batch_bytes: usize = 256 << 10,
+        /// Most unanswered bytes while connected; above it the kernel's output waits.
+        // Above what one run puts in the log: its text never waits for the server, and the rest goes to the disk.
+        pub max_unanswered_bytes: usize = 16 << 20,
+        /// Most buffered bytes while not connected; above it output is dropped with a notice.
+        pub max_buffered_bytes: usize = 64 << 20,
+        /// Time without work after which a kernel is shut down; absent: never.
+        pub idle_timeout_ms: Option<u64> = None,
     }
 }
 

@@ -20,22 +20,14 @@ pub struct Quota {
     pub blob_bytes: u64,
 }
 
-/// Quotas of people and workspaces, and the limit of a notebook's state.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quotas {
-    pub person: Quota,
-    pub workspace: Quota,
-    /// Limit of a notebook's state as JSON, which every client that opens it receives.
-    pub state_bytes: u64,
-}
-
-impl Default for Quotas {
-    fn default() -> Self {
-        Self {
-            person: Quota { notebooks: 10_000, log_bytes: 20 << 30, blob_bytes: 100 << 30 },
-            workspace: Quota { notebooks: 50_000, log_bytes: 100 << 30, blob_bytes: 500 << 30 },
-            state_bytes: 512 << 20,
-        }
+notarium_core::with_defaults! {
+    /// Quotas of people and workspaces, and the limit of a notebook's state.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Quotas {
+        pub person: Quota = Quota { notebooks: 10_000, log_bytes: 20 << 30, blob_bytes: 100 << 30 },
+        pub workspace: Quota = Quota { notebooks: 50_000, log_bytes: 100 << 30, blob_bytes: 500 << 30 },
+        /// Limit of a notebook's state as JSON, which every client that opens it receives.
+        pub state_bytes: u64 = 512 << 20,
     }
 }
 
@@ -46,118 +38,77 @@ pub struct Heartbeat {
     pub silence: Duration,
 }
 
-/// Limits of connections and requests; limits of commands are in the core.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerLimits {
-    /// Limit of one WebSocket message. Larger ones are refused; at twice the size the connection ends.
-    pub max_frame_bytes: usize,
-    /// Limit of a request's body, except for imports and blobs.
-    pub max_request_bytes: usize,
-    /// Limit of an imported file.
-    pub max_import_bytes: usize,
-    /// Concurrent imports.
-    pub max_imports: usize,
-    pub quotas: Quotas,
-    /// Limit of one blob.
-    pub max_blob_bytes: usize,
-    /// Limit of all blobs together in one export or one read.
-    pub max_export_blob_bytes: u64,
-    /// Limit of a file to or from the folder of kernels.
-    pub max_working_file_bytes: u64,
-    /// Retention of a blob that no event names.
-    pub blob_grace: Duration,
-    /// Interval of sweeps for such blobs.
-    pub sweep_interval: Duration,
-    pub max_sockets: usize,
-    /// Bytes that a connection may send before it is welcomed.
-    pub max_hello_bytes: usize,
-    /// Connections that have not sent `hello`, in total and per network.
-    pub max_strangers: usize,
-    pub max_strangers_per_network: usize,
-    /// Sign-ins with OpenID Connect that were begun and not finished, in total and per network.
-    pub max_begun_sign_ins: usize,
-    pub max_begun_sign_ins_per_network: usize,
-    pub max_subscriptions_per_socket: usize,
-    /// Bytes of a runtime agent's large reports that are not stored yet, over all notebooks. Above it the agent's
-    /// connection is not read.
-    pub max_waiting_report_bytes: usize,
-    /// Bytes that a runtime agent may have recorded in an hour, over all its runs: reports and large outputs.
-    pub max_agent_output_bytes_per_hour: u64,
-    /// Invalid messages that a connection may send in a minute.
-    pub max_errors_per_minute: u32,
-    /// Commands of one connection without an answer. At the limit reading stops until half of them are answered.
-    pub max_unanswered_commands: usize,
-    /// Frames in a connection's outbox. Above it events are left out, and the connection catches up later.
-    pub max_queued_frames: usize,
-    /// Bytes of those frames.
-    pub max_queued_bytes: usize,
-    /// Events that a digest check at an old version may replay.
-    pub max_checked_events: u64,
-    /// Open requests and event streams; further ones wait. Sockets are counted separately.
-    pub max_http_connections: usize,
-    /// Time from the start of a connection to its first byte.
-    pub first_byte_timeout: Duration,
-    /// Time for the headers of a request, and idle time of a connection until its next one.
-    pub header_timeout: Duration,
-    /// Time for a request's body, in addition to the time that `min_bytes_per_second` gives it.
-    pub body_timeout: Duration,
-    pub hello_timeout: Duration,
-    /// Timeout of completions and inspections by a kernel.
-    pub kernel_question_timeout: Duration,
-    /// Timeout of all other kernel questions: connections, tables, variables, formatting.
-    pub connection_schema_timeout: Duration,
-    /// Interval of pings to a connection.
-    pub heartbeat: Duration,
-    /// Interval of pings to a runtime agent, short because runs have to show soon that their agent hangs.
-    pub agent_heartbeat: Duration,
-    /// Time in which a connection may accept no bytes before it is closed.
-    pub stall_timeout: Duration,
-    /// Lowest rate at which a connection that lags accepts bytes, and at which a request's body arrives.
-    pub min_bytes_per_second: u64,
-    /// Time that a shutdown waits for connections and requests to end.
-    pub drain_timeout: Duration,
-}
-
-impl Default for ServerLimits {
-    fn default() -> Self {
-        Self {
-            max_frame_bytes: 8 << 20,
-            max_request_bytes: 8 << 20,
-            max_import_bytes: 256 << 20,
-            max_imports: 4,
-            quotas: Quotas::default(),
-            max_blob_bytes: 256 << 20,
-            max_export_blob_bytes: 512 << 20,
-            max_working_file_bytes: 1 << 30,
-            blob_grace: Duration::from_secs(24 * 60 * 60),
-            sweep_interval: Duration::from_secs(6 * 60 * 60),
-            max_sockets: 20_000,
-            max_hello_bytes: 16 << 10,
-            max_strangers: 4_096,
-            max_strangers_per_network: 64,
-            max_begun_sign_ins: 4_096,
-            max_begun_sign_ins_per_network: 64,
-            max_subscriptions_per_socket: 1_000,
-            max_waiting_report_bytes: 16 << 20,
-            max_agent_output_bytes_per_hour: 8 << 30,
-            max_errors_per_minute: 60,
-            max_unanswered_commands: 256,
-            max_queued_frames: 1_024,
-            max_queued_bytes: 8 << 20,
-            max_checked_events: 10_000,
-            max_http_connections: 10_000,
-            first_byte_timeout: Duration::from_secs(5),
-            header_timeout: Duration::from_secs(30),
-            body_timeout: Duration::from_secs(20),
-            hello_timeout: Duration::from_secs(10),
-            kernel_question_timeout: Duration::from_secs(3),
-            connection_schema_timeout: Duration::from_secs(10),
-            heartbeat: Duration::from_secs(20),
-            agent_heartbeat: Duration::from_secs(2),
-            stall_timeout: Duration::from_secs(20),
-            min_bytes_per_second: 64 << 10,
-            drain_timeout: Duration::from_secs(10),
-        }
+notarium_core::with_defaults! {
+    /// Limits of connections and requests; limits of commands are in the core.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct ServerLimits {
+        /// Limit of one WebSocket message. Larger ones are refused; at twice the size the connection ends.
+        pub max_frame_bytes: usize = 8 << 20,
+        /// Limit of a request's body, except for imports and blobs.
+        pub max_request_bytes: usize = 8 << 20,
+        /// Limit of an imported file.
+        pub max_import_bytes: usize = 256 << 20,
+        /// Concurrent imports.
+        pub max_imports: usize = 4,
+        pub quotas: Quotas = Quotas::default(),
+        /// Limit of one blob.
+        pub max_blob_bytes: usize = 256 << 20,
+        /// Limit of all blobs together in one export or one read.
+        pub max_export_blob_bytes: u64 = 512 << 20,
+        /// Limit of a file to or from the folder of kernels.
+        pub max_working_file_bytes: u64 = 1 << 30,
+        /// Retention of a blob that no event names.
+        pub blob_grace: Duration = Duration::from_secs(24 * 60 * 60),
+        /// Interval of sweeps for such blobs.
+        pub sweep_interval: Duration = Duration::from_secs(6 * 60 * 60),
+        pub max_sockets: usize = 20_000,
+        /// Bytes that a connection may send before it is welcomed.
+        pub max_hello_bytes: usize = 16 << 10,
+        /// Connections that have not sent `hello`, in total and per network.
+        pub max_strangers: usize = 4_096,
+        pub max_strangers_per_network: usize = 64,
+        /// Sign-ins with OpenID Connect that were begun and not finished, in total and per network.
+        pub max_begun_sign_ins: usize = 4_096,
+        pub max_begun_sign_ins_per_network: usize = 64,
+        pub max_subscriptions_per_socket: usize = 1_000,
+        /// Bytes of a runtime agent's large reports that are not stored yet, over all notebooks. Above it the agent's
+        /// connection is not read.
+        pub max_waiting_report_bytes: usize = 16 << 20,
+        /// Bytes that a runtime agent may have recorded in an hour, over all its runs: reports and large outputs.
+        pub max_agent_output_bytes_per_hour: u64 = 8 << 30,
+        /// Invalid messages that a connection may send in a minute.
+        pub max_errors_per_minute: u32 = 60,
+        /// Commands of one connection without an answer. At the limit reading stops until half of them are answered.
+        pub max_unanswered_commands: usize = 256,
+        /// Frames in a connection's outbox. Above it events are left out, and the connection catches up later.
+        pub max_queued_frames: usize = 1_024,
+        /// Bytes of those frames.
+        pub max_queued_bytes: usize = 8 << 20,
+        /// Events that a digest check at an old version may replay.
+        pub max_checked_events: u64 = 10_000,
+        /// Open requests and event streams; further ones wait. Sockets are counted separately.
+        pub max_http_connections: usize = 10_000,
+        /// Time from the start of a connection to its first byte.
+        pub first_byte_timeout: Duration = Duration::from_secs(5),
+        /// Time for the headers of a request, and idle time of a connection until its next one.
+        pub header_timeout: Duration = Duration::from_secs(30),
+        /// Time for a request's body, in addition to the time that `min_bytes_per_second` gives it.
+        pub body_timeout: Duration = Duration::from_secs(20),
+        pub hello_timeout: Duration = Duration::from_secs(10),
+        /// Timeout of completions and inspections by a kernel.
+        pub kernel_question_timeout: Duration = Duration::from_secs(3),
+        /// Timeout of all other kernel questions: connections, tables, variables, formatting.
+        pub connection_schema_timeout: Duration = Duration::from_secs(10),
+        /// Interval of pings to a connection.
+        pub heartbeat: Duration = Duration::from_secs(20),
+        /// Interval of pings to a runtime agent, short because runs have to show soon that their agent hangs.
+        pub agent_heartbeat: Duration = Duration::from_secs(2),
+        /// Time in which a connection may accept no bytes before it is closed.
+        pub stall_timeout: Duration = Duration::from_secs(20),
+        /// Lowest rate at which a connection that lags accepts bytes, and at which a request's body arrives.
+        pub min_bytes_per_second: u64 = 64 << 10,
+        /// Time that a shutdown waits for connections and requests to end.
+        pub drain_timeout: Duration = Duration::from_secs(10),
     }
 }
 

@@ -47,29 +47,19 @@ use task::{RoomMessage, Task};
 /// Time that a read of the list waits for rows that lag.
 const MAX_WAIT_FOR_LINES: Duration = Duration::from_secs(2);
 
-/// Configuration shared by the rooms of a server.
-#[derive(Clone)]
-pub struct RoomsConfig {
-    pub room: RoomConfig,
-    /// Bytes of commands queued for one room before senders wait.
-    pub max_inbox_bytes: usize,
-    /// Largest number of events between two snapshots of a notebook. Pruning keeps to it, and longer replays leave
-    /// snapshots.
-    pub max_snapshot_gap: Version,
-    pub judge: Judge,
-    /// Clock of the rooms; a server sets its own.
-    pub clock: Clock,
-}
-
-impl Default for RoomsConfig {
-    fn default() -> Self {
-        Self {
-            room: RoomConfig::default(),
-            max_inbox_bytes: 16 << 20,
-            max_snapshot_gap: MAX_SNAPSHOT_GAP,
-            judge: Judge::default(),
-            clock: Clock::system(),
-        }
+notarium_core::with_defaults! {
+    /// Configuration shared by the rooms of a server.
+    #[derive(Clone)]
+    pub struct RoomsConfig {
+        pub room: RoomConfig = RoomConfig::default(),
+        /// Bytes of commands queued for one room before senders wait.
+        pub max_inbox_bytes: usize = 16 << 20,
+        /// Largest number of events between two snapshots of a notebook. Pruning keeps to it, and longer replays leave
+        /// snapshots.
+        pub max_snapshot_gap: Version = MAX_SNAPSHOT_GAP,
+        pub judge: Judge = Judge::default(),
+        /// Clock of the rooms; a server sets its own.
+        pub clock: Clock = Clock::system(),
     }
 }
 

@@ -313,26 +313,17 @@ fn warn_of_open_lines(provider: &HttpProvider) {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RetryPolicy {
-    /// Most attempts of one call, including the first.
-    pub max_attempts: u32,
-    /// Longest pause before the second attempt; doubles with each further one.
-    pub first_wait: Duration,
-    /// Longest pause of our own choice.
-    pub max_wait: Duration,
-    /// Longest pause that a provider may request; above it the call fails.
-    pub max_retry_after: Duration,
-}
-
-impl Default for RetryPolicy {
-    fn default() -> Self {
-        Self {
-            max_attempts: 4,
-            first_wait: Duration::from_millis(500),
-            max_wait: Duration::from_secs(20),
-            max_retry_after: Duration::from_secs(60),
-        }
+notarium_core::with_defaults! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct RetryPolicy {
+        /// Most attempts of one call, including the first.
+        pub max_attempts: u32 = 4,
+        /// Longest pause before the second attempt; doubles with each further one.
+        pub first_wait: Duration = Duration::from_millis(500),
+        /// Longest pause of our own choice.
+        pub max_wait: Duration = Duration::from_secs(20),
+        /// Longest pause that a provider may request; above it the call fails.
+        pub max_retry_after: Duration = Duration::from_secs(60),
     }
 }
 

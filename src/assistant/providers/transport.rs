@@ -16,30 +16,19 @@ use tokio::time::{Instant, timeout_at};
 use super::error::CallContext;
 use super::error::ProviderError;
 
-/// Limits of one attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CallLimits {
-    pub connect_timeout: Duration,
-    /// Longest silence, before the first byte and between two. Models may think for minutes.
-    pub idle_timeout: Duration,
-    /// Longest attempt as a whole, even if bytes come steadily.
-    pub max_duration: Duration,
-    pub max_reply_bytes: u64,
-    pub max_error_bytes: usize,
-    /// Wait for the end of the stream after the model has stopped: the usage may follow.
-    pub end_wait: Duration,
-}
-
-impl Default for CallLimits {
-    fn default() -> Self {
-        Self {
-            connect_timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_secs(300),
-            max_duration: Duration::from_secs(1_800),
-            max_reply_bytes: 32 * 1024 * 1024,
-            max_error_bytes: 64 * 1024,
-            end_wait: Duration::from_secs(3),
-        }
+notarium_core::with_defaults! {
+    /// Limits of one attempt.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct CallLimits {
+        pub connect_timeout: Duration = Duration::from_secs(10),
+        /// Longest silence, before the first byte and between two. Models may think for minutes.
+        pub idle_timeout: Duration = Duration::from_secs(300),
+        /// Longest attempt as a whole, even if bytes come steadily.
+        pub max_duration: Duration = Duration::from_secs(1_800),
+        pub max_reply_bytes: u64 = 32 * 1024 * 1024,
+        pub max_error_bytes: usize = 64 * 1024,
+        /// Wait for the end of the stream after the model has stopped: the usage may follow.
+        pub end_wait: Duration = Duration::from_secs(3),
     }
 }
 
