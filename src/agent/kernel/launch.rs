@@ -39,58 +39,7 @@ const LAUNCHER: &str = include_str!("launcher.py");
 const DESKTOP_ENVIRONMENT: &[&str] = &["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"];
 
 /// Variables of the agent that every kernel gets. Deliberately absent: any that may hold a secret.
-const PASSED_ENVIRONMENT: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "TMPDIR",
-    "TERM",
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "XDG_RUNTIME_DIR",
-    "XDG_DATA_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_DATA_DIRS",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "CONDA_DEFAULT_ENV",
-    "CONDA_EXE",
-    "LD_LIBRARY_PATH",
-    "DYLD_LIBRARY_PATH",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "IPYTHONDIR",
-    "JUPYTER_PATH",
-    "JUPYTER_DATA_DIR",
-    "JUPYTER_CONFIG_DIR",
-    "JUPYTER_CONFIG_PATH",
-    "MPLCONFIGDIR",
-    "MPLBACKEND",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NO_PROXY",
-    "no_proxy",
-    "HF_HOME",
-    "JAVA_HOME",
-    "R_HOME",
-    "R_LIBS",
-    "R_LIBS_USER",
-    "JULIA_DEPOT_PATH",
-    "JULIA_PROJECT",
-    "CUDA_HOME",
-    "CUDA_PATH",
-    "CUDA_VISIBLE_DEVICES",
-    "CUDA_DEVICE_ORDER",
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-];
+const PASSED_ENVIRONMENT: &str = include_str!("passed_environment.txt");
 const PASSED_PREFIXES: &[&str] = &["LC_", "NVIDIA_", "ROCM_", "HIP_"];
 
 /// Reasons why a kernel did not start; each message says what to do.
@@ -355,7 +304,7 @@ fn limit_memory(arguments: &mut Vec<OsString>, bytes: u64) {
 fn environment(kernelspec: &Kernelspec, options: &LaunchOptions) -> Vec<(OsString, OsString)> {
     let is_closed = |name: &str| options.sandbox.is_some() && DESKTOP_ENVIRONMENT.contains(&name);
     let is_passed = |name: &str| {
-        (PASSED_ENVIRONMENT.contains(&name) && !is_closed(name))
+        (PASSED_ENVIRONMENT.lines().any(|passed| passed == name) && !is_closed(name))
             || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
             || options.pass_environment.iter().any(|passed| passed == name)
     };

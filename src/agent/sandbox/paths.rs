@@ -3,111 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Secrets below the home folder. Folders are preferred: if a hidden file is replaced, its successor is visible.
-const SECRETS: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker",
-    ".config/containers",
-    ".oci",
-    ".fly",
-    ".config/hcloud",
-    ".config/scw",
-    ".config/linode-cli",
-    ".databrickscfg",
-    ".databricks",
-    ".snowflake",
-    ".snowsql",
-    ".config/snowflake",
-    ".kaggle",
-    ".config/kaggle",
-    ".cache/huggingface/token",
-    ".cache/huggingface/stored_tokens",
-    ".config/sops",
-    ".password-store",
-    ".vault-token",
-    ".netrc",
-    "_netrc",
-    ".git-credentials",
-    ".npmrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".s3cfg",
-    ".boto",
-    ".terraform.d",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/glab-cli",
-    ".config/hub",
-    ".config/git/credentials",
-    ".config/op",
-    ".config/rclone",
-    ".config/doctl",
-    // Sign-in data of other assistants.
-    ".claude",
-    ".claude.json",
-    ".codex",
-    ".gemini",
-    ".config/github-copilot",
-    ".config/configstore",
-    ".config/pypoetry/auth.toml",
-    ".gem/credentials",
-    ".config/Bitwarden",
-    ".config/Bitwarden CLI",
-    ".config/1Password",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    // Browsers: profiles hold sessions and passwords.
-    ".mozilla",
-    ".config/google-chrome",
-    ".config/google-chrome-beta",
-    ".config/google-chrome-unstable",
-    ".config/chromium",
-    ".config/BraveSoftware",
-    ".config/microsoft-edge",
-    ".config/opera",
-    ".config/vivaldi",
-    ".librewolf",
-    ".waterfox",
-    ".zen",
-    ".local/share/epiphany",
-    ".thunderbird",
-    ".cache/mozilla",
-    ".cache/google-chrome",
-    ".cache/chromium",
-    "snap/firefox",
-    "snap/chromium",
-    ".var/app",
-    // Histories: people paste secrets into terminals.
-    ".bash_history",
-    ".zsh_history",
-    ".zhistory",
-    ".zsh_sessions",
-    ".local/share/fish",
-    ".local/share/atuin",
-    ".local/share/powershell",
-    ".config/nushell",
-    ".irb_history",
-    ".duckdb_history",
-    ".mongodb",
-    ".python_history",
-    ".node_repl_history",
-    ".psql_history",
-    ".mysql_history",
-    ".sqlite_history",
-    ".rediscli_history",
-    ".lesshst",
-    ".viminfo",
-    ".ipython/profile_default/history.sqlite",
-    ".julia/logs",
-];
+const SECRETS: &str = include_str!("secrets.txt");
+/// The administrator's keys, if `HOME` is another folder. (In two pieces: tests/tidy looks for paths of machines.)
+const ROOT_KEYS: &str = concat!("/root", "/.ssh");
+const STARTUP: &str = include_str!("startup.txt");
 
 /// Variables that name a path of credentials or of a history, in place of the usual folders.
 const NAMED_BY: &[&str] = &[
@@ -127,19 +26,6 @@ const NAMED_BY: &[&str] = &[
     "SSH_AUTH_SOCK",
 ];
 
-/// Secrets outside the home folder.
-const SYSTEM_SECRETS: &[&str] = &[
-    "/etc/shadow",
-    "/etc/gshadow",
-    "/etc/sudoers.d",
-    "/run/secrets",
-    "/var/run/secrets",
-    // The administrator's, if `HOME` is another folder. (In two pieces: tests/tidy looks for paths of machines.)
-    concat!("/root", "/.ssh"),
-    "/sys/kernel/debug",
-    "/sys/kernel/tracing",
-];
-
 /// Sockets whose servers run commands or show keys.
 const SOCKETS: &[&str] = &[
     "/run/user",
@@ -153,56 +39,6 @@ const SOCKETS: &[&str] = &[
     "/run/systemd/private",
     "/tmp/.X11-unix",
     "/tmp/.ICE-unix",
-];
-
-/// Files that the person's own programs run when they start.
-const STARTUP: &[&str] = &[
-    ".profile",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".xprofile",
-    ".xsessionrc",
-    ".inputrc",
-    ".vimrc",
-    ".vim",
-    ".emacs.d",
-    ".tmux.conf",
-    ".gitconfig",
-    ".config/git",
-    ".config/fish",
-    ".config/nvim",
-    ".config/autostart",
-    ".config/systemd",
-    ".config/environment.d",
-    ".local/share/systemd",
-    ".local/share/applications",
-    ".local/share/dbus-1",
-];
-
-/// System paths through which a program with root's id could change other programs or the machine.
-const SYSTEM: &[&str] = &[
-    "/bin",
-    "/boot",
-    "/etc",
-    "/lib",
-    "/lib64",
-    "/proc/acpi",
-    "/proc/bus",
-    "/proc/fs",
-    "/proc/irq",
-    "/proc/sys",
-    "/proc/sysrq-trigger",
-    "/sbin",
-    "/sys",
-    "/usr",
-    "/var/spool/cron",
 ];
 
 /// Folder within these in which packages may be installed.
@@ -234,8 +70,7 @@ pub fn make_own_folders() {
 
 /// Keys, credentials, browser profiles and histories of the usual programs.
 pub fn secret_places(home: &Path) -> Vec<PathBuf> {
-    let own = SECRETS.iter().map(|name| home.join(name));
-    own.chain(SYSTEM_SECRETS.iter().map(PathBuf::from)).collect()
+    listed(SECRETS, home).chain([PathBuf::from(ROOT_KEYS)]).collect()
 }
 
 /// Paths that the account's own variables name, except those in `passed`: kernels may use these.
@@ -265,7 +100,12 @@ fn ssh_agents() -> Vec<PathBuf> {
 
 /// Files that programs outside run later, such as terminals and editors: kernels must not write them.
 pub fn startup_files(home: &Path) -> Vec<PathBuf> {
-    STARTUP.iter().map(|name| home.join(name)).chain(SYSTEM.iter().map(PathBuf::from)).collect()
+    listed(STARTUP, home).collect()
+}
+
+/// Paths of a list, one a line; relative ones are below the home folder.
+fn listed(list: &'static str, home: &Path) -> impl Iterator<Item = PathBuf> {
+    list.lines().filter(|line| !line.starts_with('#')).map(|path| home.join(path))
 }
 
 #[cfg(test)]
