@@ -105,7 +105,8 @@ impl CellContent {
     }
 }
 
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+/// Equality with the default, to leave a field out of JSON.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 

@@ -37,7 +37,7 @@ pub mod upcast;
 
 pub use access::*;
 pub use cause::*;
-pub use cell::{CellContent, CellFlags, CellType, OrderKey, SQL_LINE};
+pub use cell::{CellContent, CellFlags, CellType, OrderKey, SQL_LINE, is_default};
 pub use document::{Document, assistants::*, canonical_json, cells::*, executions::*, kernels::*};
 pub use envelope::{
     Append, ChainError, CommandRecord, Envelope, Epoch, Head, Logged, NewEvent, Recorded, Stored, in_order,

@@ -24,7 +24,7 @@ pub struct ConnectionSchema {
     /// At most 1,000; tables that need no schema before their name come first.
     pub tables: Vec<Table>,
     /// Number of further tables that were left out.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "notarium_core::is_default")]
     pub tables_left_out: u64,
 }
 
@@ -45,7 +45,7 @@ pub struct Table {
     /// Columns in table order; at most 10,000 over all tables.
     pub columns: Vec<Column>,
     /// Number of further columns that were left out.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "notarium_core::is_default")]
     pub columns_left_out: u64,
 }
 
@@ -59,10 +59,6 @@ pub struct Column {
     pub column_type: String,
     /// True if the column may hold NULL.
     pub nullable: bool,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl ConnectionSchema {

@@ -156,7 +156,7 @@ pub struct TablePage {
     /// Columns, at most 2,000.
     pub columns: Vec<TableColumn>,
     /// Number of further columns that were left out.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "notarium_core::is_default")]
     pub columns_left_out: u64,
     /// Rows, each with a value per column: `null` where there is none, a number, a boolean, or a text. Integers beyond 2^53 and numbers
     /// that are not finite (`inf`, `-inf`, `NaN`) are texts.
@@ -219,7 +219,7 @@ pub struct VariableList {
     /// Variables in the order of their first assignment; at most 200, the latest.
     pub variables: Vec<Variable>,
     /// Number of further variables that were left out.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "notarium_core::is_default")]
     pub left_out: u64,
 }
 
@@ -243,10 +243,6 @@ pub struct Variable {
     /// True if `read_table` can read it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_table: bool,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl TablePage {

@@ -29,16 +29,11 @@ pub struct UndoGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
     /// The group changes the text of an existing cell: undo in an editor takes such groups back.
-    #[serde(default, skip_serializing_if = "is_not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub edits_text: bool,
     /// The group is what the notebook was made with (an import, a fork, a template). Only its id undoes it.
-    #[serde(default, skip_serializing_if = "is_not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_beginning: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
-fn is_not(flag: &bool) -> bool {
-    !flag
 }
 
 impl UndoGroup {

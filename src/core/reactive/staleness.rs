@@ -152,7 +152,7 @@ pub enum StaleReason {
         /// Cells of a shortest circle, beginning with this one; at most 8. Each defines a name that the next one reads.
         cells: Vec<CircleStep>,
         /// Number of further cells of the circle.
-        #[serde(default, skip_serializing_if = "is_zero")]
+        #[serde(default, skip_serializing_if = "notarium_record::is_default")]
         more: usize,
     },
     /// A cell from which this one reads has run since.
@@ -180,10 +180,6 @@ pub struct CircleStep {
     pub cell_id: CellId,
     /// A name that the cell defines and the next one reads.
     pub name: String,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 impl StaleReason {
