@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use notarium_core::mask::{self, mask_keys};
-use notarium_core::{BlobPart, Output};
+use notarium_core::{BlobPart, Output, escape_key, unescape_key};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -143,8 +143,7 @@ impl<'a> OutputParts<'a> {
 
     /// The names of the MIME types, including those in blobs.
     fn kinds(&self) -> Vec<String> {
-        let away = self.output.blobs.iter().filter_map(|part| part.pointer.strip_prefix("/data/"));
-        let away = away.map(|name| name.replace("~1", "/").replace("~0", "~"));
+        let away = self.output.blobs.iter().filter_map(BlobPart::mime);
         let mut kinds: Vec<String> = self.data.keys().map(|kind| kind.to_string()).chain(away).collect();
         // Rows as data are for the page; a preview of a table uses its HTML and text.
         kinds.retain(|kind| !kind.starts_with("application/vnd.notarium.table+"));
@@ -154,7 +153,7 @@ impl<'a> OutputParts<'a> {
     }
 
     fn pointer(kind: &str) -> String {
-        format!("/data/{}", kind.replace('~', "~0").replace('/', "~1"))
+        format!("/data/{}", escape_key(kind))
     }
 
     fn field(&self, inline: Option<&RawValue>, pointer: &str) -> Option<PartRead<String>> {
@@ -214,7 +213,7 @@ impl<'a> OutputParts<'a> {
 
 /// Masks keys before any text is cut: half a key would not be recognised. Pictures are no text.
 fn masked(text: String, pointer: &str) -> String {
-    let kind = pointer.strip_prefix("/data/").map(|kind| kind.replace("~1", "/"));
+    let kind = pointer.strip_prefix("/data/").map(unescape_key);
     if kind.is_some_and(|kind| !mask::is_text(&kind)) {
         return text;
     }

@@ -198,6 +198,23 @@ pub struct BlobPart {
     pub json: bool,
 }
 
+impl BlobPart {
+    /// The MIME type whose value is in the blob. None: something else of the output, such as a stream's text.
+    pub fn mime(&self) -> Option<String> {
+        self.pointer.strip_prefix("/data/").map(unescape_key)
+    }
+}
+
+/// An object's key as a token of a JSON pointer (RFC 6901).
+pub fn escape_key(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// The key that a token of a JSON pointer stands for.
+pub fn unescape_key(token: &str) -> String {
+    token.replace("~1", "/").replace("~0", "~")
+}
+
 /// One output of a run, as in nbformat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Output {

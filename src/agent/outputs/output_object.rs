@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use notarium_core::BlobPart;
+use notarium_core::{BlobPart, escape_key};
 use serde_json::value::RawValue;
 
 /// One value of an output that is large enough to be stored as a blob.
@@ -79,8 +79,7 @@ fn without_large(
     };
     let mut kept = BTreeMap::new();
     for (name, value) in fields {
-        // Escapes of JSON pointers, RFC 6901.
-        let pointer = || format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"));
+        let pointer = || format!("{place}/{}", escape_key(&name));
         if value.get().len() <= large_part_bytes {
             kept.insert(name, Cow::Borrowed(value));
         } else if place.is_empty() && name == "data" {

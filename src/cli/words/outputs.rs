@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use console::Term;
 use notarium_agent::connection::CommandSender;
-use notarium_core::{BlobPart, ExecutionId, KernelSessionId, NotebookId, Output};
+use notarium_core::{BlobPart, ExecutionId, KernelSessionId, NotebookId, Output, unescape_key};
 use notarium_wire::{ClientMessage, CommChange, OpenComm, PROGRESS_TARGET, ServerMessage};
 use serde::Deserialize;
 use serde_json::Value;
@@ -97,7 +97,7 @@ fn put(content: &mut Value, pointer: &str, value: Value) {
     }
     let Some((parent, key)) = pointer.rsplit_once('/') else { return };
     if let Some(Value::Object(parent)) = content.pointer_mut(parent) {
-        parent.insert(key.replace("~1", "/").replace("~0", "~"), value);
+        parent.insert(unescape_key(key), value);
     }
 }
 
@@ -152,7 +152,7 @@ fn described((name, value): (&String, &Value)) -> String {
 
 fn rest_of(others: &[String], missing: &[BlobPart]) -> Option<String> {
     let blobs = missing.iter().map(|blob| {
-        let name = blob.pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        let name = unescape_key(blob.pointer.rsplit('/').next().unwrap_or_default());
         format!("{name}, {}", print::size(blob.size_bytes))
     });
     let all: Vec<String> = others.iter().cloned().chain(blobs).collect();

@@ -19,6 +19,7 @@ use crate::values::decision::{Decision, RejectionCode, Result};
 use crate::values::details::LimitName;
 use notarium_record::{
     BlobPart, Document, Execution, ExecutionStatus, ExecutionSubject, Hash, Millis, Output, RawObject, ToolCallId,
+    unescape_key,
 };
 
 /// Timeout after which a tool is interrupted: code of an inspected object may hang.
@@ -296,11 +297,10 @@ fn part_value(part: &BlobPart, bytes: &[u8]) -> Option<Value> {
 fn put(content: &mut Value, pointer: &str, value: Value) -> Option<()> {
     let mut place = content;
     for step in pointer.strip_prefix('/')?.split('/') {
-        let key = step.replace("~1", "/").replace("~0", "~");
         if place.is_null() {
             *place = Value::Object(serde_json::Map::new());
         }
-        place = place.as_object_mut()?.entry(key).or_insert(Value::Null);
+        place = place.as_object_mut()?.entry(unescape_key(step)).or_insert(Value::Null);
     }
     *place = value;
     Some(())

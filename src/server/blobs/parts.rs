@@ -4,7 +4,7 @@ use crate::rooms::metadata::to_raw;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use notarium_core::{BlobPart, Hash, Output, RawJson};
+use notarium_core::{BlobPart, Hash, Output, RawJson, escape_key, unescape_key};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
@@ -58,7 +58,7 @@ impl Splitter {
                     None => self.take(format!("/{name}"), &value),
                 }
             } else if value.get().len() > self.max_inline_bytes && !matches!(name.as_str(), "output_type" | "name") {
-                self.take(format!("/{}", escape(&name)), &value);
+                self.take(format!("/{}", escape_key(&name)), &value);
             } else {
                 kept.insert(name, value);
             }
@@ -70,7 +70,7 @@ impl Splitter {
         let mut kept = OutputFields::new();
         for (name, value) in fields {
             if value.get().len() > self.max_inline_bytes {
-                self.take(format!("{above}/{}", escape(&name)), &value);
+                self.take(format!("{above}/{}", escape_key(&name)), &value);
             } else {
                 kept.insert(name, value);
             }
@@ -94,7 +94,7 @@ pub fn join(output: &Output, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
     let content =
         output.blobs.iter().filter(|part| is_in_files(part)).fold(None, |content: Option<Box<RawValue>>, part| {
             let before = content.as_deref().map_or(output.content.get(), RawValue::get);
-            let path: Vec<String> = part.pointer.split('/').skip(1).map(unescape).collect();
+            let path: Vec<String> = part.pointer.split('/').skip(1).map(unescape_key).collect();
             put(before, &path, value_of(part, blobs)).or(content)
         });
     let content = content.unwrap_or_else(|| RawValue::from_string(output.content.get().to_owned()).unwrap_or_default());
@@ -104,7 +104,7 @@ pub fn join(output: &Output, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
 /// True if files contain the part. Outputs beyond a run's limit stay blobs, and the output names them. Tables are for
 /// our page alone: other programs cannot read them.
 pub fn is_in_files(part: &BlobPart) -> bool {
-    let is_table = part.pointer.strip_prefix("/data/").is_some_and(|key| is_table(&unescape(key)));
+    let is_table = part.mime().is_some_and(|mime| is_table(&mime));
     !is_table && !part.pointer.starts_with("/metadata/notarium/")
 }
 
@@ -178,15 +178,6 @@ pub fn stream_piece(output: &str) -> Option<(String, Option<String>)> {
 /// A stream as one output.
 pub fn stream(name: &str, text: &str) -> Box<RawValue> {
     to_raw(&serde_json::json!({ "name": name, "output_type": "stream", "text": text }))
-}
-
-/// Escapes a key for a JSON pointer (RFC 6901).
-fn escape(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
-}
-
-fn unescape(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
 }
 
 #[cfg(test)]

@@ -73,11 +73,7 @@ fn with_marks(output: &Output) -> Option<(Box<RawValue>, Vec<VecDeque<Source>>)>
     // Marks are by hash, so the same bytes twice cannot be told apart.
     let mut marks = BTreeMap::new();
     for (number, part) in in_file.iter().enumerate() {
-        let is_placed = !part.json
-            || part
-                .pointer
-                .strip_prefix("/data/")
-                .is_some_and(|mime| is_json_mime(&mime.replace("~1", "/").replace("~0", "~")));
+        let is_placed = !part.json || part.mime().is_some_and(|mime| is_json_mime(&mime));
         let mark = serde_json::to_string(&long_mark(number)).ok().filter(|_| is_placed)?;
         let text = if part.json { mark } else { long_mark(number) };
         if marks.insert(part.sha256.clone(), Bytes::from(text)).is_some() {
