@@ -163,6 +163,21 @@ fn without_stop_on_error_the_queue_goes_on() {
 }
 
 #[test]
+fn stop_on_error_counts_on_the_run_that_waits_and_not_on_the_one_that_fails() {
+    for (failing, waiting, status) in [(false, true, Status::Blocked), (true, false, Status::Assigned)] {
+        let mut world = started();
+        world.correlation = Some("all");
+        for (cell, id, stop_on_error) in [("a", "run-a", failing), ("c", "run-c", waiting)] {
+            let mut command = request(cell, id);
+            command["RequestExecution"]["stop_on_error"] = json!(stop_on_error);
+            world.step(&user("ann"), command);
+        }
+        world.step(&agent("gpu"), report("run-a", 1, completed(false)));
+        assert_eq!(world.status("run-c"), status);
+    }
+}
+
+#[test]
 fn an_interrupted_run_ends_as_cancelled_but_one_that_finished_first_is_ok() {
     let cancelled = || running().with(&user("ann"), json!({"CancelExecution": {"execution_id": "run-a"}}));
     assert_eq!(
