@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use notarium_core::{CommandId, LimitName, NotebookId, RejectionCode};
+use notarium_core::{CommandId, LimitName, NotebookId};
 use notarium_wire::{AckMessage, ClientMessage, CommandMessage, RejectMessage};
 use tokio::sync::oneshot;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
@@ -90,20 +90,14 @@ fn too_large(id: CommandId, notebook: NotebookId, bytes: usize, limit: u64) -> C
     CommandError::Rejected(Box::new(RejectMessage {
         id,
         notebook,
-        code: RejectionCode::LimitExceeded,
-        message,
-        expected_version: None,
-        actual_version: None,
-        expected_seq: None,
-        part: None,
-        details: Some(Box::new(LimitName::Frame.details(limit))),
+        rejection: LimitName::Frame.refusal(limit, message),
     }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use notarium_core::RawJson;
+    use notarium_core::{RawJson, RejectionCode};
 
     fn command(id: &str) -> CommandMessage {
         CommandMessage {

@@ -1,8 +1,10 @@
 //! Messages from server to client over the WebSocket: one JSON text frame each, externally tagged, as in `{"events": {…}}`.
 
+use std::ops::Deref;
+
 use notarium_core::{
     Actor, CellId, CommandId, CorrelationId, Document, EventId, ExecutionId, Hash, KernelSessionId, Millis, NextSteps,
-    NotebookId, Outcome, RawJson, RejectionCode, RejectionDetails, Role, Scope, Stored, Version, if_known,
+    NotebookId, Outcome, RawJson, Rejection, RejectionDetails, Role, Scope, Stored, Version, if_known,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -336,25 +338,17 @@ pub struct RejectMessage {
     pub id: CommandId,
     /// The notebook that the command was for.
     pub notebook: NotebookId,
-    /// Code for programs; `protocol/README.md`, section 8, lists all.
-    pub code: RejectionCode,
-    /// One sentence that says what to do.
-    pub message: String,
-    /// Expected version in the command, of the notebook or of a cell; only for `conflict`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<Version>,
-    /// Actual version of the same thing; only for `conflict`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub actual_version: Option<Version>,
-    /// Required number of the execution's next report; only for `report_gap`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_seq: Option<u64>,
-    /// Number of the refused command in a `Batch`, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<usize>,
-    /// Facts of the refusal. Absent: `code` says all. A kind that is unknown counts as absent.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "if_known")]
-    pub details: Option<Box<RejectionDetails>>,
+    /// Its fields are those of the message.
+    #[serde(flatten)]
+    pub rejection: Rejection,
+}
+
+impl Deref for RejectMessage {
+    type Target = Rejection;
+
+    fn deref(&self) -> &Rejection {
+        &self.rejection
+    }
 }
 
 /// A client in the notebook.

@@ -132,7 +132,7 @@ impl From<ConnectError> for Failure {
 impl From<CommandError> for Failure {
     fn from(error: CommandError) -> Self {
         match error {
-            CommandError::Rejected(reject) => Self::failed(reject.message),
+            CommandError::Rejected(reject) => Self::failed(reject.rejection.message),
             CommandError::Connection(error) => error.into(),
         }
     }

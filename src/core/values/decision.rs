@@ -232,24 +232,20 @@ pub(crate) type Result<T, E = Rejection> = std::result::Result<T, E>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[error("{message}")]
 pub struct Rejection {
-    /// The code, for programs.
+    /// Code for programs; `protocol/README.md`, section 8, lists all.
     pub code: RejectionCode,
     /// One sentence that says what to do.
     pub message: String,
-    /// Version that the sender expected, for `conflict` and similar codes.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    /// Expected version in the command, of the notebook or of a cell; only for `conflict`.
     pub expected_version: Option<Version>,
-    /// Actual version, for `conflict` and similar codes.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    /// Actual version of the same thing; only for `conflict`.
     pub actual_version: Option<Version>,
-    /// Number that the execution's next report must have, for `report_gap`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    /// Required number of the execution's next report; only for `report_gap`.
     pub expected_seq: Option<u64>,
-    /// Number of the refused command in its batch, from 1.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    /// Number of the refused command in a `Batch`, from 1.
     pub part: Option<usize>,
-    /// Facts of the refusal. Absent: `code` says all.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "if_known", default)]
+    /// Facts of the refusal. Absent: `code` says all. A kind that is unknown counts as absent.
+    #[serde(deserialize_with = "if_known", default)]
     pub details: Option<Box<RejectionDetails>>,
 }
 

@@ -10,13 +10,13 @@ use std::time::Duration;
 use notarium_core::{AccountStatuses, NotebookId, Rejection, RejectionCode, Scope};
 use notarium_wire::{
     AskKernelMessage, CheckMessage, CheckedMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage,
-    KernelAnswer, OfferedConnection, OfferedKernelspec, QuestionRefusal, ServerMessage, SubscribeMessage,
+    KernelAnswer, OfferedConnection, OfferedKernelspec, QuestionRefusal, RejectMessage, ServerMessage,
+    SubscribeMessage,
 };
 use tokio::sync::Semaphore;
 
 use super::hello::parse;
 use super::hello::problem;
-use super::hello::reject;
 use super::hello::{Named, called, let_in, refusal, welcome};
 use super::pulse::ReportMemory;
 use crate::agents::kernel_questions::{KernelAsker, answer_to};
@@ -264,7 +264,7 @@ impl SocketConnection {
                 let reply_to = self.reply_to(&decoded.message).await;
                 room.submit(Submission { identity, decoded, reply_to, account_status }).await;
             }
-            Err(rejection) => self.send(&ServerMessage::Reject(reject(id, notebook, rejection))),
+            Err(rejection) => self.send(&ServerMessage::Reject(RejectMessage { id, notebook, rejection })),
         }
     }
 

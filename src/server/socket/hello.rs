@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use notarium_core::{Actor, CommandId, Door, NotebookId, Rejection, RejectionDetails, attachments};
+use notarium_core::{Actor, Door, RejectionDetails, attachments};
 use notarium_wire::{
-    CONNECTION_SCHEMAS, ClientMessage, ErrorCode, ErrorMessage, KERNEL_FORMAT, KERNEL_TABLES, RejectMessage,
-    SendLimits, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
+    CONNECTION_SCHEMAS, ClientMessage, ErrorCode, ErrorMessage, KERNEL_FORMAT, KERNEL_TABLES, SendLimits,
+    ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
 };
 use serde::de::IgnoredAny;
 
@@ -203,21 +203,6 @@ pub fn problem(code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
 /// An error after which the server closes the connection.
 pub fn fatal(code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
     ErrorMessage { fatal: true, ..problem(code, message) }
-}
-
-/// Reply to a command that is refused.
-pub fn reject(id: CommandId, notebook: NotebookId, rejection: Rejection) -> RejectMessage {
-    RejectMessage {
-        id,
-        notebook,
-        code: rejection.code,
-        message: rejection.message,
-        expected_version: rejection.expected_version,
-        actual_version: rejection.actual_version,
-        expected_seq: rejection.expected_seq,
-        part: rejection.part,
-        details: rejection.details,
-    }
 }
 
 #[cfg(test)]

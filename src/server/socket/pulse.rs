@@ -15,12 +15,11 @@ use std::time::Duration;
 
 use notarium_core::Rejection;
 use notarium_sync::Caller;
-use notarium_wire::{AckMessage, CommandMessage, ServerMessage};
+use notarium_wire::{AckMessage, CommandMessage, RejectMessage, ServerMessage};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
-use super::hello::reject;
 use crate::agents::frame;
 use crate::limits::Heartbeat;
 use crate::rooms::{Outbox, ReplyTo};
@@ -169,7 +168,7 @@ impl ReportMemory {
             drop(place);
             let answer = match answer {
                 Ok(ack) => ServerMessage::Ack(ack),
-                Err(rejection) => ServerMessage::Reject(reject(id, notebook, rejection)),
+                Err(rejection) => ServerMessage::Reject(RejectMessage { id, notebook, rejection }),
             };
             // If the connection has ended, the agent gets the answer when it resends.
             let _ = outbox.send(frame(&answer));

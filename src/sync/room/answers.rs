@@ -157,9 +157,7 @@ impl Room {
     }
 
     fn reject(&self, id: &CommandId, rejection: Rejection) -> RejectMessage {
-        let Rejection { code, message, expected_version, actual_version, expected_seq, part, details } = rejection;
-        let (id, notebook) = (id.clone(), self.notebook_id.clone());
-        RejectMessage { id, notebook, code, message, expected_version, actual_version, expected_seq, part, details }
+        RejectMessage { id: id.clone(), notebook: self.notebook_id.clone(), rejection }
     }
 
     pub(super) fn send_error(&self, cycle: &mut Cycle, client: ClientId, code: ErrorCode, message: &str) {

@@ -221,13 +221,7 @@ fn unavailable(message: &CommandMessage) -> ServerMessage {
     ServerMessage::Reject(RejectMessage {
         id: message.id.clone(),
         notebook: message.notebook.clone(),
-        code: notarium_core::RejectionCode::Unavailable,
-        message: "the disk is full".to_owned(),
-        expected_version: None,
-        actual_version: None,
-        expected_seq: None,
-        part: None,
-        details: None,
+        rejection: notarium_core::Rejection::new(notarium_core::RejectionCode::Unavailable, "the disk is full"),
     })
 }
 
@@ -371,17 +365,8 @@ impl Inner {
         let decision = match decide(state, &mut context, command) {
             Ok(decision) => decision,
             Err(rejection) => {
-                return ServerMessage::Reject(RejectMessage {
-                    id: message.id.clone(),
-                    notebook: message.notebook.clone(),
-                    code: rejection.code,
-                    message: rejection.message,
-                    expected_version: None,
-                    actual_version: None,
-                    expected_seq: rejection.expected_seq,
-                    part: rejection.part,
-                    details: rejection.details,
-                });
+                let (id, notebook) = (message.id.clone(), message.notebook.clone());
+                return ServerMessage::Reject(RejectMessage { id, notebook, rejection });
             }
         };
         let mut head = room.head.unwrap_or(Head::START);
