@@ -9,8 +9,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use notarium_core::text::{ChangeSet, normalise_line_breaks};
 use notarium_core::{
-    Cell, CellContent, CellFlagChanges, CellId, CellType, Command, Document, EditSource, InsertCell, Place, RawObject,
-    Version,
+    Cell, CellContent, CellFlagChanges, CellId, CellType, Command, Document, EditSource, InsertCell, Place, Version,
 };
 use notarium_wire::rest::{CellAnswer, Trash};
 
@@ -288,7 +287,9 @@ impl CellCommand {
             Self::Add { cell_type, source, place, id, .. } => {
                 let place = place.place(&*notebook.outline().await?)?.unwrap_or(Place::End);
                 let source = source.read().await?.unwrap_or_default();
-                return add(&notebook, id, cell_type, source, place).await;
+                let insert = InsertCell { cell_id: id, ..InsertCell::new(cell_type, source, place) };
+                let answer = notebook.command(&Command::InsertCell(insert)).await?;
+                return answer.outcome.cells.iter().try_for_each(print::line);
             }
             Self::Move { cell, place, cell_version, .. } => {
                 let state = notebook.outline().await?;
@@ -330,11 +331,8 @@ impl CellCommand {
 async fn duplicate(notebook: &NotebookClient, name: &str) -> Result<Command, Failure> {
     let (cell_id, cell) = read_cell(notebook, name).await?;
     let CellContent { cell_type, source, metadata, attachments, flags, .. } = cell.content.clone();
-    // Both types have the same fields; absent ones have their defaults.
-    let flags = serde_json::to_value(flags).and_then(serde_json::from_value).unwrap_or_default();
-    let place = Place::After(cell_id);
-    let copy = InsertCell { cell_id: None, cell_type, source, place, metadata, attachments, flags, reply: None };
-    Ok(Command::InsertCell(copy))
+    let copy = InsertCell::new(cell_type, source, Place::After(cell_id));
+    Ok(Command::InsertCell(InsertCell { metadata, attachments, flags: flags.into(), ..copy }))
 }
 
 fn flag<'a>(flags: &'a mut CellFlagChanges, mark: &str) -> &'a mut Option<bool> {
@@ -346,27 +344,6 @@ fn flag<'a>(flags: &'a mut CellFlagChanges, mark: &str) -> &'a mut Option<bool> 
         "heading-collapsed" => &mut flags.heading_collapsed,
         _ => &mut flags.exported,
     }
-}
-
-async fn add(
-    notebook: &NotebookClient,
-    cell_id: Option<CellId>,
-    cell_type: CellType,
-    source: String,
-    place: Place,
-) -> Ended {
-    let command = Command::InsertCell(InsertCell {
-        cell_id,
-        cell_type,
-        source,
-        place,
-        metadata: RawObject::default(),
-        attachments: None,
-        flags: CellFlagChanges::default(),
-        reply: None,
-    });
-    let answer = notebook.command(&command).await?;
-    answer.outcome.cells.iter().try_for_each(print::line)
 }
 
 // --- the trash ---

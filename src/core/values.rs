@@ -13,9 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use notarium_record::text::{ChangeSet, TextRange};
 use notarium_record::{
-    Attachment, CellId, CellReply, CellType, CommentId, ConversationId, CorrelationId, EndCause, ExecutionId,
-    ExecutionOutcome, KernelSessionId, MessageId, Millis, MovedOutputs, Output, RawObject, StopReason, ThreadId,
-    TokenId, ToolCallId, TurnFailure, TurnId, UserId, Version,
+    Attachment, CellFlags, CellId, CellReply, CellType, CommentId, ConversationId, CorrelationId, EndCause,
+    ExecutionId, ExecutionOutcome, KernelSessionId, MessageId, Millis, MovedOutputs, Output, RawObject, StopReason,
+    ThreadId, TokenId, ToolCallId, TurnFailure, TurnId, UserId, Version,
 };
 
 /// A place for a cell, in page order.
@@ -51,6 +51,22 @@ pub struct CellFlagChanges {
     pub exported: Option<bool>,
     /// Number of a bookmark, 1 to 9. 0 removes the bookmark.
     pub bookmark: Option<u8>,
+}
+
+impl From<CellFlags> for CellFlagChanges {
+    /// Returns the changes that give a cell without flags these.
+    fn from(flags: CellFlags) -> Self {
+        let on = |flag: bool| flag.then_some(true);
+        Self {
+            pinned: on(flags.pinned),
+            skipped: on(flags.skipped),
+            source_hidden: on(flags.source_hidden),
+            outputs_hidden: on(flags.outputs_hidden),
+            heading_collapsed: on(flags.heading_collapsed),
+            exported: on(flags.exported),
+            bookmark: flags.bookmark,
+        }
+    }
 }
 
 /// A change of a cell's text, made at a version that may be older than the notebook's.
@@ -203,6 +219,14 @@ pub struct InsertCell {
     pub reply: Option<Box<CellReply>>,
 }
 
+impl InsertCell {
+    /// A cell without metadata, attachments, flags and reply. The server chooses its id.
+    pub fn new(cell_type: CellType, source: String, place: Place) -> Self {
+        let (metadata, flags) = (RawObject::default(), CellFlagChanges::default());
+        Self { cell_id: None, cell_type, source, place, metadata, attachments: None, flags, reply: None }
+    }
+}
+
 /// A request for a run: its code and its kernel.
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -219,6 +243,13 @@ pub struct RequestExecution {
     /// True: if another run of the same batch does not succeed while this one is queued, this one is blocked.
     #[serde(default)]
     pub stop_on_error: bool,
+}
+
+impl RequestExecution {
+    /// A run on the notebook's kernel, without a timeout, which goes on if others fail. The server chooses its id.
+    pub fn new(target: ExecutionTarget) -> Self {
+        Self { execution_id: None, target, kernel_session: None, timeout_ms: None, stop_on_error: false }
+    }
 }
 
 /// A message to an assistant, which begins a turn. A conversation that does not exist is created.

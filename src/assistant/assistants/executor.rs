@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_core::kernel_tools;
+use notarium_core::text::normalise_line_breaks;
 use notarium_core::tools::{Arguments, CreateNotebook, DescribeConnection, Executor, NewCell, Tool};
 use notarium_core::{
-    CellFlagChanges, CellId, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus,
-    ExecutionTarget, InsertCell, NotebookId, Place, RawObject, Rejection, RequestExecution, ToolCall, ToolCallEnd,
-    ToolCallId,
+    CellId, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, InsertCell,
+    NotebookId, Place, RawObject, Rejection, RequestExecution, ToolCall, ToolCallEnd, ToolCallId,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -440,27 +440,15 @@ fn creation(call_id: &ToolCallId, call: &CreateNotebook, cells: &[NewCell]) -> C
     let mut commands =
         vec![Command::CreateNotebook { title: call.title.clone(), metadata: RawObject::default(), forked_from: None }];
     commands.extend(cells.iter().enumerate().map(|(place, cell)| {
-        Command::InsertCell(InsertCell {
-            cell_id: Some(cell_id(call_id, place)),
-            cell_type: cell.cell_type,
-            source: cell.source.replace("\r\n", "\n").replace('\r', "\n"),
-            place: Place::End,
-            metadata: RawObject::default(),
-            attachments: None,
-            flags: CellFlagChanges::default(),
-            reply: None,
-        })
+        let source = normalise_line_breaks(&cell.source).into_owned();
+        let insert = InsertCell::new(cell.cell_type, source, Place::End);
+        Command::InsertCell(InsertCell { cell_id: Some(cell_id(call_id, place)), ..insert })
     }));
     let runs = |cell: &NewCell| call.run && cell.cell_type.runs() && !cell.source.trim().is_empty();
     let runnable = cells.iter().enumerate().filter(|(_, cell)| runs(cell));
     commands.extend(runnable.map(|(place, _)| {
-        Command::RequestExecution(RequestExecution {
-            execution_id: None,
-            target: ExecutionTarget::Cell { cell_id: cell_id(call_id, place), cell_version: None },
-            kernel_session: None,
-            timeout_ms: None,
-            stop_on_error: true,
-        })
+        let target = ExecutionTarget::Cell { cell_id: cell_id(call_id, place), cell_version: None };
+        Command::RequestExecution(RequestExecution { stop_on_error: true, ..RequestExecution::new(target) })
     }));
     Command::Batch { commands }
 }

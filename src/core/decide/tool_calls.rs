@@ -26,7 +26,8 @@ use crate::runs::kernels;
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result};
 use crate::values::details::{LimitName, RejectionDetails};
 use crate::values::mask::mask_keys;
-use crate::values::{CellFlagChanges, ExecutionTarget, InsertCell, Place, RequestExecution, RequestToolCall};
+use crate::values::{ExecutionTarget, InsertCell, Place, RequestExecution, RequestToolCall};
+use notarium_record::text::normalise_line_breaks;
 use notarium_record::{
     Actor, CellId, CellType, ConversationId, Document, Event, ExplainedCause, Gate, HistoryQuery, KernelSessionId,
     Open, Passed, RawObject, ToolCall, ToolCallEnd, ToolCallExecuted, ToolCallId, ToolCallPhase, ToolCallRequested,
@@ -423,16 +424,8 @@ fn creations(call: &CreateCells, ids: Option<&mut IdSource>) -> Vec<Command> {
 }
 
 fn insertion(cell_id: Option<CellId>, cell_type: CellType, source: &str, place: Place) -> Command {
-    Command::InsertCell(InsertCell {
-        cell_id,
-        cell_type,
-        source: source.replace("\r\n", "\n").replace('\r', "\n"),
-        place,
-        metadata: RawObject::default(),
-        attachments: None,
-        flags: CellFlagChanges::default(),
-        reply: None,
-    })
+    let source = normalise_line_breaks(source).into_owned();
+    Command::InsertCell(InsertCell { cell_id, ..InsertCell::new(cell_type, source, place) })
 }
 
 fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Place> {
@@ -445,13 +438,8 @@ fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Place> {
 }
 
 fn execution(cell_id: &CellId, cell_version: Option<Version>) -> Command {
-    Command::RequestExecution(RequestExecution {
-        execution_id: None,
-        target: ExecutionTarget::Cell { cell_id: cell_id.clone(), cell_version },
-        kernel_session: None,
-        timeout_ms: None,
-        stop_on_error: true,
-    })
+    let target = ExecutionTarget::Cell { cell_id: cell_id.clone(), cell_version };
+    Command::RequestExecution(RequestExecution { stop_on_error: true, ..RequestExecution::new(target) })
 }
 
 fn session(notebook: &Document) -> Result<KernelSessionId> {

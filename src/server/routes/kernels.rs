@@ -198,13 +198,8 @@ pub fn function_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             "/{function}/calls",
             |(_, name): (NotebookId, String), JsonBody(call): JsonBody<FunctionArguments>| {
                 let FunctionArguments { arguments, confirmed, timeout_ms } = call;
-                Ok(Command::RequestExecution(RequestExecution {
-                    execution_id: None,
-                    target: ExecutionTarget::Function { name, arguments, confirmed },
-                    kernel_session: None,
-                    timeout_ms,
-                    stop_on_error: false,
-                }))
+                let target = ExecutionTarget::Function { name, arguments, confirmed };
+                Ok(Command::RequestExecution(RequestExecution { timeout_ms, ..RequestExecution::new(target) }))
             },
         )
 }

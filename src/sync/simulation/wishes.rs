@@ -150,16 +150,7 @@ fn insertion(chance: &mut Chance) -> Command {
 }
 
 fn cell(cell_type: CellType, source: &str, place: Place) -> InsertCell {
-    InsertCell {
-        cell_id: None,
-        cell_type,
-        source: source.to_owned(),
-        place,
-        metadata: RawObject::default(),
-        attachments: None,
-        flags: CellFlagChanges::default(),
-        reply: None,
-    }
+    InsertCell::new(cell_type, source.to_owned(), place)
 }
 
 /// Imports a file with many cells: code with outputs, and a prompt with its reply.
