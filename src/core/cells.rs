@@ -338,7 +338,7 @@ pub(crate) fn deletion(notebook: &Notebook, cell_id: &CellId, cell: &Cell) -> Ve
         cell_id: cell_id.clone(),
         cell: cell.content.clone(),
         latest_execution: notebook.latest.get(cell_id).cloned(),
-        reply: cell.reply.as_deref().map(CellReply::from),
+        reply: cell.reply.as_deref().cloned(),
     };
     cancelled.chain(blocked).chain([deleted.into()]).collect()
 }
@@ -410,7 +410,7 @@ fn stop(reply: &mut CellReply, cause: TurnFailure) {
 
 /// Reply of a restored cell, with its progress during the deletion.
 fn returning_reply(notebook: &Notebook, cell_id: &CellId, deleted: &CellDeleted) -> Option<CellReply> {
-    let followed = notebook.ledger.reply_in_trash(cell_id).map(CellReply::from);
+    let followed = notebook.ledger.reply_in_trash(cell_id).cloned();
     let mut reply = followed.or_else(|| deleted.reply.clone())?;
     let goes_on = reply.turn_id.as_ref().is_some_and(|turn_id| notebook.turns.contains_key(turn_id));
     if reply.status == ReplyStatus::Running && !goes_on {

@@ -20,7 +20,7 @@ use crate::ledger::undo_stacks::{NextSteps, UndoStacks, Undoable};
 use crate::values::decision::{RejectionCode, Result};
 use crate::values::details::RejectionDetails;
 use notarium_record::{
-    Actor, CellId, CommandId, ConversationId, Document, Event, EventId, MessagePosted, Millis, Recorded, Reply,
+    Actor, CellId, CellReply, CommandId, ConversationId, Document, Event, EventId, MessagePosted, Millis, Recorded,
     ReplyStatus, TokenId, ToolCallId, ToolCallRequested, TurnId, UserId,
 };
 
@@ -44,7 +44,7 @@ pub struct Ledger {
     /// Tokens behind open turns and calls, and the recent calls of each person and token.
     pub(crate) requesters: RequesterTokens,
     /// Replies of deleted cells that an assistant was answering, with what has been answered since.
-    replies_in_trash: BTreeMap<CellId, Arc<Reply>>,
+    replies_in_trash: BTreeMap<CellId, Arc<CellReply>>,
     /// Bytes that each run has written.
     pub(crate) written: WrittenByRun,
     /// Use of each kernel.
@@ -89,7 +89,7 @@ impl Ledger {
             Event::CellRestored(event) => _ = self.replies_in_trash.remove(&event.cell_id),
             Event::CellDeleted(event) => {
                 if let Some(reply) = event.reply.as_ref().filter(|reply| reply.status == ReplyStatus::Running) {
-                    self.keep_reply(&event.cell_id, Reply::from(reply));
+                    self.keep_reply(&event.cell_id, reply.clone());
                 }
             }
             Event::MessagePosted(event) => self.advance_replies(event.turn_id.as_ref(), &recorded.event),
@@ -134,7 +134,7 @@ impl Ledger {
         self.turns_of_calls.get(&call_id).cloned()
     }
 
-    fn keep_reply(&mut self, cell_id: &CellId, reply: Reply) {
+    fn keep_reply(&mut self, cell_id: &CellId, reply: CellReply) {
         self.replies_in_trash.insert(cell_id.clone(), Arc::new(reply));
         if self.replies_in_trash.len() > MAX_REPLIES_IN_TRASH {
             self.replies_in_trash.pop_first();
@@ -143,14 +143,14 @@ impl Ledger {
 
     fn advance_replies(&mut self, turn_id: Option<&TurnId>, event: &Event) {
         let Some(turn_id) = turn_id else { return };
-        let its = |reply: &&mut Arc<Reply>| reply.turn_id.as_ref() == Some(turn_id);
+        let its = |reply: &&mut Arc<CellReply>| reply.turn_id.as_ref() == Some(turn_id);
         for reply in self.replies_in_trash.values_mut().filter(its) {
             Arc::make_mut(reply).advance(event);
         }
     }
 
     /// Reply of a deleted cell that the assistant was answering at the deletion, with its progress since.
-    pub(crate) fn reply_in_trash(&self, cell_id: &CellId) -> Option<&Reply> {
+    pub(crate) fn reply_in_trash(&self, cell_id: &CellId) -> Option<&CellReply> {
         self.replies_in_trash.get(cell_id).map(|reply| &**reply)
     }
 }

@@ -144,7 +144,7 @@ pub enum ReplyStatus {
 pub struct CellReply {
     /// The turn that gave the reply. Absent: the reply came from a file or another notebook.
     pub turn_id: Option<TurnId>,
-    /// The reply's status. `running`: the cell was deleted or copied while the turn was running.
+    /// The reply's status. `running` in an event: the cell was deleted or copied while the turn was running.
     pub status: Open<ReplyStatus>,
     /// The reason why the model stopped, for the status `finished`. Absent otherwise.
     pub stop_reason: Option<Open<StopReason>>,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use notarium_core::reactive::{CellReport, LinkReport, NotebookGraph, Standing};
-use notarium_core::{Cell, CellId, Command, Document, KernelPhase, Reactivity, Reply, ReplyStatus, Version};
+use notarium_core::{Cell, CellId, CellReply, Command, Document, KernelPhase, Reactivity, ReplyStatus, Version};
 use notarium_wire::rest::{NotebookAnswer, ReactivityOf};
 
 use crate::cli::agent::sandbox;
@@ -123,7 +123,7 @@ fn cell_heading(
 }
 
 /// The status of a prompt's reply, such as `answer failed (no key)`.
-fn reply_facts(reply: &Reply) -> String {
+fn reply_facts(reply: &CellReply) -> String {
     let status = match reply.status.known() {
         Some(ReplyStatus::Running) => style("being answered").yellow(),
         Some(ReplyStatus::Finished) => style("answered").green(),

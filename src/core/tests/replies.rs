@@ -1,7 +1,7 @@
 //! Prompt cells: the reply stays with its prompt through deletion and restoration, with its status.
 
 use crate::support::*;
-use notarium_core::{MAX_REPLY_UNITS, RejectionCode as Code, Reply, ReplyStatus, StopReason};
+use notarium_core::{CellReply, MAX_REPLY_UNITS, RejectionCode as Code, ReplyStatus, StopReason};
 
 fn with_prompt() -> World {
     with_cells().with(&user("ann"), insert("ask", "prompt", "What is x?"))
@@ -35,7 +35,7 @@ fn restore() -> serde_json::Value {
     json!({"RestoreCell": {"cell_id": "ask"}})
 }
 
-fn reply(world: &World) -> Reply {
+fn reply(world: &World) -> CellReply {
     assert_eq!(replay(&world.log), world.notebook);
     (**world.cell("ask").reply.as_ref().expect("a reply")).clone()
 }

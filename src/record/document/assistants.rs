@@ -9,12 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{Actor, Scopes};
 use crate::document::Document;
-use crate::document::cells::Reply;
 use crate::envelope::Recorded;
 use crate::event::{ConversationStarted, Event, GrantIssued, MessageFlagged, ToolCallRequested, TurnStarted};
 use crate::ids::{CellId, ConversationId, Hash, InstanceId, MessageId, Millis, ToolCallId, TurnId, UserId, Version};
 use crate::json::{Open, RawObject};
-use crate::message::MessageFlags;
+use crate::message::{CellReply, MessageFlags};
 use crate::tool_call::{Gate, Risk, Target};
 
 /// A conversation. Its messages are a projection of the log, not part of the document.
@@ -218,7 +217,7 @@ fn begin_turn(document: &mut Document, recorded: &Recorded, event: &TurnStarted)
     document.turns.insert(event.turn_id.clone(), turn);
     if let Some(cell) = event.cell_id.as_ref().and_then(|cell_id| document.cells.get_mut(cell_id)) {
         let cell = Arc::make_mut(cell);
-        cell.reply = Some(Arc::new(Reply::begin(&event.turn_id, &cell.content.source)));
+        cell.reply = Some(Arc::new(CellReply::begin(&event.turn_id, &cell.content.source)));
     }
 }
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Actor;
-use crate::cause::{TurnFailure, sentence};
+use crate::cause::sentence;
 use crate::cell::{CellContent, CellFlags, CellType, OrderKey};
 use crate::document::Document;
 use crate::document::executions::{Execution, forget_unshown};
@@ -16,8 +16,8 @@ use crate::event::{
     CellMoved, CellRestored, CellSourceEdited, CommentDeleted, CommentPosted, Event, MessagePosted, ThreadStarted,
 };
 use crate::ids::{CellId, CommentId, Millis, ThreadId, TurnId, UserId, Version};
-use crate::json::{Open, RawObject};
-use crate::message::{CellReply, MessageBlock, MessageRole, ReplyStatus, StopReason};
+use crate::json::RawObject;
+use crate::message::{CellReply, MessageBlock, MessageRole, ReplyStatus};
 use crate::text::{ChangeSet, TextRange};
 
 /// A live cell. In JSON the fields of its content are beside the versions.
@@ -30,7 +30,7 @@ pub struct Cell {
     pub content: CellContent,
     /// The reply that a prompt cell shows. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reply: Option<Arc<Reply>>,
+    pub reply: Option<Arc<CellReply>>,
     /// Version of the last event that changed source, type, place or existence. Preconditions use it.
     pub cell_version: Version,
     /// Version of the last event that changed the source. A change whose base is not older needs no transform.
@@ -50,7 +50,7 @@ struct FlatCell {
     #[serde(default)]
     flags: CellFlags,
     #[serde(default)]
-    reply: Option<Arc<Reply>>,
+    reply: Option<Arc<CellReply>>,
     cell_version: Version,
     source_version: Version,
 }
@@ -63,33 +63,7 @@ impl From<FlatCell> for Cell {
     }
 }
 
-/// Reply of an assistant that a prompt cell shows, as far as it is recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Reply {
-    /// The turn that gives the reply. Absent: the reply came from a file or another notebook.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn_id: Option<TurnId>,
-    /// The reply's status.
-    pub status: Open<ReplyStatus>,
-    /// The reason why the model stopped, for the status `finished`. Absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop_reason: Option<Open<StopReason>>,
-    /// The cause if the reply failed or was cut off. Absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<Open<TurnFailure>>,
-    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub detail: Option<String>,
-    /// The cell's source at the start of the turn. If the cell's source differs now, the reply is stale.
-    pub prompt: Arc<str>,
-    /// The texts of the turn's messages so far, separated by empty lines.
-    pub text: String,
-    /// True: the conversation's messages have more text than `text`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_cut: bool,
-}
-
-impl Reply {
+impl CellReply {
     /// Reply of a turn that has just begun.
     pub fn begin(turn_id: &TurnId, prompt: &str) -> Self {
         Self {
@@ -146,20 +120,6 @@ impl Reply {
 fn first_units(text: &str, units: usize) -> &str {
     let bytes = str_indices::utf16::to_byte_idx(text, units);
     &text[..text.floor_char_boundary(bytes)]
-}
-
-impl From<&CellReply> for Reply {
-    fn from(reply: &CellReply) -> Self {
-        let CellReply { turn_id, status, stop_reason, cause, detail, prompt, text, is_cut } = reply.clone();
-        Self { turn_id, status, stop_reason, cause, detail, prompt, text, is_cut }
-    }
-}
-
-impl From<&Reply> for CellReply {
-    fn from(reply: &Reply) -> Self {
-        let Reply { turn_id, status, stop_reason, cause, detail, prompt, text, is_cut } = reply.clone();
-        Self { turn_id, status, stop_reason, cause, detail, prompt, text, is_cut }
-    }
 }
 
 /// A thread of comments on a cell, or on a range of its text. It is not shown while its cell is in the trash.
@@ -265,7 +225,7 @@ fn insert(
     version: Version,
 ) {
     remove(document, cell_id);
-    let reply = reply.map(|reply| Arc::new(Reply::from(reply)));
+    let reply = reply.cloned().map(Arc::new);
     let cell = Cell { content: content.clone(), reply, cell_version: version, source_version: version };
     document.cells.insert(cell_id.clone(), Arc::new(cell));
     place(document, cell_id);

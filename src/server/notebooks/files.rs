@@ -189,7 +189,7 @@ pub fn without_outputs(cell_id: &CellId, cell: &Cell, latest: Option<&Execution>
 fn metadata(cell: &Cell) -> Object {
     let mut metadata = object(&cell.content.metadata);
     if let Some(reply) = cell.reply.as_deref() {
-        metadata::put(&mut metadata, metadata::REPLY, &CellReply { turn_id: None, ..CellReply::from(reply) });
+        metadata::put(&mut metadata, metadata::REPLY, &CellReply { turn_id: None, ..reply.clone() });
     }
     metadata
 }

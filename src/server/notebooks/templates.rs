@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, ForkOrigin,
-    InsertCell, Place, RawObject, Reactivity,
+    BlobPart, Cell, CellId, CellType, Command, Document, Execution, ForkOrigin, InsertCell, Place, RawObject,
+    Reactivity,
 };
 use notarium_wire::ipynb::{self, FileLimits};
 use notarium_wire::rest::Starter;
@@ -86,16 +86,7 @@ pub fn without_outputs(notebook: &Document) -> Document {
 
 /// Command that inserts an empty code cell.
 pub fn empty_cell() -> Command {
-    Command::InsertCell(InsertCell {
-        cell_id: None,
-        cell_type: CellType::Code,
-        source: String::new(),
-        place: Place::End,
-        metadata: RawObject::default(),
-        attachments: None,
-        flags: CellFlagChanges::default(),
-        reply: None,
-    })
+    Command::InsertCell(InsertCell::new(CellType::Code, String::new(), Place::End))
 }
 
 fn insert(cell_id: &CellId, cell: &Cell, with_reply: bool) -> Command {
@@ -107,22 +98,9 @@ fn insert(cell_id: &CellId, cell: &Cell, with_reply: bool) -> Command {
         place: Place::End,
         metadata: content.metadata.clone(),
         attachments: content.attachments.clone(),
-        flags: changes(&content.flags),
-        reply: cell.reply.as_deref().filter(|_| with_reply).map(|reply| Box::new(CellReply::from(reply).closed())),
+        flags: content.flags.into(),
+        reply: cell.reply.as_deref().filter(|_| with_reply).map(|reply| Box::new(reply.clone().closed())),
     })
-}
-
-fn changes(flags: &CellFlags) -> CellFlagChanges {
-    let on = |flag: bool| flag.then_some(true);
-    CellFlagChanges {
-        pinned: on(flags.pinned),
-        skipped: on(flags.skipped),
-        source_hidden: on(flags.source_hidden),
-        outputs_hidden: on(flags.outputs_hidden),
-        heading_collapsed: on(flags.heading_collapsed),
-        exported: on(flags.exported),
-        bookmark: flags.bookmark,
-    }
 }
 
 fn record(cell_id: &CellId, execution: &Execution) -> Command {

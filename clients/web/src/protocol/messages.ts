@@ -3338,7 +3338,7 @@ flags?: CellFlags
 /**
  * The reply that a prompt cell shows. Absent: none.
  */
-reply?: (Reply | null)
+reply?: (CellReply | null)
 /**
  * Version of the last event that changed source, type, place or existence. Preconditions use it.
  */
@@ -3381,41 +3381,6 @@ exported?: boolean
  * Number of a bookmark, 1 to 9. Absent: none.
  */
 bookmark?: (number | null)
-}
-/**
- * Reply of an assistant that a prompt cell shows, as far as it is recorded.
- * 
- */
-export interface Reply {
-/**
- * The turn that gives the reply. Absent: the reply came from a file or another notebook.
- */
-turn_id?: (TurnId | null)
-status: OpenReplyStatus
-/**
- * The reason why the model stopped, for the status `finished`. Absent otherwise.
- */
-stop_reason?: (OpenStopReason | null)
-/**
- * The cause if the reply failed or was cut off. Absent otherwise.
- */
-cause?: (OpenTurnFailure | null)
-/**
- * More about the cause, in a sentence for people. Absent: the cause is all that is known.
- */
-detail?: (string | null)
-/**
- * The cell's source at the start of the turn. If the cell's source differs now, the reply is stale.
- */
-prompt: string
-/**
- * The texts of the turn's messages so far, separated by empty lines.
- */
-text: string
-/**
- * True: the conversation's messages have more text than `text`.
- */
-is_cut?: boolean
 }
 /**
  * A thread of comments on a cell, or on a range of its text. It is not shown while its cell is in the trash.

@@ -1,5 +1,5 @@
 // Events of conversations, turns, and replies of prompt cells.
-import type { MessagePosted, Reply, Turn, TurnStarted } from "../messages.ts";
+import type { CellReply, MessagePosted, Turn, TurnStarted } from "../messages.ts";
 import type { Folding, Handlers } from "../apply.ts";
 import { messageFlags, present, without } from "../values.ts";
 
@@ -70,7 +70,7 @@ function changeTurn({ document, touched }: Folding, id: string, fields: Partial<
   touched.part("assistants");
 }
 
-function endTurn(folding: Folding, id: string, fields: Partial<Reply>): void {
+function endTurn(folding: Folding, id: string, fields: Partial<CellReply>): void {
   const { document, touched } = folding;
   advanceReply(folding, id, (reply) => ({ ...reply, ...fields }));
   const turn = document.turns.get(id);
@@ -85,7 +85,7 @@ function endTurn(folding: Folding, id: string, fields: Partial<Reply>): void {
 }
 
 /** Updates a turn's reply, unless the cell already shows another turn's reply. */
-function advanceReply({ document, touched }: Folding, turnId: string, next: (reply: Reply) => Reply): void {
+function advanceReply({ document, touched }: Folding, turnId: string, next: (reply: CellReply) => CellReply): void {
   const cellId = document.turns.get(turnId)?.cell_id;
   const cell = cellId ? document.cells.get(cellId) : undefined;
   if (!cell || !cellId || cell.reply?.turn_id !== turnId) return;
@@ -98,7 +98,7 @@ function textOf(block: MessagePosted["blocks"][number]): string {
   return typeof block === "object" && "text" in block ? (block as { text: { text: string } }).text.text : "";
 }
 
-function add(reply: Reply, { blocks, reply_units }: MessagePosted): Reply {
+function add(reply: CellReply, { blocks, reply_units }: MessagePosted): CellReply {
   const whole = blocks.map((block) => textOf(block)).join("");
   const shown = typeof reply_units === "number" ? firstUnits(whole, reply_units) : whole;
   const gap = reply.text !== "" && shown !== "" ? "\n\n" : "";
