@@ -16,13 +16,13 @@ pub mod status;
 pub mod working_files;
 
 use std::any::Any;
+use std::future::ready;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use http::{HeaderName, HeaderValue, Method, header};
+use http::{HeaderName, HeaderValue, header};
 use serde_json::Value;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -34,7 +34,7 @@ use crate::app::App;
 use crate::http::body_timeout::finish_body;
 use crate::http::body_timeout::{BodyTimeout, keep_pace};
 use crate::http::extract::{method_not_allowed, not_found};
-use crate::http::guard::{Guard, GuardServices, GuardedRouter, RouteGuard};
+use crate::http::guard::{Guard, GuardServices, Route, route_table};
 use crate::http::origin::{AllowedOrigins, check_origin};
 use crate::http::problem::Problem;
 use crate::socket;
@@ -43,47 +43,40 @@ use access::RoomRights;
 /// Policy of API responses: a browser that shows one runs nothing.
 const API_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// Router, OpenAPI document and list of guards.
+/// Router, OpenAPI document and list of routes.
 pub struct Routes {
     pub router: Router,
     pub openapi: Value,
-    pub guards: Vec<RouteGuard>,
+    pub list: Vec<Route>,
 }
 
 /// All routes of a server; `public_url` is the beginning of share links.
 pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let rights = Arc::new(RoomRights(app.clone()));
     let gate = GuardServices { accounts: app.accounts.clone(), rights };
-    let routes = GuardedRouter::<App>::new(gate.clone()).merge(accounts::routes(&gate, public_url, app.oidc.clone()));
+    let routes = accounts::routes(gate, public_url, app.oidc.clone());
     let routes = notebooks::routes(routes);
-    let routes = notebooks::template_routes(routes);
     let routes = cells::routes(routes);
-    let routes = cells::comment_routes(routes);
     let routes = runs::routes(routes);
-    let routes = cells::graph_routes(routes);
     let routes = kernels::routes(routes);
-    let routes = kernels::function_routes(routes);
     let routes = history::routes(routes);
     let routes = access::routes(routes);
-    let routes = files::routes(routes, app.limits.max_import_bytes);
-    let routes = files::blob_routes(routes);
+    let routes = files::routes(routes);
     let routes = working_files::routes(routes);
     let routes = assistants::routes(routes);
     let routes = calls::routes(routes);
-    let routes = assistants::mcp_routes(routes);
     let routes = chat::routes(routes);
-    let routes = chat::turn_routes(routes);
-    let routes = status::usage_routes(routes);
-    let routes = status::routes(routes);
-    let routes = routes.route(Guard::Socket, Method::GET, "/api/socket", get(socket::upgrade));
-    let parts = routes.into_parts();
-    let openapi = parts.openapi;
+    let mut routes = status::routes(routes);
+    let openapi = routes.openapi();
     let text = format!("{openapi:#}\n");
-    let router = parts.router.route("/api/openapi.json", get(move || status::serve_document(text)));
-    let open_document = RouteGuard { method: Method::GET, path: "/api/openapi.json".to_owned(), guard: Guard::Public };
-    let guards = parts.guards.into_iter().chain([open_document]).collect();
-    let router = layered(router.with_state(app.clone()), app, allowed);
-    Routes { router, openapi, guards }
+    let routes = route_table!(routes; "" "/api" {
+        /// The socket, whose first frame or subprotocol has the token.
+        GET "/socket", Guard::Socket => socket::upgrade;
+        /// The OpenAPI document.
+        GET "/openapi.json", Guard::Public => move || ready(status::document(text.clone()));
+    });
+    let (router, list) = routes.into_parts();
+    Routes { router: layered(router.with_state(app.clone()), app, allowed), openapi, list }
 }
 
 fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
@@ -117,11 +110,19 @@ fn broken(_: Box<dyn Any + Send>) -> Response {
 #[cfg(test)]
 mod tests {
     use axum::body::{Body, to_bytes};
+    use axum::routing::get;
     use http::{Request, StatusCode};
+    use notarium_core::Scope;
     use tower::ServiceExt;
 
     use super::*;
     use crate::{Server, ServerConfig};
+
+    const ABOUT: &str = "# Routes and the right that each demands\n\n\
+        Printed by the test `the_list_of_routes_in_protocol_is_current` of `src/server` from the table of routes (`NOTARIUM_BLESS=1` rewrites\n\
+        it). A right in the form `edit` is an operation in the notebook of the path: [roles.md](roles.md) lists the roles and the scope that it\n\
+        needs. *Person* is a user, or a program with a token of that user: no agent and no guest. *Assistant* is a person's token for a\n\
+        program with the scopes `read`, `edit` and `run` alone. The core may refuse a command for more reasons than the right of its route.\n";
 
     #[tokio::test]
     async fn a_panic_is_a_problem_and_ends_nothing_else() {
@@ -147,21 +148,65 @@ mod tests {
         running.shut_down().await;
     }
 
-    #[tokio::test]
-    async fn the_openapi_document_is_the_one_that_is_checked_in() {
+    async fn of_a_new_server() -> Routes {
         let folder = tempfile::tempdir().unwrap();
         let running = Server::start(ServerConfig::in_folder(folder.path())).await.unwrap();
-        let openapi = all(running.app(), AllowedOrigins::loopback(8787), "").openapi;
+        let routes = all(running.app(), AllowedOrigins::loopback(8787), "");
         running.shut_down().await;
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocol/openapi.json");
-        let text = format!("{openapi:#}\n");
-        if std::env::var_os("UPDATE_PROTOCOL").is_some() {
-            std::fs::write(&path, &text).unwrap();
+        routes
+    }
+
+    fn check_file(name: &str, text: &str) {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocol").join(name);
+        if std::env::var_os("NOTARIUM_BLESS").is_some() {
+            std::fs::write(&path, text).unwrap();
         }
         let checked_in = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             text == checked_in,
-            "protocol/openapi.json is stale: run `UPDATE_PROTOCOL=1 cargo test -p notarium-server openapi`"
+            "protocol/{name} is stale: run `NOTARIUM_BLESS=1 cargo test -p notarium-server protocol`"
         );
+    }
+
+    #[tokio::test]
+    async fn the_openapi_document_in_protocol_is_current() {
+        check_file("openapi.json", &format!("{:#}\n", of_a_new_server().await.openapi));
+    }
+
+    fn right(guard: Guard) -> String {
+        let word = |value: serde_json::Result<Value>| format!("`{}`", value.unwrap().as_str().unwrap());
+        let scope = |scope: Scope| word(serde_json::to_value(scope));
+        match guard {
+            Guard::Public => "none".to_owned(),
+            Guard::Authenticated => "any token".to_owned(),
+            Guard::Scope(it) => format!("scope {}", scope(it)),
+            Guard::User(it) => format!("person, scope {}", scope(it)),
+            Guard::Assistant => "assistant".to_owned(),
+            Guard::Admin => format!("administrator, scope {}", scope(Scope::Admin)),
+            Guard::Notebook(operation) => word(serde_json::to_value(operation)),
+            Guard::Socket => "token in the first frame".to_owned(),
+        }
+    }
+
+    /// `protocol/routes.md` as the table prints it.
+    fn page(routes: &[Route]) -> String {
+        let mut tags: Vec<&str> = routes.iter().map(|route| route.tag).collect();
+        tags.sort_unstable();
+        tags.dedup();
+        let mut page = ABOUT.to_owned();
+        for tag in tags {
+            let title = if tag.is_empty() { "outside of `openapi.json`" } else { tag };
+            page += &format!("\n## {title}\n\n| route | right | what it does |\n| --- | --- | --- |\n");
+            for route in routes.iter().filter(|route| route.tag == tag) {
+                let (summary, _) = route.texts();
+                page += &format!("| `{} {}` | {} | {summary} |\n", route.method, route.path, right(route.guard));
+            }
+        }
+        page
+    }
+
+    #[tokio::test]
+    async fn the_list_of_routes_in_protocol_is_current() {
+        check_file("routes.md", &page(&of_a_new_server().await.list));
     }
 }

@@ -13,7 +13,7 @@ async fn every_route_has_a_guard_that_holds() {
     let server = TestServer::start().await;
     let all = routes::all(server.running().app(), AllowedOrigins::default(), "http://localhost");
     let open: BTreeSet<String> = all
-        .guards
+        .list
         .iter()
         .filter(|route| matches!(route.guard, Guard::Public | Guard::Socket))
         .map(|route| format!("{} {}", route.method, route.path))
@@ -25,13 +25,13 @@ async fn every_route_has_a_guard_that_holds() {
     assert_eq!(open, expected, "a route is open to anybody: is that meant?");
     // Every served route is in the list.
     for (path, item) in all.openapi["paths"].as_object().unwrap() {
-        let listed = all.guards.iter().filter(|route| route.path == *path).count();
+        let listed = all.list.iter().filter(|route| route.path == path).count();
         assert_eq!(listed, item.as_object().unwrap().len(), "{path}");
     }
     let http = server.http_as("none").without_token();
     let viewer = server.http(&server.person("Bob").await);
-    for route in all.guards.iter().filter(|route| !matches!(route.guard, Guard::Public | Guard::Socket)) {
-        let path = concrete(&route.path);
+    for route in all.list.iter().filter(|route| !matches!(route.guard, Guard::Public | Guard::Socket)) {
+        let path = concrete(route.path);
         let method: reqwest::Method = route.method.as_str().parse().unwrap();
         let answer = http.send(http.request(method.clone(), &path)).await;
         assert_eq!(answer.refused(401), "unauthenticated", "{method} {path}");

@@ -3,20 +3,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use axum::extract::{DefaultBodyLimit, FromRequestParts, RawPathParams, Request, State};
+use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::handler::Handler;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::{MethodFilter, on};
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
-use notarium_core::{ASSISTANT_SCOPES, Door, Millis, NotebookId, Operation, Rejection, Role, Scope, Subject};
+use notarium_core::{ASSISTANT_SCOPES, Command, Door, NotebookId, Operation, Rejection, Scope};
 use notarium_store::accounts::TokenKind;
-use schemars::JsonSchema;
 use serde_json::Value;
 
 use crate::auth::{Accounts, AuthError, Authenticated, bearer};
-use crate::http::openapi::{self, Describe, Documented, Endpoint};
+use crate::http::openapi::{Described, Endpoint, OpenApiDocument};
 use crate::http::problem::Problem;
 
 /// Prefix with which the command line names itself, in `User-Agent` and in `hello`.
@@ -43,12 +42,26 @@ pub enum Guard {
     Socket,
 }
 
-/// A route and its guard.
+/// A route: its place, its guard and its documentation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RouteGuard {
+pub struct Route {
     pub method: Method,
-    pub path: String,
+    pub path: &'static str,
     pub guard: Guard,
+    /// Group in the OpenAPI document. Routes without one are left out: pages, assets, the socket.
+    pub tag: &'static str,
+    /// Lines of a summary, and after an empty line those of a description.
+    pub documentation: &'static [&'static str],
+}
+
+impl Route {
+    /// Summary, and a description that may be empty.
+    pub fn texts(&self) -> (String, String) {
+        let mut paragraphs =
+            self.documentation.split(|line| line.is_empty()).map(|lines| lines.concat().trim().to_owned());
+        let summary = paragraphs.next().unwrap_or_default();
+        (summary, paragraphs.collect::<Vec<_>>().join("\n\n"))
+    }
 }
 
 /// Rights in notebooks and changes to them. Implemented by the owner of the rooms.
@@ -62,22 +75,12 @@ pub trait NotebookRights: Send + Sync + 'static {
         operation: Operation,
     ) -> Result<(), Rejection>;
 
-    /// Runs the command `GrantAccess` as the caller.
-    async fn grant(
+    /// Runs a command about the access list as the caller.
+    async fn execute(
         &self,
         authenticated: &Authenticated,
         notebook: &NotebookId,
-        subject: Subject,
-        role: Role,
-        expires_at: Option<Millis>,
-    ) -> Result<(), Rejection>;
-
-    /// Runs the command `RevokeAccess` as the caller.
-    async fn revoke(
-        &self,
-        authenticated: &Authenticated,
-        notebook: &NotebookId,
-        subject: Subject,
+        command: Command,
     ) -> Result<(), Rejection>;
 }
 
@@ -92,137 +95,80 @@ pub struct GuardServices {
 pub struct GuardedRouter<S = ()> {
     gate: GuardServices,
     router: axum::Router<S>,
-    guards: Vec<RouteGuard>,
-    documented: Vec<Documented>,
-    /// Group of the routes to come: their tag in the OpenAPI document, and the prefix of their paths.
-    group: (&'static str, &'static str),
-    /// Summary and description of the next route.
-    says: &'static str,
-    body_limit: Option<DefaultBodyLimit>,
-}
-
-/// Parts of a finished [`GuardedRouter`].
-pub struct GuardedParts<S> {
-    pub router: axum::Router<S>,
-    pub openapi: Value,
-    pub guards: Vec<RouteGuard>,
+    document: OpenApiDocument,
+    routes: Vec<Route>,
 }
 
 impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
     pub fn new(gate: GuardServices) -> Self {
-        let (router, guards, documented) = (axum::Router::new(), Vec::new(), Vec::new());
-        Self { gate, router, guards, documented, group: ("", ""), says: "", body_limit: None }
+        Self { gate, router: axum::Router::new(), document: OpenApiDocument::default(), routes: Vec::new() }
     }
 
-    pub fn gate(&self) -> &GuardServices {
-        &self.gate
-    }
-
-    /// Sets the tag in the OpenAPI document, and the prefix of the paths, of the routes that follow.
-    pub fn group(mut self, tag: &'static str, base: &'static str) -> Self {
-        self.group = (tag, base);
-        self
-    }
-
-    /// Describes the next route: a summary, and after an empty line a description.
-    pub fn says(mut self, says: &'static str) -> Self {
-        self.says = says;
-        self
-    }
-
-    /// Overrides the limit of the next route's body.
-    pub fn body_limit(mut self, limit: DefaultBodyLimit) -> Self {
-        self.body_limit = Some(limit);
-        self
-    }
-
-    /// Adds a route, which the OpenAPI document describes by the types of its handler.
-    pub fn on<H, T, A>(mut self, guard: Guard, method: Method, path: &str, handler: H) -> Self
+    /// Adds a row of a [`route_table`]. `parts` describe what the types of the handler do not say.
+    ///
+    /// Panics on a guard without its notebook in the path: a programming error, which shows when the server starts.
+    pub fn add<H, T, A>(mut self, route: Route, handler: H, parts: &[&dyn Fn(&mut Described<'_>)]) -> Self
     where
         H: Handler<T, S> + Endpoint<A>,
         T: 'static,
-        A: 'static,
     {
-        let (tag, base) = self.group;
-        let path = format!("{base}{path}");
-        let says = std::mem::take(&mut self.says);
-        let needs_token = guard != Guard::Public;
-        let parts: Vec<Describe> = vec![Box::new(H::describe)];
-        self.documented.push(Documented { method: method.clone(), path: path.clone(), tag, says, needs_token, parts });
-        self.route(
-            guard,
-            method.clone(),
-            &path,
-            on(MethodFilter::try_from(method).expect("a method that routes have"), handler),
-        )
-    }
-
-    /// Documents a response of the last route that its types do not name.
-    pub fn answers<T: JsonSchema>(self, status: &'static str, media_type: &'static str) -> Self {
-        self.describes(Box::new(move |described| described.answer::<T>(status, media_type)))
-    }
-
-    /// Declares an answer like [`Self::answers`], for a body that is not JSON: a file, lines of text.
-    pub fn answers_plain(self, status: &'static str, media_type: &'static str) -> Self {
-        self.describes(Box::new(move |described| described.plain_answer(status, media_type)))
-    }
-
-    /// Declares an answer like [`Self::answers`], without a body.
-    pub fn answers_empty(self, status: &'static str) -> Self {
-        self.describes(Box::new(move |described| described.empty_answer(status)))
-    }
-
-    /// Documents that the body of the last route is bytes, which its types do not name.
-    pub fn takes_bytes(self, media_type: &'static str) -> Self {
-        self.describes(Box::new(move |described| described.bytes(media_type)))
-    }
-
-    fn describes(mut self, part: Describe) -> Self {
-        self.documented.last_mut().expect("a route comes first").parts.push(part);
-        self
-    }
-
-    /// Adds a route that the OpenAPI document leaves out: pages, assets, the socket. `methods` serves `method` alone.
-    pub fn route(mut self, guard: Guard, method: Method, path: &str, methods: MethodRouter<S>) -> Self {
-        self.note(guard, method, path);
-        let methods = match self.body_limit.take() {
-            Some(limit) => methods.layer(limit),
-            None => methods,
-        };
-        let methods = methods.route_layer(axum::middleware::from_fn_with_state((self.gate.clone(), guard), check));
-        self.router = self.router.route(path, methods);
-        self
-    }
-
-    pub fn merge(mut self, other: Self) -> Self {
-        self.router = self.router.merge(other.router);
-        self.guards.extend(other.guards);
-        self.documented.extend(other.documented);
+        let (path, needs_notebook) = (route.path, matches!(route.guard, Guard::Notebook(_)));
+        assert!(!needs_notebook || path.contains("{notebook}"), "{path} is guarded by its {{notebook}} but names none");
+        if !route.tag.is_empty() {
+            self.document.add(&route, |described| {
+                H::describe(described);
+                parts.iter().for_each(|part| part(described));
+            });
+        }
+        let method = MethodFilter::try_from(route.method.clone()).expect("a method that routes have");
+        let check = axum::middleware::from_fn_with_state((self.gate.clone(), route.guard), check);
+        self.router = self.router.route(path, on(method, handler).route_layer(check));
+        self.routes.push(route);
         self
     }
 
     /// Gives the handlers their shared state.
     pub fn with_state<S2: Clone + Send + Sync + 'static>(self, state: S) -> GuardedRouter<S2> {
-        let empty = GuardedRouter::new(self.gate);
-        GuardedRouter {
-            router: self.router.with_state(state),
-            guards: self.guards,
-            documented: self.documented,
-            ..empty
-        }
+        let Self { gate, router, document, routes } = self;
+        GuardedRouter { gate, router: router.with_state(state), document, routes }
     }
 
-    pub fn into_parts(self) -> GuardedParts<S> {
-        GuardedParts { router: self.router, openapi: openapi::document(&self.documented), guards: self.guards }
+    /// OpenAPI document of the routes so far.
+    pub fn openapi(&mut self) -> Value {
+        std::mem::take(&mut self.document).finish()
     }
 
-    /// Panics on a guard without its notebook in the path: a programming error, which shows when the server starts.
-    fn note(&mut self, guard: Guard, method: Method, path: &str) {
-        let needs_notebook = matches!(guard, Guard::Notebook(_));
-        assert!(!needs_notebook || path.contains("{notebook}"), "{path} is guarded by its {{notebook}} but names none");
-        self.guards.push(RouteGuard { method, path: path.to_owned(), guard });
+    pub fn into_parts(self) -> (axum::Router<S>, Vec<Route>) {
+        (self.router, self.routes)
     }
 }
+
+/// Adds routes to a [`GuardedRouter`]: groups with their tag and the prefix of their paths, one row for each route.
+///
+/// A row has the documentation, the method, the path, the guard and the handler. Calls of [`Described`] may follow, for what
+/// the types of the handler do not say.
+macro_rules! route_table {
+    ($router:expr; $($tag:literal $base:literal {$(
+        $(#[doc = $line:literal])+
+        $method:ident $path:literal, $guard:expr => $handler:expr $(, $part:ident $(::<$type:ty>)? ($($argument:expr),*))*;
+    )+})+) => {{
+        let router = $router;
+        $($(
+            let route = $crate::http::guard::Route {
+                method: ::http::Method::$method,
+                path: concat!($base, $path),
+                guard: $guard,
+                tag: $tag,
+                documentation: &[$($line),+],
+            };
+            let parts: &[&dyn Fn(&mut $crate::http::openapi::Described<'_>)] =
+                &[$(&|described| described.$part$(::<$type>)?($($argument),*)),*];
+            let router = router.add(route, $handler, parts);
+        )+)+
+        router
+    }};
+}
+pub(crate) use route_table;
 
 async fn check(
     State((gate, guard)): State<(GuardServices, Guard)>,
@@ -321,8 +267,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
 
 #[cfg(test)]
 mod tests {
-    use axum::routing::get;
-
     use super::*;
     use crate::limits::clock::Clock;
 
@@ -334,18 +278,7 @@ mod tests {
             Err(Rejection::new(notarium_core::RejectionCode::UnknownNotebook, "unknown"))
         }
 
-        async fn grant(
-            &self,
-            _: &Authenticated,
-            _: &NotebookId,
-            _: Subject,
-            _: Role,
-            _: Option<Millis>,
-        ) -> Result<(), Rejection> {
-            Ok(())
-        }
-
-        async fn revoke(&self, _: &Authenticated, _: &NotebookId, _: Subject) -> Result<(), Rejection> {
+        async fn execute(&self, _: &Authenticated, _: &NotebookId, _: Command) -> Result<(), Rejection> {
             Ok(())
         }
     }
@@ -357,14 +290,22 @@ mod tests {
 
     #[tokio::test]
     async fn routes_outside_the_document_are_listed_too() {
-        let router = router().await.route(Guard::Socket, Method::GET, "/api/socket", get(|| async { "here" }));
-        let expected = RouteGuard { method: Method::GET, path: "/api/socket".to_owned(), guard: Guard::Socket };
-        assert_eq!(router.into_parts().guards, [expected]);
+        let mut router = route_table!(router().await; "" "/api" {
+            /// The socket.
+            GET "/socket", Guard::Socket => async || Response::default();
+        });
+        assert_eq!(router.openapi()["paths"], serde_json::json!({}));
+        let (_, routes) = router.into_parts();
+        let listed: Vec<_> = routes.iter().map(|route| (&route.method, route.path, route.guard)).collect();
+        assert_eq!(listed, [(&Method::GET, "/api/socket", Guard::Socket)]);
     }
 
     #[tokio::test]
     #[should_panic(expected = "guarded by its {notebook}")]
     async fn a_notebook_s_guard_needs_the_notebook_in_the_path() {
-        router().await.route(Guard::Notebook(Operation::Read), Method::GET, "/api/x", get(|| async { "here" }));
+        route_table!(router().await; "" "/api" {
+            /// A notebook.
+            GET "/x", Guard::Notebook(Operation::Read) => async || Response::default();
+        });
     }
 }

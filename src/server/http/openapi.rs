@@ -1,17 +1,17 @@
 //! OpenAPI document, made from the routes: the types of a handler describe its request and its response.
-//!
-//! Rewrites the schemas for client generators: the same values, in forms that all generators support.
 
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use http::{HeaderMap, Method};
+use http::HeaderMap;
 use notarium_wire::rest;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::extract::{BytesBody, Conditions, Created, JsonBody, NoBody, NoContent, OptionalJson, Params, QueryOf};
+use super::extract::{Conditions, Created, JsonBody, NoBody, NoContent, OptionalJson, Params, QueryOf};
+use super::guard::{Guard, Route};
 use super::problem::Problem;
 use crate::auth::Authenticated;
 
@@ -23,35 +23,28 @@ const ABOUT: &str = "The REST interface beside the WebSocket (`GET /api/socket`,
     application/problem+json; a repeat with the same `Idempotency-Key` (1 to 64 characters of A-Z a-z 0-9 - _) is applied once; \
     `If-Match` is the expected version.";
 
-/// Adds to the description of an operation.
-pub type Describe = Box<dyn Fn(&mut Described<'_>) + Send + Sync>;
-
-/// A route as the document shows it.
-pub struct Documented {
-    pub method: Method,
-    pub path: String,
-    pub tag: &'static str,
-    /// Summary, and after an empty line a description.
-    pub says: &'static str,
-    pub needs_token: bool,
-    pub parts: Vec<Describe>,
+/// The document while routes are added to it.
+pub struct OpenApiDocument {
+    generator: SchemaGenerator,
+    paths: Map<String, Value>,
 }
 
 /// An operation while it is described.
 pub struct Described<'a> {
     generator: &'a mut SchemaGenerator,
-    operation: Map<String, Value>,
+    operation: Value,
+    parameters: Vec<Value>,
 }
 
 impl Described<'_> {
     /// Adds a response; those of one status differ in their media types.
-    pub fn answer<T: JsonSchema>(&mut self, status: &str, media_type: &str) {
+    pub fn answers<T: JsonSchema>(&mut self, status: &str, media_type: &str) {
         let schema = self.generator.subschema_for::<T>();
         self.answer_of(status, media_type, json!(schema));
     }
 
-    /// Adds a response that is not JSON: a file, or lines of text.
-    pub fn plain_answer(&mut self, status: &str, media_type: &str) {
+    /// Adds a response whose body is not JSON: a file, or lines of text.
+    pub fn answers_plain(&mut self, status: &str, media_type: &str) {
         self.answer_of(status, media_type, plain(media_type));
     }
 
@@ -62,19 +55,19 @@ impl Described<'_> {
     }
 
     /// Sets a request body of bytes.
-    pub fn bytes(&mut self, media_type: &str) {
-        let body = json!({"content": {media_type: {"schema": plain(media_type)}}, "required": true});
-        self.operation.insert("requestBody".to_owned(), body);
+    pub fn takes_bytes(&mut self, media_type: &str) {
+        self.operation["requestBody"] =
+            json!({"content": {media_type: {"schema": plain(media_type)}}, "required": true});
     }
 
-    pub fn empty_answer(&mut self, status: &str) {
+    /// Adds a response without a body.
+    pub fn answers_empty(&mut self, status: &str) {
         self.operation["responses"][status] = json!({"description": ""});
     }
 
     fn body<T: JsonSchema>(&mut self, is_required: bool) {
         let schema = self.generator.subschema_for::<T>();
-        let body = json!({"content": {JSON: {"schema": schema}}, "required": is_required});
-        self.operation.insert("requestBody".to_owned(), body);
+        self.operation["requestBody"] = json!({"content": {JSON: {"schema": schema}}, "required": is_required});
     }
 
     fn query<T: JsonSchema>(&mut self) {
@@ -92,9 +85,7 @@ impl Described<'_> {
         if let Some(description) = description {
             parameter["description"] = description;
         }
-        if let Value::Array(parameters) = &mut self.operation["parameters"] {
-            parameters.push(parameter);
-        }
+        self.parameters.push(parameter);
     }
 }
 
@@ -107,57 +98,63 @@ fn plain(media_type: &str) -> Value {
 }
 
 /// Name of the operation in a generated client: `put_notebook_access` for `PUT /api/notebooks/{notebook}/access`.
-fn operation_id(route: &Documented) -> String {
+fn operation_id(route: &Route) -> String {
     let parts = route.path.split('/').filter(|part| !part.is_empty() && *part != "api");
     let words = parts.map(|part| part.trim_matches(['{', '}']).replace('-', "_"));
     words.fold(route.method.as_str().to_lowercase(), |id, word| id + "_" + &word)
 }
 
-/// OpenAPI document of these routes, which is checked in as `protocol/openapi.json`.
-pub fn document(routes: &[Documented]) -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.definitions_path = "/components/schemas".into();
-        settings.meta_schema = None;
-    });
-    let mut generator = settings.into_generator();
-    let mut paths = Map::new();
-    for route in routes {
-        let item = paths.entry(route.path.clone()).or_insert_with(|| json!({}));
-        item[route.method.as_str().to_lowercase()] = operation(route, &mut generator);
+impl Default for OpenApiDocument {
+    fn default() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        });
+        let settings = settings.with_transform(RecursiveTransform(write_words));
+        let settings = settings.with_transform(RecursiveTransform(write_maps));
+        let settings = settings.with_transform(RecursiveTransform(write_anything));
+        Self { generator: settings.into_generator(), paths: Map::new() }
     }
-    let mut document = json!({
-        "openapi": "3.1.0",
-        "info": {"title": "Notarium", "description": ABOUT, "version": env!("CARGO_PKG_VERSION")},
-        "paths": paths,
-        "components": {
-            "schemas": generator.take_definitions(true),
-            "securitySchemes": {BEARER: {"type": "http", "scheme": "bearer"}},
-        },
-        "security": [{BEARER: []}],
-    });
-    readable(&mut document);
-    document
 }
 
-fn operation(route: &Documented, generator: &mut SchemaGenerator) -> Value {
-    let (summary, description) = route.says.split_once("\n\n").unwrap_or((route.says, ""));
-    let security = if route.needs_token { json!([{BEARER: []}]) } else { json!([]) };
-    let operation = json!({
-        "operationId": operation_id(route), "tags": [route.tag], "summary": summary, "security": security, "parameters": [], "responses": {},
-    });
-    let Value::Object(operation) = operation else { return Value::Null };
-    let mut described = Described { generator, operation };
-    for name in route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
-        described.parameter("path", name, true, json!({"type": "string"}));
+impl OpenApiDocument {
+    pub fn add(&mut self, route: &Route, describe: impl FnOnce(&mut Described<'_>)) {
+        let (summary, description) = route.texts();
+        let security = if route.guard == Guard::Public { json!([]) } else { json!([{BEARER: []}]) };
+        let operation = json!({
+            "operationId": operation_id(route), "tags": [route.tag], "summary": summary, "security": security, "parameters": [], "responses": {},
+        });
+        let mut described = Described { generator: &mut self.generator, operation, parameters: Vec::new() };
+        for name in route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
+            described.parameter("path", name, true, json!({"type": "string"}));
+        }
+        describe(&mut described);
+        // Layers in front of every route may refuse too: a wrong host, a body that is too large.
+        described.answers::<rest::Problem>("default", PROBLEM);
+        let Described { mut operation, parameters, .. } = described;
+        operation["parameters"] = Value::Array(parameters);
+        if !description.is_empty() {
+            operation["description"] = json!(description);
+        }
+        let item = self.paths.entry(route.path).or_insert_with(|| json!({}));
+        item[route.method.as_str().to_lowercase()] = operation;
     }
-    route.parts.iter().for_each(|describe| describe(&mut described));
-    // Layers in front of every route may refuse too: a wrong host, a body that is too large.
-    described.answer::<rest::Problem>("default", PROBLEM);
-    let mut operation = described.operation;
-    if !description.is_empty() {
-        operation.insert("description".to_owned(), json!(description));
+
+    /// The document, which is checked in as `protocol/openapi.json`.
+    pub fn finish(mut self) -> Value {
+        let mut schemas = self.generator.take_definitions(true);
+        name_parts(&mut schemas);
+        json!({
+            "openapi": "3.1.0",
+            "info": {"title": "Notarium", "description": ABOUT, "version": env!("CARGO_PKG_VERSION")},
+            "paths": self.paths,
+            "components": {
+                "schemas": schemas,
+                "securitySchemes": {BEARER: {"type": "http", "scheme": "bearer"}},
+            },
+            "security": [{BEARER: []}],
+        })
     }
-    Value::Object(operation)
 }
 
 // --- what handlers take ---
@@ -192,12 +189,6 @@ impl<T: JsonSchema> Taken for OptionalJson<T> {
     }
 }
 
-impl Taken for BytesBody {
-    fn describe(described: &mut Described<'_>) {
-        described.bytes("application/octet-stream");
-    }
-}
-
 impl Taken for Conditions {
     fn describe(described: &mut Described<'_>) {
         let key = json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "description": "The id of the command: a repeat with the same body \
@@ -211,40 +202,37 @@ impl Taken for Conditions {
 
 // --- what handlers answer ---
 
-/// Response of a handler. A bare `Response` adds nothing: its route describes it.
+/// Response of a handler, with the status of its success.
 pub trait Answered {
-    fn describe(described: &mut Described<'_>);
+    fn describe(described: &mut Described<'_>, status: &str);
 }
 
+/// Adds nothing: the row of the route describes the response.
 impl Answered for Response {
-    fn describe(_: &mut Described<'_>) {}
+    fn describe(_: &mut Described<'_>, _: &str) {}
 }
 
 impl Answered for NoContent {
-    fn describe(described: &mut Described<'_>) {
-        described.empty_answer("204");
+    fn describe(described: &mut Described<'_>, _: &str) {
+        described.answers_empty("204");
     }
 }
 
 impl<T: JsonSchema> Answered for Json<T> {
-    fn describe(described: &mut Described<'_>) {
-        described.answer::<T>("200", JSON);
+    fn describe(described: &mut Described<'_>, status: &str) {
+        described.answers::<T>(status, JSON);
     }
 }
 
 impl<T: Answered> Answered for Created<T> {
-    fn describe(described: &mut Described<'_>) {
-        <T as Answered>::describe(described);
-        if let Value::Object(answers) = &mut described.operation["responses"] {
-            let made = answers.remove("200");
-            answers.extend(made.map(|answer| ("201".to_owned(), answer)));
-        }
+    fn describe(described: &mut Described<'_>, _: &str) {
+        T::describe(described, "201");
     }
 }
 
 impl<T: Answered> Answered for Result<T, Problem> {
-    fn describe(described: &mut Described<'_>) {
-        <T as Answered>::describe(described);
+    fn describe(described: &mut Described<'_>, status: &str) {
+        T::describe(described, status);
     }
 }
 
@@ -263,8 +251,8 @@ macro_rules! endpoints {
             $($part: Taken,)*
         {
             fn describe(described: &mut Described<'_>) {
-                $(<$part as Taken>::describe(described);)*
-                <Fut::Output as Answered>::describe(described);
+                $($part::describe(described);)*
+                Fut::Output::describe(described, "200");
             }
         }
     };
@@ -277,35 +265,18 @@ endpoints!(P1 P2 P3);
 endpoints!(P1 P2 P3 P4);
 endpoints!(P1 P2 P3 P4 P5);
 
-/// Rewrites the document's schemas.
-pub fn readable(document: &mut Value) {
-    rewrite(document);
-    if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
-        name_parts(schemas);
-    }
-}
-
-fn rewrite(value: &mut Value) {
-    write_words(value);
-    write_maps(value);
-    write_anything(value);
-    match value {
-        Value::Object(object) => object.values_mut().for_each(rewrite),
-        Value::Array(values) => values.iter_mut().for_each(rewrite),
-        _ => {}
-    }
-}
+// --- forms of schemas that all generators support ---
 
 /// Turns a choice of words into an `enum`, and moves the words' descriptions into its own.
-fn write_words(value: &mut Value) {
-    let Some(words) = value.get("oneOf").and_then(words_of) else { return };
-    let own = value["description"].as_str().map(str::to_owned);
+fn write_words(schema: &mut Schema) {
+    let Some(words) = schema.get("oneOf").and_then(words_of) else { return };
+    let own = schema.get("description").and_then(Value::as_str).map(str::to_owned);
     let told =
-        value["oneOf"].as_array().into_iter().flatten().filter_map(|variant| {
+        schema.get("oneOf").and_then(Value::as_array).into_iter().flatten().filter_map(|variant| {
             Some(format!("`{}`: {}", variant["const"].as_str()?, variant["description"].as_str()?))
         });
     let description: Vec<String> = own.into_iter().chain(told).collect();
-    *value = json!({"type": "string", "enum": words, "description": description.join("\n\n")});
+    *schema = json_schema!({"type": "string", "enum": words, "description": description.join("\n\n")});
 }
 
 /// Words of a choice that consists of words alone.
@@ -319,27 +290,18 @@ fn words_of(choice: &Value) -> Option<Vec<Value>> {
 }
 
 /// Turns an object with keys of one pattern alone into a map.
-fn write_maps(value: &mut Value) {
-    let Some(object) = value.as_object_mut() else { return };
-    let Some(Value::Object(patterns)) = object.get("patternProperties").filter(|patterns| patterns.is_object()) else {
-        return;
-    };
-    if let [schema] = patterns.values().cloned().collect::<Vec<_>>().as_slice() {
-        object.insert("additionalProperties".to_owned(), schema.clone());
-        object.remove("patternProperties");
+fn write_maps(schema: &mut Schema) {
+    let Some(Value::Object(patterns)) = schema.get("patternProperties") else { return };
+    if let [values] = patterns.values().cloned().collect::<Vec<_>>().as_slice() {
+        schema.insert("additionalProperties".to_owned(), values.clone());
+        schema.remove("patternProperties");
     }
 }
 
-/// Replaces the schema `true` (any value) by `{}`, which all generators support.
-fn write_anything(value: &mut Value) {
-    let Some(object) = value.as_object_mut() else { return };
-    for (key, child) in object {
-        if key == "items" && *child == true {
-            *child = json!({});
-        }
-        let children = child.as_object_mut().filter(|_| ["properties", "schemas"].contains(&key.as_str()));
-        let anything = children.into_iter().flat_map(Map::values_mut).filter(|child| **child == true);
-        anything.for_each(|child| *child = json!({}));
+/// Replaces the schema `true` (any value) by `{}`.
+fn write_anything(schema: &mut Schema) {
+    if schema.as_bool() == Some(true) {
+        schema.ensure_object();
     }
 }
 

@@ -1,12 +1,12 @@
 //! Serves the page for browsers, from the binary. Its files have hashed names and are compressed at build time. The
 //! HTML is made for each request, because its policy has a nonce.
 
-use axum::extract::Path;
 use axum::response::{Html, IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
+use crate::http::extract::Params;
 use crate::http::problem::Problem;
 
 /// A file of the page, with the compressed forms of the build.
@@ -62,7 +62,7 @@ fn nonce() -> Result<String, Problem> {
 }
 
 /// Serves a file with a hashed name: it never changes.
-pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+pub async fn asset(Params(name): Params<String>, headers: HeaderMap) -> Result<Response, Problem> {
     let file = find(&format!("/assets/{name}")).ok_or_else(missing)?;
     let mut answer = send(file, &headers);
     answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));

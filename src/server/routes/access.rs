@@ -3,17 +3,16 @@
 use async_trait::async_trait;
 use axum::Json;
 use axum::extract::State;
-use http::Method;
-use notarium_core::{Actor, Command, Millis, NotebookId, Operation, Rejection, Role, Subject, UserId, not_open};
+use notarium_core::{Actor, Command, NotebookId, Operation, Rejection, Role, Subject, UserId, not_open};
 use notarium_store::{CatalogEntry, CatalogQuery};
 use notarium_wire::rest::{Access, AccessEnd, AccessGrant, NewOwner, OwnedNotebook, OwnedPage, OwnedQuery, TakeOver};
 
-use super::answers::{Accepted, NotebookReader, Submit};
+use super::answers::{Accepted, NotebookReader, Submit, command};
 use super::notebooks::{parse_cursor, print_cursor};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::extract::{Conditions, JsonBody, Params, QueryOf};
-use crate::http::guard::{Guard, GuardedRouter, NotebookRights};
+use crate::http::guard::{Guard, GuardedRouter, NotebookRights, route_table};
 use crate::http::problem::Problem;
 use crate::notebooks::body_of;
 use crate::rooms::DecodedCommand;
@@ -24,29 +23,26 @@ const MAX_OWNED: usize = 1_000;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let share = Guard::Notebook(Operation::Share);
-    router
-        .group("access", "/api/notebooks/{notebook}")
-        .says("The notebook's access list.")
-        .on(Guard::Notebook(Operation::Read), Method::GET, "/access", list_access)
-        .says("Gives somebody a role, or another one.")
-        .command(share, Method::PUT, "/access", |_: NotebookId, JsonBody(grant)| {
-            let AccessGrant { subject, role, expires_at } = grant;
-            Ok(Command::GrantAccess { subject, role, expires_at })
-        })
-        .says("Takes somebody's role away; live connections hear of it at once.")
-        .command(share, Method::DELETE, "/access", |_: NotebookId, JsonBody(AccessEnd { subject })| {
-            Ok(Command::RevokeAccess { subject })
-        })
-        .says("Makes somebody else the owner; you stay as an editor.")
-        .on(share, Method::POST, "/owner", hand_over)
-        .says(
-            "Puts somebody in the place of an owner whose account is deactivated. For administrators.\n\nThe record tells all who \
-             take part: who took over, from whom.",
-        )
-        .on(Guard::Admin, Method::POST, "/take-over", take_over)
-        .group("accounts", "/api/users/{user}")
-        .says("The notebooks that somebody owns, archived ones too, the last changed first. For administrators.")
-        .on(Guard::Admin, Method::GET, "/notebooks", list_owned)
+    route_table!(router; "access" "/api/notebooks/{notebook}" {
+        /// The notebook's access list.
+        GET "/access", Guard::Notebook(Operation::Read) => list_access;
+        /// Gives somebody a role, or another one.
+        PUT "/access", share =>
+            command(|_: NotebookId, JsonBody(AccessGrant { subject, role, expires_at })|
+                Command::GrantAccess { subject, role, expires_at });
+        /// Takes somebody's role away; live connections hear of it at once.
+        DELETE "/access", share =>
+            command(|_: NotebookId, JsonBody(AccessEnd { subject })| Command::RevokeAccess { subject });
+        /// Makes somebody else the owner; you stay as an editor.
+        POST "/owner", share => hand_over;
+        /// Puts somebody in the place of an owner whose account is deactivated. For administrators.
+        ///
+        /// The record tells all who take part: who took over, from whom.
+        POST "/take-over", Guard::Admin => take_over;
+    } "accounts" "/api/users/{user}" {
+        /// The notebooks that somebody owns, archived ones too, the last changed first. For administrators.
+        GET "/notebooks", Guard::Admin => list_owned;
+    })
 }
 
 async fn list_access(NotebookReader { now, .. }: NotebookReader) -> Json<Access> {
@@ -99,18 +95,6 @@ async fn list_owned(
 /// Implementation of [`NotebookRights`] by the rooms.
 pub struct RoomRights(pub App);
 
-impl RoomRights {
-    async fn execute(
-        &self,
-        authenticated: &Authenticated,
-        notebook: &NotebookId,
-        command: &Command,
-    ) -> Result<(), Rejection> {
-        let message = Conditions::default().message(notebook, body_of(command)?);
-        self.0.execute_decoded(authenticated, DecodedCommand::of(message, command.clone())).await.map(drop)
-    }
-}
-
 #[async_trait]
 impl NotebookRights for RoomRights {
     async fn require(
@@ -130,23 +114,13 @@ impl NotebookRights for RoomRights {
         Ok(())
     }
 
-    async fn grant(
+    async fn execute(
         &self,
         authenticated: &Authenticated,
         notebook: &NotebookId,
-        subject: Subject,
-        role: Role,
-        expires_at: Option<Millis>,
+        command: Command,
     ) -> Result<(), Rejection> {
-        self.execute(authenticated, notebook, &Command::GrantAccess { subject, role, expires_at }).await
-    }
-
-    async fn revoke(
-        &self,
-        authenticated: &Authenticated,
-        notebook: &NotebookId,
-        subject: Subject,
-    ) -> Result<(), Rejection> {
-        self.execute(authenticated, notebook, &Command::RevokeAccess { subject }).await
+        let message = Conditions::default().message(notebook, body_of(&command)?);
+        self.0.execute_decoded(authenticated, DecodedCommand::of(message, command)).await.map(drop)
     }
 }

@@ -11,16 +11,15 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{ConnectInfo, FromRequestParts, State};
-use http::Method;
 use http::request::Parts;
-use notarium_core::{NotebookId, Operation, Role, Scope, ShareLinkId, Subject, TokenId};
+use notarium_core::{Command, NotebookId, Operation, Role, Scope, ShareLinkId, Subject, TokenId};
 use notarium_store::accounts::{Coverage, Membership, ShareLink, Token, TokenFilter, TokenHolder, User, Workspace};
 use notarium_wire::rest::{self, CreatedShareLink};
 
 use crate::auth::oidc::Oidc;
 use crate::auth::{Accounts, AuthError, Authenticated, NewAgent, NewApiToken, NewShareLink, NewToken, OneTimeToken};
 use crate::http::extract::{Created, JsonBody, NoContent, Params};
-use crate::http::guard::{Guard, GuardServices, GuardedRouter, NotebookRights};
+use crate::http::guard::{Guard, GuardServices, GuardedRouter, NotebookRights, route_table};
 use crate::http::openapi::Taken;
 use crate::http::problem::Problem;
 
@@ -35,7 +34,7 @@ struct AccountRoutes {
 
 /// All routes for accounts. `public_url` is the beginning of share links, as in `https://notes.example.org`.
 pub fn routes<S: Clone + Send + Sync + 'static>(
-    gate: &GuardServices,
+    gate: GuardServices,
     public_url: &str,
     oidc: Option<Arc<Oidc>>,
 ) -> GuardedRouter<S> {
@@ -45,13 +44,10 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
         public_url: public_url.trim_end_matches('/').into(),
         oidc,
     };
-    let router = GuardedRouter::new(gate.clone());
+    let router = GuardedRouter::new(gate);
     let router = session::routes(router);
-    let router = session::oidc_routes(router);
     let router = people::routes(router);
-    let router = token_routes(router);
-    let router = people::workspace_routes(router);
-    share_link_routes(router).with_state(shared)
+    own_routes(router).with_state(shared)
 }
 
 /// Caller of a route, and the state to answer from.
@@ -162,21 +158,30 @@ pub fn share_link(link: ShareLink) -> rest::ShareLink {
 
 const LISTED: usize = 1_000;
 
-fn token_routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
-    router
-        .group("accounts", "/api")
-        .says("Your sessions and API tokens that were not revoked, newest first.")
-        .on(Guard::User(Scope::Manage), Method::GET, "/tokens", list_tokens)
-        .says("A token for a program that acts for you. Only in a session.")
-        .on(Guard::User(Scope::Manage), Method::POST, "/tokens", create_token)
-        .says("Ends a token that you hold or made, and its connections.")
-        .on(Guard::User(Scope::Manage), Method::DELETE, "/tokens/{token}", revoke_token)
-        .says("The agents' tokens that you made; an administrator sees all.")
-        .on(Guard::User(Scope::Manage), Method::GET, "/agents", list_agents)
-        .says("A token for a runtime agent: it reads the notebooks that it covers and reports what its kernels do, nothing else.")
-        .on(Guard::User(Scope::Manage), Method::POST, "/agents", create_agent)
-        .says("Ends an agent's token and its connections.")
-        .on(Guard::User(Scope::Manage), Method::DELETE, "/agents/{token}", revoke_token)
+fn own_routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
+    let (manage, share) = (Guard::User(Scope::Manage), Guard::Notebook(Operation::Share));
+    route_table!(router; "accounts" "/api" {
+        /// Your sessions and API tokens that were not revoked, newest first.
+        GET "/tokens", manage => list_tokens;
+        /// A token for a program that acts for you. Only in a session.
+        POST "/tokens", manage => create_token;
+        /// Ends a token that you hold or made, and its connections.
+        DELETE "/tokens/{token}", manage => revoke_token;
+        /// The agents' tokens that you made; an administrator sees all.
+        GET "/agents", manage => list_agents;
+        /// A token for a runtime agent: it reads the notebooks that it covers and reports what its kernels do, nothing
+        /// else.
+        POST "/agents", manage => create_agent;
+        /// Ends an agent's token and its connections.
+        DELETE "/agents/{token}", manage => revoke_token;
+    } "access" "/api/notebooks/{notebook}/share-links" {
+        /// The links that were not revoked, newest first.
+        GET "", share => list_share_links;
+        /// A new link.
+        POST "", share => create_share_link;
+        /// Ends a link and its connections.
+        DELETE "/{link}", share => revoke_share_link;
+    })
 }
 
 fn listed(tokens: Vec<Token>) -> Json<Vec<rest::Token>> {
@@ -240,16 +245,7 @@ async fn may_let_in(shared: &AccountRoutes, who: &Authenticated, coverage: &Cove
 
 const LISTED_LINKS: usize = 1_000;
 
-fn share_link_routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
-    router
-        .group("access", "/api/notebooks/{notebook}/share-links")
-        .says("The links that were not revoked, newest first.")
-        .on(Guard::Notebook(Operation::Share), Method::GET, "", list_share_links)
-        .says("A new link.")
-        .on(Guard::Notebook(Operation::Share), Method::POST, "", create_share_link)
-        .says("Ends a link and its connections.")
-        .on(Guard::Notebook(Operation::Share), Method::DELETE, "/{link}", revoke_share_link)
-}
+// --- share links ---
 
 async fn list_share_links(
     State(shared): State<AccountRoutes>,
@@ -268,7 +264,8 @@ async fn create_share_link(
     let new = NewShareLink { notebook: notebook.clone(), role, label: new.label, expires_at };
     let (text, link) = shared.accounts.create_share_link(&who, new).await?;
     let subject = Subject::ShareLink { id: link.id.clone() };
-    if let Err(rejection) = shared.rights.grant(&who, &notebook, subject, role, expires_at).await {
+    let grant = Command::GrantAccess { subject, role, expires_at };
+    if let Err(rejection) = shared.rights.execute(&who, &notebook, grant).await {
         shared.accounts.revoke_share_link(&who, &notebook, &link.id).await?;
         return Err(rejection.into());
     }
@@ -282,6 +279,7 @@ async fn revoke_share_link(
 ) -> Result<NoContent, Problem> {
     // Revoke the token first: even if the next step fails, the link admits no caller.
     shared.accounts.revoke_share_link(&who, &notebook, &link).await?;
-    shared.rights.revoke(&who, &notebook, Subject::ShareLink { id: link }).await?;
+    let revoke = Command::RevokeAccess { subject: Subject::ShareLink { id: link } };
+    shared.rights.execute(&who, &notebook, revoke).await?;
     Ok(NoContent)
 }

@@ -2,20 +2,20 @@
 //! limit.
 
 use axum::Json;
-use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
+use axum::extract::{FromRequestParts, RawPathParams};
 use axum::response::{IntoResponse, Response};
+use futures_util::future::{BoxFuture, FutureExt, TryFutureExt};
 use http::request::Parts;
-use http::{HeaderValue, Method, header};
+use http::{HeaderValue, header};
 use notarium_core::{Command, NotebookId, RawJson, Recorded, Rejection, Version};
 use notarium_store::{EventStore, StoreError};
 use notarium_wire::{AckMessage, rest};
-use serde::de::DeserializeOwned;
 
 use super::calls;
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::extract::{Conditions, Created, Params};
-use crate::http::guard::{Guard, GuardedRouter, notebook_of};
+use crate::http::guard::notebook_of;
 use crate::http::openapi::{Answered, Described, Taken};
 use crate::http::problem::Problem;
 use crate::rooms::DecodedCommand;
@@ -42,23 +42,25 @@ pub fn etag(version: Version) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{version}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
 }
 
-/// Caller of a command in the notebook of the path, and the command's conditions.
-pub struct Submit {
+/// Caller of a route, and the notebook of its path.
+pub struct NotebookCaller {
     pub app: App,
     pub who: Authenticated,
     pub notebook: NotebookId,
-    pub conditions: Conditions,
 }
 
-impl FromRequestParts<App> for Submit {
+impl FromRequestParts<App> for NotebookCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let (who, notebook) = asked(parts, app).await?;
-        let conditions = Conditions::from_request_parts(parts, app).await?;
-        Ok(Self { app: app.clone(), who, notebook, conditions })
+        let who = Authenticated::from_request_parts(parts, app).await?;
+        let path = RawPathParams::from_request_parts(parts, app).await;
+        let notebook = notebook_of(&path.map_err(|rejection| Problem::invalid(rejection.body_text()))?)?;
+        Ok(Self { app: app.clone(), who, notebook })
     }
 }
+
+impl Taken for NotebookCaller {}
 
 /// Caller who reads the notebook of the path, and its current state.
 pub struct NotebookReader {
@@ -72,20 +74,30 @@ impl FromRequestParts<App> for NotebookReader {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let (who, notebook) = asked(parts, app).await?;
+        let NotebookCaller { app, who, notebook } = NotebookCaller::from_request_parts(parts, app).await?;
         let now = app.read(&who, &notebook).await?;
-        Ok(Self { app: app.clone(), who, notebook, now })
+        Ok(Self { app, who, notebook, now })
     }
 }
 
 impl Taken for NotebookReader {}
 
-/// Caller, and the notebook of the path.
-async fn asked(parts: &mut Parts, app: &App) -> Result<(Authenticated, NotebookId), Problem> {
-    let who = Authenticated::from_request_parts(parts, app).await?;
-    let path = RawPathParams::from_request_parts(parts, app).await;
-    let notebook = notebook_of(&path.map_err(|rejection| Problem::invalid(rejection.body_text()))?)?;
-    Ok((who, notebook))
+/// Caller of a command in the notebook of the path, and the command's conditions.
+pub struct Submit {
+    pub app: App,
+    pub who: Authenticated,
+    pub notebook: NotebookId,
+    pub conditions: Conditions,
+}
+
+impl FromRequestParts<App> for Submit {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let NotebookCaller { app, who, notebook } = NotebookCaller::from_request_parts(parts, app).await?;
+        let conditions = Conditions::from_request_parts(parts, &app).await?;
+        Ok(Self { app, who, notebook, conditions })
+    }
 }
 
 impl Taken for Submit {
@@ -95,8 +107,8 @@ impl Taken for Submit {
 }
 
 impl Answered for Accepted {
-    fn describe(described: &mut Described<'_>) {
-        described.answer::<rest::Answer>("200", "application/json");
+    fn describe(described: &mut Described<'_>, status: &str) {
+        described.answers::<rest::Answer>(status, "application/json");
     }
 }
 
@@ -125,32 +137,23 @@ pub async fn execute(
     }
 }
 
-impl GuardedRouter<App> {
-    /// Adds a route that submits one command, made of the path's parameters and the body.
-    pub fn command<P, B, F>(self, guard: Guard, method: Method, path: &str, make: F) -> Self
-    where
-        P: DeserializeOwned + Send + 'static,
-        B: FromRequest<App, Rejection = Problem> + Taken + Send + 'static,
-        F: Fn(P, B) -> Result<Command, Problem> + Clone + Send + Sync + 'static,
-    {
-        self.on(guard, method, path, move |submit: Submit, Params(path): Params<P>, body: B| {
-            let command = make(path, body);
-            async move { submit.command(&command?).await }
-        })
+/// Handler of a route that submits one command, made of the path's parameters and the body.
+pub fn command<P, B>(
+    make: impl Fn(P, B) -> Command + Clone + Send + Sync + 'static,
+) -> impl Fn(Submit, Params<P>, B) -> BoxFuture<'static, Result<Accepted, Problem>> + Clone + Send + Sync + 'static {
+    move |submit, Params(path), body| {
+        let command = make(path, body);
+        async move { submit.command(&command).await }.boxed()
     }
+}
 
-    /// Answers like [`Self::command`], for a command that creates something: 201.
-    pub fn creating<P, B, F>(self, guard: Guard, method: Method, path: &str, make: F) -> Self
-    where
-        P: DeserializeOwned + Send + 'static,
-        B: FromRequest<App, Rejection = Problem> + Taken + Send + 'static,
-        F: Fn(P, B) -> Result<Command, Problem> + Clone + Send + Sync + 'static,
-    {
-        self.on(guard, method, path, move |submit: Submit, Params(path): Params<P>, body: B| {
-            let command = make(path, body);
-            async move { submit.command(&command?).await.map(Created) }
-        })
-    }
+/// Handler like [`command`], for a command that creates something: 201.
+pub fn creating<P, B>(
+    make: impl Fn(P, B) -> Command + Clone + Send + Sync + 'static,
+) -> impl Fn(Submit, Params<P>, B) -> BoxFuture<'static, Result<Created<Accepted>, Problem>> + Clone + Send + Sync + 'static
+{
+    let handler = command(make);
+    move |submit, path, body| handler(submit, path, body).map_ok(Created).boxed()
 }
 
 /// Events per read of the whole record.

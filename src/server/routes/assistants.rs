@@ -9,9 +9,8 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request, State};
 use axum::response::Response;
-use axum::routing::{delete, get, post};
 use futures_util::StreamExt;
-use http::{Method, header};
+use http::header;
 use notarium_core::{
     CallResults, Command, ConversationId, Event, FlagMessage, GrantId, MessageFlags, MessageId, NotebookId, Operation,
     Recorded, missing_results,
@@ -19,55 +18,53 @@ use notarium_core::{
 use notarium_wire::rest::{
     Conversations, Grants, IssuedGrant, Message, MessagePage, MessagesQuery, Models, NewFlags, NewGrant, PolicyOf,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::answers::{NotebookReader, Submit, WantedPage, latest};
+use super::answers::{NotebookReader, Submit, WantedPage, command, latest};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::auth::Follow;
 use crate::http::extract::{BytesBody, Conditions, Created, JsonBody, NoBody, Params, QueryOf};
-use crate::http::guard::{Guard, GuardedRouter, require_assistant};
+use crate::http::guard::{Guard, GuardedRouter, require_assistant, route_table};
 use crate::http::problem::Problem;
 
 type MessagePath = (NotebookId, ConversationId, MessageId);
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let of = Guard::Notebook;
-    router
-        .group("assistants", "/api")
-        .says("The models that assistants of this server ask, the default first.")
-        .on(Guard::Authenticated, Method::GET, "/models", list_models)
-        .group("assistants", "/api/notebooks/{notebook}")
-        .says("How much assistants may do unasked.")
-        .on(of(Operation::Read), Method::GET, "/policy", read_policy)
-        .says("Sets how much assistants may do unasked. For owners.")
-        .command(of(Operation::SetPolicy), Method::PUT, "/policy", |_: NotebookId, JsonBody(PolicyOf { policy })| {
-            Ok(Command::SetPolicy { policy })
-        })
-        .says("What conversations may do unasked for a while.")
-        .on(of(Operation::Read), Method::GET, "/grants", list_grants)
-        .says("Lets the calls of one conversation pass for a while; never what destroys.")
-        .on(of(Operation::Confirm), Method::POST, "/grants", issue_grant)
-        .says("Ends a grant.")
-        .command(
-            of(Operation::ConfirmEdit),
-            Method::DELETE,
-            "/grants/{grant}",
-            |(_, grant_id): (NotebookId, GrantId), _: NoBody| Ok(Command::RevokeGrant { grant_id }),
-        )
-        .says("The conversations with assistants. All who may read the notebook read them.")
-        .on(of(Operation::Read), Method::GET, "/conversations", list_conversations)
-        .says("What was said in a conversation, the latest first.")
-        .on(of(Operation::Read), Method::GET, "/conversations/{conversation}/messages", list_messages)
-        .says("Pins a message of a conversation, skips it, or takes that back.")
-        .command(
-            of(Operation::Edit),
-            Method::PUT,
-            "/conversations/{conversation}/messages/{message}/flags",
-            |(_, conversation_id, message_id): MessagePath, JsonBody(NewFlags { pinned, skipped })| {
-                Ok(Command::FlagMessage(FlagMessage { conversation_id, message_id, pinned, skipped }))
-            },
-        )
+    route_table!(router; "assistants" "/api" {
+        /// The models that assistants of this server ask, the default first.
+        GET "/models", Guard::Authenticated => list_models;
+    } "assistants" "/api/notebooks/{notebook}" {
+        /// The policy: how much assistants may do unasked.
+        GET "/policy", of(Operation::Read) => read_policy;
+        /// Sets how much assistants may do unasked. For owners.
+        PUT "/policy", of(Operation::SetPolicy) =>
+            command(|_: NotebookId, JsonBody(PolicyOf { policy })| Command::SetPolicy { policy });
+        /// Grants: what conversations may do unasked for a while.
+        GET "/grants", of(Operation::Read) => list_grants;
+        /// Lets the calls of one conversation pass for a while; never what destroys.
+        POST "/grants", of(Operation::Confirm) => issue_grant;
+        /// Ends a grant.
+        DELETE "/grants/{grant}", of(Operation::ConfirmEdit) =>
+            command(|(_, grant_id): (NotebookId, GrantId), _: NoBody| Command::RevokeGrant { grant_id });
+        /// The conversations with assistants. All who may read the notebook read them.
+        GET "/conversations", of(Operation::Read) => list_conversations;
+        /// The messages of a conversation, the latest first.
+        GET "/conversations/{conversation}/messages", of(Operation::Read) => list_messages;
+        /// Pins a message of a conversation, skips it, or takes that back.
+        PUT "/conversations/{conversation}/messages/{message}/flags", of(Operation::Edit) =>
+            command(|(_, conversation_id, message_id): MessagePath, JsonBody(NewFlags { pinned, skipped })|
+                Command::FlagMessage(FlagMessage { conversation_id, message_id, pinned, skipped }));
+    } "" "" {
+        /// The Model Context Protocol, for assistants from outside: messages of a client.
+        POST "/mcp", Guard::Assistant => answer;
+        /// The Model Context Protocol: messages to a client.
+        GET "/mcp", Guard::Assistant => answer;
+        /// The Model Context Protocol: the end of a session.
+        DELETE "/mcp", Guard::Assistant => answer;
+    })
 }
 
 // --- models ---
@@ -152,15 +149,10 @@ fn message(
     })
 }
 
-pub fn mcp_routes(mcp_routes: GuardedRouter<App>) -> GuardedRouter<App> {
-    mcp_routes
-        .route(Guard::Assistant, Method::POST, "/mcp", post(answer))
-        .route(Guard::Assistant, Method::GET, "/mcp", get(answer))
-        .route(Guard::Assistant, Method::DELETE, "/mcp", delete(answer))
-}
+// --- MCP ---
 
 /// Query parameters.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct McpQuery {
     /// The only notebook that the connection may use.

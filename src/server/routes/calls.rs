@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use http::Method;
 use notarium_core::{
     Actor, Command, Document, Event, HistoryQuery, NotebookId, Operation, Recorded, Rejection, RejectionCode, Scope,
     ToolCall, ToolCallId, ToolCallPhase, TurnId, Usage, Version, may_decide,
@@ -17,13 +16,13 @@ use notarium_wire::rest::{
     Because, Call, CallInFull, CallPage, CallState, CallsQuery, Confirmations, WaitingCall, Yes,
 };
 
-use super::answers::{Accepted, NotebookReader, Submit, backwards};
+use super::answers::{Accepted, NotebookReader, Submit, backwards, command};
 use super::chat::events_of;
 use crate::app::App;
 use crate::assistants::calls;
 use crate::auth::Authenticated;
-use crate::http::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
-use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::extract::{JsonBody, OptionalJson, Params, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
 use crate::notebooks::listing::{sees, sees_by_coverage, subjects_of};
 use crate::rooms::identity;
@@ -39,41 +38,32 @@ type CallPath = (NotebookId, ToolCallId);
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let of = Guard::Notebook;
-    router
-        .group("assistants", "/api")
-        .says("Everything that waits for your decision, in all notebooks; the longest waiting first.")
-        .on(Guard::User(Scope::Read), Method::GET, "/confirmations", list_confirmations)
-        .group("assistants", "/api/notebooks/{notebook}/calls")
-        .says(
-            "What assistants asked to do, who decided, and what came of it: first what waits, then the last requested first.\n\n\
-             A page filtered by state may be short or empty; go on while there is a `next`.",
-        )
-        .on(of(Operation::Read), Method::GET, "", list_calls)
-        .says("One call of any time, in full; of one that has not started also what it would do, for who is to decide.")
-        .on(of(Operation::Read), Method::GET, "/{call}", read_call)
-        .says("Lets the call happen, once, if what it touches is still as it was. Only people, and tokens with the scope `confirm`.")
-        .on(of(Operation::ConfirmEdit), Method::POST, "/{call}/confirm", confirm_call)
-        .says("Refuses the call; the assistant is told, with the reason.")
-        .command(
-            of(Operation::ConfirmEdit),
-            Method::POST,
-            "/{call}/deny",
-            |(_, call_id): CallPath, OptionalJson(Because { reason })| Ok(Command::DenyToolCall { call_id, detail: Some(reason) }),
-        )
+    route_table!(router; "assistants" "/api" {
+        /// Everything that waits for your decision, in all notebooks; the longest waiting first.
+        GET "/confirmations", Guard::User(Scope::Read) => list_confirmations;
+    } "assistants" "/api/notebooks/{notebook}/calls" {
+        /// Calls that assistants requested, with decisions and results: first those that wait, then the last requested
+        /// first.
+        ///
+        /// A page filtered by state may be short or empty; go on while there is a `next`.
+        GET "", of(Operation::Read) => list_calls;
+        /// One call of any time, in full; of one that has not started also what it would do, for who is to decide.
+        GET "/{call}", of(Operation::Read) => read_call;
+        /// Lets the call happen, once, if what it touches is still as it was. Only people, and tokens with the scope
+        /// `confirm`.
+        POST "/{call}/confirm", of(Operation::ConfirmEdit) => confirm_call;
+        /// Refuses the call; the assistant is told, with the reason.
+        POST "/{call}/deny", of(Operation::ConfirmEdit) =>
+            command(|(_, call_id): CallPath, OptionalJson(Because { reason })|
+                Command::DenyToolCall { call_id, detail: Some(reason) });
         // The core checks who may withdraw: the call's person, or an editor.
-        .says("Takes a call back that has not started: by the person it is for, or by who may edit.")
-        .command(
-            of(Operation::Read),
-            Method::POST,
-            "/{call}/withdraw",
-            |(_, call_id): CallPath, OptionalJson(Because { reason })| Ok(Command::WithdrawToolCall { call_id, detail: Some(reason) }),
-        )
-        .says("Undoes what a call did, also after others edited on top. Runs are not undone.")
-        .command(of(Operation::Edit), Method::POST, "/{call}/undo", |(_, call_id): CallPath, _: NoBody| {
-            // All changes of a call have the call's id as their undo group.
-            let group = call_id.as_str().parse().map_err(|_| Problem::invalid("that is no id of a call: check it"))?;
-            Ok(Command::Undo { steps: 1, correlation_id: Some(group), turn_id: None, cell_id: None })
-        })
+        /// Takes a call back that has not started: by the person it is for, or by who may edit.
+        POST "/{call}/withdraw", of(Operation::Read) =>
+            command(|(_, call_id): CallPath, OptionalJson(Because { reason })|
+                Command::WithdrawToolCall { call_id, detail: Some(reason) });
+        /// Undoes what a call did, also after others edited on top. Runs are not undone.
+        POST "/{call}/undo", of(Operation::Edit) => undo_call;
+    })
 }
 
 fn waiting(state: &Document) -> impl Iterator<Item = (&ToolCallId, &Arc<ToolCall>)> {
@@ -273,6 +263,12 @@ async fn confirm_call(
         Some(void) => Err(Rejection::new(RejectionCode::ToolCallState, void.clone()).into()),
         None => Ok(accepted),
     }
+}
+
+async fn undo_call(submit: Submit, Params((_, call)): Params<CallPath>) -> Result<Accepted, Problem> {
+    // All changes of a call have the call's id as their undo group.
+    let group = call.as_str().parse().map_err(|_| Problem::invalid("that is no id of a call: check it"))?;
+    submit.command(&Command::Undo { steps: 1, correlation_id: Some(group), turn_id: None, cell_id: None }).await
 }
 
 /// Adds the name of the earlier decider to the refusal of a decision.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::Json;
-use http::Method;
 use notarium_core::reactive::{KnownNames, NotebookGraph, notebook_graph};
 use notarium_core::{
     AddComment, CellId, Command, CommentId, CommentPlace, CommentTarget, EditComment, EditSource, HistoryQuery,
@@ -13,38 +12,74 @@ use notarium_wire::rest::{
     CellAnswer, CellChange, CellMove, CommentText, DeleteQuery, NewCell, NewThread, ReactivityOf, ThreadMove, Threads,
 };
 
-use super::answers::{Accepted, NotebookReader, Submit};
+use super::answers::{Accepted, NotebookReader, Submit, command, creating};
 use crate::app::App;
 use crate::http::extract::{JsonBody, NoBody, Params, QueryOf};
-use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
 
 type CellPath = (NotebookId, CellId);
+type ThreadPath = (NotebookId, ThreadId);
+type CommentPath = (NotebookId, ThreadId, CommentId);
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let (read, edit) = (Guard::Notebook(Operation::Read), Guard::Notebook(Operation::Edit));
-    router
-        .group("cells", "/api/notebooks/{notebook}/cells")
-        .says("Inserts a cell.")
-        .creating(edit, Method::POST, "", |_: NotebookId, JsonBody(new)| Ok(insert(new)))
-        .says("A cell, and the run whose outputs it shows.")
-        .on(read, Method::GET, "/{cell}", read_cell)
-        .says("Edits a cell: text, type, metadata, flags; all or nothing.")
-        .command(edit, Method::PATCH, "/{cell}", |(_, cell_id): CellPath, JsonBody(to)| change(to, &cell_id))
-        .says("Moves a cell.")
-        .command(edit, Method::POST, "/{cell}/move", |(_, cell_id): CellPath, JsonBody(to): JsonBody<CellMove>| {
-            Ok(Command::MoveCell { cell_id, place: to.place, cell_version: to.cell_version })
-        })
-        .says("Moves a cell to the trash.")
-        .on(edit, Method::DELETE, "/{cell}", delete_cell)
-        .says("Brings a cell in the trash back where it was.")
-        .command(edit, Method::POST, "/{cell}/restore", |(_, cell_id): CellPath, _: NoBody| {
-            Ok(Command::RestoreCell { cell_id })
-        })
-        .says("Clears the outputs that a cell shows; its runs stay in the record.")
-        .command(edit, Method::DELETE, "/{cell}/outputs", |(_, cell_id): CellPath, _: NoBody| {
-            Ok(Command::ClearOutputs { cell_id })
-        })
+    let comment = Guard::Notebook(Operation::Comment);
+    route_table!(router; "cells" "/api/notebooks/{notebook}/cells" {
+        /// Inserts a cell.
+        POST "", edit => creating(|_: NotebookId, JsonBody(new)| insert(new));
+        /// A cell, and the run whose outputs it shows.
+        GET "/{cell}", read => read_cell;
+        /// Edits a cell: text, type, metadata, flags; all or nothing.
+        PATCH "/{cell}", edit => edit_cell;
+        /// Moves a cell.
+        POST "/{cell}/move", edit =>
+            command(|(_, cell_id): CellPath, JsonBody(CellMove { place, cell_version })|
+                Command::MoveCell { cell_id, place, cell_version });
+        /// Moves a cell to the trash.
+        DELETE "/{cell}", edit => delete_cell;
+        /// Brings a cell in the trash back where it was.
+        POST "/{cell}/restore", edit =>
+            command(|(_, cell_id): CellPath, _: NoBody| Command::RestoreCell { cell_id });
+        /// Clears the outputs that a cell shows; its runs stay in the record.
+        DELETE "/{cell}/outputs", edit =>
+            command(|(_, cell_id): CellPath, _: NoBody| Command::ClearOutputs { cell_id });
+    } "comments" "/api/notebooks/{notebook}" {
+        /// The comments of a notebook: its threads, resolved ones too.
+        GET "/threads", read => list;
+        /// Begins a thread of comments on a cell, or on a range of its text.
+        POST "/cells/{cell}/threads", comment =>
+            creating(|(_, cell): CellPath, JsonBody(new)| start(cell, new));
+        /// Replies in a thread.
+        POST "/threads/{thread}/comments", comment =>
+            creating(|(_, thread): ThreadPath, JsonBody(new)| reply(thread, new));
+        /// Changes a comment of yours.
+        PATCH "/threads/{thread}/comments/{comment}", comment =>
+            command(|path: CommentPath, JsonBody(to)| change_comment(path, to));
+        /// Takes a comment of yours away; an owner, anybody's. With its last comment the thread goes.
+        DELETE "/threads/{thread}/comments/{comment}", comment =>
+            command(|(_, thread_id, comment_id): CommentPath, _: NoBody|
+                Command::DeleteComment { thread_id, comment_id });
+        /// Says that what a thread was about is settled.
+        POST "/threads/{thread}/resolve", comment =>
+            command(|(_, thread_id): ThreadPath, _: NoBody| Command::ResolveThread { thread_id });
+        /// Opens a resolved thread again.
+        POST "/threads/{thread}/reopen", comment =>
+            command(|(_, thread_id): ThreadPath, _: NoBody| Command::ReopenThread { thread_id });
+        /// Takes a thread to where its text is now, when cells were split or merged.
+        POST "/threads/{thread}/move", edit =>
+            command(|(_, thread_id): ThreadPath, JsonBody(ThreadMove { place })|
+                Command::MoveThread { thread_id, place });
+    } "reactivity" "/api/notebooks/{notebook}" {
+        /// The notebook's reactive execution: whether a run of a cell brings dependent cells up to date.
+        GET "/reactivity", read => read_reactivity;
+        /// Sets it. For editors and owners.
+        PUT "/reactivity", Guard::Notebook(Operation::Organise) =>
+            command(|_: NotebookId, JsonBody(ReactivityOf { reactivity })| Command::SetReactivity { reactivity });
+        /// The graph of cells: which cell reads names that another defines, and which are stale; also if the notebook
+        /// is not reactive.
+        GET "/graph", read => read_graph;
+    })
 }
 
 fn insert(new: NewCell) -> Command {
@@ -88,6 +123,14 @@ async fn not_there(app: &App, notebook: &NotebookId, cell_id: CellId) -> Problem
     }
 }
 
+async fn edit_cell(
+    submit: Submit,
+    Params((_, cell_id)): Params<CellPath>,
+    JsonBody(to): JsonBody<CellChange>,
+) -> Result<Accepted, Problem> {
+    submit.command(&change(to, &cell_id)?).await
+}
+
 fn change(to: CellChange, cell_id: &CellId) -> Result<Command, Problem> {
     let id = || cell_id.clone();
     let text = match (to.source, to.change, to.base) {
@@ -125,50 +168,7 @@ async fn delete_cell(
     submit.command(&Command::DeleteCell { cell_id, cell_version: query.cell_version }).await
 }
 
-type ThreadPath = (NotebookId, ThreadId);
-type CommentPath = (NotebookId, ThreadId, CommentId);
-
-pub fn comment_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
-    let (read, comment) = (Guard::Notebook(Operation::Read), Guard::Notebook(Operation::Comment));
-    router
-        .group("comments", "/api/notebooks/{notebook}")
-        .says("The comments of a notebook: its threads, resolved ones too.")
-        .on(read, Method::GET, "/threads", list)
-        .says("Begins a thread of comments on a cell, or on a range of its text.")
-        .creating(comment, Method::POST, "/cells/{cell}/threads", |(_, cell): (NotebookId, CellId), JsonBody(new)| {
-            Ok(start(cell, new))
-        })
-        .says("Replies in a thread.")
-        .creating(comment, Method::POST, "/threads/{thread}/comments", |(_, thread): ThreadPath, JsonBody(new)| {
-            Ok(reply(thread, new))
-        })
-        .says("Changes a comment of yours.")
-        .command(comment, Method::PATCH, "/threads/{thread}/comments/{comment}", |path: CommentPath, JsonBody(to)| {
-            Ok(change_comment(path, to))
-        })
-        .says("Takes a comment of yours away; an owner, anybody's. With its last comment the thread goes.")
-        .command(
-            comment,
-            Method::DELETE,
-            "/threads/{thread}/comments/{comment}",
-            |(_, thread_id, comment_id): CommentPath, _: NoBody| Ok(Command::DeleteComment { thread_id, comment_id }),
-        )
-        .says("Says that what a thread was about is settled.")
-        .command(comment, Method::POST, "/threads/{thread}/resolve", |(_, thread_id): ThreadPath, _: NoBody| {
-            Ok(Command::ResolveThread { thread_id })
-        })
-        .says("Opens a resolved thread again.")
-        .command(comment, Method::POST, "/threads/{thread}/reopen", |(_, thread_id): ThreadPath, _: NoBody| {
-            Ok(Command::ReopenThread { thread_id })
-        })
-        .says("Takes a thread to where its text is now, when cells were split or merged.")
-        .command(
-            Guard::Notebook(Operation::Edit),
-            Method::POST,
-            "/threads/{thread}/move",
-            |(_, thread_id): ThreadPath, JsonBody(ThreadMove { place })| Ok(Command::MoveThread { thread_id, place }),
-        )
-}
+// --- comments ---
 
 async fn list(NotebookReader { now, .. }: NotebookReader) -> Json<Threads> {
     Json(Threads { version: now.notebook.version, threads: now.notebook.threads.clone() })
@@ -187,22 +187,7 @@ fn change_comment((_, thread_id, comment_id): CommentPath, CommentText { text, m
     Command::EditComment(EditComment { thread_id, comment_id, text, mentions })
 }
 
-pub fn graph_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
-    let of = Guard::Notebook;
-    router
-        .group("reactivity", "/api/notebooks/{notebook}")
-        .says("Whether running a cell brings the cells that hang together with it up to date.")
-        .on(of(Operation::Read), Method::GET, "/reactivity", read_reactivity)
-        .says("Sets it. For editors and owners.")
-        .command(
-            of(Operation::Organise),
-            Method::PUT,
-            "/reactivity",
-            |_: NotebookId, JsonBody(ReactivityOf { reactivity })| Ok(Command::SetReactivity { reactivity }),
-        )
-        .says("Which cell reads what another leaves, and which are stale; also where the notebook is not reactive.")
-        .on(of(Operation::Read), Method::GET, "/graph", read_graph)
-}
+// --- reactivity ---
 
 async fn read_reactivity(NotebookReader { now, .. }: NotebookReader) -> Json<ReactivityOf> {
     Json(ReactivityOf { reactivity: now.notebook.reactivity })

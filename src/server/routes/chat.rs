@@ -2,41 +2,46 @@
 //! turns.
 
 use axum::Json;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, StatusCode};
 use notarium_core::{
     Command, ConversationId, Event, NotebookId, Operation, Recorded, StartTurn, TurnId, Usage, Version,
 };
 use notarium_wire::rest::{ChatEvent, Question, TurnPage, TurnStatus, TurnSummary, TurnsQuery};
 use sha2::{Digest, Sha256};
 
-use super::answers::{Submit, WantedPage, latest};
+use super::answers::{NotebookCaller, Submit, WantedPage, command, latest};
 use crate::app::App;
 use crate::assistants::chat::{self, TurnCursor};
-use crate::auth::Authenticated;
 use crate::http::extract::{Conditions, JsonBody, NoBody, Params, QueryOf};
-use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
 
 const STREAM: &str = "text/event-stream";
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
-    router
-        .group("assistants", "/api/notebooks/{notebook}")
-        .says(
-            "Asks an assistant, which acts for you, and follows its answer as server-sent events, each with its name as `event` \
-             and an `id`. The answer goes on when you leave: `GET …/turns/{turn}/stream` with `Last-Event-ID` gives the rest.",
-        )
-        .on(Guard::Notebook(Operation::Converse), Method::POST, "/chat", ask)
-        .answers::<ChatEvent>("200", STREAM)
-        .says(
-            "Follows a turn, from its beginning or from the header `Last-Event-ID` (the `id` of the last event that you have) \
-             on; one that is over is told from the record. Leaving stops nothing. 204: you have it all.",
-        )
-        .on(Guard::Notebook(Operation::Read), Method::GET, "/turns/{turn}/stream", follow_turn)
-        .answers::<ChatEvent>("200", STREAM)
-        .answers_empty("204")
+    route_table!(router; "assistants" "/api/notebooks/{notebook}" {
+        /// Asks an assistant, which acts for you, and follows its answer as server-sent events, each with its name as
+        /// `event` and an `id`. The answer goes on when you leave: `GET …/turns/{turn}/stream` with `Last-Event-ID`
+        /// gives the rest.
+        POST "/chat", Guard::Notebook(Operation::Converse) => ask, answers::<ChatEvent>("200", STREAM);
+        /// Follows a turn, from its beginning or from the header `Last-Event-ID` (the `id` of the last event that you
+        /// have) on; one that is over is told from the record. Leaving stops nothing. 204: you have it all.
+        GET "/turns/{turn}/stream", Guard::Notebook(Operation::Read) =>
+            follow_turn, answers::<ChatEvent>("200", STREAM), answers_empty("204");
+    } "assistants" "/api/notebooks/{notebook}/turns" {
+        /// Turns of assistants: question, end and usage, the latest first.
+        ///
+        /// A page may be short or empty; go on while there is a `next`.
+        GET "", Guard::Notebook(Operation::Read) => list_turns;
+        /// Stops the assistant at once. What it did stays, and can be undone; what waits for a person is taken back.
+        POST "/{turn}/cancel", Guard::Notebook(Operation::Converse) =>
+            command(|(_, turn_id): (NotebookId, TurnId), _: NoBody| Command::CancelTurn { turn_id });
+        /// Undoes what the assistant did in one turn, also after others edited on top. Runs are not undone.
+        POST "/{turn}/undo", Guard::Notebook(Operation::Edit) =>
+            command(|(_, turn): (NotebookId, TurnId), _: NoBody|
+                Command::Undo { steps: 1, correlation_id: None, turn_id: Some(turn), cell_id: None });
+    })
 }
 
 async fn ask(submit: Submit, JsonBody(question): JsonBody<Question>) -> Result<Response, Problem> {
@@ -77,9 +82,8 @@ fn require_assistants(app: &App) -> Result<(), Problem> {
 }
 
 async fn follow_turn(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params((notebook, turn)): Params<(NotebookId, TurnId)>,
+    NotebookCaller { app, who, notebook }: NotebookCaller,
+    Params((_, turn)): Params<(NotebookId, TurnId)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let resume = resumed_at(&headers)?;
@@ -88,8 +92,7 @@ async fn follow_turn(
     if found.ended.is_some_and(has_all) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    chat::stream(app.notebooks.clone(), app.assistants.clone(), authenticated, notebook, turn, found.started, resume)
-        .await
+    chat::stream(app.notebooks.clone(), app.assistants.clone(), who, notebook, turn, found.started, resume).await
 }
 
 fn resumed_at(headers: &HeaderMap) -> Result<Option<TurnCursor>, Problem> {
@@ -132,33 +135,7 @@ pub(super) async fn events_of(app: &App, notebook: &NotebookId, turn: &TurnId) -
     Ok(begins.map(|begins| events.split_off(begins)).unwrap_or_default())
 }
 
-pub fn turn_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
-    router
-        .group("assistants", "/api/notebooks/{notebook}/turns")
-        .says(
-            "What assistants were asked, how it ended and what it took, the latest first.\n\n\
-             A page may be short or empty; go on while there is a `next`.",
-        )
-        .on(Guard::Notebook(Operation::Read), Method::GET, "", list_turns)
-        .says(
-            "Stops the assistant at once. What it did stays, and can be undone; what waits for a person is taken back.",
-        )
-        .command(
-            Guard::Notebook(Operation::Converse),
-            Method::POST,
-            "/{turn}/cancel",
-            |(_, turn_id): (NotebookId, TurnId), _: NoBody| Ok(Command::CancelTurn { turn_id }),
-        )
-        .says("Undoes what the assistant did in one turn, also after others edited on top. Runs are not undone.")
-        .command(
-            Guard::Notebook(Operation::Edit),
-            Method::POST,
-            "/{turn}/undo",
-            |(_, turn): (NotebookId, TurnId), _: NoBody| {
-                Ok(Command::Undo { steps: 1, correlation_id: None, turn_id: Some(turn), cell_id: None })
-            },
-        )
-}
+// --- turns ---
 
 /// Summary of a turn from its events; `None` without its start.
 fn summary(events: &[Recorded]) -> Option<TurnSummary> {
@@ -214,8 +191,7 @@ fn follow(turn: &mut TurnSummary, recorded: &Recorded) {
 }
 
 async fn list_turns(
-    State(app): State<App>,
-    Params(notebook): Params<NotebookId>,
+    NotebookCaller { app, notebook, .. }: NotebookCaller,
     QueryOf(query): QueryOf<TurnsQuery>,
 ) -> Result<Json<TurnPage>, Problem> {
     let wanted = WantedPage::page(query.before, query.limit);

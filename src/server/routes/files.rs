@@ -2,10 +2,10 @@
 //! imports, downloaded by readers of the notebook.
 
 use axum::Json;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use notarium_core::{
     BlobPart, CommandId, Document, LimitName, NotebookId, Operation, RawObject, Rejection, RejectionCode, Scope,
 };
@@ -14,14 +14,14 @@ use notarium_wire::ipynb::{self, FileLimits, IpynbError, Notice};
 use notarium_wire::rest::{ExportFormat, ExportQuery, ImportAnswer, ImportQuery, Uploaded};
 use sha2::{Digest, Sha256};
 
-use super::answers::{etag, execute};
+use super::answers::{NotebookCaller, etag, execute};
 use super::notebooks::{new_notebook_id, read_at};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::blobs::parts::OutputBlob;
 use crate::blobs::{StoredBlob, parse_hash};
 use crate::http::extract::{BytesBody, Conditions, Created, Params, QueryOf, too_large};
-use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::guarded_stream;
 use crate::http::problem::Problem;
 use crate::limits::usage::Account;
@@ -30,6 +30,7 @@ use crate::notebooks::files::{self, pieces};
 /// Title of an imported notebook without a usable name.
 const UNTITLED: &str = "Untitled";
 const MAX_TITLE_CHARACTERS: usize = 255;
+const BYTES: &str = "application/octet-stream";
 const IPYNB: &str = "application/x-ipynb+json";
 /// Policy that keeps a file from acting as a page of this server, even if its address is opened.
 const FILE_POLICY: &str = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'";
@@ -40,22 +41,29 @@ const LEFT_OUT_THREADS: &str = "notarium-left-out-threads";
 /// Limit of hashes in the header, because headers are bounded.
 const MAX_NAMED_BLOBS: usize = 50;
 
-pub fn routes(router: GuardedRouter<App>, max_import_bytes: usize) -> GuardedRouter<App> {
-    router
-        .group("files", "/api")
-        .says(
-            "Makes a notebook of an `.ipynb` file (nbformat 1 to 4); the body is the file. Nothing is lost; repairs are named.",
-        )
-        .body_limit(DefaultBodyLimit::max(max_import_bytes))
-        .on(Guard::User(Scope::Edit), Method::POST, "/import", import_notebook)
-        .says(
-            "The notebook as a file, now or as it was: `ipynb` (nbformat 4.5, the whole notebook), or to read: `html` (one page that runs \
-             nothing), `md` (Markdown), `py` (Python in the percent format, without outputs).\n\nLarge outputs whose bytes are missing or damaged \
-             are named in words where they belong, and their SHA-256 in the header `notarium-missing-blobs`, comma-separated. \
-             Comments are not in the file: the header `notarium-left-out-threads` counts their threads.",
-        )
-        .on(Guard::Notebook(Operation::Read), Method::GET, "/notebooks/{notebook}/export", export_notebook)
-        .answers::<RawObject>("200", IPYNB)
+pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    let read = Guard::Notebook(Operation::Read);
+    route_table!(router; "files" "/api" {
+        /// Makes a notebook of an `.ipynb` file (nbformat 1 to 4); the body is the file. Nothing is lost; repairs are
+        /// named.
+        POST "/import", Guard::User(Scope::Edit) => import_notebook, takes_bytes(BYTES);
+        /// The notebook as a file, now or as it was: `ipynb` (nbformat 4.5, the whole notebook), or to read: `html`
+        /// (one page that runs nothing), `md` (Markdown), `py` (Python in the percent format, without outputs).
+        ///
+        /// Large outputs whose bytes are missing or damaged are named in words where they belong, and their SHA-256 in
+        /// the header `notarium-missing-blobs`, comma-separated. Comments are not in the file: the header
+        /// `notarium-left-out-threads` counts their threads.
+        GET "/notebooks/{notebook}/export", read => export_notebook, answers::<RawObject>("200", IPYNB);
+    } "blobs" "/api/notebooks/{notebook}/blobs" {
+        /// Uploads a blob under its SHA-256 in lower-case hex; the body is the bytes. Outputs of this notebook may name
+        /// it from now on.
+        PUT "/{sha256}", read =>
+            upload_blob, takes_bytes(BYTES), answers::<Uploaded>("200", "application/json"),
+            answers::<Uploaded>("201", "application/json");
+        /// Downloads a blob, as bytes and never as a page: always the whole of it, compared with its hash before the
+        /// first byte is sent. One whose bytes have changed on the disk is refused (`damaged`).
+        GET "/{sha256}", read => download_blob, answers_plain("200", BYTES);
+    })
 }
 
 // --- in ---
@@ -65,8 +73,10 @@ async fn import_notebook(
     authenticated: Authenticated,
     QueryOf(query): QueryOf<ImportQuery>,
     conditions: Conditions,
-    BytesBody(file): BytesBody,
+    mut request: Request,
 ) -> Result<Created<Json<ImportAnswer>>, Problem> {
+    DefaultBodyLimit::max(app.limits.max_import_bytes).apply(&mut request);
+    let BytesBody(file) = BytesBody::from_request(request, &app).await?;
     let command_id = conditions.command_id.clone().unwrap_or_else(|| ulid::Ulid::generate().into());
     let conditions = Conditions { command_id: Some(command_id.clone()), ..conditions };
     let notebook = query.id.clone().unwrap_or_else(|| new_notebook_id(&authenticated, &conditions));
@@ -150,20 +160,17 @@ fn title_of(query: &ImportQuery, suggested: Option<&str>) -> String {
 // --- out ---
 
 async fn export_notebook(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
+    NotebookCaller { app, who, notebook }: NotebookCaller,
     QueryOf(query): QueryOf<ExportQuery>,
 ) -> Result<Response, Problem> {
     let format = query.format.unwrap_or_default();
-    let state = read_at(&app, &authenticated, &notebook, query.at).await?.notebook;
+    let state = read_at(&app, &who, &notebook, query.at).await?.notebook;
     let missing = missing_blobs(&app, &state).await?;
     let (version, title) = (state.version, state.title.clone());
     let threads = state.threads.values().filter(|thread| state.cells.contains_key(&thread.cell_id)).count();
     let file = match format {
         ExportFormat::Ipynb => {
-            guarded_stream::body(app.readers(), &authenticated, &notebook, pieces::of(app.notebooks.clone(), state))
-                .await?
+            guarded_stream::body(app.readers(), &who, &notebook, pieces::of(app.notebooks.clone(), state)).await?
         }
         other => files::write_readable(&app, state, other).await?.into(),
     };
@@ -234,36 +241,17 @@ fn percent(byte: u8) -> String {
     }
 }
 
-const BYTES: &str = "application/octet-stream";
 /// Policy under which a browser runs nothing in this server's origin.
 const SANDBOX: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
 
-pub fn blob_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
-    let read = Guard::Notebook(Operation::Read);
-    router
-        .group("blobs", "/api/notebooks/{notebook}/blobs")
-        .says("Uploads a blob under its SHA-256 in lower-case hex; the body is the bytes. Outputs of this notebook may name it from now on.")
-        // The blob store enforces the limit while it streams.
-        .body_limit(DefaultBodyLimit::disable())
-        .on(read, Method::PUT, "/{sha256}", upload_blob)
-        .takes_bytes(BYTES)
-        .answers::<Uploaded>("200", "application/json")
-        .answers::<Uploaded>("201", "application/json")
-        .says(
-            "Downloads a blob, as bytes and never as a page: always the whole of it, compared with its hash before the first \
-             byte is sent. One whose bytes have changed on the disk is refused (`damaged`).",
-        )
-        .on(read, Method::GET, "/{sha256}", download_blob)
-        .answers_plain("200", BYTES)
-}
+// --- blobs ---
 
 async fn upload_blob(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params((notebook, sha256)): Params<(NotebookId, String)>,
+    NotebookCaller { app, who, notebook }: NotebookCaller,
+    Params((_, sha256)): Params<(NotebookId, String)>,
     request: Request,
 ) -> Result<Response, Problem> {
-    require_uploader(&app, &authenticated, &notebook).await?;
+    require_uploader(&app, &who, &notebook).await?;
     let sha256 = parse_hash(&sha256)?;
     if let Some(BlobEntry { size_bytes, .. }) =
         app.blobs.claims.claim(&app.blobs, &notebook, &sha256, app.clock.now()).await?
@@ -274,11 +262,11 @@ async fn upload_blob(
     }
     let declared = declared_bytes(request.headers());
     app.usage.check_blob(&notebook, declared)?;
-    app.agent_outputs.check_upload(&authenticated.actor, declared, app.clock.now())?;
+    app.agent_outputs.check_upload(&who.actor, declared, app.clock.now())?;
     let media_type = media_type(request.headers());
     let size_bytes = app.blobs.put(&notebook, &sha256, request.into_body().into_data_stream()).await?;
-    app.agent_outputs.note(&authenticated.actor, size_bytes.saturating_sub(declared), app.clock.now());
-    app.blobs.record(&authenticated.actor, &notebook, vec![StoredBlob { sha256, size_bytes, media_type }]).await?;
+    app.agent_outputs.note(&who.actor, size_bytes.saturating_sub(declared), app.clock.now());
+    app.blobs.record(&who.actor, &notebook, vec![StoredBlob { sha256, size_bytes, media_type }]).await?;
     Ok((StatusCode::CREATED, axum::Json(Uploaded { sha256, size_bytes })).into_response())
 }
 
@@ -309,9 +297,8 @@ fn media_type(headers: &HeaderMap) -> Option<String> {
 }
 
 async fn download_blob(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params((notebook, sha256)): Params<(NotebookId, String)>,
+    NotebookCaller { app, who, notebook }: NotebookCaller,
+    Params((_, sha256)): Params<(NotebookId, String)>,
 ) -> Result<Response, Problem> {
     let hash = parse_hash(&sha256)?;
     let BlobContent { size_bytes, bytes } = app.blobs.get(&notebook, &hash).await?;
@@ -324,7 +311,7 @@ async fn download_blob(
         // The bytes of a hash never change, but the rights of the reader may.
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
-    Ok((headers, guarded_stream::body(app.readers(), &authenticated, &notebook, bytes).await?).into_response())
+    Ok((headers, guarded_stream::body(app.readers(), &who, &notebook, bytes).await?).into_response())
 }
 
 /// Copies blobs of one notebook to another that does not exist yet.

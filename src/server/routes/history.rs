@@ -9,7 +9,7 @@ use axum::Json;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use http::{HeaderMap, Method, header};
+use http::{HeaderMap, header};
 use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Version, verify_chain};
 use notarium_store::StoreError;
 use notarium_wire::EventMessage;
@@ -19,7 +19,7 @@ use super::answers::{NotebookReader, SCAN_PAGE, backwards};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::extract::{QueryOf, accepts};
-use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::guarded_stream;
 use crate::http::problem::Problem;
 use crate::notebooks::Notebooks;
@@ -29,20 +29,19 @@ const MAX_PAGE: usize = 1_000;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let read = Guard::Notebook(Operation::Read);
-    router
-        .group("history", "/api/notebooks/{notebook}")
-        .says(
-            "Events: a page of JSON; `Accept: application/x-ndjson` gives all as JSON Lines; `Accept: text/event-stream` those \
-             to come.\n\nThe stream honours `Last-Event-ID`; each event's `id` is its version. A slow reader misses nothing.",
-        )
-        .on(read, Method::GET, "/events", read_events)
-        .answers::<EventPage>("200", "application/json")
-        .answers_plain("200", "application/x-ndjson")
-        .answers_plain("200", "text/event-stream")
-        .says("The cells in the trash, the last deleted first. `POST …/cells/{cell}/restore` brings one back where it was.")
-        .on(read, Method::GET, "/trash", list_trash)
-        .says("Proves the chain of hashes up to a version, and replays the state from nothing.")
-        .on(read, Method::GET, "/verify", verify)
+    route_table!(router; "history" "/api/notebooks/{notebook}" {
+        /// Events: a page of JSON; `Accept: application/x-ndjson` gives all as JSON Lines; `Accept: text/event-stream`
+        /// those to come.
+        ///
+        /// The stream honours `Last-Event-ID`; each event's `id` is its version. A slow reader misses nothing.
+        GET "/events", read =>
+            read_events, answers::<EventPage>("200", "application/json"), answers_plain("200", "application/x-ndjson"),
+            answers_plain("200", "text/event-stream");
+        /// The cells in the trash, the last deleted first. `POST …/cells/{cell}/restore` brings one back where it was.
+        GET "/trash", read => list_trash;
+        /// Proves the chain of hashes up to a version, and replays the state from nothing.
+        GET "/verify", read => verify;
+    })
 }
 
 // --- events ---

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::stream;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use notarium_core::{
     Command, Document, ExecutionStatus, NotebookId, Operation, RawObject, Scope, Version, WorkspaceId,
 };
@@ -24,11 +24,11 @@ use notarium_wire::rest::{
 use sha2::{Digest, Sha256};
 use tokio::time::timeout;
 
-use super::answers::{Accepted, Submit, etag, execute};
+use super::answers::{Accepted, NotebookCaller, Submit, command, etag, execute};
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::http::extract::{Conditions, Created, JsonBody, NoBody, OptionalJson, Params, QueryOf};
-use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::extract::{Conditions, Created, JsonBody, NoBody, OptionalJson, QueryOf};
+use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
 use crate::notebooks::listing::{self, ListingQuery};
 use crate::notebooks::templates;
@@ -39,48 +39,46 @@ use crate::rooms::{ReadState, identity, owners};
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let of = Guard::Notebook;
-    router
-        .group("notebooks", "/api/notebooks")
-        .says("Notebooks that you may see, the last changed first.")
-        .on(Guard::Authenticated, Method::GET, "", list_notebooks)
-        .says("Makes a notebook; you are its owner.")
-        .on(Guard::User(Scope::Edit), Method::POST, "", create_notebook)
-        .group("notebooks", "/api/notebooks/{notebook}")
-        .says("The state, now or at a version of the past.")
-        .on(of(Operation::Read), Method::GET, "", read_notebook)
-        .answers::<NotebookAnswer>("200", "application/json")
-        .answers_empty("304")
-        .says("Renames a notebook or sets its metadata.")
-        .command(of(Operation::Edit), Method::PATCH, "", |_: NotebookId, JsonBody(to)| Ok(change(to)))
-        .says("Archives a notebook: it is read, exported and forked, not changed or run.")
-        .command(of(Operation::Organise), Method::POST, "/archive", |_: NotebookId, _: NoBody| {
-            Ok(Command::ArchiveNotebook {})
-        })
-        .says("Takes a notebook out of the archive.")
-        .command(of(Operation::Organise), Method::POST, "/unarchive", |_: NotebookId, _: NoBody| {
-            Ok(Command::UnarchiveNotebook {})
-        })
-        .says("Gives a version a name.")
-        .command(of(Operation::Organise), Method::POST, "/versions", |_: NotebookId, JsonBody(named)| {
-            let VersionName { version, name } = named;
-            Ok(Command::NameVersion { version, name })
-        })
-        .says("Makes a new notebook of what this one is or was.")
-        .on(of(Operation::Read), Method::POST, "/fork", fork_notebook)
-        .says("Undoes your last groups, those of one cell, or one group by its id. What the notebook was made with is undone by its id alone.")
-        .command(
-            of(Operation::Edit),
-            Method::POST,
-            "/undo",
-            |_: NotebookId, OptionalJson(Steps { steps, correlation_id, cell_id })| {
-                Ok(Command::Undo { steps: steps.unwrap_or(1), correlation_id, turn_id: None, cell_id })
-            },
-        )
-        .says("Undoes your last undos.")
-        .command(of(Operation::Edit), Method::POST, "/redo", |_: NotebookId, OptionalJson(steps)| redo(steps))
+    route_table!(router; "notebooks" "/api/notebooks" {
+        /// Notebooks that you may see, the last changed first.
+        GET "", Guard::Authenticated => list_notebooks;
+        /// Makes a notebook; you are its owner.
+        POST "", Guard::User(Scope::Edit) => create_notebook;
+    } "notebooks" "/api/notebooks/{notebook}" {
+        /// The state, now or at a version of the past.
+        GET "", of(Operation::Read) =>
+            read_notebook, answers::<NotebookAnswer>("200", "application/json"), answers_empty("304");
+        /// Renames a notebook or sets its metadata.
+        PATCH "", of(Operation::Edit) => command(|_: NotebookId, JsonBody(to)| change(to));
+        /// Archives a notebook: it is read, exported and forked, not changed or run.
+        POST "/archive", of(Operation::Organise) => command(|_: NotebookId, _: NoBody| Command::ArchiveNotebook {});
+        /// Takes a notebook out of the archive.
+        POST "/unarchive", of(Operation::Organise) =>
+            command(|_: NotebookId, _: NoBody| Command::UnarchiveNotebook {});
+        /// Gives a version a name.
+        POST "/versions", of(Operation::Organise) =>
+            command(|_: NotebookId, JsonBody(VersionName { version, name })| Command::NameVersion { version, name });
+        /// Makes a new notebook of what this one is or was.
+        POST "/fork", of(Operation::Read) => fork_notebook;
+        /// Undoes your last groups, those of one cell, or one group by its id. What the notebook was made with is
+        /// undone by its id alone.
+        POST "/undo", of(Operation::Edit) =>
+            command(|_: NotebookId, OptionalJson(Steps { steps, correlation_id, cell_id })|
+                Command::Undo { steps: steps.unwrap_or(1), correlation_id, turn_id: None, cell_id });
+        /// Undoes your last undos.
+        POST "/redo", of(Operation::Edit) => redo;
         // The room checks the right for the command. `CreateNotebook` needs none in a notebook that does not exist.
-        .says("Any command, as over the socket.")
-        .on(Guard::Authenticated, Method::POST, "/commands", send_command)
+        /// Any command, as over the socket.
+        POST "/commands", Guard::Authenticated => send_command;
+    } "notebooks" "/api" {
+        /// Templates for new notebooks: starters of this server, and notebooks that are templates.
+        GET "/templates", Guard::Authenticated => list_templates;
+    } "notebooks" "/api/notebooks/{notebook}" {
+        /// Makes the notebook a template, for all who may read it.
+        PUT "/template", of(Operation::Edit) => mark;
+        /// The notebook is no template any more.
+        DELETE "/template", of(Operation::Edit) => unmark;
+    })
 }
 
 // --- list ---
@@ -238,20 +236,17 @@ pub fn new_notebook_id(authenticated: &Authenticated, conditions: &Conditions) -
 }
 
 async fn fork_notebook(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(from): Params<NotebookId>,
-    conditions: Conditions,
+    Submit { app, who, notebook: from, conditions }: Submit,
     OptionalJson(fork): OptionalJson<Fork>,
 ) -> Result<Created<Accepted>, Problem> {
-    let source = read_at(&app, &authenticated, &from, fork.version).await?.notebook;
-    let notebook = fork.id.unwrap_or_else(|| new_notebook_id(&authenticated, &conditions));
+    let source = read_at(&app, &who, &from, fork.version).await?.notebook;
+    let notebook = fork.id.unwrap_or_else(|| new_notebook_id(&who, &conditions));
     let title = fork.title.unwrap_or_else(|| format!("{} (fork)", source.title));
     let command = templates::fork_command(&source, title, !fork.without_outputs);
     let copied = templates::copied_blobs(&source, !fork.without_outputs);
     let kept = super::files::copy(&app, &from, &notebook, &copied).await?;
-    let answer = execute(&app, &authenticated, &notebook, conditions, &command).await?;
-    app.blobs.record(&authenticated.actor, &notebook, kept).await?;
+    let answer = execute(&app, &who, &notebook, conditions, &command).await?;
+    app.blobs.record(&who.actor, &notebook, kept).await?;
     Ok(Created(answer))
 }
 
@@ -289,13 +284,11 @@ pub async fn read_at(
 }
 
 async fn read_notebook(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
+    NotebookCaller { app, who, notebook }: NotebookCaller,
     QueryOf(query): QueryOf<ReadQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let mut answer = read_at(&app, &authenticated, &notebook, query.at).await?;
+    let mut answer = read_at(&app, &who, &notebook, query.at).await?;
     let etag = etag(answer.version);
     if query.at.is_none() && headers.get(header::IF_NONE_MATCH) == Some(&etag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
@@ -337,11 +330,11 @@ fn change(to: NotebookChange) -> Command {
     Command::Batch { commands: rename.into_iter().chain(metadata).collect() }
 }
 
-fn redo(steps: Steps) -> Result<Command, Problem> {
-    match steps.correlation_id {
-        Some(_) => Err(Problem::invalid("redo takes steps and cell_id alone: leave correlation_id out")),
-        None => Ok(Command::Redo { steps: steps.steps.unwrap_or(1), cell_id: steps.cell_id }),
+async fn redo(submit: Submit, OptionalJson(to): OptionalJson<Steps>) -> Result<Accepted, Problem> {
+    if to.correlation_id.is_some() {
+        return Err(Problem::invalid("redo takes steps and cell_id alone: leave correlation_id out"));
     }
+    submit.command(&Command::Redo { steps: to.steps.unwrap_or(1), cell_id: to.cell_id }).await
 }
 
 // --- any command ---
@@ -361,17 +354,7 @@ const MAX_LISTED: usize = 200;
 /// Tries to set a mark if the notebook changes meanwhile.
 const MAX_TRIES: usize = 10;
 
-pub fn template_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
-    router
-        .group("notebooks", "/api")
-        .says("What new notebooks can be made of: starters of this server, and notebooks that are templates.")
-        .on(Guard::Authenticated, Method::GET, "/templates", list_templates)
-        .group("notebooks", "/api/notebooks/{notebook}")
-        .says("Makes the notebook a template, for all who may read it.")
-        .on(Guard::Notebook(Operation::Edit), Method::PUT, "/template", mark)
-        .says("The notebook is no template any more.")
-        .on(Guard::Notebook(Operation::Edit), Method::DELETE, "/template", unmark)
-}
+// --- templates ---
 
 async fn list_templates(State(app): State<App>, authenticated: Authenticated) -> Result<Json<Templates>, Problem> {
     let wanted = ListingQuery { only_templates: true, limit: MAX_LISTED, ..ListingQuery::default() };

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use bytes::Bytes;
-use http::Method;
 use notarium_core::{
     Actor, CellId, Command, Document, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, NotebookId,
     Operation, Recorded, Rejection, RejectionCode, RequestExecution, session_of,
@@ -15,11 +14,11 @@ use notarium_store::{EventStore, MAX_READ_EVENTS};
 use notarium_wire::KernelStatus;
 use notarium_wire::rest::{Comparison, InputValue, Run, RunInput, RunInputs, RunPage, RunRequest, RunsQuery, Scratch};
 
-use super::answers::{Accepted, NotebookReader, Submit, WantedPage, latest};
+use super::answers::{Accepted, NotebookReader, Submit, WantedPage, command, latest};
 use crate::app::App;
 use crate::blobs::parts;
 use crate::http::extract::{Created, JsonBody, NoBody, Params, QueryOf};
-use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
 use crate::notebooks::history;
 
@@ -27,35 +26,30 @@ type RunPath = (NotebookId, ExecutionId);
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let (read, run) = (Guard::Notebook(Operation::Read), Guard::Notebook(Operation::Run));
-    router
-        .group("runs", "/api/notebooks/{notebook}/runs")
-        .says("Requests runs; they queue in this order. `outcome.executions` are their ids.")
-        .on(run, Method::POST, "", request_runs)
-        .says("Runs of all times, the last requested first; without their outputs.")
-        .on(read, Method::GET, "", list_runs)
-        .says("A run of any time, with its outputs.")
-        .on(read, Method::GET, "/{run}", read_run)
-        .says("Questions that a run asked on stdin, with their answers, in order. Answers to passwords are not in the record.")
-        .on(read, Method::GET, "/{run}/inputs", list)
-        .says("Compares two runs.")
-        .on(read, Method::GET, "/{run}/compare/{other}", compare_runs)
-        .says("Cancels a run that waits, or interrupts one that runs.")
-        .command(run, Method::POST, "/{run}/cancel", |(_, execution_id): RunPath, _: NoBody| {
-            Ok(Command::CancelExecution { execution_id })
-        })
-        .says("Gives up a run whose runtime agent cannot be reached: it is lost with its kernel, and the next run launches another.")
-        .command(run, Method::POST, "/{run}/give-up", |(_, execution_id): RunPath, _: NoBody| {
-            Ok(Command::GiveUpExecution { execution_id })
-        })
-        .says("Answers what a run asks on stdin.")
-        .command(
-            Guard::Notebook(Operation::AnswerInput),
-            Method::POST,
-            "/{run}/input",
-            |(_, execution_id): RunPath, JsonBody(InputValue { value })| {
-                Ok(Command::AnswerInput { execution_id, value })
-            },
-        )
+    route_table!(router; "runs" "/api/notebooks/{notebook}/runs" {
+        /// Requests runs; they queue in this order. `outcome.executions` are their ids.
+        POST "", run => request_runs;
+        /// Runs of all times, the last requested first; without their outputs.
+        GET "", read => list_runs;
+        /// A run of any time, with its outputs.
+        GET "/{run}", read => read_run;
+        /// Questions that a run asked on stdin, with their answers, in order. Answers to passwords are not in the
+        /// record.
+        GET "/{run}/inputs", read => list;
+        /// Compares two runs.
+        GET "/{run}/compare/{other}", read => compare_runs;
+        /// Cancels a run that waits, or interrupts one that runs.
+        POST "/{run}/cancel", run =>
+            command(|(_, execution_id): RunPath, _: NoBody| Command::CancelExecution { execution_id });
+        /// Gives up a run whose runtime agent cannot be reached: it is lost with its kernel, and the next run launches
+        /// another.
+        POST "/{run}/give-up", run =>
+            command(|(_, execution_id): RunPath, _: NoBody| Command::GiveUpExecution { execution_id });
+        /// Answers what a run asks on stdin.
+        POST "/{run}/input", Guard::Notebook(Operation::AnswerInput) =>
+            command(|(_, execution_id): RunPath, JsonBody(InputValue { value })|
+                Command::AnswerInput { execution_id, value });
+    })
 }
 
 // --- request ---

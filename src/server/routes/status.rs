@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderValue, header};
 use notarium_core::{NotebookId, Scope};
 use notarium_wire::rest::{AccountUsage, Alive, Amounts, UsageAnswer, UsageQuery};
 use sha2::{Digest, Sha256};
@@ -17,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::extract::{Params, QueryOf};
-use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::page;
 use crate::http::problem::Problem;
 use crate::limits::Quota;
@@ -29,23 +28,30 @@ const PAGE: &str = include_str!("../http/page/index.html");
 const GUEST_PAGE: &str = include_str!("../http/page/guest.html");
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
-    router
-        .group("server", "")
-        .says("The process answers.")
-        .on(Guard::Public, Method::GET, "/healthz", alive)
-        .says(
-            "The server takes requests: not while it starts or stops. What is wrong though it does, for instance that nothing can \
-             be written because the disk is full, is in `problems`.",
-        )
-        .on(Guard::Public, Method::GET, "/readyz", ready)
-        .route(Guard::Public, Method::GET, "/metrics", get(metrics))
-        .route(Guard::Public, Method::GET, "/", get(page))
-        // Target of share links. The token is in the fragment, which browsers do not send.
-        .route(Guard::Public, Method::GET, "/notebooks/{notebook}", get(shared_page))
-        // Target to which OpenID Connect providers send browsers back.
-        .route(Guard::Public, Method::GET, "/oidc/callback", get(page))
-        .route(Guard::Public, Method::GET, "/assets/{file}", get(page::asset))
-        .route(Guard::Public, Method::GET, "/frame.html", get(page::frame))
+    route_table!(router; "accounts" "/api/usage" {
+        /// Usage and quotas of you and your workspaces; with `all=true` of everybody, for administrators.
+        GET "", Guard::User(Scope::Read) => usage;
+    } "server" "" {
+        /// The process answers.
+        GET "/healthz", Guard::Public => alive;
+        /// The server takes requests: not while it starts or stops. What is wrong though it does, for instance that
+        /// nothing can be written because the disk is full, is in `problems`.
+        GET "/readyz", Guard::Public => ready;
+    } "" "" {
+        /// Metrics for Prometheus.
+        GET "/metrics", Guard::Public => metrics;
+        /// The page.
+        GET "/", Guard::Public => page;
+        /// The page at a notebook: the target of share links, whose token is in the fragment, which browsers do not
+        /// send.
+        GET "/notebooks/{notebook}", Guard::Public => shared_page;
+        /// The page, to which OpenID Connect providers send browsers back.
+        GET "/oidc/callback", Guard::Public => page;
+        /// A file of the page.
+        GET "/assets/{file}", Guard::Public => page::asset;
+        /// The frame in which outputs with scripts run.
+        GET "/frame.html", Guard::Public => page::frame;
+    })
 }
 
 async fn alive() -> Json<Alive> {
@@ -107,18 +113,13 @@ fn plain_page(page: String) -> Response {
 }
 
 /// The OpenAPI document.
-pub async fn serve_document(text: String) -> Response {
+pub fn document(text: String) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 const MAX_SHOWN: usize = 1_000;
 
-pub fn usage_routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
-    router
-        .group("accounts", "/api/usage")
-        .says("What you and your workspaces use of the server, and what you may; with `all=true` everybody, for administrators.")
-        .on(Guard::User(Scope::Read), Method::GET, "", usage)
-}
+// --- usage ---
 
 async fn usage(
     State(app): State<App>,

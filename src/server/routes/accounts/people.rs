@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use http::Method;
 use notarium_core::{NotebookId, Operation, Role, Scope, ShareLinkId, UserId, WorkspaceId};
 use notarium_store::accounts::{AccountChange, AccountError, User};
 use notarium_wire::rest::{
@@ -12,35 +11,52 @@ use notarium_wire::rest::{
 
 use super::{AccountCaller, AccountRoutes};
 use crate::http::extract::{Created, JsonBody, NoContent, Params, QueryOf};
-use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
 use crate::routes::accounts;
 
 pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
-    router
-        .group("accounts", "/api")
-        .says("The person with a login: to share a notebook.")
-        .on(Guard::User(Scope::Manage), Method::GET, "/people", find_person)
-        .says("People by a part of their name or login, at most 10: members of your workspaces; for administrators everybody.")
-        .on(Guard::User(Scope::Read), Method::GET, "/people/matching", match_people)
-        .says("The name behind an id: events have ids alone.")
-        .on(Guard::Authenticated, Method::GET, "/people/{user}", read_person)
-        .says("What a guest is called, by the id of the link.")
-        .on(Guard::Authenticated, Method::GET, "/guests/{link}", read_guest)
-        .says("The accounts, by id.")
-        .on(Guard::Admin, Method::GET, "/users", list_users)
-        .says("A new account. The person chooses the password.")
-        .on(Guard::Admin, Method::POST, "/users", create_user)
-        .says("Ends an account's tokens and connections, and the agents and links that it made. Its notebooks stay.")
-        .on(Guard::Admin, Method::POST, "/users/{user}/deactivate", deactivate_user)
-        .says("The person may sign in again; tokens that were revoked stay so.")
-        .on(Guard::Admin, Method::POST, "/users/{user}/reactivate", reactivate_user)
-        .says("A one-time token with which the person sets a new password.")
-        .on(Guard::Admin, Method::POST, "/users/{user}/reset", reset_user)
-        .says("Makes an administrator, or no administrator. The last one stays.")
-        .on(Guard::Admin, Method::PUT, "/users/{user}/admin", set_admin)
-        .says("Who changed the accounts, newest first.")
-        .on(Guard::Admin, Method::GET, "/audit", read_audit)
+    let (read, manage) = (Guard::User(Scope::Read), Guard::User(Scope::Manage));
+    route_table!(router; "accounts" "/api" {
+        /// The person with a login: to share a notebook.
+        GET "/people", manage => find_person;
+        /// People by a part of their name or login, at most 10: members of your workspaces; for administrators
+        /// everybody.
+        GET "/people/matching", read => match_people;
+        /// The name behind an id: events have ids alone.
+        GET "/people/{user}", Guard::Authenticated => read_person;
+        /// The name of a guest, by the id of the link.
+        GET "/guests/{link}", Guard::Authenticated => read_guest;
+        /// The accounts, by id.
+        GET "/users", Guard::Admin => list_users;
+        /// A new account. The person chooses the password.
+        POST "/users", Guard::Admin => create_user;
+        /// Ends an account's tokens and connections, and the agents and links that it made. Its notebooks stay.
+        POST "/users/{user}/deactivate", Guard::Admin => deactivate_user;
+        /// The person may sign in again; tokens that were revoked stay so.
+        POST "/users/{user}/reactivate", Guard::Admin => reactivate_user;
+        /// A one-time token with which the person sets a new password.
+        POST "/users/{user}/reset", Guard::Admin => reset_user;
+        /// Makes an administrator, or no administrator. The last one stays.
+        PUT "/users/{user}/admin", Guard::Admin => set_admin;
+        /// Changes of accounts with their authors, newest first.
+        GET "/audit", Guard::Admin => read_audit;
+    } "accounts" "/api" {
+        /// Yours.
+        GET "/workspaces", read => list_workspaces;
+        /// A new workspace, which you own.
+        POST "/workspaces", manage => create_workspace;
+        /// Another name. For its owners.
+        PUT "/workspaces/{workspace}", manage => rename_workspace;
+        /// The members, for members.
+        GET "/workspaces/{workspace}/members", read => list_members;
+        /// Makes a member, or gives another role. For owners; acts on open connections at once.
+        PUT "/workspaces/{workspace}/members/{user}", manage => set_member;
+        /// Removes a member, or leaves. Acts on open connections at once.
+        DELETE "/workspaces/{workspace}/members/{user}", manage => remove_member;
+        /// Puts a notebook into a workspace, whose members then have their role in it.
+        PUT "/notebooks/{notebook}/workspace", Guard::Notebook(Operation::Share) => place_notebook;
+    })
 }
 
 fn person(user: User) -> Json<Person> {
@@ -153,24 +169,7 @@ async fn read_audit(
     Ok(Json(shapes.collect()))
 }
 
-pub fn workspace_routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
-    router
-        .group("accounts", "/api")
-        .says("Yours.")
-        .on(Guard::User(Scope::Read), Method::GET, "/workspaces", list_workspaces)
-        .says("A new workspace, which you own.")
-        .on(Guard::User(Scope::Manage), Method::POST, "/workspaces", create_workspace)
-        .says("Another name. For its owners.")
-        .on(Guard::User(Scope::Manage), Method::PUT, "/workspaces/{workspace}", rename_workspace)
-        .says("The members, for members.")
-        .on(Guard::User(Scope::Read), Method::GET, "/workspaces/{workspace}/members", list_members)
-        .says("Makes a member, or gives another role. For owners; acts on open connections at once.")
-        .on(Guard::User(Scope::Manage), Method::PUT, "/workspaces/{workspace}/members/{user}", set_member)
-        .says("Removes a member, or leaves. Acts on open connections at once.")
-        .on(Guard::User(Scope::Manage), Method::DELETE, "/workspaces/{workspace}/members/{user}", remove_member)
-        .says("Puts a notebook into a workspace, whose members then have their role in it.")
-        .on(Guard::Notebook(Operation::Share), Method::PUT, "/notebooks/{notebook}/workspace", place_notebook)
-}
+// --- workspaces ---
 
 async fn list_workspaces(AccountCaller { shared, who }: AccountCaller) -> Result<Json<Vec<rest::Workspace>>, Problem> {
     let mut mine = Vec::with_capacity(who.workspaces.len());

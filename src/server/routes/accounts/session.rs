@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use http::Method;
 use notarium_core::{Scope, UserId};
 use notarium_wire::rest::{
     self, BindBrowser, Identity, IdentityBegin, Me, MyWorkspace, OidcBegin, OidcBegun, OidcFinish, OidcOption,
@@ -16,33 +15,55 @@ use super::{AccountCaller, AccountRoutes, ClientAddress};
 use crate::auth::oidc::{Oidc, OidcError, Purpose, StartedSignIn};
 use crate::auth::{AuthError, ClientInfo, KeyProof, ProvedIdentity, SignedIn, hash_of_key, signed_by};
 use crate::http::extract::{Created, JsonBody, NoContent, Params};
-use crate::http::guard::{Guard, GuardedRouter};
+use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
 use crate::routes::accounts;
 
 pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
-    router
-        .group("accounts", "/api")
-        .says("Sign in.")
-        .on(Guard::Public, Method::POST, "/session", sign_in)
-        .says("What a one-time token is good for, and what its exchange needs. It stays good.")
-        .on(Guard::Public, Method::POST, "/session/one-time", one_time_use)
-        .says("A session of its own for a browser that was opened with a kept session, bound to the browser's key.")
-        .on(Guard::User(Scope::Read), Method::POST, "/session/browser", bind_browser)
-        .says("A link for one browser, which it opens once, within an hour, as with a one-time token. An earlier link is void.")
-        .on(Guard::User(Scope::Read), Method::POST, "/session/link", make_link)
-        .says("What a browser signs to open a page of the session that is bound to its key.")
-        .on(Guard::Public, Method::POST, "/session/challenge", challenge)
-        .says("A token for a page that has just opened: the browser proves the key that its session is bound to.")
-        .on(Guard::Public, Method::POST, "/session/resume", resume)
-        .says("Sign out: the token that is presented ends, and so do its connections.")
-        .on(Guard::User(Scope::Read), Method::DELETE, "/session", sign_out)
-        .says("Who the token's holder is, and what it allows.")
-        .on(Guard::Authenticated, Method::GET, "/me", read_me)
-        .says("Change your name and login.")
-        .on(Guard::User(Scope::Manage), Method::PUT, "/me", change_me)
-        .says("Change your password; your other sessions end.")
-        .on(Guard::User(Scope::Manage), Method::PUT, "/me/password", change_password)
+    let (read, manage) = (Guard::User(Scope::Read), Guard::User(Scope::Manage));
+    route_table!(router; "accounts" "/api" {
+        /// Sign in.
+        POST "/session", Guard::Public => sign_in;
+        /// The purpose of a one-time token, and what its exchange needs. The token stays valid.
+        POST "/session/one-time", Guard::Public => one_time_use;
+        /// A session of its own for a browser that was opened with a kept session, bound to the browser's key.
+        POST "/session/browser", read => bind_browser;
+        /// A link for one browser, which it opens once, within an hour, as with a one-time token. An earlier link is
+        /// void.
+        POST "/session/link", read => make_link;
+        /// The text that a browser signs to open a page of the session that is bound to its key.
+        POST "/session/challenge", Guard::Public => challenge;
+        /// A token for a page that has just opened: the browser proves the key that its session is bound to.
+        POST "/session/resume", Guard::Public => resume;
+        /// Sign out: the token that is presented ends, and so do its connections.
+        DELETE "/session", read => sign_out;
+        /// The token's holder, and what the token allows.
+        GET "/me", Guard::Authenticated => read_me;
+        /// Change your name and login.
+        PUT "/me", manage => change_me;
+        /// Change your password; your other sessions end.
+        PUT "/me/password", manage => change_password;
+    } "accounts" "/api" {
+        /// Ways to sign in to this server.
+        GET "/session/options", Guard::Public => options;
+        /// A browser begins to sign in with the provider: it is told where to go.
+        POST "/session/oidc/begin", Guard::Public => begin;
+        /// Sign in with what the provider sent the browser back with.
+        POST "/session/oidc", Guard::Public => finish;
+        /// The sign-ins with providers that are linked to your account.
+        GET "/me/identities", read => list_own;
+        /// You begin to link a sign-in with the provider to your account: a session does, with the password where there
+        /// is one.
+        POST "/me/identities/begin", manage => begin_link;
+        /// Links the sign-in that the provider sent the browser back with.
+        POST "/me/identities", read => finish_link;
+        /// You do not sign in so any more, and the sessions that came by it end. The last way into an account stays.
+        DELETE "/me/identities/{identity}", manage => unlink_own;
+        /// The sign-ins with providers that are linked to an account.
+        GET "/users/{user}/identities", Guard::Admin => list;
+        /// The person does not sign in so any more, and the sessions that came by it end.
+        DELETE "/users/{user}/identities/{identity}", Guard::Admin => unlink;
+    })
 }
 
 async fn sign_in(
@@ -164,28 +185,7 @@ async fn change_password(
     Ok(NoContent)
 }
 
-pub fn oidc_routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
-    router
-        .group("accounts", "/api")
-        .says("How people sign in to this server.")
-        .on(Guard::Public, Method::GET, "/session/options", options)
-        .says("A browser begins to sign in with the provider: it is told where to go.")
-        .on(Guard::Public, Method::POST, "/session/oidc/begin", begin)
-        .says("Sign in with what the provider sent the browser back with.")
-        .on(Guard::Public, Method::POST, "/session/oidc", finish)
-        .says("The sign-ins with providers that are linked to your account.")
-        .on(Guard::User(Scope::Read), Method::GET, "/me/identities", list_own)
-        .says("You begin to link a sign-in with the provider to your account: a session does, with the password where there is one.")
-        .on(Guard::User(Scope::Manage), Method::POST, "/me/identities/begin", begin_link)
-        .says("Links the sign-in that the provider sent the browser back with.")
-        .on(Guard::User(Scope::Read), Method::POST, "/me/identities", finish_link)
-        .says("You do not sign in so any more, and the sessions that came by it end. The last way into an account stays.")
-        .on(Guard::User(Scope::Manage), Method::DELETE, "/me/identities/{identity}", unlink_own)
-        .says("The sign-ins with providers that are linked to an account.")
-        .on(Guard::Admin, Method::GET, "/users/{user}/identities", list)
-        .says("The person does not sign in so any more, and the sessions that came by it end.")
-        .on(Guard::Admin, Method::DELETE, "/users/{user}/identities/{identity}", unlink)
-}
+// --- OpenID Connect ---
 
 impl AccountRoutes {
     fn oidc(&self) -> Result<&Arc<Oidc>, Problem> {

@@ -14,14 +14,16 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use http::{HeaderMap, Method, Request, StatusCode, header};
-use notarium_core::{Actor, Millis, NotebookId, Operation, Rejection, RejectionCode, Role, Scope, Subject, UserId};
+use notarium_core::{
+    Actor, Command, Millis, NotebookId, Operation, Rejection, RejectionCode, Role, Scope, Subject, UserId,
+};
 use notarium_store::Sqlite;
 use notarium_store::accounts::AccountStore;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::auth::{Accounts, AuthError, AuthOptions, Authenticated, PasswordCost};
-use crate::http::guard::{Guard, GuardServices, GuardedRouter, NotebookRights, RouteGuard};
+use crate::http::guard::{Guard, GuardServices, GuardedRouter, NotebookRights, Route};
 use crate::limits::clock::Clock;
 
 const START: Millis = 1_700_000_000_000;
@@ -68,23 +70,15 @@ impl NotebookRights for Notebooks {
         Err(Rejection::new(RejectionCode::Forbidden, "forbidden"))
     }
 
-    async fn grant(
-        &self,
-        _: &Authenticated,
-        notebook: &NotebookId,
-        subject: Subject,
-        role: Role,
-        _: Option<Millis>,
-    ) -> Result<(), Rejection> {
-        if self.refuses_grants.load(Ordering::SeqCst) || role == Role::Owner {
-            return Err(Rejection::new(RejectionCode::InvalidValue, "refused"));
+    async fn execute(&self, _: &Authenticated, notebook: &NotebookId, command: Command) -> Result<(), Rejection> {
+        match command {
+            Command::GrantAccess { role, .. } if self.refuses_grants.load(Ordering::SeqCst) || role == Role::Owner => {
+                return Err(Rejection::new(RejectionCode::InvalidValue, "refused"));
+            }
+            Command::GrantAccess { subject, role, .. } => self.give(notebook.as_str(), subject, role),
+            Command::RevokeAccess { subject } => _ = self.access.lock().unwrap().remove(&(notebook.clone(), subject)),
+            other => panic!("{other:?} is not about the access list"),
         }
-        self.give(notebook.as_str(), subject, role);
-        Ok(())
-    }
-
-    async fn revoke(&self, _: &Authenticated, notebook: &NotebookId, subject: Subject) -> Result<(), Rejection> {
-        self.access.lock().unwrap().remove(&(notebook.clone(), subject));
         Ok(())
     }
 }
@@ -92,7 +86,7 @@ impl NotebookRights for Notebooks {
 /// A server with the account routes alone, and a manual clock.
 struct Server {
     app: Router,
-    guards: Vec<RouteGuard>,
+    routes: Vec<Route>,
     accounts: Accounts,
     notebooks: Arc<Notebooks>,
     clock: Arc<AtomicU64>,
@@ -140,9 +134,9 @@ impl Server {
         let accounts = Accounts::open_with(store, Clock::manual(clock.clone()), &options).await.unwrap();
         let notebooks = Arc::new(Notebooks::default());
         let gate = GuardServices { accounts: accounts.clone(), rights: notebooks.clone() };
-        let router: GuardedRouter<()> = super::routes(&gate, "https://notes.example.org/", None);
-        let parts = router.into_parts();
-        Self { app: parts.router, guards: parts.guards, accounts, notebooks, clock }
+        let router: GuardedRouter<()> = super::routes(gate, "https://notes.example.org/", None);
+        let (app, routes) = router.into_parts();
+        Self { app, routes, accounts, notebooks, clock }
     }
 
     async fn call(&self, method: Method, path: &str, token: Option<&str>, body: Value) -> Answer {
@@ -210,7 +204,7 @@ impl Server {
 
 // --- every route ---
 
-fn path_of(route: &RouteGuard) -> String {
+fn path_of(route: &Route) -> String {
     let segments = route.path.split('/').map(|segment| if segment.starts_with('{') { "some-id" } else { segment });
     segments.collect::<Vec<_>>().join("/")
 }
@@ -219,7 +213,7 @@ fn path_of(route: &RouteGuard) -> String {
 async fn every_route_but_signing_in_refuses_who_has_no_token() {
     let server = Server::new().await;
     let public: Vec<&str> =
-        server.guards.iter().filter(|route| route.guard == Guard::Public).map(|route| route.path.as_str()).collect();
+        server.routes.iter().filter(|route| route.guard == Guard::Public).map(|route| route.path).collect();
     let expected = [
         "/api/session",
         "/api/session/one-time",
@@ -230,8 +224,8 @@ async fn every_route_but_signing_in_refuses_who_has_no_token() {
         "/api/session/oidc",
     ];
     assert_eq!(public, expected);
-    assert!(server.guards.len() > 25, "{}", server.guards.len());
-    for route in server.guards.iter().filter(|route| route.guard != Guard::Public) {
+    assert!(server.routes.len() > 25, "{}", server.routes.len());
+    for route in server.routes.iter().filter(|route| route.guard != Guard::Public) {
         let answer = server.call(route.method.clone(), &path_of(route), None, json!({})).await;
         assert_eq!((answer.status.as_u16(), answer.code()), (401, "unauthenticated"), "{route:?}");
         assert_eq!(answer.headers[header::WWW_AUTHENTICATE], "Bearer");
@@ -247,7 +241,7 @@ async fn every_route_refuses_a_token_that_is_too_weak() {
     let agent = server.post("/api/agents", &owner, json!({"name": "GPU"})).await.made().text("token");
     let weak = server.post("/api/tokens", &owner, json!({"scopes": ["read"]})).await.made().text("token");
     let (plain, _) = server.person(&owner, "bob").await;
-    for route in &server.guards {
+    for route in &server.routes {
         let (token, status) = match route.guard {
             Guard::Public | Guard::Socket | Guard::Authenticated | Guard::Scope(_) => continue,
             Guard::User(Scope::Read) => (&agent, 403),
@@ -270,8 +264,8 @@ async fn every_route_refuses_a_token_that_is_too_weak() {
 async fn the_openapi_document_says_where_a_token_is_needed() {
     let server = Server::new().await;
     let gate = GuardServices { accounts: server.accounts.clone(), rights: server.notebooks.clone() };
-    let router: GuardedRouter<()> = super::routes(&gate, "", None);
-    let document = router.into_parts().openapi;
+    let mut router: GuardedRouter<()> = super::routes(gate, "", None);
+    let document = router.openapi();
     assert_eq!(document["paths"]["/api/me"]["get"]["security"], json!([{"bearer": []}]));
     assert_eq!(document["paths"]["/api/session"]["post"]["security"], json!([]));
     assert_eq!(document["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
