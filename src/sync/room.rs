@@ -25,7 +25,7 @@ use crate::ring::Ring;
 use answers::{RecentAnswers, RecordLookup};
 use batch::Batch;
 use joining::{PendingJoin, Rendering, WaitingRequest};
-use kernels::Leases;
+use kernels::AgentLeases;
 use live::{ActivityQueue, PresenceQueue};
 use loading::Recovery;
 use maintenance::Listing;
@@ -152,7 +152,7 @@ pub struct Room {
     presence: PresenceQueue,
     activity: ActivityQueue,
     answers: RecentAnswers,
-    leases: Leases,
+    leases: AgentLeases,
     /// Serialised state for joining clients.
     rendering: Rendering,
     /// Version of the last snapshot that was written or requested.
@@ -201,7 +201,7 @@ impl Room {
             presence: PresenceQueue::default(),
             activity: ActivityQueue::default(),
             answers: RecentAnswers::default(),
-            leases: Leases::default(),
+            leases: AgentLeases::default(),
             rendering: Rendering::default(),
             snapshot_version: 0,
             listing: Listing::default(),

@@ -25,7 +25,7 @@ const UNREACHABLE: &str = "the kernel's runtime agent cannot be reached: wait un
 
 /// State of one agent in this room.
 #[derive(Debug, Default)]
-struct Lease {
+struct AgentLease {
     clients: BTreeSet<ClientId>,
     /// Display name. `None` until the agent has connected.
     name: Option<String>,
@@ -39,7 +39,7 @@ struct Lease {
     usage: BTreeMap<KernelSessionId, KernelUsage>,
 }
 
-impl Lease {
+impl AgentLease {
     fn start(&mut self, now: Millis, config: &RoomConfig) {
         self.gone_at = Some(now);
         self.ends_at = Some(now + config.lease_ms);
@@ -52,14 +52,14 @@ impl Lease {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Leases {
-    agents: BTreeMap<AgentId, Lease>,
+pub(super) struct AgentLeases {
+    agents: BTreeMap<AgentId, AgentLease>,
     busy: BTreeSet<KernelSessionId>,
     /// Statuses that clients were sent last.
     sent: Vec<KernelStatus>,
 }
 
-impl Leases {
+impl AgentLeases {
     /// Notes a connection of the agent; returns the answers that it missed.
     pub(super) fn came(&mut self, agent: &AgentId, name: &str, client: ClientId) -> Vec<(ExecutionId, String)> {
         let lease = self.agents.entry(agent.clone()).or_default();

@@ -8,7 +8,7 @@ use notarium_wire::ErrorCode;
 use super::answers::recorded_answer;
 use super::batch::Batch;
 use super::joining::WaitingRequest;
-use super::kernels::Leases;
+use super::kernels::AgentLeases;
 use super::queue::PendingCommand;
 use super::{Cycle, Phase, Room, unavailable};
 use crate::io::{AppendFailure, Output, ReadFailure};
@@ -89,7 +89,7 @@ impl Room {
         self.idle_at = Some(cycle.now + self.config.idle_ms);
         if self.read_only.is_some() {
             // A read-only notebook cannot end kernels or tool calls.
-            (self.leases, self.sweep_at) = (Leases::default(), None);
+            (self.leases, self.sweep_at) = (AgentLeases::default(), None);
         } else {
             self.leases.follow(&self.state, cycle.now, &self.config);
             self.sweep_at = sweep_due(&self.state);
