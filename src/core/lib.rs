@@ -63,7 +63,7 @@ pub use ledger::undo_stacks::{NextStep, NextSteps, UndoGroup, UndoStacks};
 pub use notarium_record::*;
 pub use notebook::{Notebook, seal};
 pub use runs::kernels::{default_session, is_python, session_of};
-pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, word};
+pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, wire_word, word};
 pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
 pub use values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,

@@ -16,7 +16,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{catalog_entry, catch_up_catalog, owners, subject_key, word};
+pub use catalog::{catalog_entry, catch_up_catalog, owners, subject_key};
 pub use judge::{Judge, Memo, Names};
 pub use notarium_sync::{ClientId, DecodedCommand, Identity, Input, ReadState, ReplyTo, Submission};
 pub use outbox::{ClientRegistration, Frame, Offered, Outbox, OutboxReceiver};

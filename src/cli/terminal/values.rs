@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use notarium_core::Millis;
+pub use notarium_core::wire_word as word;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -37,14 +38,6 @@ pub fn after(length: Millis) -> Millis {
 pub fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
-}
-
-/// A value that is one word in JSON.
-pub fn word(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => "?".to_owned(),
-    }
 }
 
 /// Number of bytes: `1048576`, `64 KiB`, `10 MiB`, `2 GiB`.

@@ -281,10 +281,15 @@ impl Rejection {
     }
 }
 
-/// A value that is one word on the wire, as people read it: `confirm edit`, not `ConfirmEdit`.
-pub fn word(value: &impl Serialize) -> String {
+/// The word on the wire of a value that is one word there.
+pub fn wire_word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word.replace('_', " "),
+        Ok(serde_json::Value::String(word)) => word,
         _ => "?".to_owned(),
     }
+}
+
+/// Like [`wire_word`], as people read it: `confirm edit`, not `confirm_edit`.
+pub fn word(value: &impl Serialize) -> String {
+    wire_word(value).replace('_', " ")
 }

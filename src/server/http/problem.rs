@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
-use notarium_core::{Rejection, RejectionCode, RejectionDetails};
+use notarium_core::{Rejection, RejectionCode, RejectionDetails, wire_word};
 use notarium_store::StoreError;
 use notarium_store::accounts::{AccountError, ForbiddenScope};
 use notarium_wire::{FileRefusal, QuestionRefusal, rest};
@@ -89,7 +89,7 @@ impl Problem {
             Q::AgentUnreachable | Q::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Q::Timeout => StatusCode::GATEWAY_TIMEOUT,
         };
-        Self::new(status, &wire_name(&code), detail)
+        Self::new(status, &wire_word(&code), detail)
     }
 
     /// Problem of a failed request for a file beside a notebook.
@@ -107,7 +107,7 @@ impl Problem {
             F::Busy => StatusCode::TOO_MANY_REQUESTS,
             F::Timeout => StatusCode::GATEWAY_TIMEOUT,
         };
-        Self::new(status, &wire_name(&code), detail)
+        Self::new(status, &wire_word(&code), detail)
     }
 }
 
@@ -169,17 +169,9 @@ fn status_of(code: RejectionCode) -> StatusCode {
     }
 }
 
-/// Code as on the wire.
-fn wire_name(code: &impl Serialize) -> String {
-    match serde_json::to_value(code) {
-        Ok(serde_json::Value::String(name)) => name,
-        _ => "rejected".to_owned(),
-    }
-}
-
 impl From<Rejection> for Problem {
     fn from(rejection: Rejection) -> Self {
-        let mut problem = Self::new(status_of(rejection.code), &wire_name(&rejection.code), rejection.message);
+        let mut problem = Self::new(status_of(rejection.code), &wire_word(&rejection.code), rejection.message);
         problem.0.expected_version = rejection.expected_version;
         problem.0.actual_version = rejection.actual_version;
         problem.0.part = rejection.part;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use notarium_core::{
     BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, InsertCell,
-    Output, Place, RawObject, Reactivity,
+    Output, Place, RawObject, Reactivity, wire_word,
 };
 use notarium_export::{ExportedCell as ReadableCell, ExportedKind, ExportedNotebook, Format};
 use notarium_wire::ipynb::{Document as File, DocumentCell, Imported, Object};
@@ -26,7 +26,6 @@ use crate::blobs::parts::{self, OutputBlob};
 use crate::http::extract::too_large;
 use crate::http::problem::Problem;
 use crate::rooms::metadata;
-use crate::rooms::word;
 use pieces::MAX_MAKING_MIB;
 
 /// Plan of an import: upload the parts, then send the command.
@@ -175,7 +174,7 @@ pub fn without_outputs(cell_id: &CellId, cell: &Cell, latest: Option<&Execution>
     DocumentCell {
         id: cell_id.to_string(),
         // Our JSON names are those of the file.
-        cell_type: word(&content.cell_type),
+        cell_type: wire_word(&content.cell_type),
         source: content.source.clone(),
         metadata: metadata(cell),
         attachments: content.attachments.as_ref().map(object),

@@ -9,10 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dashmap::DashMap;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
-use notarium_core::{Actor, Document, Head, Notebook, NotebookId, Subject, ToolCallPhase, UserId, Version};
+use notarium_core::{Actor, Document, Head, Notebook, NotebookId, Subject, ToolCallPhase, UserId, Version, wire_word};
 use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, MAX_SNAPSHOT_GAP, StoreError};
-use serde::Serialize;
-use serde_json::Value;
 
 use super::Rooms;
 use super::metadata;
@@ -71,7 +69,7 @@ fn state_bytes(notebook: &Document) -> u64 {
 
 /// Catalog entry of a notebook.
 pub fn catalog_entry(notebook: &Document) -> CatalogEntry {
-    let access = notebook.access.iter().map(|entry| (subject_key(&entry.subject), word(&entry.grant.role)));
+    let access = notebook.access.iter().map(|entry| (subject_key(&entry.subject), wire_word(&entry.grant.role)));
     CatalogEntry {
         notebook_id: notebook.notebook_id.clone(),
         version: notebook.version,
@@ -223,13 +221,5 @@ fn person(actor: &Actor) -> String {
     match actor {
         Actor::Assistant { for_user: id, .. } => Actor::User { id: id.clone() }.key(),
         actor => actor.key(),
-    }
-}
-
-/// The word on the wire; empty for other values.
-pub fn word(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(word)) => word,
-        _ => String::new(),
     }
 }

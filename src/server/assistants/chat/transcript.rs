@@ -7,14 +7,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use notarium_core::{
     CallAnswer, Event, MAX_MODEL_CALLS, MessageBlock, MessagePosted, MessageRole, RawObject, Recorded, ToolCallId,
-    TurnId, TurnModelCallFinished,
+    TurnId, TurnModelCallFinished, wire_word,
 };
 use notarium_wire::rest::{CallState, ChatEvent};
 
 use super::TurnCursor;
 use crate::assistants::calls;
 use crate::assistants::turn_activity::{LiveBlock, LiveContent, LiveReply};
-use crate::rooms::word;
 
 /// An event for the follower, and the cursor after it.
 #[derive(Debug)]
@@ -167,7 +166,7 @@ impl Transcript {
             Event::TurnModelCallStarted(event) => self.begin_model_call(event.number, event.attempt),
             Event::TurnModelCallFinished(event) => self.end_model_call(event),
             Event::MessagePosted(event) => self.posted(event),
-            Event::TurnFinished(event) => self.end(ChatEvent::Done { stop_reason: word(&event.stop_reason) }),
+            Event::TurnFinished(event) => self.end(ChatEvent::Done { stop_reason: wire_word(&event.stop_reason) }),
             Event::TurnCancelled(_) => self.end(ChatEvent::Done { stop_reason: "cancelled".to_owned() }),
             Event::TurnFailed(event) => self.end(ChatEvent::Error { error: event.sentence() }),
             _ => self.follow_call(recorded),
