@@ -80,7 +80,7 @@ fn parts_know_only_what_the_code_map_allows() {
 
 #[test]
 fn each_library_belongs_to_one_part() {
-    let owners: [(&str, &[&str]); 10] = [
+    let owners: [(&str, &[&str]); 12] = [
         ("async-openai", &["assistant"]),
         ("ruff_python_parser", &["judge"]),
         ("ammonia", &["export"]),
@@ -92,6 +92,8 @@ fn each_library_belongs_to_one_part() {
         ("object_store", &["store"]),
         ("eventsource-stream", &["assistant"]),
         ("rmcp", &["assistant"]),
+        ("imagesize", &["assistant"]),
+        ("rust-embed", &["server"]),
     ];
     for (library, owners) in owners {
         for part in PARTS {

@@ -151,7 +151,7 @@ fn images() -> Vec<(&'static str, Value)> {
             result(json!({"image/png": png(640, 480, 2_000_000), "text/plain": "<Figure size 640x480 with 1 Axes>"})),
         ),
         ("jpeg", image("image/jpeg", &jpeg)),
-        ("gif", image("image/gif", &base64(b"GIF89a\x0a\0\x14\0"))),
+        ("gif", image("image/gif", &base64(b"GIF89a\x0a\0\x14\0\0\0\0"))),
         ("webp", image("image/webp", &base64(&lossless))),
         ("bmp", image("image/bmp", &base64(&[&b"BM"[..], &[0; 16], &[7, 0, 0, 0, 9, 0, 0, 0]].concat()))),
         ("svg", image("image/svg+xml", "<?xml version='1.0'?><svg xmlns='x' width=\"120.5pt\" height=\"80pt\"></svg>")),

@@ -5,19 +5,16 @@ use axum::response::{Html, IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use rust_embed::Embed;
 
 use crate::http::extract::Params;
 use crate::http::problem::Problem;
 
-/// A file of the page, with the compressed forms of the build.
-struct File {
-    path: &'static str,
-    plain: &'static [u8],
-    gzip: Option<&'static [u8]>,
-    brotli: Option<&'static [u8]>,
-}
-
-include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
+/// Files that `make web` has built, with their compressed forms (`.br`, `.gz`). Empty if it was not run.
+#[derive(Embed)]
+#[folder = "../../clients/web/dist/page"]
+#[allow_missing = true]
+struct PageFiles;
 
 /// Policy of the frame for outputs: inline scripts and styles, embedded images; no network, no storage, no navigation
 /// out. `sandbox` gives the frame a unique origin.
@@ -31,8 +28,8 @@ const WORKER_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-
 
 /// The page; `None` if the client was not built when this program was.
 pub fn index(headers: &HeaderMap) -> Option<Result<Response, Problem>> {
-    let file = find("/index.html")?;
-    let html = String::from_utf8_lossy(file.plain);
+    let file = PageFiles::get("index.html")?;
+    let html = String::from_utf8_lossy(&file.data);
     Some(nonce().map(|nonce| {
         let policy = policy(&nonce, headers);
         let html = html.replace("{nonce}", &nonce);
@@ -63,8 +60,7 @@ fn nonce() -> Result<String, Problem> {
 
 /// Serves a file with a hashed name: it never changes.
 pub async fn asset(Params(name): Params<String>, headers: HeaderMap) -> Result<Response, Problem> {
-    let file = find(&format!("/assets/{name}")).ok_or_else(missing)?;
-    let mut answer = send(file, &headers);
+    let mut answer = send(&format!("assets/{name}"), &headers)?;
     answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
     answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(WORKER_POLICY));
     Ok(answer)
@@ -72,39 +68,29 @@ pub async fn asset(Params(name): Params<String>, headers: HeaderMap) -> Result<R
 
 /// Serves the frame for outputs with scripts.
 pub async fn frame(headers: HeaderMap) -> Result<Response, Problem> {
-    let mut answer = send(find("/frame.html").ok_or_else(missing)?, &headers);
+    let mut answer = send("frame.html", &headers)?;
     answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(FRAME_POLICY));
     answer.headers_mut().insert(header::CACHE_CONTROL, no_cache());
     Ok(answer)
-}
-
-fn missing() -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, "not_found", "the page has no such file: reload it")
 }
 
 fn no_cache() -> HeaderValue {
     HeaderValue::from_static("no-cache")
 }
 
-fn find(path: &str) -> Option<&'static File> {
-    FILES.iter().find(|file| file.path == path)
-}
-
-fn send(file: &'static File, headers: &HeaderMap) -> Response {
-    let (encoding, bytes) = if let Some(bytes) = file.brotli.filter(|_| accepts(headers, "br")) {
-        (Some("br"), bytes)
-    } else if let Some(bytes) = file.gzip.filter(|_| accepts(headers, "gzip")) {
-        (Some("gzip"), bytes)
-    } else {
-        (None, file.plain)
-    };
-    let content_type = HeaderValue::from_static(content_type(file.path));
-    let mut answer = ([(header::CONTENT_TYPE, content_type)], bytes).into_response();
-    answer.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+/// Sends the smallest form of the file that the client accepts.
+fn send(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
+    let forms = [(Some("br"), ".br"), (Some("gzip"), ".gz"), (None, "")].into_iter();
+    let mut accepted = forms.filter(|(encoding, _)| encoding.is_none_or(|encoding| accepts(headers, encoding)));
+    let found = accepted.find_map(|(encoding, ending)| Some((encoding, PageFiles::get(&format!("{path}{ending}"))?)));
+    let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "the page has no such file: reload it");
+    let (encoding, file) = found.ok_or_else(missing)?;
+    let mut answer =
+        ([(header::CONTENT_TYPE, content_type(path)), (header::VARY, "accept-encoding")], file.data).into_response();
     if let Some(encoding) = encoding {
         answer.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding));
     }
-    answer
+    Ok(answer)
 }
 
 fn accepts(headers: &HeaderMap, encoding: &str) -> bool {
