@@ -11,18 +11,19 @@ mod resources;
 mod tools;
 mod visitor;
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use handler::Handler;
+use hashlink::LinkedHashMap;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use notarium_core::{NotebookId, Scopes, TokenId, UserId};
+use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -128,16 +129,10 @@ fn unknown_session() -> McpResponse {
     response
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct OwnedSession {
-    session: Arc<str>,
-    token_id: TokenId,
-}
-
 struct McpSessions {
     manager: Arc<LocalSessionManager>,
     /// Sessions with their tokens, oldest first.
-    owned: Mutex<VecDeque<OwnedSession>>,
+    owned: Mutex<LinkedHashMap<Arc<str>, TokenId>>,
 }
 
 impl McpSessions {
@@ -146,17 +141,16 @@ impl McpSessions {
     }
 
     pub fn belongs_to(&self, session: &str, token_id: &TokenId) -> bool {
-        let owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
-        owned.iter().any(|one| *one.session == *session && one.token_id == *token_id)
+        self.owned.lock().get(session) == Some(token_id)
     }
 
     /// Records a new session, forgets ended ones, and ends those above the limits.
     pub async fn begun(&self, session: Arc<str>, token_id: TokenId) {
         let alive: Vec<Arc<str>> = self.manager.sessions.read().await.keys().cloned().collect();
         let surplus = {
-            let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
-            owned.push_back(OwnedSession { session, token_id: token_id.clone() });
-            owned.retain(|one| alive.contains(&one.session));
+            let mut owned = self.owned.lock();
+            owned.insert(session, token_id.clone());
+            owned.retain(|session, _| alive.contains(session));
             surplus(&mut owned, &token_id)
         };
         for session in surplus {
@@ -166,36 +160,37 @@ impl McpSessions {
     }
 }
 
-fn surplus(owned: &mut VecDeque<OwnedSession>, token_id: &TokenId) -> Vec<Arc<str>> {
+fn surplus(owned: &mut LinkedHashMap<Arc<str>, TokenId>, token_id: &TokenId) -> Vec<Arc<str>> {
     let mut ended = Vec::new();
-    let of_token = owned.iter().filter(|one| one.token_id == *token_id).count();
-    if of_token > MAX_PER_TOKEN
-        && let Some(oldest) = owned.iter().position(|one| one.token_id == *token_id)
+    let mut of_token = owned.iter().filter(|(_, owner)| *owner == token_id).map(|(session, _)| session);
+    if of_token.clone().count() > MAX_PER_TOKEN
+        && let Some(oldest) = of_token.next().cloned()
     {
-        ended.extend(owned.remove(oldest));
+        owned.remove(&oldest);
+        ended.push(oldest);
     }
     if owned.len() > MAX_SESSIONS {
-        ended.extend(owned.pop_front());
+        ended.extend(owned.pop_front().map(|(session, _)| session));
     }
-    ended.into_iter().map(|one| one.session).collect()
+    ended
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn owned(session: &str, token: &str) -> OwnedSession {
-        OwnedSession { session: session.into(), token_id: token.parse().unwrap() }
+    fn owned(session: &str, token: &str) -> (Arc<str>, TokenId) {
+        (session.into(), token.parse().unwrap())
     }
 
     #[test]
     fn the_oldest_session_of_a_token_makes_room() {
-        let mut all: VecDeque<OwnedSession> = [owned("other", "b")].into();
+        let mut all = LinkedHashMap::from_iter([owned("other", "b")]);
         all.extend((0..MAX_PER_TOKEN).map(|number| owned(&format!("s{number}"), "a")));
         assert!(surplus(&mut all, &"a".parse().unwrap()).is_empty());
-        all.push_back(owned("new", "a"));
+        all.extend([owned("new", "a")]);
         let ended = surplus(&mut all, &"a".parse().unwrap());
         assert_eq!(ended, [Arc::from("s0")]);
-        assert!(all.iter().any(|one| &*one.session == "other") && all.iter().any(|one| &*one.session == "new"));
+        assert!(all.contains_key("other") && all.contains_key("new"));
     }
 }

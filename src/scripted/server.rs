@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -14,6 +14,7 @@ use axum::{Json, Router};
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -240,7 +241,7 @@ impl Shared {
         headers: &HeaderMap,
         body: &Bytes,
     ) -> Result<(RequestContent, Value), Refusal> {
-        let play = self.play.lock().unwrap_or_else(PoisonError::into_inner);
+        let play = self.play.lock();
         check_key(protocol, headers, play.script.key.as_deref())?;
         let body: Value = serde_json::from_slice(body).map_err(|error| bad(error.to_string()))?;
         check_model(&body, &play.script.models)?;
@@ -259,7 +260,7 @@ impl Shared {
         if body["stream"] != Value::Bool(true) {
             return Err(bad("only streams are spoken here: stream must be true"));
         }
-        let reply = self.play.lock().unwrap_or_else(PoisonError::into_inner).answer(&asked);
+        let reply = self.play.lock().answer(&asked);
         let nothing = || bad(format!("the script has no reply to {:?}", asked.last_user_text));
         let reply = reply.ok_or_else(nothing)?;
         if let Some(status) = reply.status {

@@ -18,7 +18,7 @@ pub mod turn_activity;
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::body::Body;
@@ -53,6 +53,7 @@ use crate::rooms::DecodedCommand;
 use crate::rooms::Identity;
 use crate::rooms::notices::NoticeQueue;
 use call_pace::{CallPace, CallPaceKey};
+use parking_lot::RwLock;
 use turn_activity::TurnActivityHub;
 
 /// The assistants' host. Cheap to clone. It keeps the server's data open: drop it when the server stops.
@@ -410,11 +411,11 @@ pub struct McpMount(RwLock<Option<Arc<dyn McpHandler>>>);
 impl McpMount {
     /// Sets the handler; `None` removes it.
     pub(crate) fn set(&self, handler: Option<Arc<dyn McpHandler>>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = handler;
+        *self.0.write() = handler;
     }
 
     pub(crate) fn get(&self) -> Result<Arc<dyn McpHandler>, Problem> {
-        let handler = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let handler = self.0.read().clone();
         let detail = "this server has no handler for outside assistants, or it just starts or stops: try again later";
         handler.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail))
     }

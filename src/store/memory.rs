@@ -1,12 +1,12 @@
 //! In-memory store for tests and simulations. Appends count as "on disk" immediately.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use notarium_record::{
     Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, NewEvent, NotebookId, Selection, Stored, Version,
 };
+use parking_lot::Mutex;
 
 use crate::event_store::bounded;
 use crate::event_store::{
@@ -39,14 +39,9 @@ impl Memory {
         Self::default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<NotebookId, Log>> {
-        // A panic elsewhere cannot leave a half-written log: `Log::append` checks first, then writes.
-        self.notebooks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Runs `read` on the notebook's log; returns the default if there is none.
     fn with<T: Default>(&self, notebook: &NotebookId, read: impl FnOnce(&Log) -> T) -> T {
-        self.lock().get(notebook).map(read).unwrap_or_default()
+        self.notebooks.lock().get(notebook).map(read).unwrap_or_default()
     }
 }
 
@@ -98,7 +93,7 @@ fn index(version: Version) -> usize {
 #[async_trait]
 impl EventStore for Memory {
     async fn take_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<Epoch, StoreError> {
-        let mut notebooks = self.lock();
+        let mut notebooks = self.notebooks.lock();
         let Some(log) = notebooks.get_mut(notebook) else { return Ok(0) };
         if log.holder.as_ref() != Some(instance) {
             log.holder = Some(instance.clone());
@@ -108,7 +103,7 @@ impl EventStore for Memory {
     }
 
     async fn append(&self, append: Append) -> Result<(), AppendError> {
-        let mut notebooks = self.lock();
+        let mut notebooks = self.notebooks.lock();
         match notebooks.get_mut(&append.notebook_id) {
             Some(log) => {
                 log.check(&append)?;
@@ -196,7 +191,7 @@ impl EventStore for Memory {
     }
 
     async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError> {
-        let mut notebooks = self.lock();
+        let mut notebooks = self.notebooks.lock();
         let log = notebooks.get_mut(notebook).ok_or_else(|| StoreError::unknown(notebook))?;
         log.snapshots.insert(snapshot.head.version, snapshot);
         let versions: Vec<Version> = log.snapshots.keys().copied().collect();
@@ -212,21 +207,21 @@ impl EventStore for Memory {
     }
 
     async fn delete_snapshot(&self, notebook: &NotebookId, version: Version) -> Result<(), StoreError> {
-        if let Some(log) = self.lock().get_mut(notebook) {
+        if let Some(log) = self.notebooks.lock().get_mut(notebook) {
             log.snapshots.remove(&version);
         }
         Ok(())
     }
 
     async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError> {
-        if let Some(log) = self.lock().get_mut(notebook) {
+        if let Some(log) = self.notebooks.lock().get_mut(notebook) {
             log.snapshots.clear();
         }
         Ok(())
     }
 
     async fn notebooks(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {
-        let notebooks = self.lock();
+        let notebooks = self.notebooks.lock();
         let later = notebooks.iter().filter(|(id, _)| after.is_none_or(|after| *id > after));
         let heads = later.filter_map(|(id, log)| log.head.map(|head| (id.clone(), head)));
         Ok(heads.take(page(limit)).collect())
@@ -238,11 +233,11 @@ impl EventStore for Memory {
             log_bytes: log.events.iter().map(|one| one.stored.payload.get().len() as u64 + EVENT_OVERHEAD_BYTES).sum(),
             blob_bytes: log.blobs.values().map(|blob| blob.size_bytes).sum(),
         };
-        Ok(self.lock().iter().map(size).collect())
+        Ok(self.notebooks.lock().iter().map(size).collect())
     }
 
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {
-        let mut notebooks = self.lock();
+        let mut notebooks = self.notebooks.lock();
         let log = notebooks.get_mut(&entry.notebook_id).ok_or_else(|| StoreError::unknown(&entry.notebook_id))?;
         if log.catalog.as_ref().is_none_or(|present| present.version <= entry.version) {
             let search_text = bounded(&entry.search_text).to_owned();
@@ -252,7 +247,7 @@ impl EventStore for Memory {
     }
 
     async fn catalog(&self, query: CatalogQuery) -> Result<CatalogPage, StoreError> {
-        let notebooks = self.lock();
+        let notebooks = self.notebooks.lock();
         let entries = notebooks.values().filter_map(|log| log.catalog.as_ref());
         let mut found: Vec<CatalogEntry> = entries.filter(|entry| query.matches(entry)).cloned().collect();
         found.sort_by(|left, right| left.rank().cmp(&right.rank()));
@@ -260,7 +255,7 @@ impl EventStore for Memory {
     }
 
     async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
-        let notebooks = self.lock();
+        let notebooks = self.notebooks.lock();
         let lags = notebooks.iter().filter(|(_, log)| {
             let shown = log.catalog.as_ref().map_or(0, |entry| entry.version);
             log.head.is_some_and(|head| head.version > shown)
@@ -269,7 +264,7 @@ impl EventStore for Memory {
     }
 
     async fn put_blob_record(&self, record: BlobRecord) -> Result<(), StoreError> {
-        let mut notebooks = self.lock();
+        let mut notebooks = self.notebooks.lock();
         let log = notebooks.get_mut(&record.notebook_id).ok_or_else(|| StoreError::unknown(&record.notebook_id))?;
         log.blobs.entry(record.sha256).or_insert(record);
         Ok(())
@@ -292,7 +287,7 @@ impl EventStore for Memory {
     }
 
     async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError> {
-        if let Some(log) = self.lock().get_mut(notebook) {
+        if let Some(log) = self.notebooks.lock().get_mut(notebook) {
             log.blobs.remove(sha256);
         }
         Ok(())

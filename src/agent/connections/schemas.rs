@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use notarium_wire::{ConnectionSchema, KernelAnswer, QuestionRefusal};
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -84,7 +85,7 @@ impl Schemas {
 
     /// Empties the cache: a run has ended, and may have changed any table.
     pub fn forget(&self) {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         kept.generation += 1;
         kept.answers.clear();
     }
@@ -95,7 +96,7 @@ impl Schemas {
             return QuestionRefusal::KernelBusy.because("the kernel has too many questions: ask again in a moment");
         };
         let key = (connection, matching);
-        let generation = match self.kept().find(&key) {
+        let generation = match self.kept.lock().find(&key) {
             Ok(schema) => return KernelAnswer::Described(schema),
             Err(generation) => generation,
         };
@@ -103,7 +104,7 @@ impl Schemas {
         let asked = tokio::time::timeout(within, self.ask(&key.0, &key.1, seconds)).await;
         let answer = asked.unwrap_or_else(|_| Err(late(&key.0))).unwrap_or_else(|refused| refused).bounded();
         if let KernelAnswer::Described(schema) = &answer {
-            self.kept().keep(generation, key, schema.clone());
+            self.kept.lock().keep(generation, key, schema.clone());
         }
         answer
     }
@@ -148,10 +149,6 @@ impl Schemas {
         // After an abandoned exchange the socket is not reused: the kernel connects again.
         line.open = Some(open);
         Ok(reply)
-    }
-
-    fn kept(&self) -> MutexGuard<'_, SchemaCache> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

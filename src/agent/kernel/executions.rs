@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use hashlink::LruCache;
+
 use super::comms::KernelComm;
 use super::messages::{ExecuteReply, InputRequest, IopubContent, KernelMessage, MessageHeader};
 use super::{ExecutionId, FinishStatus, KernelEvent, LossReason};
@@ -18,8 +20,8 @@ pub(super) struct Executions {
     idle_timeout: Duration,
     /// Sorted by the order of their requests: most messages belong to the first.
     unfinished: VecDeque<UnfinishedExecution>,
-    /// `msg_id`s of finished executions, oldest first.
-    remembered: VecDeque<(String, ExecutionId)>,
+    /// Finished executions by their `msg_id`.
+    remembered: LruCache<String, ExecutionId>,
     input_request: Option<MessageHeader>,
     heard_at: Option<Instant>,
     interrupt: Option<EarlyInterrupt>,
@@ -48,7 +50,7 @@ impl Executions {
         Self {
             idle_timeout,
             unfinished: VecDeque::new(),
-            remembered: VecDeque::new(),
+            remembered: LruCache::new(MAX_REMEMBERED),
             input_request: None,
             heard_at: None,
             interrupt: None,
@@ -199,10 +201,7 @@ impl Executions {
         self.unfinished.get(index).filter(|it| it.idle_at.is_some() && it.reply.is_some())?;
         let UnfinishedExecution { msg_id, execution_id, reply, .. } = self.unfinished.remove(index)?;
         let (_, reply) = reply?;
-        self.remembered.push_back((msg_id, execution_id.clone()));
-        if self.remembered.len() > MAX_REMEMBERED {
-            self.remembered.pop_front();
-        }
+        self.remembered.insert(msg_id, execution_id.clone());
         Some(KernelEvent::Finished {
             execution_id,
             status: finish_status(&reply),
@@ -220,8 +219,7 @@ impl Executions {
         if let Some(index) = self.index_of(message) {
             return Some(self.unfinished[index].execution_id.clone());
         }
-        let msg_id = message.parent_id.as_ref()?;
-        self.remembered.iter().rfind(|(remembered, _)| remembered == msg_id).map(|(_, execution)| execution.clone())
+        self.remembered.peek(message.parent_id.as_ref()?).cloned()
     }
 }
 

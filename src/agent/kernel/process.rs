@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::unix::process::ExitStatusExt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_wire::KernelUsage;
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -167,14 +168,14 @@ impl Tail {
     }
 
     fn push(&self, bytes: &[u8]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.extend(bytes);
         let excess = kept.len().saturating_sub(TAIL_BYTES);
         kept.drain(..excess);
     }
 
     fn text(&self) -> String {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         String::from_utf8_lossy(kept.make_contiguous()).trim().to_owned()
     }
 }

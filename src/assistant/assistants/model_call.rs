@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures_util::{FutureExt, StreamExt};
+use hashlink::LruCache;
 use notarium_core::attachments::{AttachmentKind, kind_of};
 use notarium_core::{
     Attachment, CallResults, Document, ExplainedCause, MessageBlock, MessagePosted, MessageRole, NotebookId,
     ToolCallId, Turn, TurnFailure, TurnId, Usage, is_python, missing_results,
 };
 use notarium_wire::{ActivityKind, TurnActivity};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use super::Runtime;
@@ -333,37 +335,23 @@ impl ModelCallUpdate {
 /// Most notebooks in the cache; one of 10,000 cells takes some megabytes.
 const MAX_NOTEBOOKS: usize = 8;
 
-/// The most recently used notebook is last.
-#[derive(Default)]
-pub(super) struct RecentNames(Mutex<Vec<(NotebookId, Arc<NamesCache>)>>);
+/// Names of the cells of the notebooks that were used last.
+pub(super) struct RecentNames(Mutex<LruCache<NotebookId, Arc<NamesCache>>>);
+
+impl Default for RecentNames {
+    fn default() -> Self {
+        Self(Mutex::new(LruCache::new(MAX_NOTEBOOKS)))
+    }
+}
 
 impl RecentNames {
     /// The names of exactly this state. Only new or changed cells are parsed.
     pub(super) fn of(&self, notebook: &Document) -> Arc<NamesCache> {
         // Removed while it is refreshed: a concurrent caller parses from scratch.
-        let mut names = self.take(&notebook.notebook_id).unwrap_or_default();
+        let mut names = self.0.lock().remove(&notebook.notebook_id).unwrap_or_default();
         Arc::make_mut(&mut names).refresh(notebook, is_python(notebook));
-        self.put(notebook.notebook_id.clone(), names.clone());
+        self.0.lock().insert(notebook.notebook_id.clone(), names.clone());
         names
-    }
-
-    fn take(&self, notebook: &NotebookId) -> Option<Arc<NamesCache>> {
-        let mut kept = self.lock();
-        let place = kept.iter().position(|(id, _)| id == notebook)?;
-        Some(kept.remove(place).1)
-    }
-
-    fn put(&self, notebook: NotebookId, names: Arc<NamesCache>) {
-        let mut kept = self.lock();
-        kept.retain(|(id, _)| *id != notebook);
-        if kept.len() >= MAX_NOTEBOOKS {
-            kept.remove(0);
-        }
-        kept.push((notebook, names));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<(NotebookId, Arc<NamesCache>)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -382,7 +370,7 @@ mod tests {
         drop(first);
         names.of(&notebook(0));
         names.of(&notebook(MAX_NOTEBOOKS));
-        let kept: Vec<String> = names.lock().iter().map(|(id, _)| id.to_string()).collect();
+        let kept: Vec<String> = names.0.lock().iter().map(|(id, _)| id.to_string()).collect();
         assert_eq!(kept.len(), MAX_NOTEBOOKS);
         assert_eq!((kept.contains(&"n0".to_owned()), kept.contains(&"n1".to_owned())), (true, false), "{kept:?}");
     }

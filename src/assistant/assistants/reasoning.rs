@@ -1,31 +1,23 @@
 //! Encrypted reasoning of unfinished turns, for the next model call of the same turn. It is in memory only: after a restart the
 //! model thinks anew.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
 
+use hashlink::LinkedHashMap;
 use notarium_core::{NotebookId, TurnId};
+use parking_lot::Mutex;
 
 use crate::providers::{Block, ModelReply};
 
 /// Most bytes for all turns; above it the oldest turns lose theirs.
 const MAX_BYTES: usize = 64 << 20;
 
-/// The oldest turn is first.
+/// Encrypted reasoning of a turn by the ids of its items. The turn whose last reply is oldest comes first.
 #[derive(Default)]
-pub(super) struct SealedReasoning(Mutex<VecDeque<SealedTurn>>);
+pub(super) struct SealedReasoning(Mutex<LinkedHashMap<(NotebookId, TurnId), BTreeMap<String, String>>>);
 
-struct SealedTurn {
-    notebook: NotebookId,
-    turn_id: TurnId,
-    /// Encrypted reasoning by the ids of its items.
-    items: BTreeMap<String, String>,
-}
-
-impl SealedTurn {
-    fn bytes(&self) -> usize {
-        self.items.iter().map(|(id, sealed)| id.len() + sealed.len()).sum()
-    }
+fn size_bytes(items: &BTreeMap<String, String>) -> usize {
+    items.iter().map(|(id, sealed)| id.len() + sealed.len()).sum()
 }
 
 impl SealedReasoning {
@@ -39,30 +31,21 @@ impl SealedReasoning {
         if items.is_empty() {
             return;
         }
-        let mut turns = self.lock();
-        match turns.iter_mut().find(|turn| turn.notebook == *notebook && turn.turn_id == *turn_id) {
-            Some(turn) => turn.items.extend(items),
-            None => turns.push_back(SealedTurn { notebook: notebook.clone(), turn_id: turn_id.clone(), items }),
-        }
-        while turns.iter().map(SealedTurn::bytes).sum::<usize>() > MAX_BYTES {
+        let mut turns = self.0.lock();
+        turns.entry((notebook.clone(), turn_id.clone())).or_insert_with(BTreeMap::new).extend(items);
+        while turns.values().map(size_bytes).sum::<usize>() > MAX_BYTES {
             turns.pop_front();
         }
     }
 
     /// The encrypted reasoning of a turn, by the ids of its items.
     pub(super) fn of(&self, notebook: &NotebookId, turn_id: &TurnId) -> BTreeMap<String, String> {
-        let turns = self.lock();
-        let turn = turns.iter().find(|turn| turn.notebook == *notebook && turn.turn_id == *turn_id);
-        turn.map(|turn| turn.items.clone()).unwrap_or_default()
+        self.0.lock().get(&(notebook.clone(), turn_id.clone())).cloned().unwrap_or_default()
     }
 
     /// Forgets the turns of the notebook that are over.
     pub(super) fn retain(&self, notebook: &NotebookId, is_open: impl Fn(&TurnId) -> bool) {
-        self.lock().retain(|turn| turn.notebook != *notebook || is_open(&turn.turn_id));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<SealedTurn>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().retain(|(of, turn_id), _| of != notebook || is_open(turn_id));
     }
 }
 

@@ -7,7 +7,7 @@
 //! kernels may run code to answer (a property, a `__dir__`).
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_core::{
@@ -19,6 +19,7 @@ use notarium_wire::{
     MAX_ASKED_BYTES, MAX_FORMATTED_BYTES, MAX_FORMATTED_CELLS, MAX_TABLE_FILTERS, MAX_TABLE_ROWS, MAX_TABLE_TEXT_BYTES,
     QuestionKind, QuestionRefusal, ReadTable, ServerMessage, TableName, characters_before,
 };
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::{Agents, Reachable, frame};
@@ -59,13 +60,9 @@ pub struct OpenQuestion {
 }
 
 impl KernelQuestions {
-    fn state(&self) -> MutexGuard<'_, QuestionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives a question a number. Refuses it if the token is over its rate limit.
     pub fn number(&self, token: &TokenId) -> Result<u64, KernelAnswer> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.asked.len() >= MAX_REMEMBERED_TOKENS {
             state.asked.retain(|_, window| window.left().is_some());
         }
@@ -82,14 +79,14 @@ impl KernelQuestions {
 
     /// Gives a number to a question with another rate limit.
     pub fn next_number(&self) -> u64 {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.last += 1;
         state.last
     }
 
     /// Passes on an answer, if it comes from the agent's connection that was asked.
     pub fn answer(&self, agent: ClientId, number: u64, answer: KernelAnswer) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.waiting.get(&number).is_some_and(|waiting| waiting.agent == agent) {
             state.settle(number, answer);
         }
@@ -97,7 +94,7 @@ impl KernelQuestions {
 
     /// Answers all questions to an agent whose connection has ended.
     pub fn agent_left(&self, agent: ClientId) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let lost: Vec<u64> =
             state.waiting.iter().filter(|(_, waiting)| waiting.agent == agent).map(|(number, _)| *number).collect();
         for number in lost {
@@ -108,7 +105,7 @@ impl KernelQuestions {
     /// Registers a question under its number. It cancels an earlier one of the same asker to the same kernel, and is
     /// cancelled by a later one. The returned place keeps it registered until it is dropped.
     pub fn wait(&self, number: u64, waiting: OpenQuestion) -> Result<QuestionSlot<'_>, KernelAnswer> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let is_same = |it: &OpenQuestion| it.asker == waiting.asker && it.kernel_session == waiting.kernel_session;
         let other = state.waiting.iter().find(|(_, it)| is_same(it)).map(|(number, _)| *number);
         match other {
@@ -141,7 +138,7 @@ pub struct QuestionSlot<'a> {
 
 impl Drop for QuestionSlot<'_> {
     fn drop(&mut self) {
-        self.questions.state().waiting.remove(&self.number);
+        self.questions.state.lock().waiting.remove(&self.number);
     }
 }
 
@@ -397,7 +394,7 @@ mod tests {
         ];
         assert_eq!(answered.try_recv().unwrap(), cancelled());
         assert_eq!(questions.wait(3, waiting("a").0).err(), Some(cancelled()));
-        assert_eq!(questions.state().waiting.keys().copied().collect::<Vec<_>>(), [2, 4]);
+        assert_eq!(questions.state.lock().waiting.keys().copied().collect::<Vec<_>>(), [2, 4]);
     }
 
     #[test]

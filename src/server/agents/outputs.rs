@@ -6,10 +6,10 @@
 //! - Above the limit only outputs are refused: runs still begin, end and are reported lost.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use notarium_core::{Actor, AgentId, Command, ExecutionReport, LimitName, Millis, Rejection, RejectionCode};
 use notarium_sync::DecodedCommand;
+use parking_lot::Mutex;
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
 /// Entries kept before those that have drained to zero are removed.
@@ -75,7 +75,7 @@ impl AgentOutputs {
     /// Adds `bytes` to the agent's counter; returns the new total.
     fn add(&self, id: &AgentId, bytes: u64, now: Millis) -> u64 {
         let limit = self.max_bytes_per_hour;
-        let mut agents = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut agents = self.sent.lock();
         if agents.len() >= MAX_IDLE_AGENTS {
             agents.retain(|_, sent| sent.now(now, limit).bytes > 0);
         }

@@ -13,7 +13,7 @@
 mod tests;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -25,6 +25,7 @@ use notarium_wire::{
     FileAnswer, FileEntry, FileRefusal, FileRequest, FolderPage, KernelStatus, MAX_LISTED_FILES, MovedFile,
     ServerMessage, TrashPage, TrashedFile, WrittenFile,
 };
+use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 use ulid::Ulid;
 
@@ -392,13 +393,9 @@ pub struct OpenRequest {
 }
 
 impl AgentTransfers {
-    fn state(&self) -> MutexGuard<'_, TransferState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Registers a request that waits for an answer, and for bytes, if any. Refused above a limit.
     pub fn begin(&self, asked: TransferAgent, way: Option<TransferWay>) -> Result<OpenRequest, FileAnswer> {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         let count = |is_same: fn(&TransferAgent, &TransferAgent) -> bool| {
             state.open.values().filter(|open| is_same(&open.asked, &asked)).count()
         };
@@ -420,7 +417,7 @@ impl AgentTransfers {
 
     /// Passes on the answer of an agent's connection to a request that went there.
     pub fn answer(&self, client: ClientId, id: u64, answer: FileAnswer) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         let Some(open) = state.open.get_mut(&id).filter(|open| open.asked.client == client) else { return };
         if let Some(sender) = open.answer.take() {
             // The receiver may have been dropped.
@@ -430,7 +427,7 @@ impl AgentTransfers {
 
     /// Answers all requests to an agent whose connection has ended. Bytes in transit have their own connection.
     pub fn agent_left(&self, client: ClientId) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         for open in state.open.values_mut().filter(|open| open.asked.client == client) {
             if let Some(sender) = open.answer.take() {
                 let _ = sender.send(unreachable());
@@ -455,7 +452,7 @@ impl AgentTransfers {
     }
 
     fn take(&self, agent: &AgentId, transfer: &str, is_meant: fn(&TransferWay) -> bool) -> Option<TransferWay> {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         let is_it = |open: &&mut PendingRequest| open.asked.transfer == transfer && open.asked.agent == *agent;
         state.open.values_mut().find(is_it)?.way.take_if(|way| is_meant(way))
     }
@@ -470,7 +467,7 @@ pub struct RequestSlot {
 impl Drop for RequestSlot {
     fn drop(&mut self) {
         // Dropped after the lock is released: bytes that were not fetched may own a connection.
-        let _open = self.transfers.state().open.remove(&self.id);
+        let _open = self.transfers.0.lock().open.remove(&self.id);
     }
 }
 

@@ -2,9 +2,9 @@
 //! counts its own calls alone and outlives a restart; this counter does not.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
 
 use notarium_core::{Millis, Rejection, RejectionCode, RejectionDetails, TokenId, UserId};
+use parking_lot::Mutex;
 
 const MINUTE_MS: Millis = 60_000;
 /// Tokens remembered before those without a call in the last minute are removed.
@@ -28,7 +28,7 @@ impl CallPace {
 
     /// Counts a call, or refuses it with the time until the next one is allowed.
     pub fn take(&self, asker: &CallPaceKey, now: Millis) -> Result<(), Rejection> {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = self.recent.lock();
         if recent.len() >= MAX_IDLE_TOKENS {
             recent.retain(|_, calls| calls.back().is_some_and(|last| last + MINUTE_MS > now));
         }
@@ -47,7 +47,7 @@ impl CallPace {
 
     /// Uncounts a call that was refused for another reason.
     pub fn give_back(&self, asker: &CallPaceKey) {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = self.recent.lock();
         recent.get_mut(asker).map(VecDeque::pop_back);
     }
 

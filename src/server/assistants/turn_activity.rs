@@ -3,11 +3,12 @@
 //!
 //! Followers read at their own pace and delay no other task: they get everything unread in one piece.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use hashlink::LinkedHashMap;
 use notarium_core::{NotebookId, ToolCallId, TurnId};
 use notarium_wire::{ActivityKind, TurnActivity};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 /// Bytes of text kept of one model call; the rest comes with the message in the log.
@@ -138,7 +139,7 @@ pub struct LiveTurn {
 impl LiveTurn {
     /// The live reply, locked: hold it only to read.
     pub fn reply(&self) -> MutexGuard<'_, LiveReply> {
-        self.reply.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reply.lock()
     }
 
     /// Notified of every change from now on.
@@ -153,19 +154,20 @@ pub struct TurnActivityHub(Mutex<Turns>);
 
 #[derive(Debug, Default)]
 struct Turns {
-    turns: HashMap<TurnKey, (u64, Arc<LiveTurn>)>,
-    /// Counter of generations and uses.
-    count: u64,
+    /// The longest unused turn is first.
+    turns: LinkedHashMap<TurnKey, Arc<LiveTurn>>,
+    /// Number of the last generation.
+    generation: u64,
 }
 
 impl TurnActivityHub {
     pub fn publish(&self, notebook: &NotebookId, activity: TurnActivity) {
         let key = (notebook.clone(), activity.turn_id.clone());
-        let mut turns = self.lock();
+        let mut turns = self.0.lock();
         let turn = turns.turn(key);
         turn.reply().take(activity, || {
-            turns.count += 1;
-            turns.count
+            turns.generation += 1;
+            turns.generation
         });
         turns.forget_some();
         drop(turns);
@@ -174,27 +176,20 @@ impl TurnActivityHub {
 
     /// Live activity of one turn. It is shared while it is held.
     pub fn follow(&self, notebook: &NotebookId, turn: &TurnId) -> Arc<LiveTurn> {
-        let mut turns = self.lock();
+        let mut turns = self.0.lock();
         turns.forget_some();
         turns.turn((notebook.clone(), turn.clone()))
     }
 
     /// Removes the activity of a turn that has ended.
     pub fn forget(&self, notebook: &NotebookId, turn: &TurnId) {
-        self.lock().turns.remove(&(notebook.clone(), turn.clone()));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Turns> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().turns.remove(&(notebook.clone(), turn.clone()));
     }
 }
 
 impl Turns {
     fn turn(&mut self, key: TurnKey) -> Arc<LiveTurn> {
-        self.count += 1;
-        let (used, turn) = self.turns.entry(key).or_default();
-        *used = self.count;
-        turn.clone()
+        self.turns.entry(key).or_insert_with(Arc::default).clone()
     }
 
     /// Removes the longest unused turn without followers, above the limit.
@@ -202,9 +197,8 @@ impl Turns {
         if self.turns.len() <= MAX_UNFOLLOWED {
             return;
         }
-        let unfollowed = self.turns.iter().filter(|(_, (_, turn))| turn.changed.receiver_count() == 0);
-        let oldest = unfollowed.min_by_key(|(_, (used, _))| *used).map(|(key, _)| key.clone());
-        if let Some(key) = oldest {
+        let oldest = self.turns.iter().find(|(_, turn)| turn.changed.receiver_count() == 0);
+        if let Some(key) = oldest.map(|(key, _)| key.clone()) {
             self.turns.remove(&key);
         }
     }
@@ -276,7 +270,7 @@ mod tests {
         for number in 0..MAX_UNFOLLOWED + 10 {
             hub.publish(&notebook, activity(&format!("t{number}"), 1, 1, delta(0, "x")));
         }
-        assert_eq!(hub.lock().turns.len(), MAX_UNFOLLOWED);
+        assert_eq!(hub.0.lock().turns.len(), MAX_UNFOLLOWED);
         assert!(Arc::ptr_eq(&followed, &hub.follow(&notebook, &"followed".parse().unwrap())));
     }
 }

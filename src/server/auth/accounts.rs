@@ -1,13 +1,14 @@
 //! The service behind every route and socket: authenticates tokens, and changes accounts with immediate effect.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use notarium_core::{Actor, Door, Millis, NotebookId, Revoked, Scope, ShareLinkId, TokenId, UserId, WorkspaceId};
 use notarium_store::accounts::{
     AccountChange, AccountError, AccountStore, AuditEntry, Coverage, MAX_ACCOUNT_PAGE, ShareLink, Token, TokenFilter,
     TokenHolder, TokenKind, TokenScopes, User,
 };
+use parking_lot::Mutex;
 use tokio::sync::{broadcast, mpsc};
 
 use super::account_status::GuestNames;
@@ -238,7 +239,7 @@ impl Accounts {
     /// Receiver of tokens and accounts that end for good, available once. Its owner withdraws what was requested with
     /// them.
     pub fn take_ended(&self) -> Option<mpsc::UnboundedReceiver<Revoked>> {
-        self.shared.ended_receiver.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.shared.ended_receiver.lock().take()
     }
 
     /// Tokens and accounts that the changes will end; asked before the changes are made.

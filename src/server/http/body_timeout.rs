@@ -1,7 +1,7 @@
 //! Bodies of requests: a deadline, so that a client cannot hold a request open by sending a byte now and then; and the
 //! drain of an unread body, so that the client can read an early error.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream, HttpBody};
@@ -11,6 +11,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use http::{HeaderValue, StatusCode, header};
+use parking_lot::Mutex;
 use tokio::time::{Instant, timeout};
 
 use crate::limits::ServerLimits;
@@ -100,7 +101,7 @@ pub async fn finish_body(request: Request, next: Next) -> Response {
     let lent = Arc::new(Mutex::new(lent));
     let reader = lent.clone();
     let body = Body::from_stream(stream::poll_fn(move |context| {
-        let mut lent = reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lent = reader.lock();
         lent.was_read = true;
         let next = std::task::ready!(lent.body.poll_next_unpin(context));
         lent.has_ended |= next.is_none();
@@ -109,7 +110,7 @@ pub async fn finish_body(request: Request, next: Next) -> Response {
     let mut response = next.run(Request::from_parts(parts, body)).await;
     // A handler that still reads the body while it answers keeps it.
     let Some(lent) = Arc::into_inner(lent) else { return response };
-    let mut left = lent.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut left = lent.into_inner();
     let is_over = left.has_ended || response.status() == StatusCode::SWITCHING_PROTOCOLS;
     let is_unsent = asks_first && !left.was_read;
     if !is_over && (is_unsent || !is_drained(&mut left.body).await) {

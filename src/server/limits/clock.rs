@@ -3,11 +3,12 @@
 //! [`Clock`] is the only place that reads the wall clock, so that tests can set it. It goes on if the wall clock is set
 //! back, and follows it again if it stays behind for a minute: a wrong clock does no lasting harm.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use notarium_core::Millis;
+use parking_lot::Mutex;
 
 /// Source of the time. Cheap to clone.
 #[derive(Clone)]
@@ -95,7 +96,7 @@ impl MonotonicClock {
     }
 
     fn now(&self) -> Millis {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.now(millis(self.started.elapsed()), wall())
     }
 }

@@ -10,10 +10,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use notarium_core::{Actor, Command, LimitName, NotebookId, Rejection, UserId, WorkspaceId};
 use notarium_store::NotebookSize;
+use parking_lot::Mutex;
 
 use crate::limits::{Quota, Quotas};
 
@@ -107,15 +107,11 @@ impl UsageCounters {
         &self.quotas
     }
 
-    fn state(&self) -> MutexGuard<'_, UsageState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     // --- counting ---
 
     /// Changes the counters of a notebook, and those of its accounts.
     fn change(&self, id: &NotebookId, change: impl FnOnce(&mut NotebookUsage)) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let UsageState { notebooks, accounts, full } = &mut *state;
         if !notebooks.contains_key(id) {
             notebooks.insert(id.clone(), NotebookUsage::default());
@@ -140,7 +136,7 @@ impl UsageCounters {
 
     /// Forgets the bytes counted so far: call before the store is asked for its sizes, which contain them.
     pub fn begin_count(&self) {
-        let ids: Vec<NotebookId> = self.state().notebooks.keys().cloned().collect();
+        let ids: Vec<NotebookId> = self.state.lock().notebooks.keys().cloned().collect();
         for id in ids {
             self.change(&id, |notebook| (notebook.log_bytes, notebook.blob_bytes) = (0, 0));
         }
@@ -184,7 +180,7 @@ impl UsageCounters {
     /// True if enough was recorded since the last measurement. A state over its limit is measured after any append: it
     /// may have shrunk.
     pub fn is_to_be_measured(&self, id: &NotebookId) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         let Some(notebook) = state.notebooks.get(id) else { return false };
         let is_full = notebook.state_bytes >= self.quotas.state_bytes;
         notebook.unmeasured_bytes >= self.quotas.state_bytes / 16 || (is_full && notebook.unmeasured_bytes > 0)
@@ -207,12 +203,12 @@ impl UsageCounters {
     // --- looking ---
 
     pub fn of(&self, account: &Account) -> Used {
-        self.state().accounts.get(account).copied().unwrap_or_default()
+        self.state.lock().accounts.get(account).copied().unwrap_or_default()
     }
 
     /// Usage of all accounts that use anything.
     pub fn all(&self) -> Vec<(Account, Used)> {
-        let state = self.state();
+        let state = self.state.lock();
         let used = state.accounts.iter().filter(|(_, used)| **used != Used::default());
         used.map(|(account, used)| (account.clone(), *used)).collect()
     }
@@ -250,7 +246,7 @@ impl UsageCounters {
     }
 
     fn check_growth(&self, id: &NotebookId) -> Result<(), Rejection> {
-        let state = self.state();
+        let state = self.state.lock();
         let Some(notebook) = state.notebooks.get(id) else { return Ok(()) };
         if notebook.state_bytes >= self.quotas.state_bytes {
             return Err(LimitName::NotebookState.refusal(self.quotas.state_bytes, format!(
@@ -270,7 +266,7 @@ impl UsageCounters {
 
     /// Refuses `bytes` more in blobs, if that exceeds the quota of any account of the notebook.
     pub fn check_blob(&self, id: &NotebookId, bytes: u64) -> Result<(), Rejection> {
-        let state = self.state();
+        let state = self.state.lock();
         let Some(notebook) = state.notebooks.get(id) else { return Ok(()) };
         let accounts = notebook.accounts();
         drop(state);
@@ -294,7 +290,7 @@ impl UsageCounters {
     /// Refuses a notebook of another account, if the workspace is over its quota.
     pub fn check_place(&self, id: &NotebookId, workspace: &WorkspaceId) -> Result<(), Rejection> {
         let account = Account::Workspace(workspace.clone());
-        let is_there = self.state().notebooks.get(id).is_some_and(|one| one.workspace.as_ref() == Some(workspace));
+        let is_there = self.state.lock().notebooks.get(id).is_some_and(|one| one.workspace.as_ref() == Some(workspace));
         if is_there { Ok(()) } else { self.check_new(&account) }
     }
 }

@@ -1,13 +1,15 @@
 //! Reads code off the rooms' tasks: judges its risk, and finds the names that cells use and define. Answers are cached by
 //! the hash of the sources.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::Hash;
+use std::sync::Arc;
 use std::time::Duration;
 
+use hashlink::LruCache;
 use notarium_core::reactive::{CodeNames, CodeText};
 use notarium_core::{Judgement, JudgementQuery, Risk};
 use notarium_judge::{CellNames, Grade, cell_names, sql_cell_names};
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
@@ -151,36 +153,22 @@ fn of_core(names: CellNames) -> CodeNames {
 
 const MAX_KEPT: usize = 1_024;
 
-/// Cache shared by all callers.
+/// Cache shared by all callers, of the answers that were used last.
 #[derive(Debug)]
-pub struct Memo<K, V>(Mutex<MemoEntries<K, V>>);
+pub struct Memo<K, V>(Mutex<LruCache<K, V>>);
 
-#[derive(Debug)]
-struct MemoEntries<K, V> {
-    answers: BTreeMap<K, V>,
-    /// Keys from the oldest to the newest.
-    keys: VecDeque<K>,
-}
-
-impl<K, V> Default for Memo<K, V> {
+impl<K: Eq + Hash, V> Default for Memo<K, V> {
     fn default() -> Self {
-        Self(Mutex::new(MemoEntries { answers: BTreeMap::new(), keys: VecDeque::new() }))
+        Self(Mutex::new(LruCache::new(MAX_KEPT)))
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Memo<K, V> {
+impl<K: Eq + Hash, V: Clone> Memo<K, V> {
     pub fn get(&self, key: &K) -> Option<V> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).answers.get(key).cloned()
+        self.0.lock().get(key).cloned()
     }
 
     pub fn keep(&self, key: K, answer: V) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.answers.insert(key.clone(), answer).is_none() {
-            kept.keys.push_back(key);
-        }
-        while kept.keys.len() > MAX_KEPT {
-            let oldest = kept.keys.pop_front();
-            oldest.and_then(|oldest| kept.answers.remove(&oldest));
-        }
+        self.0.lock().insert(key, answer);
     }
 }

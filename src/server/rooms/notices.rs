@@ -1,34 +1,24 @@
 //! Queue of notices for components that act for assistants.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
-
+use hashlink::LinkedHashMap;
 use notarium_assistant::host::ChangeNotice;
 use notarium_core::{NotebookId, Version};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// Notices to take: one per notebook, with its latest version, in the order in which the first came.
 #[derive(Debug, Default)]
 pub struct NoticeQueue {
-    waiting: Mutex<WaitingNotices>,
+    waiting: Mutex<LinkedHashMap<NotebookId, Version>>,
     came: Notify,
-}
-
-#[derive(Debug, Default)]
-struct WaitingNotices {
-    order: VecDeque<NotebookId>,
-    versions: HashMap<NotebookId, Version>,
 }
 
 impl NoticeQueue {
     pub(crate) fn put(&self, notebook: NotebookId, version: Version) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let WaitingNotices { order, versions } = &mut *waiting;
-        let latest = versions.entry(notebook).or_insert_with_key(|notebook| {
-            order.push_back(notebook.clone());
-            version
-        });
-        *latest = version.max(*latest);
+        let mut waiting = self.waiting.lock();
+        let latest = waiting.get(&notebook).map_or(version, |known| version.max(*known));
+        // An earlier notice of the notebook keeps its place in the queue.
+        waiting.replace(notebook, latest);
         drop(waiting);
         self.came.notify_one();
     }
@@ -47,9 +37,7 @@ impl NoticeQueue {
     }
 
     fn pop(&self) -> Option<ChangeNotice> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let notebook = waiting.order.pop_front()?;
-        let version = waiting.versions.remove(&notebook).unwrap_or_default();
+        let (notebook, version) = self.waiting.lock().pop_front()?;
         Some(ChangeNotice { notebook, version })
     }
 }

@@ -8,14 +8,15 @@
 //! Registry of a server's connections by number, with the outboxes that rooms send to.
 
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use dashmap::DashMap;
 use notarium_core::RawJson;
 use notarium_sync::ClientId;
 use notarium_wire::frame::SharedText;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// Bytes of queued frames above which the connection is closed: its reader does not even take answers.
@@ -58,11 +59,6 @@ struct OutboxParts {
 }
 
 impl OutboxParts {
-    /// Ignores poisoning: every change of the state is a single step.
-    fn state(&self) -> MutexGuard<'_, OutboxState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn push(&self, state: &mut OutboxState, frame: Frame) {
         state.bytes += frame.size_bytes();
         state.frames.push(frame);
@@ -87,7 +83,7 @@ impl Outbox {
     /// Queues a frame that must not be lost (answers, errors, `welcome`). False if the connection has ended, or if its
     /// backlog is so large that it is closed now.
     pub fn send(&self, frame: Frame) -> bool {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         if state.bytes > MAX_BACKLOG_BYTES {
             state.is_closed = true;
             self.0.ready.notify_one();
@@ -101,7 +97,7 @@ impl Outbox {
 
     /// Queues a frame that can be sent again later, unless the queue is full.
     pub fn offer(&self, frame: Frame) -> Offered {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         if state.is_closed {
             return Offered::Closed;
         }
@@ -137,7 +133,7 @@ impl Outbox {
 
     /// Calls `wake` when the queue is empty, immediately if it is now.
     pub(super) fn when_drained(&self, wake: impl FnOnce() + Send + 'static) {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         if !state.frames.is_empty() {
             state.on_drained.push(Box::new(wake));
             return;
@@ -148,12 +144,12 @@ impl Outbox {
 
     /// Ends the connection after the queued frames.
     pub fn close(&self) {
-        self.0.state().is_closed = true;
+        self.0.state.lock().is_closed = true;
         self.0.ready.notify_one();
     }
 
     pub fn is_closed(&self) -> bool {
-        self.0.state().is_closed
+        self.0.state.lock().is_closed
     }
 }
 
@@ -170,7 +166,7 @@ impl OutboxReceiver {
 
     /// Takes the queued frames. `None`: there are none yet.
     fn take(&self, buffer: &mut Vec<Frame>) -> Option<bool> {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         if state.frames.is_empty() {
             return state.is_closed.then_some(false);
         }
@@ -189,7 +185,7 @@ impl OutboxReceiver {
 
 impl Drop for OutboxReceiver {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         *state = OutboxState { is_closed: true, ..OutboxState::default() };
     }
 }

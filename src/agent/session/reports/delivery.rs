@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
+use hashlink::LinkedHashMap;
 use notarium_client::{CommandError, CommandSender};
 use notarium_core::{Command, ExecutionId, ExecutionReport, NotebookId, Output, RejectionCode};
 use tokio::sync::mpsc;
@@ -174,9 +175,8 @@ struct ReportRefusal {
     pub expected_seq: Option<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct RunDelivery {
-    id: ExecutionId,
     last_seq: u64,
     /// Notices of reports that were given up, for the end of the run.
     notes: Vec<String>,
@@ -189,8 +189,8 @@ struct RunDelivery {
 /// Progress of a session's runs in the log.
 #[derive(Debug, Default)]
 struct Delivery {
-    /// Runs in the order in which they began.
-    runs: VecDeque<RunDelivery>,
+    /// The run whose last report is oldest is first.
+    runs: LinkedHashMap<ExecutionId, RunDelivery>,
 }
 
 impl Delivery {
@@ -303,20 +303,10 @@ impl Delivery {
     }
 
     fn run(&mut self, id: &ExecutionId) -> &mut RunDelivery {
-        let at = self.runs.iter().rposition(|run| run.id == *id).unwrap_or_else(|| {
-            if self.runs.len() == MAX_RUNS {
-                self.runs.pop_front();
-            }
-            self.runs.push_back(RunDelivery {
-                id: id.clone(),
-                last_seq: 0,
-                notes: Vec::new(),
-                is_full: false,
-                gap_at: None,
-            });
-            self.runs.len() - 1
-        });
-        &mut self.runs[at]
+        if self.runs.len() == MAX_RUNS && !self.runs.contains_key(id) {
+            self.runs.pop_front();
+        }
+        self.runs.entry(id.clone()).or_insert_with(RunDelivery::default)
     }
 }
 

@@ -21,7 +21,7 @@ async fn only_the_agent_that_was_asked_gets_the_bytes_and_once() {
     assert_eq!(transfers.to_agent(&agent, "t").unwrap().count().await, 1);
     assert!(transfers.to_agent(&agent, "t").is_none(), "a second time");
     drop(request);
-    assert!(transfers.state().open.is_empty());
+    assert!(transfers.0.lock().open.is_empty());
 }
 
 #[tokio::test]

@@ -1,6 +1,5 @@
 //! The OpenID Connect provider: its discovery document, its claims about people, and the HTTP requests to it, with limits.
 
-use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -14,6 +13,7 @@ use openidconnect::{
     EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge,
     PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, SignatureVerificationError, TokenResponse,
 };
+use parking_lot::RwLock;
 use reqwest::Url;
 use reqwest::redirect::Policy;
 use secrecy::ExposeSecret;
@@ -133,7 +133,7 @@ impl Provider {
 
     /// Discovery document, cached since that time or read now.
     async fn known(&self, since: Millis) -> Result<DiscoveryDocument, String> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self.known.read().clone();
         match known.filter(|known| known.at >= since) {
             Some(known) => Ok(known),
             None => self.discover().await,
@@ -150,7 +150,7 @@ impl Provider {
         let metadata = found.map_err(|error| with_causes(&error))?;
         self.check_addresses(&metadata)?;
         let known = DiscoveryDocument { metadata, at: self.clock.now() };
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
+        *self.known.write() = Some(known.clone());
         Ok(known)
     }
 

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufReader, Read};
-use std::sync::{Mutex, PoisonError};
 
 use bytes::{Buf, Bytes};
 use futures_util::stream::BoxStream;
@@ -12,6 +11,7 @@ use http::StatusCode;
 use notarium_core::{BlobPart, NotebookId, Output};
 use notarium_store::BlobError;
 use notarium_wire::ipynb::{CellOutput, LongValue, MAX_DEPTH, is_json_mime, long_mark};
+use parking_lot::Mutex;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc::{self, Receiver};
@@ -116,7 +116,7 @@ impl LongReading {
     pub async fn next(&mut self, notebooks: &Notebooks, notebook: &NotebookId) -> Result<String, Problem> {
         let mut piece = String::new();
         while piece.len() < PIECE_BYTES {
-            let blob = self.blob.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let blob = self.blob.get_mut();
             if let Some(reading) = blob {
                 match reading.next().await {
                     Some(bytes) => self.push(&bytes?, &mut piece)?,
