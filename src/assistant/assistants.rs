@@ -26,7 +26,7 @@ use notarium_core::{
 };
 use reasoning::SealedReasoning;
 use tokio::sync::{Notify, watch};
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -273,8 +273,8 @@ impl Runtime {
     }
 
     /// Spawns a task that the stop of the runtime aborts.
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
-        self.tasks.spawn(self.stopping.clone().run_until_cancelled_owned(task)).abort_handle()
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<Option<()>> {
+        self.tasks.spawn(self.stopping.clone().run_until_cancelled_owned(task))
     }
 
     fn wake(self: &Arc<Self>, notebook: &NotebookId) {

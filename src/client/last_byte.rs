@@ -1,13 +1,12 @@
 //! A stream that records the time of its last byte: a large message on a slow line may take longer than the allowed silence.
 
-use std::io;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use parking_lot::Mutex;
+use tokio::io::AsyncRead;
 use tokio::time::{Instant, sleep_until};
+use tokio_util::io::InspectReader;
 
 /// The time of the last byte. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -15,11 +14,11 @@ pub struct LastByte(Arc<Mutex<Instant>>);
 
 impl LastByte {
     fn note(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.0.lock() = Instant::now();
     }
 
     fn get(&self) -> Instant {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock()
     }
 
     /// Returns when no byte has come for `silence`. Cancel safe.
@@ -34,47 +33,19 @@ impl LastByte {
     }
 }
 
-/// Records the time of each byte that is read.
-#[derive(Debug)]
-pub struct TimedStream<S> {
-    stream: S,
-    last_byte: LastByte,
-}
+/// A stream that calls a function for the bytes that are read.
+pub type TimedStream<S> = InspectReader<S, Box<dyn FnMut(&[u8]) + Send>>;
 
-impl<S> TimedStream<S> {
-    pub fn new(stream: S) -> (Self, LastByte) {
-        let last_byte = LastByte(Arc::new(Mutex::new(Instant::now())));
-        (Self { stream, last_byte: last_byte.clone() }, last_byte)
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let result = ready!(Pin::new(&mut self.stream).poll_read(context, buffer));
-        if buffer.filled().len() > before {
-            self.last_byte.note();
+/// Records the time of each byte that is read from the stream.
+pub fn timed<S: AsyncRead>(stream: S) -> (TimedStream<S>, LastByte) {
+    let last_byte = LastByte(Arc::new(Mutex::new(Instant::now())));
+    let noted = last_byte.clone();
+    let note = move |bytes: &[u8]| {
+        if !bytes.is_empty() {
+            noted.note();
         }
-        Poll::Ready(result)
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
+    };
+    (InspectReader::new(stream, Box::new(note)), last_byte)
 }
 
 #[cfg(test)]
@@ -85,7 +56,7 @@ mod tests {
     #[tokio::test]
     async fn each_byte_of_a_large_message_ends_the_silence() {
         let (mut server, client) = tokio::io::duplex(16);
-        let (mut client, last_byte) = TimedStream::new(client);
+        let (mut client, last_byte) = timed(client);
         for _ in 0..10 {
             let before = last_byte.get();
             server.write_all(b"x").await.unwrap();

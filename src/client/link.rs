@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, http};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::last_byte::{LastByte, TimedStream};
+use crate::last_byte::{LastByte, TimedStream, timed};
 use crate::outbox::{SentCommands, frame_of};
 use crate::{
     CommandError, ConnectError, ConnectOptions, ConnectionEvent, SOCKET_PATH, http_address, install_tls_provider,
@@ -364,7 +364,7 @@ async fn open(address: &str, config: WebSocketConfig) -> Result<(Socket, LastByt
     let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("wss") { 443 } else { 80 });
     let stream = TcpStream::connect(format!("{host}:{port}")).await?;
     stream.set_nodelay(true)?;
-    let (stream, last_byte) = TimedStream::new(stream);
+    let (stream, last_byte) = timed(stream);
     let (socket, _) = tokio_tungstenite::client_async_tls_with_config(request, stream, Some(config), None).await?;
     Ok((socket, last_byte))
 }

@@ -33,8 +33,7 @@ use notarium_store::{EventStore, MAX_SNAPSHOT_GAP};
 use notarium_sync::{Caller, RoomConfig, UndecodedCommand};
 use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
-use tokio::task::AbortHandle;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::auth::Authenticated;
 use crate::limits::clock::Clock;
@@ -88,7 +87,7 @@ pub struct Rooms {
     open: DashMap<NotebookId, Inbox>,
     clients: Arc<Clients>,
     /// Alarms that reopen unloaded rooms in which tool calls will expire.
-    alarms: Alarms,
+    alarms: DashMap<NotebookId, AbortOnDropHandle<()>>,
     faults: Faults,
     list_lag: ListLag,
     usage: Arc<UsageCounters>,
@@ -130,7 +129,7 @@ impl Rooms {
             clock: config.clock,
             open: DashMap::new(),
             clients: Arc::default(),
-            alarms: Alarms::default(),
+            alarms: DashMap::new(),
             faults: Faults::default(),
             list_lag: ListLag::default(),
             usage,
@@ -404,37 +403,22 @@ fn stopping() -> Rejection {
     Rejection::new(RejectionCode::Unavailable, message)
 }
 
-/// One alarm per notebook.
-#[derive(Debug, Default)]
-struct Alarms(DashMap<NotebookId, AbortHandle>);
-
-impl Alarms {
-    fn clear(&self) {
-        self.0.retain(|_, alarm| {
-            alarm.abort();
-            false
-        });
-    }
-}
-
 impl Rooms {
     /// Opens the notebook at `at`; replaces its earlier alarm.
     fn open_at(self: &Arc<Self>, id: &NotebookId, at: Millis) {
         let wait = Duration::from_millis(at.saturating_sub(self.clock.now()));
         let (rooms, notebook) = (Arc::downgrade(self), id.clone());
         // Locks the entry first, so that the alarm cannot remove it before it is inserted.
-        let entry = self.alarms.0.entry(id.clone());
-        if let Entry::Occupied(earlier) = &entry {
-            earlier.get().abort();
-        }
+        let entry = self.alarms.entry(id.clone());
         let alarm = tokio::spawn(async move {
             tokio::time::sleep(wait).await;
             if let Some(rooms) = rooms.upgrade() {
-                rooms.alarms.0.remove(&notebook);
+                // Removal aborts this task at its next pause, and it has none.
+                rooms.alarms.remove(&notebook);
                 rooms.open(&notebook);
             }
         });
-        entry.insert(alarm.abort_handle());
+        entry.insert(AbortOnDropHandle::new(alarm));
     }
 }
 

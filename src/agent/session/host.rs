@@ -13,8 +13,9 @@ use notarium_wire::{
     ClientMessage, CommMessage, KernelAnswer, KernelQuestionMessage, QuestionKind, QuestionRefusal, SendCommMessage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::reports::blobs::OverflowFile;
 use super::reports::delivery::{ReportJob, Reporter};
@@ -76,7 +77,7 @@ impl HostHandle {
 
 enum HostedKernel {
     No,
-    Starting(JoinHandle<Result<Kernel, LaunchError>>),
+    Starting(AbortOnDropHandle<Result<Kernel, LaunchError>>),
     Yes(Kernel),
 }
 
@@ -84,7 +85,7 @@ impl HostedKernel {
     /// A launch that fails.
     fn fails(why: &str) -> Self {
         let failed = LaunchError::Connect(why.to_owned());
-        Self::Starting(tokio::spawn(async { Err(failed) }))
+        Self::Starting(AbortOnDropHandle::new(tokio::spawn(async { Err(failed) })))
     }
 }
 
@@ -238,8 +239,8 @@ impl Host {
         };
         let (sender, events) = mpsc::channel(MAX_WAITING_EVENTS);
         self.events = Some(events);
-        self.launched =
-            HostedKernel::Starting(tokio::spawn(Kernel::launch(kernelspec, self.options.launch.clone(), sender)));
+        let launching = tokio::spawn(Kernel::launch(kernelspec, self.options.launch.clone(), sender));
+        self.launched = HostedKernel::Starting(AbortOnDropHandle::new(launching));
     }
 
     async fn execute(&mut self, request: ExecuteRequest) {
@@ -292,8 +293,7 @@ impl Host {
                 let timeout = if in_a_hurry { usual.min(HURRIED_SHUTDOWN) } else { usual };
                 tokio::spawn(kernel.shutdown(timeout));
             }
-            HostedKernel::Starting(launching) => {
-                launching.abort();
+            HostedKernel::Starting(_) => {
                 self.events = None;
                 self.launched = HostedKernel::fails("stopped while it was started");
             }
@@ -302,9 +302,7 @@ impl Host {
     }
 
     fn kill(&mut self) {
-        if let HostedKernel::Starting(launching) = std::mem::replace(&mut self.launched, HostedKernel::No) {
-            launching.abort();
-        }
+        self.launched = HostedKernel::No;
         self.events = None;
     }
 

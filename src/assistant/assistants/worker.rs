@@ -16,8 +16,8 @@ use notarium_core::{
 };
 use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::executor::{CallEffects, CallOutcome, ToolTask, execute};
 use super::model_call::{ModelCall, ModelCallUpdate, TaskReport};
@@ -56,15 +56,7 @@ struct TurnState {
     started: Version,
     record: Record,
     live: Live,
-    model_call: Option<AbortHandle>,
-}
-
-impl Drop for TurnState {
-    fn drop(&mut self) {
-        if let Some(call) = &self.model_call {
-            call.abort();
-        }
-    }
+    model_call: Option<AbortOnDropHandle<Option<()>>>,
 }
 
 /// Result of one step of a turn or a call.

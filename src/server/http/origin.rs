@@ -10,6 +10,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, StatusCode, Uri, header};
+use reqwest::Url;
 
 use crate::http::problem::Problem;
 
@@ -33,17 +34,16 @@ pub struct InvalidOrigin(String);
 impl AllowedOrigins {
     /// Allows this machine's loopback names, at the port that the server is bound to.
     pub fn loopback(port: u16) -> Self {
-        let mut lists = OriginLists::default();
-        for host in ["localhost", "127.0.0.1", "[::1]"] {
-            lists.allow("http", &with_port("http", host, Some(port)));
-        }
-        Self(Arc::new(lists))
+        let own = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{port}"));
+        own.iter().fold(Self::default(), |allowed, origin| allowed.clone().and(origin).unwrap_or(allowed))
     }
 
     /// Also allows this public address, and its `Host`.
-    pub fn and(mut self, origin: &str) -> Result<Self, InvalidOrigin> {
-        let (scheme, authority) = parse_origin(origin).ok_or_else(|| InvalidOrigin(origin.to_owned()))?;
-        Arc::make_mut(&mut self.0).allow(&scheme, &authority);
+    pub fn and(mut self, text: &str) -> Result<Self, InvalidOrigin> {
+        let origin = parse_origin(text).ok_or_else(|| InvalidOrigin(text.to_owned()))?;
+        let lists = Arc::make_mut(&mut self.0);
+        lists.hosts.extend(origin.split_once("://").map(|(_, host)| host.to_owned()));
+        lists.origins.insert(origin);
         Ok(self)
     }
 
@@ -81,13 +81,6 @@ impl AllowedOrigins {
     }
 }
 
-impl OriginLists {
-    fn allow(&mut self, scheme: &str, authority: &str) {
-        self.hosts.insert(authority.to_owned());
-        self.origins.insert(format!("{scheme}://{authority}"));
-    }
-}
-
 /// The only value of a header; an error if there are several, or if it is not text.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ()> {
     let mut values = headers.get_all(name).iter();
@@ -98,23 +91,12 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>
     }
 }
 
-/// Authority as browsers write it: the scheme's default port is left out.
-fn with_port(scheme: &str, host: &str, port: Option<u16>) -> String {
-    match port {
-        None => host.to_owned(),
-        Some(80) if scheme == "http" => host.to_owned(),
-        Some(443) if scheme == "https" => host.to_owned(),
-        Some(port) => format!("{host}:{port}"),
-    }
-}
-
-fn parse_origin(text: &str) -> Option<(String, String)> {
-    let uri: Uri = text.parse().ok()?;
-    let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"))?;
-    let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'))?;
-    let is_bare = matches!(uri.path(), "" | "/") && uri.query().is_none();
-    let host = authority.host().to_ascii_lowercase();
-    (is_bare && !host.is_empty()).then(|| (scheme.to_owned(), with_port(scheme, &host, authority.port_u16())))
+/// The origin as browsers write it: without the scheme's default port.
+fn parse_origin(text: &str) -> Option<String> {
+    let url = Url::parse(text).ok()?;
+    let is_web = matches!(url.scheme(), "http" | "https");
+    let is_bare = url.path() == "/" && url.query().is_none() && url.username().is_empty() && url.password().is_none();
+    (is_web && is_bare).then(|| url.origin().ascii_serialization())
 }
 
 /// Outermost layer: `axum::middleware::from_fn_with_state(allowed, check_origin)`.

@@ -9,62 +9,66 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use notarium_core::Rejection;
 use notarium_sync::Caller;
 use notarium_wire::{AckMessage, CommandMessage, RejectMessage, ServerMessage};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use parking_lot::Mutex;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
+use tokio_util::io::InspectReader;
 
 use crate::agents::frame;
 use crate::limits::Heartbeat;
 use crate::rooms::{Outbox, ReplyTo};
 
-/// Time of a connection's last sign of life, and the interval of pings. Cheap to clone.
+/// Time of a connection's last sign of life, and its heartbeat. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Pulse(Arc<PulseState>);
+pub struct Pulse(Arc<Mutex<PulseState>>);
 
 #[derive(Debug)]
 struct PulseState {
-    began: Instant,
-    /// Nanoseconds from `began` to the last sign of life.
-    last_ns: AtomicU64,
-    ping_ms: AtomicU64,
-    silence_ms: AtomicU64,
+    last: Instant,
+    heartbeat: Heartbeat,
 }
 
 impl Pulse {
     pub fn new(heartbeat: Heartbeat) -> Self {
-        let (last_ns, ping_ms, silence_ms) = Default::default();
-        let pulse = Self(Arc::new(PulseState { began: Instant::now(), last_ns, ping_ms, silence_ms }));
-        pulse.set(heartbeat);
-        pulse
+        Self(Arc::new(Mutex::new(PulseState { last: Instant::now(), heartbeat })))
     }
 
     /// Sets the interval of pings and the allowed silence.
     pub fn set(&self, heartbeat: Heartbeat) {
-        self.0.ping_ms.store(whole_millis(heartbeat.ping), Ordering::Relaxed);
-        self.0.silence_ms.store(whole_millis(heartbeat.silence), Ordering::Relaxed);
+        self.0.lock().heartbeat = heartbeat;
     }
 
     /// Interval of pings.
     pub fn ping_interval(&self) -> Duration {
-        Duration::from_millis(self.0.ping_ms.load(Ordering::Relaxed).max(1))
+        self.0.lock().heartbeat.ping.max(Duration::from_millis(1))
+    }
+
+    /// Resets the timer for bytes that are read from the stream.
+    pub fn reader<S: AsyncRead>(&self, stream: S) -> TimedReader<S> {
+        let pulse = self.clone();
+        let note = move |bytes: &[u8]| {
+            if !bytes.is_empty() {
+                pulse.beat();
+            }
+        };
+        InspectReader::new(stream, Box::new(note))
     }
 
     fn beat(&self) {
-        let now_ns = u64::try_from(self.0.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.0.last_ns.fetch_max(now_ns, Ordering::Relaxed);
+        self.0.lock().last = Instant::now();
     }
 
     /// End of the client's allowed silence, counted from `since` at the earliest.
     fn end_of_silence(&self, since: Instant) -> Instant {
-        let last = self.0.began + Duration::from_nanos(self.0.last_ns.load(Ordering::Relaxed));
-        last.max(since) + Duration::from_millis(self.0.silence_ms.load(Ordering::Relaxed))
+        let state = self.0.lock();
+        state.last.max(since) + state.heartbeat.silence
     }
 
     /// Resolves at the end of the allowed silence. Cancel safe.
@@ -79,31 +83,8 @@ impl Pulse {
     }
 }
 
-fn whole_millis(duration: Duration) -> u64 {
-    duration.as_millis().try_into().unwrap_or(u64::MAX)
-}
-
 /// Reader that resets the timer for bytes read.
-#[derive(Debug)]
-pub struct TimedReader<S> {
-    pub stream: S,
-    pub pulse: Pulse,
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for TimedReader<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let result = ready!(Pin::new(&mut self.stream).poll_read(context, buffer));
-        if buffer.filled().len() > before {
-            self.pulse.beat();
-        }
-        Poll::Ready(result)
-    }
-}
+pub type TimedReader<S> = InspectReader<S, Box<dyn FnMut(&[u8]) + Send>>;
 
 /// Writer that resets the timer for bytes accepted after some were refused.
 #[derive(Debug)]
@@ -194,7 +175,7 @@ mod tests {
     async fn each_byte_that_is_read_is_a_sign_of_life_and_the_end_is_none() {
         let (mut client, server) = tokio::io::duplex(1 << 10);
         let (pulse, since) = (Pulse::new(HEARTBEAT), Instant::now());
-        let mut server = TimedReader { stream: server, pulse: pulse.clone() };
+        let mut server = pulse.reader(server);
         assert_eq!(pulse.end_of_silence(since), since + HEARTBEAT.silence);
         for _ in 0..10 {
             let before = pulse.end_of_silence(since);

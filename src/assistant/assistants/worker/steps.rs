@@ -70,7 +70,7 @@ impl Worker {
         let Some(turn_state) = self.turns.get_mut(&acting.id) else { return Ok(()) };
         turn_state.live.is_calling_model = true;
         turn_state.live.is_model_call_lost = false;
-        turn_state.model_call = Some(self.runtime.spawn(call.make()));
+        turn_state.model_call = Some(AbortOnDropHandle::new(self.runtime.spawn(call.make())));
         Ok(())
     }
 
