@@ -14,7 +14,6 @@ pub mod call_pace;
 pub mod calls;
 pub mod chat;
 pub mod revocation;
-pub mod turn_activity;
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -54,7 +53,6 @@ use crate::rooms::Identity;
 use crate::rooms::notices::NoticeQueue;
 use call_pace::{CallPace, CallPaceKey};
 use parking_lot::RwLock;
-use turn_activity::TurnActivityHub;
 
 /// The assistants' host. Cheap to clone. It keeps the server's data open: drop it when the server stops.
 #[derive(Clone)]
@@ -70,8 +68,6 @@ pub struct AssistantState {
     pub notices: NoticeQueue,
     /// Notebooks where assistants were asked with tokens that may expire.
     pub expiring: NoticeQueue,
-    /// Live activity, outside the log.
-    pub turn_activity: TurnActivityHub,
     /// True if an assistants' host runs here. Otherwise turns get no answer.
     pub are_here: bool,
     /// Models of the assistants that run here, the default first.
@@ -87,7 +83,6 @@ impl AssistantState {
         Self {
             notices: NoticeQueue::default(),
             expiring: NoticeQueue::default(),
-            turn_activity: TurnActivityHub::default(),
             are_here,
             models,
             mcp: McpMount::default(),
@@ -344,7 +339,6 @@ impl NotebookHost for AssistantHost {
     }
 
     fn publish(&self, notebook: &NotebookId, activity: TurnActivity) {
-        self.assistants.turn_activity.publish(notebook, activity.clone());
         self.notebooks.rooms.publish(notebook, activity);
     }
 

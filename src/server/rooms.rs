@@ -12,6 +12,7 @@ pub mod notices;
 mod outbox;
 pub(crate) mod snapshot;
 mod stored;
+mod subscription;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ pub use catalog::{catalog_entry, catch_up_catalog, owners, subject_key};
 pub use judge::{Judge, Memo, Names};
 pub use notarium_sync::{ClientId, DecodedCommand, Identity, Input, ReadState, ReplyTo, Submission};
 pub use outbox::{ClientRegistration, Frame, Offered, Outbox, OutboxReceiver};
+pub use subscription::{News, Subscription};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,6 +4,7 @@ mod clients;
 mod commands;
 mod comms;
 mod faults;
+mod followers;
 mod judging;
 mod kernels;
 mod maintenance;

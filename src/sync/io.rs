@@ -6,8 +6,8 @@ use std::sync::Arc;
 use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
     AccountStatuses, Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
-    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Past, RawJson, Rejection, Role, Stored,
-    Version,
+    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Past, RawJson, Recorded, Rejection, Role,
+    Stored, Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
@@ -37,6 +37,11 @@ pub enum Input {
         client: ClientId,
         identity: Arc<Identity>,
         message: SubscribeMessage,
+    },
+    /// Subscribes a client in this process: it gets events and activity as values, not as frames.
+    Follow {
+        client: ClientId,
+        identity: Arc<Identity>,
     },
     Unsubscribe {
         client: ClientId,
@@ -218,6 +223,24 @@ pub enum Output {
         clients: Vec<ClientId>,
         from: Version,
         text: String,
+    },
+    /// Sends an in-process subscriber its position, at first and after a gap: it reads the log up to `version`, then it knows all but the
+    /// text of unfinished replies, which `activity` has from their beginning. Like `Send`. From here on it gets events again.
+    Following {
+        client: ClientId,
+        version: Version,
+        activity: Vec<TurnActivity>,
+    },
+    /// Sends one commit to in-process subscribers; treated like `Events`.
+    Committed {
+        clients: Vec<ClientId>,
+        events: Arc<[Recorded]>,
+        payload_bytes: usize,
+    },
+    /// Sends live activity to in-process subscribers; treated like `Events`.
+    Activity {
+        clients: Vec<ClientId>,
+        activity: Arc<[TurnActivity]>,
     },
     /// Sends one frame to many clients; it may be dropped without loss.
     Presence {

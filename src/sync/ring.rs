@@ -66,7 +66,7 @@ impl Ring {
     }
 
     /// Caches the last pushed event decoded as well, if its cell has late edits.
-    pub(crate) fn note(&mut self, recorded: Recorded) {
+    pub(crate) fn note(&mut self, recorded: &Recorded) {
         self.late_edits.note(recorded);
     }
 
@@ -251,10 +251,10 @@ impl LateEdits {
     }
 
     /// Adds an event that follows all others.
-    pub(crate) fn note(&mut self, recorded: Recorded) {
+    pub(crate) fn note(&mut self, recorded: &Recorded) {
         let events = recorded.event.subject().and_then(|subject| self.by_cell.get_mut(subject));
         if let Some(events) = events {
-            events.push_back(Arc::new(recorded));
+            events.push_back(Arc::new(recorded.clone()));
         }
     }
 

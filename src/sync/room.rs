@@ -254,6 +254,7 @@ impl Room {
             Input::LoadFailed { reason } => self.take_load_failure(cycle, reason),
             Input::Command(submission) => self.take_command(cycle, submission),
             Input::Subscribe { client, identity, message } => self.take_subscribe(cycle, client, identity, message),
+            Input::Follow { client, identity } => self.take_follow(cycle, client, identity),
             Input::Read { identity, caller } => self.wait(cycle, WaitingRequest::Read { identity, caller }),
             Input::Unsubscribe { client } => self.leave(cycle, client),
             Input::IdentityChanged { client, identity } => self.take_identity(cycle, client, identity),

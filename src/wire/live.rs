@@ -89,6 +89,11 @@ impl PendingActivity {
         }
     }
 
+    /// Returns its pieces in order.
+    pub fn pieces(&self) -> &[TurnActivity] {
+        &self.0
+    }
+
     /// Empties the queue and returns its pieces in order.
     pub fn take(&mut self) -> Vec<TurnActivity> {
         std::mem::take(&mut self.0)

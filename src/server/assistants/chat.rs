@@ -1,7 +1,7 @@
-//! Follows one turn of an assistant: its events from the log, merged with the live reply.
+//! Follows one turn of an assistant: its events from the log and the room, with the activity that all subscribers of the
+//! notebook get.
 //!
-//! Disconnecting does not stop the turn; late followers replay the log; slow readers do not block it. Text that was
-//! written while a follower read arrives in one piece.
+//! Disconnecting does not stop the turn; late followers replay the log; slow readers do not block it.
 //!
 //! Position of a turn's follower: the `id` of each event that it is sent, with which it resumes.
 
@@ -12,54 +12,34 @@ mod transcript;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use notarium_core::{NotebookId, ToolCallPhase, TurnId, Version};
 use notarium_wire::rest::ChatEvent;
-use tokio::sync::watch;
-use tokio::time::Instant;
 
-use super::AssistantState;
 use super::calls;
-use super::turn_activity::LiveTurn;
 use crate::auth::Authenticated;
 use crate::http::problem::Problem;
 use crate::notebooks::Notebooks;
 use crate::notebooks::history::{KEEP_ALIVE, LogWatch};
+use crate::rooms::News;
 use transcript::{FollowerEvent, Transcript};
-
-/// Shortest time between two looks at the live reply.
-const PACE: Duration = Duration::from_millis(30);
 
 /// Streams a turn that began at `started`, after the cursor `resume`, while the follower may read the notebook.
 pub async fn stream(
     notebooks: Arc<Notebooks>,
-    assistants: Arc<AssistantState>,
     authenticated: Authenticated,
     notebook: NotebookId,
     turn_id: TurnId,
     started: Version,
     resume: Option<TurnCursor>,
 ) -> Result<Response, Problem> {
-    let head = notebooks.read(&authenticated, &notebook).await?.head;
-    let live = assistants.turn_activity.follow(&notebook, &turn_id);
-    let watch = LogWatch::start(notebooks, authenticated, &notebook, head.version, started.saturating_sub(1)).await?;
-    let follower = TurnFollower {
-        watch,
-        assistants,
-        activity: live.changes(),
-        live,
-        transcript: Transcript::new(turn_id.clone(), resume),
-        turn_id,
-        is_log_read: false,
-        next_look: Instant::now(),
-        ready: VecDeque::new(),
-    };
+    let watch = LogWatch::start(notebooks, authenticated, &notebook, started.saturating_sub(1)).await?;
+    let transcript = Transcript::new(turn_id, resume);
+    let follower = TurnFollower { watch, transcript, news: VecDeque::new(), ready: VecDeque::new() };
     let events = stream::unfold(follower, |mut follower| async move {
         let piece = follower.next().await?;
         Some((Ok::<_, Infallible>(follower.written(piece).await), follower))
@@ -70,39 +50,23 @@ pub async fn stream(
 /// State of one connection that follows a turn.
 struct TurnFollower {
     watch: LogWatch,
-    assistants: Arc<AssistantState>,
-    live: Arc<LiveTurn>,
-    activity: watch::Receiver<()>,
     transcript: Transcript,
-    turn_id: TurnId,
-    /// True if the log was read to its end.
-    is_log_read: bool,
-    /// Earliest time of the next look at the live reply.
-    next_look: Instant,
+    news: VecDeque<Arc<News>>,
     ready: VecDeque<FollowerEvent>,
 }
 
 impl TurnFollower {
     /// Next event. `None`: the end was sent, or the follower may read no more.
     async fn next(&mut self) -> Option<FollowerEvent> {
-        loop {
-            if let Some(piece) = self.ready.pop_front() {
-                return Some(piece);
-            }
-            if self.transcript.is_over() {
-                self.assistants.turn_activity.forget(self.watch.notebook(), &self.turn_id);
-                return None;
-            }
-            if !self.is_log_read {
-                self.read_log().await?;
-            } else if self.look_is_due() {
-                self.look();
+        while self.ready.is_empty() && !self.transcript.is_over() {
+            match self.news.front().map(|news| log_before(news)) {
+                None => self.news.extend(self.watch.news().await?),
+                Some(version) if self.watch.version < version => self.read_log().await?,
+                Some(_) => self.take_news(),
             }
             self.ready.extend(self.transcript.take());
-            if self.ready.is_empty() && self.is_log_read && !self.transcript.is_over() {
-                self.wait().await?;
-            }
         }
+        self.ready.pop_front()
     }
 
     async fn read_log(&mut self) -> Option<()> {
@@ -111,42 +75,22 @@ impl TurnFollower {
         for recorded in of_turns.filter_map(|stored| stored.typed().ok()) {
             self.transcript.see(&recorded);
         }
-        self.is_log_read = stored.is_empty();
-        if self.is_log_read {
-            // The log may now have reached an earlier live reply.
-            self.activity.mark_changed();
-        }
-        Some(())
+        (!stored.is_empty()).then_some(())
     }
 
-    fn look_is_due(&self) -> bool {
-        self.activity.has_changed().unwrap_or(false) && Instant::now() >= self.next_look
-    }
-
-    fn look(&mut self) {
-        self.activity.mark_unchanged();
-        self.transcript.see_live(&self.live.reply());
-        self.next_look = Instant::now() + PACE;
-    }
-
-    /// Waits for new events in the log or a due look at the live reply.
-    async fn wait(&mut self) -> Option<()> {
-        let (mut activity, next_look) = (self.activity.clone(), self.next_look);
-        let due = async move {
-            // The sender lives as long as this follower holds it.
-            if activity.changed().await.is_err() {
-                std::future::pending::<()>().await;
+    fn take_news(&mut self) {
+        let Some(news) = self.news.pop_front() else { return };
+        match &*news {
+            News::Position { activity, .. } => self.transcript.see_anew(activity),
+            News::Committed { events, .. } => {
+                for recorded in events.iter().filter(|recorded| recorded.envelope.version > self.watch.version) {
+                    self.transcript.see(recorded);
+                }
+                let last = events.last().map_or(0, |recorded| recorded.envelope.version);
+                self.watch.version = last.max(self.watch.version);
             }
-            tokio::time::sleep_until(next_look).await;
-        };
-        tokio::select! {
-            is_allowed = self.watch.wait() => {
-                is_allowed?;
-                self.is_log_read = false;
-            }
-            () = due => {}
+            News::Activity(activity) => activity.iter().for_each(|piece| self.transcript.see_live(piece)),
         }
-        Some(())
     }
 
     /// Serialises an event for the wire. An open confirmation gets a preview of what the call would do.
@@ -160,6 +104,15 @@ impl TurnFollower {
         }
         let data = serde_json::to_string(&event).unwrap_or_default();
         SseEvent::default().id(at.to_string()).event(event.name()).data(data)
+    }
+}
+
+/// Version up to which the log is read before this news. A follower that missed nothing has read it.
+fn log_before(news: &News) -> Version {
+    match news {
+        News::Position { version, .. } => *version,
+        News::Committed { events, .. } => events.first().map_or(0, |first| first.envelope.version - 1),
+        News::Activity(_) => 0,
     }
 }
 
@@ -183,15 +136,10 @@ impl fmt::Display for TurnCursor {
     }
 }
 
-/// The text is not an id from this server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoCursor;
-
-impl FromStr for TurnCursor {
-    type Err = NoCursor;
-
-    fn from_str(text: &str) -> Result<Self, NoCursor> {
-        let (version, count) = text.split_once('-').ok_or(NoCursor)?;
-        Ok(Self { version: version.parse().map_err(|_| NoCursor)?, count: count.parse().map_err(|_| NoCursor)? })
+impl TurnCursor {
+    /// `None`: the text is not an id from this server.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (version, count) = text.split_once('-')?;
+        Some(Self { version: version.parse().ok()?, count: count.parse().ok()? })
     }
 }

@@ -1,8 +1,8 @@
 //! Reads of a notebook's record: its state at a version, digests that clients ask for, states as JSON, differences between
 //! two texts, and the wait for new events.
 //!
-//! A replay begins at the nearest snapshot. Concurrent readers share a digest and the JSON of a version. [`LogWatch`] reads
-//! events at the consumer's pace while the caller may read; the room's frames only signal that something is new.
+//! A replay begins at the nearest snapshot. Concurrent readers share a digest and the JSON of a version. [`LogWatch`] follows
+//! a notebook at the consumer's pace while the caller may read: the past from the log, then the room's news.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -15,7 +15,6 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use notarium_core::{ChainError, Document, Hash, Head, Notebook, NotebookId, Recorded, Stored, Version, verify_chain};
 use notarium_store::EventStore;
-use notarium_wire::{LastEvent, SubscribeMessage};
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
@@ -25,7 +24,7 @@ use crate::auth::Authenticated;
 use crate::auth::Follow;
 use crate::http::problem::Problem;
 use crate::rooms::Memo;
-use crate::rooms::{ClientRegistration, Frame, Input, Outbox, OutboxReceiver, RoomHandle, identity, snapshot};
+use crate::rooms::{News, Subscription, identity, snapshot};
 
 /// Events per read.
 const PAGE: usize = 2_000;
@@ -282,65 +281,46 @@ impl StateTexts {
 
 /// Interval of the comments that keep a stream of server-sent events open.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Frames in the outbox. They only signal news: one is enough.
-const MAX_WAITING_FRAMES: usize = 4;
 /// Events per read.
 const WATCH_PAGE: usize = 500;
 
-/// Watch of one consumer. Dropping it unsubscribes from the room.
+/// Watch of one consumer.
 pub struct LogWatch {
     pub notebooks: Arc<Notebooks>,
     pub authenticated: Authenticated,
-    room: RoomHandle,
-    client: ClientRegistration,
-    receiver: OutboxReceiver,
+    subscription: Subscription,
     follow: Follow,
     /// Version of the last event that was read.
-    version: Version,
+    pub version: Version,
     /// True if the token's rights have changed and were not checked in the room yet.
     is_unchecked: bool,
 }
 
 impl LogWatch {
-    /// Reads events after `since`, and is notified of events after `version`, which the notebook has reached.
+    /// Reads events after `since`.
     pub async fn start(
         notebooks: Arc<Notebooks>,
         authenticated: Authenticated,
         notebook: &NotebookId,
-        version: Version,
         since: Version,
     ) -> Result<Self, Problem> {
         let room = notebooks.room(&authenticated, notebook)?;
         let follow = Follow::new(&notebooks.accounts, &authenticated).await?;
-        let (outbox, receiver) = Outbox::new(MAX_WAITING_FRAMES, notebooks.limits.max_queued_bytes);
-        let client = notebooks.rooms.connect(outbox);
-        // The room resends nothing: earlier events are read from the log.
-        let last = notebooks.store.read(notebook, version.saturating_sub(1), 1).await?.pop();
-        let last = last.map(|stored| LastEvent { version, event_id: stored.envelope.id });
-        let message = SubscribeMessage { notebook: notebook.clone(), since: last, unconfirmed: Vec::new() };
-        let identity = identity(&authenticated, notebook, &format!("sse{}", client.id.0));
-        room.send(Input::Subscribe { client: client.id, identity, message });
-        Ok(Self { notebooks, authenticated, room, client, receiver, follow, version: since, is_unchecked: false })
+        let identity = |connection: &str| identity(&authenticated, notebook, connection);
+        let subscription = Subscription::start(room, notebooks.limits.max_queued_bytes, identity);
+        Ok(Self { notebooks, authenticated, subscription, follow, version: since, is_unchecked: false })
     }
 
     pub fn notebook(&self) -> &NotebookId {
-        self.room.notebook_id()
+        self.subscription.room.notebook_id()
     }
 
-    /// Waits for new events in the log; `None`: the caller may read no more, or the server stops. Cancel safe.
-    pub async fn wait(&mut self) -> Option<()> {
+    /// Waits for news; `None`: the caller may read no more, or the server stops. Cancel safe.
+    pub async fn news(&mut self) -> Option<Vec<Arc<News>>> {
         loop {
             self.check().await?;
-            let mut frames = Vec::new();
             tokio::select! {
-                is_open = self.receiver.recv_many(&mut frames) => {
-                    if !is_open || frames.iter().any(ends_it) {
-                        return None;
-                    }
-                    if !frames.iter().all(is_beside_the_log) {
-                        return Some(());
-                    }
-                }
+                news = self.subscription.recv() => return news,
                 changed = self.follow.changed() => {
                     self.authenticated = changed.ok()?;
                     self.is_unchecked = true;
@@ -348,6 +328,13 @@ impl LogWatch {
                 () = self.notebooks.stopping.cancelled() => return None,
             }
         }
+    }
+
+    /// Waits for news of the log; `None`: the caller may read no more, or the server stops. Cancel safe.
+    pub async fn wait(&mut self) -> Option<()> {
+        let is_of_log = |news: &Arc<News>| matches!(**news, News::Position { .. } | News::Committed { .. });
+        while !self.news().await?.iter().any(is_of_log) {}
+        Some(())
     }
 
     /// Next events of the log, empty at its end; `None`: the caller may read no more.
@@ -358,7 +345,7 @@ impl LogWatch {
             self.is_unchecked = true;
         }
         self.check().await?;
-        let stored = self.notebooks.store.read(self.room.notebook_id(), self.version, WATCH_PAGE).await.ok()?;
+        let stored = self.notebooks.store.read(self.notebook(), self.version, WATCH_PAGE).await.ok()?;
         self.version = stored.last().map_or(self.version, |stored| stored.envelope.version);
         Some(stored)
     }
@@ -368,27 +355,11 @@ impl LogWatch {
         if !self.is_unchecked {
             return Some(());
         }
-        let notebook = self.room.notebook_id();
-        let identity = identity(&self.authenticated, notebook, "");
-        self.room.send(Input::IdentityChanged { client: self.client.id, identity });
+        let notebook = self.subscription.room.notebook_id();
+        self.subscription.change_identity(identity(&self.authenticated, notebook, ""));
         self.notebooks.read(&self.authenticated, notebook).await.ok()?;
         self.is_unchecked = false;
         Some(())
-    }
-}
-
-/// True if the role was removed, or the room refuses.
-fn ends_it(frame: &Frame) -> bool {
-    frame.starts_with("{\"error\"") || (frame.starts_with("{\"access\"") && frame.contains("\"role\":null"))
-}
-
-fn is_beside_the_log(frame: &Frame) -> bool {
-    ["{\"presence\"", "{\"kernels\"", "{\"activity\""].iter().any(|name| frame.starts_with(name))
-}
-
-impl Drop for LogWatch {
-    fn drop(&mut self) {
-        self.room.send(Input::Unsubscribe { client: self.client.id });
     }
 }
 

@@ -19,6 +19,8 @@ use notarium_wire::frame::SharedText;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use super::subscription::News;
+
 /// Bytes of queued frames above which the connection is closed: its reader does not even take answers.
 const MAX_BACKLOG_BYTES: usize = 256 << 20;
 
@@ -165,7 +167,7 @@ impl OutboxReceiver {
     }
 
     /// Takes the queued frames. `None`: there are none yet.
-    fn take(&self, buffer: &mut Vec<Frame>) -> Option<bool> {
+    pub(super) fn take(&self, buffer: &mut Vec<Frame>) -> Option<bool> {
         let mut state = self.0.state.lock();
         if state.frames.is_empty() {
             return state.is_closed.then_some(false);
@@ -200,6 +202,8 @@ enum FrameKind {
     Shared(Arc<SharedFrame>),
     /// A whole WebSocket frame with its header: a pong or a close.
     Control(Bytes),
+    /// For a subscriber in this process. It has no text.
+    News(Arc<News>),
 }
 
 /// Text around a shared part.
@@ -220,19 +224,19 @@ impl Frame {
         matches!(self.0, FrameKind::Control(_))
     }
 
+    /// Bytes that count against the limits of a queue.
     pub fn size_bytes(&self) -> usize {
-        self.parts().iter().map(|part| part.len()).sum()
+        match self.news().map(|news| &**news) {
+            Some(News::Committed { payload_bytes, .. }) => *payload_bytes,
+            _ => self.parts().iter().map(|part| part.len()).sum(),
+        }
     }
 
-    /// True if the text begins with `text`. Does not look into a shared part.
-    pub fn starts_with(&self, text: &str) -> bool {
-        self.parts()[0].starts_with(text.as_bytes())
-    }
-
-    /// True if the text outside the shared part contains `text`.
-    pub fn contains(&self, text: &str) -> bool {
-        let [head, _, tail] = self.parts();
-        [head, tail].iter().any(|part| part.windows(text.len()).any(|window| window == text.as_bytes()))
+    pub fn news(&self) -> Option<&Arc<News>> {
+        match &self.0 {
+            FrameKind::News(news) => Some(news),
+            _ => None,
+        }
     }
 
     /// Parts of the text, in order.
@@ -240,6 +244,7 @@ impl Frame {
         match &self.0 {
             FrameKind::Text(bytes) | FrameKind::Control(bytes) => [bytes, &[], &[]],
             FrameKind::Shared(frame) => [&frame.head, frame.shared.get().as_bytes(), &frame.tail],
+            FrameKind::News(_) => [&[]; 3],
         }
     }
 }
@@ -253,6 +258,12 @@ impl std::fmt::Display for Frame {
 impl From<String> for Frame {
     fn from(text: String) -> Self {
         Self(FrameKind::Text(text.into()))
+    }
+}
+
+impl From<News> for Frame {
+    fn from(news: News) -> Self {
+        Self(FrameKind::News(Arc::new(news)))
     }
 }
 
@@ -396,7 +407,6 @@ mod tests {
         let whole = format!("before {} after", shared.get());
         assert_eq!((frame.to_string(), frame.size_bytes()), (whole.clone(), whole.len()));
         assert_eq!(frame.parts().concat(), whole.as_bytes());
-        assert!(frame.starts_with("before") && frame.contains("after") && !frame.contains("many get"));
         assert_eq!(frame.parts()[1].as_ptr(), shared.get().as_ptr(), "the shared part is not copied");
     }
 }

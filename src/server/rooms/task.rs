@@ -13,9 +13,9 @@ use notarium_core::{Millis, Notebook, NotebookId, Past, Version};
 use notarium_sync::{Caller, ClientId, Input, Output, Rendered, ReplyTo, Room};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use super::outbox::Frame;
-use super::outbox::Offered;
+use super::outbox::{Frame, Offered};
 use super::stored::failure;
+use super::subscription::News;
 use super::{Rooms, WorkNotice, catalog, stored};
 
 /// Inputs that the room handles in one call.
@@ -33,7 +33,10 @@ pub(super) struct RoomMessage {
 impl RoomMessage {
     /// True if the message has to reach the room that is opened next.
     pub(super) fn outlives_the_room(&self) -> bool {
-        matches!(*self.input, Input::Subscribe { .. } | Input::Command(_) | Input::Read { .. })
+        matches!(
+            *self.input,
+            Input::Subscribe { .. } | Input::Follow { .. } | Input::Command(_) | Input::Read { .. }
+        )
     }
 }
 
@@ -165,7 +168,7 @@ impl Task {
                 self.stalled.remove(client);
                 self.clients.remove(client);
             }
-            Input::Subscribe { client, .. } => _ = self.clients.insert(*client),
+            Input::Subscribe { client, .. } | Input::Follow { client, .. } => _ = self.clients.insert(*client),
             Input::Command(submission) => {
                 #[cfg(test)]
                 assert_ne!(submission.decoded.message.id.as_str(), super::tests::FAULT, "a planted fault");
@@ -199,7 +202,18 @@ impl Task {
                 self.stalled.remove(&client);
                 self.send(client, text);
             }
-            Output::Events { clients, from, text } => self.show(&clients, from, text),
+            Output::Events { clients, from, text } => self.show(&clients, from, &text.into()),
+            Output::Following { client, version, activity } => {
+                self.stalled.remove(&client);
+                self.send(client, News::Position { version, activity });
+            }
+            Output::Committed { clients, events, payload_bytes } => {
+                let from = events.first().map_or(Version::MAX, |recorded| recorded.envelope.version);
+                self.show(&clients, from, &News::Committed { events, payload_bytes }.into());
+            }
+            Output::Activity { clients, activity } => {
+                self.show(&clients, Version::MAX, &News::Activity(activity).into());
+            }
             Output::Presence { clients, text } => self.show_presence(&clients, text),
             // Commands of this client are still answered.
             Output::Forget { .. } => {}
@@ -307,13 +321,12 @@ impl Task {
         }
     }
 
-    fn show(&mut self, clients: &[ClientId], from: Version, text: String) {
-        let frame = Frame::from(text);
+    fn show(&mut self, clients: &[ClientId], from: Version, frame: &Frame) {
         for client in clients.iter().copied() {
             if self.stalled.contains(&client) {
                 continue;
             }
-            match self.offer(client, &frame) {
+            match self.offer(client, frame) {
                 Offered::Queued => {}
                 Offered::Closed => self.forget(client),
                 Offered::Full => {

@@ -64,7 +64,7 @@ async fn ask(submit: Submit, JsonBody(question): JsonBody<Question>) -> Result<R
     let (app, who, notebook) = (submit.app.clone(), submit.who.clone(), submit.notebook.clone());
     Submit { conditions, ..submit }.command(&command).await?;
     let found = find(&app, &notebook, &turn_id).await?;
-    chat::stream(app.notebooks.clone(), app.assistants.clone(), who, notebook, turn_id, found.started, None).await
+    chat::stream(app.notebooks.clone(), who, notebook, turn_id, found.started, None).await
 }
 
 fn invalid(error: &impl ToString) -> Problem {
@@ -92,12 +92,12 @@ async fn follow_turn(
     if found.ended.is_some_and(has_all) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    chat::stream(app.notebooks.clone(), app.assistants.clone(), who, notebook, turn, found.started, resume).await
+    chat::stream(app.notebooks.clone(), who, notebook, turn, found.started, resume).await
 }
 
 fn resumed_at(headers: &HeaderMap) -> Result<Option<TurnCursor>, Problem> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let cursor = value.to_str().ok().and_then(|text| text.parse().ok());
+    let cursor = value.to_str().ok().and_then(TurnCursor::parse);
     let refused = || Problem::invalid("Last-Event-ID is the `id` of the last event that you have, as it came");
     cursor.map(Some).ok_or_else(refused)
 }

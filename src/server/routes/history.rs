@@ -197,7 +197,7 @@ pub async fn stream(
         let detail = format!("version {since} is not reached: the notebook is at {}", head.version);
         return Err(Problem::new(http::StatusCode::BAD_REQUEST, "version_in_future", detail));
     }
-    let watch = LogWatch::start(notebooks, authenticated, &notebook, head.version, since).await?;
+    let watch = LogWatch::start(notebooks, authenticated, &notebook, since).await?;
     let listener = Listener { watch, ready: VecDeque::new() };
     let events = stream::unfold(listener, |mut listener| async move {
         let event = listener.next().await?;

@@ -9,7 +9,7 @@ use crate::io::{AppendFailure, Input, Output};
 
 const CANCEL: &str = r#"{"CancelTurn":{"turn_id":"turn"}}"#;
 
-fn activity(attempt: u32, what: ActivityKind) -> Input {
+pub(super) fn activity(attempt: u32, what: ActivityKind) -> Input {
     Input::Activity(TurnActivity {
         conversation_id: "talk".parse().unwrap(),
         turn_id: "turn".parse().unwrap(),
@@ -19,13 +19,17 @@ fn activity(attempt: u32, what: ActivityKind) -> Input {
     })
 }
 
-fn text(attempt: u32, block: usize, text: &str) -> Input {
+pub(super) fn text(attempt: u32, block: usize, text: &str) -> Input {
     activity(attempt, ActivityKind::TextDelta { block, text: text.to_owned() })
 }
 
 /// A scene in which Anna's assistant has a turn, and a model call is in progress.
-fn calling() -> Scene {
-    let mut scene = Scene::new(RoomConfig::default());
+pub(super) fn calling() -> Scene {
+    calling_in(RoomConfig::default())
+}
+
+pub(super) fn calling_in(config: RoomConfig) -> Scene {
+    let mut scene = Scene::new(config);
     let start = r#"{"StartTurn":{"conversation_id":"talk","turn_id":"turn","text":"Hi"}}"#;
     scene.execute("anna", start).unwrap();
     call_model(&mut scene);
@@ -37,7 +41,7 @@ fn act(scene: &mut Scene, body: &str) {
     scene.execute_message(&assistant(), message).unwrap();
 }
 
-fn call_model(scene: &mut Scene) {
+pub(super) fn call_model(scene: &mut Scene) {
     act(scene, r#"{"StartModelCall":{"turn_id":"turn","provider":"scripted","model":"small"}}"#);
 }
 

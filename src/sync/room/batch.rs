@@ -38,6 +38,8 @@ pub(super) struct Batch {
     pub(super) head: Head,
     bytes: usize,
     events: Vec<NewEvent>,
+    /// The same events, for in-process subscribers.
+    recorded: Vec<Recorded>,
     pub(super) entries: Vec<AcceptedCommand>,
     effects: Effects,
 }
@@ -178,6 +180,7 @@ impl Room {
             head: self.head,
             bytes: 0,
             events: Vec::new(),
+            recorded: Vec::new(),
             entries: Vec::new(),
             effects: Effects::default(),
         };
@@ -330,7 +333,8 @@ impl Room {
             self.ring.push(recorded.event.subject(), text);
             batch.bytes += stored.payload.get().len();
             batch.events.push(NewEvent::new(stored, &recorded.event));
-            self.ring.note(recorded);
+            self.ring.note(&recorded);
+            batch.recorded.push(recorded);
         }
         Ok(outcome)
     }
@@ -357,6 +361,7 @@ impl Room {
         }
         self.note_authors(cycle, &batch.effects, batch.entries.iter().map(|entry| &entry.pending));
         let senders: Vec<ClientId> = batch.entries.iter().flat_map(AcceptedCommand::clients).collect();
+        self.send_commit(cycle, batch.recorded, batch.bytes);
         self.fan_out(cycle, &senders);
         let mut entries = batch.entries.into_iter().peekable();
         while let Some(entry) = entries.next() {

@@ -8,6 +8,7 @@ use notarium_wire::{
     DOCUMENT, ErrorCode, EventMessage, ServerMessage, SubscribeMessage, SubscribedMessage, UnconfirmedText, frame,
 };
 
+use super::subscribers::Transport;
 use super::{Cycle, Room};
 use crate::io::{Caller, ClientId, Identity, Output, ReadFailure, ReadState, Rendered};
 
@@ -34,8 +35,9 @@ impl WaitingRequest {
 }
 
 /// State that a subscriber has, and what it requests.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct SubscriptionRequest {
+    transport: Transport,
     since: Option<Version>,
     /// Id of the event at `since`; absent: the room knows that the client has it.
     event_id: Option<EventId>,
@@ -51,8 +53,7 @@ pub(super) struct SubscriptionRequest {
 impl SubscriptionRequest {
     /// Requests the whole state, for this reason.
     fn resync(reason: &'static str) -> Self {
-        let unconfirmed = Vec::new();
-        Self { since: None, event_id: None, diverged: false, unconfirmed, resync: Some(reason), at_least: 0 }
+        Self { resync: Some(reason), ..Self::default() }
     }
 }
 
@@ -136,7 +137,12 @@ impl Room {
         let unconfirmed = message.unconfirmed;
         self.waiting.retain(|waiting| !waiting.is_subscription_of(client));
         self.joins.retain(|_, join| join.client != client);
-        let request = SubscriptionRequest { since, event_id, diverged: false, unconfirmed, resync: None, at_least: 0 };
+        let request = SubscriptionRequest { since, event_id, unconfirmed, ..SubscriptionRequest::default() };
+        self.enqueue(cycle, client, identity, request);
+    }
+
+    pub(super) fn take_follow(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>) {
+        let request = SubscriptionRequest { transport: Transport::Values, ..SubscriptionRequest::default() };
         self.enqueue(cycle, client, identity, request);
     }
 
@@ -152,6 +158,9 @@ impl Room {
             return;
         }
         let Some(subscriber) = self.subscribers.get(&client) else { return };
+        if subscriber.transport == Transport::Values {
+            return self.send_position(cycle, client);
+        }
         let since = Some(subscriber.sent).filter(|sent| *sent <= self.committed);
         let identity = subscriber.identity.clone();
         self.enqueue(cycle, client, identity, SubscriptionRequest { since, ..SubscriptionRequest::resync(reason) });
@@ -209,6 +218,11 @@ impl Room {
                 return self.send_refusal(cycle, client, code, rejection);
             }
         };
+        if request.transport == Transport::Values {
+            self.admit(cycle, client, identity, role, Transport::Values);
+            // It reads the past from the store.
+            return self.send_position(cycle, client);
+        }
         let joining = ReadyJoin { client, identity, role, request };
         match joining.request.since {
             Some(since) if since == 0 || since > self.committed => self.join_diverged(cycle, joining),
@@ -427,7 +441,7 @@ impl Room {
         };
         let snapshot = rendered.map(|rendered| rendered.snapshot.clone());
         cycle.out.push(Output::Subscribed { client, text: frame::subscribed(message, snapshot) });
-        self.admit(cycle, client, identity, role);
+        self.admit(cycle, client, identity, role, Transport::Frames);
     }
 
     /// Returns the state at `at_least` or later. `None`: it is being rendered, and the client waits for [`Input::Rendered`].

@@ -241,10 +241,10 @@ impl Room {
         (self.state.kernels.get(session)?.agent.as_ref() == Some(agent)).then(|| agent.clone())
     }
 
-    /// Starts measurements when the first client other than an agent follows, and stops them after the last.
+    /// Starts measurements when the first person or guest follows, and stops them after the last.
     pub(super) fn ask_to_measure(&mut self, cycle: &mut Cycle) {
         let is_agent = |subscriber: &Subscriber| agent_of(&subscriber.identity.actor).is_some();
-        let wanted = self.subscribers.values().any(|subscriber| !is_agent(subscriber));
+        let wanted = self.subscribers.values().any(Subscriber::is_visible);
         if wanted == self.presence.is_measuring {
             return;
         }

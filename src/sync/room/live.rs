@@ -1,5 +1,5 @@
 //! Presence of clients and live activity of assistants: beside the log, coalesced. Presence is dropped when it is not renewed. The text of each
-//! unfinished answer is kept in memory, and recorded if its turn ends before the answer is complete.
+//! unfinished answer is kept in memory: for later in-process subscribers, and to be recorded if its turn ends before the answer is complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,9 +7,12 @@ use notarium_core::{Command, Millis, Notebook, TurnId};
 use notarium_wire::{ActivityKind, PendingActivity, PresenceState, ServerMessage, TurnActivity, frame};
 
 use super::kernels::agent_of;
-use super::subscribers::Subscriber;
+use super::subscribers::{Subscriber, Transport};
 use super::{Cycle, Room};
 use crate::io::{ClientId, Output, earliest};
+
+/// Maximum number of pieces that are kept of one answer: starts, texts and ends of its blocks.
+const MAX_PIECES: usize = 4_096;
 
 /// Changes that are not sent yet.
 #[derive(Debug, Default)]
@@ -33,7 +36,7 @@ impl PresenceQueue {
 
     pub(super) fn left(&mut self, client: ClientId, subscriber: &Subscriber) {
         self.changed.remove(&client);
-        if agent_of(&subscriber.identity.actor).is_none() {
+        if subscriber.is_visible() {
             self.left.push(subscriber.identity.connection.clone());
         }
     }
@@ -84,8 +87,7 @@ impl Room {
     }
 
     pub(super) fn send_all(&self, cycle: &mut Cycle, message: &ServerMessage) {
-        let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);
-        let clients: Vec<ClientId> = live.map(|(client, _)| *client).collect();
+        let clients = self.live_clients(Transport::Frames);
         if !clients.is_empty() {
             cycle.out.push(Output::Presence { clients, text: frame::text(message) });
         }
@@ -108,7 +110,7 @@ impl Room {
     }
 }
 
-/// Activity that is not sent yet, and text that is not in the log yet.
+/// Activity that is not sent yet, and that of answers that are not in the log yet.
 #[derive(Debug, Default)]
 pub(super) struct ActivityQueue {
     next_at: Millis,
@@ -130,22 +132,22 @@ impl ActivityQueue {
 #[derive(Debug, Default)]
 pub(super) struct Unposted(BTreeMap<TurnId, PartialAnswer>);
 
-/// Text of one attempt of a model call.
+/// Activity of one attempt of a model call, and of the calls that it made.
 #[derive(Debug, Default)]
 struct PartialAnswer {
     model_call: u32,
     attempt: u32,
-    blocks: BTreeMap<usize, String>,
+    pieces: PendingActivity,
     bytes: usize,
     /// The size limit was reached: later text would not be contiguous.
     is_full: bool,
 }
 
 impl Unposted {
-    /// Adds activity. Late activity of a turn that has ended is dropped.
-    fn take(&mut self, notebook: &Notebook, activity: &TurnActivity, max_bytes: usize) {
+    /// Adds activity; returns false if it is beyond the size limit. Thoughts, and late activity of a turn that has ended, are not kept.
+    fn take(&mut self, notebook: &Notebook, activity: &TurnActivity, max_bytes: usize) -> bool {
         if !notebook.turns.contains_key(&activity.turn_id) {
-            return;
+            return true;
         }
         let answer = self.0.entry(activity.turn_id.clone()).or_default();
         if (answer.model_call, answer.attempt) != (activity.model_call, activity.attempt) {
@@ -156,10 +158,16 @@ impl Unposted {
             };
         }
         match &activity.what {
-            ActivityKind::TextDelta { block, text } => answer.grow(*block, text, max_bytes),
             ActivityKind::AttemptFailed { .. } => _ = self.0.remove(&activity.turn_id),
-            _ => {}
+            ActivityKind::ThinkingDelta { .. } => {}
+            _ => return answer.grow(activity, max_bytes),
         }
+        true
+    }
+
+    /// Returns the activity of all unfinished answers from their beginning.
+    pub(super) fn activity(&self) -> Vec<TurnActivity> {
+        self.0.values().flat_map(|answer| answer.pieces.pieces()).cloned().collect()
     }
 
     /// Returns the texts that `command` may record. Excludes turns in `over`: a message was posted since, or they ended.
@@ -173,7 +181,7 @@ impl Unposted {
             let turn = notebook.turns.get(*id).filter(|_| !over.contains(*id));
             turn.is_some_and(|turn| (turn.model_calls, turn.attempts) == (answer.model_call, answer.attempt))
         });
-        let texts = open.map(|(id, answer)| (id.clone(), answer.blocks.values().cloned().collect()));
+        let texts = open.map(|(id, answer)| (id.clone(), answer.texts()));
         if may_end_turns(command) { texts.collect() } else { BTreeMap::new() }
     }
 
@@ -187,12 +195,30 @@ impl Unposted {
 }
 
 impl PartialAnswer {
-    fn grow(&mut self, block: usize, more: &str, max_bytes: usize) {
-        self.is_full |= self.bytes + more.len() > max_bytes;
+    fn grow(&mut self, activity: &TurnActivity, max_bytes: usize) -> bool {
+        let bytes = match &activity.what {
+            ActivityKind::TextDelta { text, .. } => text.len(),
+            ActivityKind::ToolStart { provider_id, function, .. } => provider_id.len() + function.len(),
+            ActivityKind::ToolUpdate { message, .. } => message.len(),
+            _ => 0,
+        };
+        self.is_full |= self.bytes + bytes > max_bytes || self.pieces.pieces().len() > MAX_PIECES;
         if !self.is_full {
-            self.bytes += more.len();
-            self.blocks.entry(block).or_default().push_str(more);
+            self.bytes += bytes;
+            self.pieces.push(activity.clone());
         }
+        !self.is_full
+    }
+
+    /// Returns the texts of its blocks.
+    fn texts(&self) -> Vec<String> {
+        let mut blocks: BTreeMap<usize, String> = BTreeMap::new();
+        for piece in self.pieces.pieces() {
+            if let ActivityKind::TextDelta { block, text } = &piece.what {
+                blocks.entry(*block).or_default().push_str(text);
+            }
+        }
+        blocks.into_values().collect()
     }
 }
 
@@ -206,8 +232,10 @@ fn may_end_turns(command: &Command) -> bool {
 
 impl Room {
     pub(super) fn take_activity(&mut self, activity: TurnActivity) {
-        self.activity.unposted.take(&self.state, &activity, self.config.limits.max_message_bytes);
-        self.activity.push(activity);
+        // An answer beyond the limit cannot be recorded. Its rest is not sent, so that late subscribers see no gap.
+        if self.activity.unposted.take(&self.state, &activity, self.config.limits.max_message_bytes) {
+            self.activity.push(activity);
+        }
     }
 
     /// Sends the first activity without delay, then at most one frame per interval.
@@ -223,9 +251,13 @@ impl Room {
         }
         self.activity.next_at = cycle.now + self.config.activity_delay_ms;
         let (notebook, activity) = (self.notebook_id.clone(), self.activity.pending.take());
+        let followers = self.live_clients(Transport::Values);
+        if !followers.is_empty() {
+            cycle.out.push(Output::Activity { clients: followers, activity: activity.clone().into() });
+        }
         let people = self.subscribers.iter().filter(|(_, subscriber)| {
             // Runtime agents do not use activity.
-            !subscriber.is_lagging && agent_of(&subscriber.identity.actor).is_none()
+            subscriber.is_live(Transport::Frames) && agent_of(&subscriber.identity.actor).is_none()
         });
         let clients: Vec<ClientId> = people.map(|(client, _)| *client).collect();
         if !clients.is_empty() {

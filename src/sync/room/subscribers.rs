@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, KernelSessionId, Millis, Rejection, RejectionCode, Role, Scope, Version, lacks_scope, role_of,
+    Actor, KernelSessionId, Millis, Recorded, Rejection, RejectionCode, Role, Scope, Version, lacks_scope, role_of,
 };
 use notarium_wire::{PeerState, PresenceState, ServerMessage};
 
@@ -18,6 +18,7 @@ use crate::io::{ClientId, Identity, Input, Output, ReadState, earliest};
 pub(super) struct Subscriber {
     pub identity: Arc<Identity>,
     pub role: Role,
+    pub transport: Transport,
     /// Version that it has after it has read all sent frames.
     pub sent: Version,
     /// Version of its last `subscribed`.
@@ -31,13 +32,33 @@ pub(super) struct Subscriber {
     pub comms: BTreeMap<KernelSessionId, bool>,
 }
 
+/// Form in which a subscriber gets events.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Transport {
+    /// Frames of the protocol.
+    #[default]
+    Frames,
+    /// Values, in this process.
+    Values,
+}
+
 impl Subscriber {
-    /// Returns the presence for others; `None` for runtime agents, which appear with their kernels.
+    /// Returns true for people and guests. Runtime agents appear with their kernels, and the server nowhere.
+    pub(super) fn is_visible(&self) -> bool {
+        agent_of(&self.identity.actor).is_none() && self.identity.actor != Actor::System
+    }
+
+    /// Returns the presence for others, if it is visible.
     pub(super) fn peer(&self) -> Option<PeerState> {
         let Identity { actor, name, connection, .. } = &*self.identity;
         let state = self.presence.clone();
         let peer = PeerState { connection: connection.clone(), actor: actor.clone(), name: name.clone(), state };
-        agent_of(actor).is_none().then_some(peer)
+        self.is_visible().then_some(peer)
+    }
+
+    /// Returns true if it gets all that follows, in this form.
+    pub(super) fn is_live(&self, transport: Transport) -> bool {
+        self.transport == transport && !self.is_lagging
     }
 }
 
@@ -58,7 +79,14 @@ impl FanOut {
 }
 
 impl Room {
-    pub(super) fn admit(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, role: Role) {
+    pub(super) fn admit(
+        &mut self,
+        cycle: &mut Cycle,
+        client: ClientId,
+        identity: Arc<Identity>,
+        role: Role,
+        transport: Transport,
+    ) {
         let before = self.subscribers.remove(&client);
         let is_new = before.is_none();
         let (presence, presence_ends_at) =
@@ -66,8 +94,17 @@ impl Room {
         let sent = self.committed;
         let agent = agent_of(&identity.actor).cloned().map(|agent| (agent, identity.name.clone()));
         let comms = BTreeMap::new();
-        let subscriber =
-            Subscriber { identity, role, sent, joined_at: sent, is_lagging: false, presence, presence_ends_at, comms };
+        let subscriber = Subscriber {
+            identity,
+            role,
+            transport,
+            sent,
+            joined_at: sent,
+            is_lagging: false,
+            presence,
+            presence_ends_at,
+            comms,
+        };
         self.subscribers.insert(client, subscriber);
         if is_new {
             self.presence.changed(client);
@@ -155,8 +192,11 @@ impl Room {
         if role == Some(subscriber.role) {
             return;
         }
-        let notebook = self.notebook_id.clone();
-        cycle.send(client, &ServerMessage::Access { notebook, role });
+        // In-process subscribers get a text at their end alone.
+        if role.is_none() || subscriber.transport == Transport::Frames {
+            let notebook = self.notebook_id.clone();
+            cycle.send(client, &ServerMessage::Access { notebook, role });
+        }
         match role {
             Some(role) => {
                 if let Some(subscriber) = self.subscribers.get_mut(&client) {
@@ -183,7 +223,7 @@ impl Room {
 
     /// Returns the lowest version among clients that are not lagging and renderings in progress.
     pub(super) fn least_sent(&self) -> Version {
-        let live = self.subscribers.values().filter(|subscriber| !subscriber.is_lagging);
+        let live = self.subscribers.values().filter(|subscriber| subscriber.is_live(Transport::Frames));
         let sent = live.map(|subscriber| subscriber.sent);
         sent.chain(self.rendering.oldest()).min().unwrap_or(self.committed)
     }
@@ -225,7 +265,7 @@ impl Room {
         let committed = self.committed;
         let mut groups: BTreeMap<Version, Vec<ClientId>> = BTreeMap::new();
         for (client, subscriber) in &mut self.subscribers {
-            if !subscriber.is_lagging && subscriber.sent < committed && is_meant(*client) {
+            if subscriber.is_live(Transport::Frames) && subscriber.sent < committed && is_meant(*client) {
                 groups.entry(subscriber.sent).or_default().push(*client);
                 subscriber.sent = committed;
             }
@@ -262,15 +302,44 @@ impl Room {
         }
     }
 
-    /// Resyncs clients whose missing events are not in the ring after a reload.
+    /// Resyncs clients whose missing events are not in the ring after a reload, and all in-process subscribers.
     pub(super) fn resync_unreachable(&mut self, cycle: &mut Cycle) {
-        let is_out = |sent: Version| sent > self.committed || !self.ring.covers(sent);
+        let is_out = |subscriber: &Subscriber| match subscriber.transport {
+            Transport::Frames => subscriber.sent > self.committed || !self.ring.covers(subscriber.sent),
+            Transport::Values => true,
+        };
         let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);
         let out: Vec<ClientId> =
-            live.filter(|(_, subscriber)| is_out(subscriber.sent)).map(|(client, _)| *client).collect();
+            live.filter(|(_, subscriber)| is_out(subscriber)).map(|(client, _)| *client).collect();
         for client in out {
             self.take(cycle, Input::Lagging { client, from: Version::MAX });
             self.resync(cycle, client, "the server has read the notebook again");
+        }
+    }
+
+    pub(super) fn live_clients(&self, transport: Transport) -> Vec<ClientId> {
+        let live = self.subscribers.iter().filter(|(_, subscriber)| subscriber.is_live(transport));
+        live.map(|(client, _)| *client).collect()
+    }
+
+    // --- in-process subscribers ---
+
+    /// Sends the position from which an in-process subscriber gets everything.
+    pub(super) fn send_position(&mut self, cycle: &mut Cycle, client: ClientId) {
+        // What waits to be sent is in `activity` too.
+        self.send_activity(cycle);
+        if let Some(subscriber) = self.subscribers.get_mut(&client) {
+            (subscriber.is_lagging, subscriber.joined_at) = (false, self.committed);
+            let activity = self.activity.unposted.activity();
+            cycle.out.push(Output::Following { client, version: self.committed, activity });
+        }
+    }
+
+    /// Sends a commit to in-process subscribers.
+    pub(super) fn send_commit(&self, cycle: &mut Cycle, events: Vec<Recorded>, payload_bytes: usize) {
+        let clients = self.live_clients(Transport::Values);
+        if !clients.is_empty() {
+            cycle.out.push(Output::Committed { clients, events: events.into(), payload_bytes });
         }
     }
 }

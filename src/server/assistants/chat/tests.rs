@@ -1,5 +1,6 @@
 //! Chat events of a turn are sent once, in order and complete, whenever a follower joins.
 
+mod calls;
 mod cursor;
 mod halves;
 
@@ -17,7 +18,6 @@ use notarium_wire::{ActivityKind, TurnActivity};
 
 use super::TurnCursor;
 use super::transcript::{FollowerEvent, Transcript};
-use crate::assistants::turn_activity::{LiveReply, TurnActivityHub};
 use notarium_wire::rest::ChatEvent;
 
 /// One step of a story.
@@ -190,43 +190,73 @@ fn story() -> Vec<Happens> {
     story
 }
 
-/// Log and live activity at some moment.
+/// A notebook's room at some moment.
 #[derive(Default)]
 struct World {
     log: Vec<Recorded>,
-    hub: TurnActivityHub,
+    /// Activity since the last answer or attempt, as the room keeps it.
+    unposted: Vec<TurnActivity>,
+    /// Everything that subscribers were sent.
+    news: Vec<Happens>,
 }
 
 impl World {
     fn happens(&mut self, what: &Happens) {
+        self.news.push(what.clone());
         match what {
-            Happens::Event(event) => self.log.push(recorded(self.log.len() as Version + 1, event)),
-            Happens::Activity(activity) => self.hub.publish(&"n".parse().unwrap(), activity.clone()),
-            Happens::Restart => self.hub = TurnActivityHub::default(),
+            Happens::Event(event) => {
+                let answers = |event: &MessagePosted| event.role == MessageRole::Assistant;
+                if matches!(&**event, Event::MessagePosted(event) if answers(event)) {
+                    self.unposted.clear();
+                }
+                self.log.push(recorded(self.log.len() as Version + 1, event));
+            }
+            Happens::Activity(activity) => {
+                let key = |of: &TurnActivity| (of.model_call, of.attempt);
+                self.unposted.retain(|kept| key(kept) == key(activity));
+                self.unposted.push(activity.clone());
+            }
+            Happens::Restart => self.unposted.clear(),
         }
-    }
-
-    fn live(&self) -> LiveReply {
-        self.hub.follow(&"n".parse().unwrap(), &"t".parse().unwrap()).reply().clone()
     }
 }
 
-/// A follower, and the number of events of the log that it has read.
+/// A follower, and the numbers of events and of news that it has seen.
 struct Follower {
     transcript: Transcript,
     read: usize,
+    heard: Option<usize>,
 }
 
 impl Follower {
     fn new(resume: Option<TurnCursor>) -> Self {
-        Self { transcript: Transcript::new("t".parse().unwrap(), resume), read: 0 }
+        Self { transcript: Transcript::new("t".parse().unwrap(), resume), read: 0, heard: None }
     }
 
+    /// Reads the log when it joins, and all news since then.
     fn look(&mut self, world: &World) -> Vec<FollowerEvent> {
-        world.log[self.read..].iter().for_each(|recorded| self.transcript.see(recorded));
-        self.read = world.log.len();
-        self.transcript.see_live(&world.live());
+        match self.heard {
+            None => {
+                world.log.iter().for_each(|recorded| self.transcript.see(recorded));
+                self.read = world.log.len();
+                self.transcript.see_anew(&world.unposted);
+            }
+            Some(heard) => world.news[heard..].iter().for_each(|what| self.hear(world, what)),
+        }
+        self.heard = Some(world.news.len());
         self.transcript.take()
+    }
+
+    fn hear(&mut self, world: &World, what: &Happens) {
+        match what {
+            Happens::Event(_) => {
+                self.transcript.see(&world.log[self.read]);
+                self.read += 1;
+            }
+            Happens::Activity(activity) => self.transcript.see_live(activity),
+            // Its connection was cut: it comes back to the new server.
+            Happens::Restart => self.transcript.see_anew(&[]),
+        }
     }
 }
 
@@ -341,7 +371,7 @@ fn who_comes_back_with_any_id_at_any_time_gets_exactly_the_rest() {
         pieces.extend(follower.look(&world));
         for left_after in 1..=pieces.len() {
             let kept = &pieces[..left_after];
-            let resume: TurnCursor = kept[left_after - 1].at.to_string().parse().unwrap();
+            let resume = TurnCursor::parse(&kept[left_after - 1].at.to_string()).unwrap();
             let mut rest = Vec::new();
             let mut again = World::default();
             story[..=back_at].iter().for_each(|what| again.happens(what));
@@ -426,73 +456,4 @@ fn the_end_of_a_turn_is_the_end_of_its_story() {
         let told = in_words(events(&told(&story)));
         assert_eq!(told, ["turn ", "start 1.0", "text 1.0 I be", words]);
     }
-}
-
-/// Each way in which the gated call `d` can end without being executed, or with an unknown outcome.
-fn bad_ends() -> Vec<Event> {
-    let (id, detail) = (|| "d".parse().unwrap(), || Some("cell c is in the trash".to_owned()));
-    let (end, result) = (ToolCallEnd::OutcomeUnknown.into(), "perhaps".to_owned());
-    vec![
-        ToolCallDenied { call_id: id(), by_means: None, detail: None }.into(),
-        ToolCallDenied { call_id: id(), by_means: None, detail: detail() }.into(),
-        ToolCallWithdrawn { call_id: id(), cause: WithdrawalCause::Requested.into(), detail: detail() }.into(),
-        ToolCallVoided { call_id: id(), cause: VoidCause::TargetChanged.into(), detail: detail() }.into(),
-        ToolCallExpired { call_id: id() }.into(),
-        ToolCallExecuted { call_id: id(), end, result, duration_ms: 1 }.into(),
-    ]
-}
-
-#[test]
-fn who_follows_reads_of_a_call_what_the_model_is_told() {
-    for end in bad_ends() {
-        let requested = gated_call("d").swap_remove(0);
-        let pieces = told(&[started(), model_call(1, 1), requested, event(end.clone()), finished()]);
-        let results = events(&pieces).filter_map(|event| match event {
-            ChatEvent::ToolResult { result, is_error, .. } => Some((result.clone(), *is_error)),
-            _ => None,
-        });
-        let answer = CallAnswer::of(&end).expect("an end");
-        assert_eq!(results.collect::<Vec<_>>(), [(answer.text, answer.is_error)], "{end:?}");
-    }
-}
-
-#[test]
-fn results_come_in_the_order_of_the_calls() {
-    let executed = |id: &str| gated_call(id).into_iter().filter(|what| matches!(what, Happens::Event(_)));
-    let result = |id: &str, text: &str, is_error| MessageBlock::ToolResult {
-        provider_id: format!("p{id}"),
-        call_id: id.parse().unwrap(),
-        text: Some(text.to_owned()),
-        is_error,
-    };
-    let blocks = [call("x", "fly"), call("d", "delete_cell"), call("y", "swim"), call("e", "delete_cell")];
-    let mut story = vec![started(), model_call(1, 1), posts(MessageRole::Assistant, &blocks)];
-    story.extend(executed("d").chain(executed("e")));
-    let results =
-        [result("x", "no", true), result("d", "gone", false), result("y", "no", true), result("e", "gone", false)];
-    let came = |end: &[Happens]| -> Vec<String> {
-        let words = in_words(events(&told(&[&story[..], end].concat())));
-        words.into_iter().filter(|words| words.starts_with("result ")).collect()
-    };
-    let (refused, gone) = (|name: &str| format!("result {name} no true"), "result delete_cell gone false".to_owned());
-    assert_eq!(
-        came(&[posts(MessageRole::Tool, &results), finished()]),
-        [refused("fly"), gone.clone(), refused("swim"), gone.clone()]
-    );
-    assert_eq!(came(&[finished()]), [gone.clone(), gone], "a turn that ends before keeps none back");
-}
-
-#[test]
-fn other_turns_and_other_calls_are_not_told() {
-    let other = |happens: Happens| match happens {
-        Happens::Event(event) => {
-            let payload = event.payload().unwrap().get().replace("\"t\"", "\"other\"");
-            Happens::Event(Box::new(Event::decode(event.event_type(), 1, &payload).unwrap()))
-        }
-        other => other,
-    };
-    let mut story = vec![started(), model_call(1, 1)];
-    story.extend(gated_call("foreign").into_iter().filter(|what| matches!(what, Happens::Event(_))).map(other));
-    story.push(finished());
-    assert_eq!(in_words(events(&told(&story))), ["turn ", "done end_turn"]);
 }

@@ -1,7 +1,8 @@
-//! Chat events of a turn for its followers: a pure state machine over the turn's events in the log and the live reply.
+//! Chat events of a turn for its followers: a pure state machine over the turn's events in the log and its live activity.
 //! The same log gives the same chat events, so a follower that resumes with a [`TurnCursor`] gets exactly the rest.
 //!
-//! A reply is streamed first from the live reply, finally from the message in the log, each piece once.
+//! A reply is written first from activity, finally from the message in the log. Each time it begins at its beginning, and
+//! pieces up to the follower's cursor are not sent.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,10 +11,10 @@ use notarium_core::{
     TurnId, TurnModelCallFinished, wire_word,
 };
 use notarium_wire::rest::{CallState, ChatEvent};
+use notarium_wire::{ActivityKind, TurnActivity};
 
 use super::TurnCursor;
 use crate::assistants::calls;
-use crate::assistants::turn_activity::{LiveBlock, LiveContent, LiveReply};
 
 /// An event for the follower, and the cursor after it.
 #[derive(Debug)]
@@ -37,25 +38,18 @@ struct TurnCall {
     result: Option<(String, bool)>,
 }
 
-/// The reply to the current model call.
-#[derive(Debug)]
-struct CurrentReply {
-    /// Cursor before its first piece.
-    start: TurnCursor,
-    progress: ReplyProgress,
-}
-
 /// State of one follower.
 #[derive(Debug)]
 pub struct Transcript {
     turn_id: TurnId,
-    /// Cursor that the follower resumes from; `None` once it is passed.
-    resume: Option<TurnCursor>,
+    /// Cursor of the last event that the follower has.
+    sent: TurnCursor,
+    /// Cursor of the last event that followed from the log, sent or not.
     at: TurnCursor,
     model_call: u32,
     attempt: u32,
     /// Reply to the model call that is not answered yet.
-    reply: Option<CurrentReply>,
+    reply: Option<Reply>,
     calls: BTreeMap<ToolCallId, TurnCall>,
     /// Calls of the last message whose results have not been sent, in the order of the message.
     unanswered: VecDeque<ToolCallId>,
@@ -68,7 +62,7 @@ impl Transcript {
     pub fn new(turn_id: TurnId, resume: Option<TurnCursor>) -> Self {
         Self {
             turn_id,
-            resume,
+            sent: resume.unwrap_or_default(),
             at: TurnCursor::default(),
             model_call: 0,
             attempt: 0,
@@ -95,24 +89,33 @@ impl Transcript {
         if self.is_over || !self.is_mine(&recorded.event) {
             return;
         }
-        let version = recorded.envelope.version;
-        if self.resume.is_some_and(|resume| version > resume.version) {
-            self.catch_up();
-        }
-        self.at = TurnCursor { version, count: 0 };
+        self.at = TurnCursor { version: recorded.envelope.version, count: 0 };
         self.follow(recorded);
     }
 
-    /// Handles the live reply, after the log was read to its current end.
-    pub fn see_live(&mut self, live: &LiveReply) {
-        self.catch_up();
-        // Activity of another attempt is ahead of the log, or behind it.
-        if (live.model_call, live.attempt) == (self.model_call, self.attempt) {
-            self.write(&of_live(live), Some(live.generation));
+    /// Handles live activity, after the events of the log that came before it. Activity of other turns is ignored.
+    pub fn see_live(&mut self, activity: &TurnActivity) {
+        if self.is_over || activity.turn_id != self.turn_id {
+            return;
         }
-        for (call_id, message) in &live.updates {
+        if let ActivityKind::ToolUpdate { call_id, message } = &activity.what {
             self.take_update(call_id, message);
+        // Activity of another attempt is late, and not part of the current reply.
+        } else if (activity.model_call, activity.attempt) == (self.model_call, self.attempt)
+            && let Some(reply) = &mut self.reply
+        {
+            reply.write(&activity.what);
+            let pieces = std::mem::take(&mut reply.pieces);
+            self.send_pieces(pieces);
         }
+    }
+
+    /// Handles the activity of all unfinished replies from their beginning, in place of earlier activity.
+    pub fn see_anew(&mut self, activity: &[TurnActivity]) {
+        if let Some(reply) = &mut self.reply {
+            *reply = Reply::new(reply.start, reply.model_call);
+        }
+        activity.iter().for_each(|piece| self.see_live(piece));
     }
 
     fn is_mine(&self, event: &Event) -> bool {
@@ -126,28 +129,29 @@ impl Transcript {
         }
     }
 
-    /// Ends the resuming: from here on every event is new to the follower.
-    fn catch_up(&mut self) {
-        let Some(resume) = self.resume.take() else { return };
-        match &mut self.reply {
-            Some(reply) if reply.start.version == resume.version => {
-                reply.progress = ReplyProgress::after(resume.count.saturating_sub(reply.start.count));
-            }
-            // The cursor is ahead of the log's events, so the follower was sent the notice that the running call takes
-            // long.
-            _ if resume > self.at && resume.version == self.at.version => {
-                self.calls.values_mut().filter(|known| known.is_running).for_each(|known| known.is_slow = true);
-                self.at = resume;
-            }
-            _ => {}
-        }
-    }
-
     /// Sends a chat event that follows from the current event of the log, unless the follower has it.
     fn send(&mut self, event: ChatEvent) {
         self.at.count += 1;
-        if self.resume.is_none_or(|resume| self.at > resume) {
-            self.out.push(FollowerEvent { at: self.at, event });
+        self.send_at(self.at, event);
+    }
+
+    fn send_at(&mut self, at: TurnCursor, event: ChatEvent) {
+        if at > self.sent {
+            self.sent = at;
+            self.out.push(FollowerEvent { at, event });
+        }
+    }
+
+    /// Sends the pieces of a reply that the follower does not have.
+    fn send_pieces(&mut self, pieces: Vec<FollowerEvent>) {
+        for FollowerEvent { at, mut event } in pieces {
+            if let ChatEvent::TextDelta { text, .. } = &mut event
+                && self.sent.version == at.version
+            {
+                let missing = at.count.saturating_sub(self.sent.count);
+                text.drain(..text.floor_char_boundary(text.len().saturating_sub(missing)));
+            }
+            self.send_at(at, event);
         }
     }
 
@@ -178,7 +182,7 @@ impl Transcript {
         if number > 1 && attempt == 1 {
             self.send(ChatEvent::TurnStart { turn: number, max_turns: MAX_MODEL_CALLS });
         }
-        self.reply = Some(CurrentReply { start: self.at, progress: ReplyProgress::default() });
+        self.reply = Some(Reply::new(self.at, number));
     }
 
     fn end_model_call(&mut self, event: &TurnModelCallFinished) {
@@ -203,22 +207,17 @@ impl Transcript {
 
     /// The reply is in the log: sends the part that was not sent live.
     fn answered(&mut self, message: &MessagePosted) {
-        if message.is_partial && self.reply.is_none() {
-            // The attempt failed, and followers dropped its text. The partial message counts after all, and is sent
-            // again.
-            self.reply = Some(CurrentReply { start: self.at, progress: ReplyProgress::default() });
-            if self.resume.is_some_and(|resume| resume.version == self.at.version) {
-                self.catch_up();
-            }
+        // Without a reply its attempt has failed, and followers dropped the text. The partial message counts after all.
+        let live = self.reply.take().unwrap_or_else(|| Reply::new(self.at, self.model_call));
+        let mut reply = Reply::new(live.start, live.model_call);
+        written(message).iter().for_each(|what| reply.write(what));
+        // A partial message has no unfinished tool call.
+        let is_beginning = message.is_partial && live.line.starts_with(&reply.line);
+        if !is_beginning && !reply.line.starts_with(&live.line) && self.sent.version == live.start.version {
+            // The follower has another text: it gets the reply again from the start.
+            self.sent = live.start;
         }
-        let blocks = of_message(message);
-        // A partial message keeps no unfinished tool call.
-        let has_it = |reply: &CurrentReply| message.is_partial && reply.progress.is_ahead_of(&blocks);
-        // A follower that resumes after this event has all of it.
-        if self.resume.is_none() && !self.reply.as_ref().is_some_and(has_it) {
-            self.write(&blocks, None);
-        }
-        self.reply = None;
+        self.send_pieces(reply.pieces);
         self.unanswered.clear();
         for block in message.known_blocks() {
             if let MessageBlock::ToolCall { provider_id, call_id, function, .. } = block {
@@ -227,14 +226,6 @@ impl Transcript {
                 self.unanswered.push_back(call_id.clone());
             }
         }
-    }
-
-    fn write(&mut self, blocks: &[ShownBlock<'_>], generation: Option<u64>) {
-        let Some(CurrentReply { start, progress }) = self.reply.as_mut().filter(|_| !self.is_over) else { return };
-        let out = &mut self.out;
-        progress.advance(self.model_call, blocks, generation, |length, event| {
-            out.push(FollowerEvent { at: TurnCursor { count: start.count + length, ..*start }, event });
-        });
     }
 
     // --- calls ---
@@ -338,155 +329,85 @@ impl Transcript {
     }
 }
 
-/// A block of a reply, as followers see it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ShownBlock<'a> {
-    content: BlockContent<'a>,
-    is_stopped: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BlockContent<'a> {
-    Text(&'a str),
-    Call { tool_id: &'a str, tool_name: &'a str },
-}
-
-/// Blocks of a live reply. Hidden thoughts, and text that is still empty, are left out.
-pub fn of_live(reply: &LiveReply) -> Vec<ShownBlock<'_>> {
-    let shown = reply.blocks.iter().filter_map(|LiveBlock { content, is_stopped }| {
-        let content = match content {
-            LiveContent::Text(text) if !text.is_empty() => BlockContent::Text(text),
-            LiveContent::Call { provider_id, function } => {
-                BlockContent::Call { tool_id: provider_id, tool_name: function }
-            }
-            LiveContent::Text(_) | LiveContent::Hidden => return None,
-        };
-        Some(ShownBlock { content, is_stopped: *is_stopped })
-    });
-    shown.collect()
-}
-
-/// Blocks of the reply in the log.
-pub fn of_message(message: &MessagePosted) -> Vec<ShownBlock<'_>> {
-    let shown = message.known_blocks().filter_map(|block| {
-        let content = match block {
-            MessageBlock::Text { text } if !text.is_empty() => BlockContent::Text(text),
+/// Activity that writes a message as a whole.
+fn written(message: &MessagePosted) -> Vec<ActivityKind> {
+    let mut written = Vec::new();
+    for (block, content) in message.known_blocks().enumerate() {
+        written.push(match content {
+            MessageBlock::Text { text } => ActivityKind::TextDelta { block, text: text.clone() },
             MessageBlock::ToolCall { provider_id, function, .. } => {
-                BlockContent::Call { tool_id: provider_id, tool_name: function }
+                ActivityKind::ToolStart { block, provider_id: provider_id.clone(), function: function.clone() }
             }
-            _ => return None,
-        };
-        Some(ShownBlock { content, is_stopped: true })
-    });
-    shown.collect()
+            _ => continue,
+        });
+        written.push(ActivityKind::BlockStop { block });
+    }
+    written
 }
 
-/// Length of a reply that was sent, counted as in [`super::TurnCursor`].
-#[derive(Debug, Default)]
-pub struct ReplyProgress {
-    /// Length that was sent before this follower resumed; its content is unknown.
-    before: usize,
-    /// Content sent since, as [`line`] writes it.
-    sent: String,
-    /// Generation of the last live reply seen, from which `sent` is.
-    generation: Option<u64>,
+/// The reply of one model call as followers see it: without thoughts and empty texts.
+#[derive(Debug)]
+struct Reply {
+    /// Cursor before its first piece.
+    start: TurnCursor,
+    model_call: u32,
+    /// All that was written, with a mark for each start and end of a block. Its length is counted as in [`TurnCursor`].
+    line: String,
+    /// Number of blocks that followers see.
+    blocks: usize,
+    /// The block that is being written, by the model's count.
+    open: Option<usize>,
+    /// The first block that may begin, by the model's count.
+    next: usize,
+    /// Chat events that were not taken yet.
+    pieces: Vec<FollowerEvent>,
 }
 
-impl ReplyProgress {
-    /// Begins after a length that the follower already has.
-    pub fn after(before: usize) -> Self {
-        Self { before, ..Self::default() }
+impl Reply {
+    fn new(start: TurnCursor, model_call: u32) -> Self {
+        Self { start, model_call, line: String::new(), blocks: 0, open: None, next: 0, pieces: Vec::new() }
     }
 
-    /// Sends the new pieces of `blocks`, each with the reply's length up to its end. `generation` is that of their live
-    /// reply. Blocks that do not begin with what was sent are sent again from the start.
-    pub fn advance(
-        &mut self,
-        model_call: u32,
-        blocks: &[ShownBlock<'_>],
-        generation: Option<u64>,
-        mut send: impl FnMut(usize, ChatEvent),
-    ) {
-        let is_known = generation.is_some() && self.generation == generation;
-        if !is_known && !self.is_beginning_of(blocks) {
-            *self = Self::default();
-        }
-        self.generation = generation;
-        let mut length = 0;
-        for (block, ShownBlock { content, is_stopped }) in blocks.iter().enumerate() {
-            length += 1;
-            if self.reach(length, content.mark()) {
-                send(length, content.start(model_call, block));
-            }
-            if let BlockContent::Text(text) = content {
-                let known = text.floor_char_boundary((self.before + self.sent.len()).saturating_sub(length));
-                length += text.len();
-                let more = &text[known..];
-                if !more.is_empty() && self.reach(length, more) {
-                    send(length, ChatEvent::TextDelta { model_call, block, text: more.to_owned() });
+    fn write(&mut self, what: &ActivityKind) {
+        let model_call = self.model_call;
+        match what {
+            ActivityKind::TextDelta { block, text } if !text.is_empty() => {
+                self.begin(*block, "\u{1}", |block| ChatEvent::TextStart { model_call, block });
+                // Text of a block that has ended comes with the message.
+                if self.open == Some(*block) {
+                    let block = self.blocks - 1;
+                    self.add(text, ChatEvent::TextDelta { model_call, block, text: text.clone() });
                 }
             }
-            if !is_stopped {
-                return;
+            ActivityKind::ToolStart { block, provider_id, function } => {
+                let (tool_id, tool_name) = (provider_id.clone(), function.clone());
+                self.begin(*block, "\u{2}", |block| ChatEvent::ToolStart { model_call, block, tool_id, tool_name });
             }
-            length += 1;
-            if self.reach(length, STOP) {
-                send(length, ChatEvent::ContentBlockStop { model_call, block });
-            }
+            ActivityKind::BlockStop { block } if self.open == Some(*block) => self.stop(),
+            _ => {}
         }
     }
 
-    /// Returns true if `piece`, which ends at `length`, is new, and records it as sent.
-    fn reach(&mut self, length: usize, piece: &str) -> bool {
-        let is_new = length > self.before + self.sent.len();
-        if is_new {
-            self.sent.push_str(piece);
+    /// Begins a block, which ends the one before.
+    fn begin(&mut self, block: usize, mark: &str, start: impl FnOnce(usize) -> ChatEvent) {
+        if block < self.next {
+            return;
         }
-        is_new
+        self.stop();
+        let shown = self.blocks;
+        (self.open, self.next, self.blocks) = (Some(block), block + 1, shown + 1);
+        self.add(mark, start(shown));
     }
 
-    /// True if all of `blocks` was sent, and perhaps more after it.
-    pub fn is_ahead_of(&self, blocks: &[ShownBlock<'_>]) -> bool {
-        line(blocks).get(self.before..).is_none_or(|rest| self.sent.starts_with(rest))
-    }
-
-    fn is_beginning_of(&self, blocks: &[ShownBlock<'_>]) -> bool {
-        self.sent.is_empty() || line(blocks).get(self.before..).is_some_and(|line| line.starts_with(&self.sent))
-    }
-}
-
-const STOP: &str = "\u{3}";
-
-/// The reply as one line, whose length is the cursor's count.
-fn line(blocks: &[ShownBlock<'_>]) -> String {
-    let mut line = String::new();
-    for ShownBlock { content, is_stopped } in blocks {
-        line.push_str(content.mark());
-        if let BlockContent::Text(text) = content {
-            line.push_str(text);
-        }
-        if *is_stopped {
-            line.push_str(STOP);
-        }
-    }
-    line
-}
-
-impl BlockContent<'_> {
-    fn mark(&self) -> &'static str {
-        match self {
-            Self::Text(_) => "\u{1}",
-            Self::Call { .. } => "\u{2}",
+    fn stop(&mut self) {
+        if self.open.take().is_some() {
+            self.add("\u{3}", ChatEvent::ContentBlockStop { model_call: self.model_call, block: self.blocks - 1 });
         }
     }
 
-    fn start(&self, model_call: u32, block: usize) -> ChatEvent {
-        match *self {
-            BlockContent::Text(_) => ChatEvent::TextStart { model_call, block },
-            BlockContent::Call { tool_id, tool_name } => {
-                let (tool_id, tool_name) = (tool_id.to_owned(), tool_name.to_owned());
-                ChatEvent::ToolStart { model_call, block, tool_id, tool_name }
-            }
-        }
+    fn add(&mut self, piece: &str, event: ChatEvent) {
+        self.line.push_str(piece);
+        let at = TurnCursor { count: self.start.count + self.line.len(), ..self.start };
+        self.pieces.push(FollowerEvent { at, event });
     }
 }
