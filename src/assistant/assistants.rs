@@ -21,8 +21,8 @@ use dashmap::DashMap;
 use futures_util::FutureExt;
 use model_call::RecentNames;
 use notarium_core::{
-    Actor, CallAnswer, Command, ConversationId, Document, Event, Millis, NotebookId, RawObject, Rejection,
-    RejectionCode, RequestToolCall, Risk, Stored, TokenId, ToolCallId, ToolCallPhase, Version,
+    Actor, CallAnswer, Command, ConversationId, Document, Event, Millis, NotebookId, RawObject, Recorded, Rejection,
+    RejectionCode, RequestToolCall, Risk, TokenId, ToolCallId, ToolCallPhase, Version,
 };
 use reasoning::SealedReasoning;
 use tokio::sync::{Notify, watch};
@@ -34,7 +34,7 @@ use worker::Worker;
 
 use crate::context::MAX_CONTEXT_TOKENS;
 use crate::context::messages::{PngResult, without_data};
-use crate::host::NotebookHost;
+use crate::host::{CommittedEvents, NotebookHost};
 
 pub use executor::MAX_RESULT_BYTES;
 pub use model_call::{ModelProviders, NO_PROVIDER};
@@ -125,6 +125,7 @@ impl Assistants {
         since: Version,
         patience: Duration,
         is_waiting_enough: bool,
+        mut committed: CommittedEvents,
     ) -> Result<Called, Rejection> {
         let mut state = self.0.watch(notebook);
         let until = Instant::now() + patience;
@@ -133,7 +134,7 @@ impl Assistants {
             let is_over = Instant::now() >= until || self.0.stopping.is_cancelled();
             if seen.version >= since {
                 match seen.tool_calls.get(call_id) {
-                    None => return self.ended(notebook, call_id).await,
+                    None => return self.ended(notebook, call_id, committed.take()).await,
                     Some(call) => match call.phase {
                         ToolCallPhase::Waiting if is_waiting_enough || is_over => {
                             return Ok(Called::Waiting {
@@ -157,14 +158,26 @@ impl Assistants {
         }
     }
 
-    async fn ended(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Called, Rejection> {
-        let events = self.0.host.events_of_subject(notebook, call_id.as_str()).await?;
-        let answer = events.iter().rev().find_map(|stored| CallAnswer::of(&stored.typed().ok()?.event));
-        let Some(answer) = answer else {
+    /// The end of a call, from the commits since it was requested, or from the log.
+    async fn ended(
+        &self,
+        notebook: &NotebookId,
+        call_id: &ToolCallId,
+        committed: Vec<Arc<[Recorded]>>,
+    ) -> Result<Called, Rejection> {
+        let answer_in = |events: &[Recorded]| events.iter().rev().find_map(|recorded| CallAnswer::of(&recorded.event));
+        let is_its = |recorded: &&Recorded| recorded.event.tool_call_id() == Some(call_id);
+        let mut events: Vec<Recorded> =
+            committed.iter().flat_map(|commit| commit.iter()).filter(is_its).cloned().collect();
+        if function_of(&events).is_none() || answer_in(&events).is_none() {
+            let stored = self.0.host.events_of_subject(notebook, call_id.as_str()).await?;
+            events = stored.iter().filter_map(|stored| stored.typed().ok()).collect();
+        }
+        let Some(answer) = answer_in(&events) else {
             let message = format!("no tool call {call_id} in this notebook: check the id");
             return Err(Rejection::new(RejectionCode::UnknownToolCall, message));
         };
-        let png = match function_of(&events).as_deref() {
+        let png = match function_of(&events) {
             Some("get_cell_image") if !answer.is_error => PngResult::load(&*self.0.host, notebook, &answer.text).await,
             _ => None,
         };
@@ -193,8 +206,9 @@ impl ToolCaller for Assistants {
             conversation_title: wanted.title,
             token: wanted.token,
         });
+        let committed = self.0.host.follow(notebook);
         let ack = self.0.host.execute(actor, notebook, &command).await?;
-        self.follow(notebook, &call_id, ack.version, patience, true).await
+        self.follow(notebook, &call_id, ack.version, patience, true, committed).await
     }
 
     async fn await_call(
@@ -205,7 +219,8 @@ impl ToolCaller for Assistants {
         patience: Duration,
     ) -> Result<Called, Rejection> {
         let state = self.0.host.read_as(actor, notebook).await?;
-        self.follow(notebook, call_id, state.version, patience, false).await
+        let committed = self.0.host.follow(notebook);
+        self.follow(notebook, call_id, state.version, patience, false, committed).await
     }
 }
 
@@ -213,9 +228,9 @@ fn unavailable() -> Rejection {
     Rejection::new(RejectionCode::Unavailable, "the server is stopping or cannot read the notebook: try again later")
 }
 
-fn function_of(events: &[Stored]) -> Option<String> {
-    events.iter().find_map(|stored| match stored.typed().ok()?.event {
-        Event::ToolCallRequested(event) => Some(event.function),
+fn function_of(events: &[Recorded]) -> Option<&str> {
+    events.iter().find_map(|recorded| match &recorded.event {
+        Event::ToolCallRequested(event) => Some(event.function.as_str()),
         _ => None,
     })
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
-    Actor, BlobPart, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Rejection,
-    Stored, Version,
+    Actor, BlobPart, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Recorded,
+    Rejection, Stored, Version,
 };
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde::Serialize;
@@ -41,6 +41,9 @@ pub trait NotebookHost: Send + Sync + 'static {
 
     /// Events after `since` in order, at most `limit`; a server may return fewer.
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection>;
+
+    /// Follows the notebook from now on: its events as they come on disk, without a read of the log.
+    fn follow(&self, notebook: &NotebookId) -> CommittedEvents;
 
     /// A run from the record, however old.
     async fn execution(&self, notebook: &NotebookId, id: &ExecutionId) -> Result<Option<Execution>, Rejection>;
@@ -89,6 +92,20 @@ pub trait NotebookHost: Send + Sync + 'static {
 
     /// Milliseconds since 1970, by the server's clock.
     fn now(&self) -> Millis;
+}
+
+/// Events of a notebook since it is followed.
+pub struct CommittedEvents(Box<dyn FnMut() -> Vec<Arc<[Recorded]>> + Send + Sync>);
+
+impl CommittedEvents {
+    pub fn new(take: impl FnMut() -> Vec<Arc<[Recorded]>> + Send + Sync + 'static) -> Self {
+        Self(Box::new(take))
+    }
+
+    /// Takes the commits since the last call, in order. A slow reader misses some: the log has them.
+    pub fn take(&mut self) -> Vec<Arc<[Recorded]>> {
+        (self.0)()
+    }
 }
 
 /// A notebook has changed.

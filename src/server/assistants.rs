@@ -26,7 +26,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use http::StatusCode;
-use notarium_assistant::host::{ChangeNotice, ListedNotebook, NotebookHost};
+use notarium_assistant::host::{ChangeNotice, CommittedEvents, ListedNotebook, NotebookHost};
 use notarium_assistant::mcp::{McpService, TokenOwner};
 use notarium_core::{
     ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Event, Execution,
@@ -243,6 +243,11 @@ impl NotebookHost for AssistantHost {
 
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection> {
         self.notebooks.store.read(notebook, since, limit).await.map_err(unread)
+    }
+
+    fn follow(&self, notebook: &NotebookId) -> CommittedEvents {
+        let mut subscription = self.notebooks.follow_by_server(notebook);
+        CommittedEvents::new(move || subscription.take_commits())
     }
 
     async fn events_of_subjects(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, Rejection> {

@@ -20,7 +20,7 @@ use crate::blobs::NotebookBlobs;
 use crate::limits::ServerLimits;
 use crate::limits::clock::Clock;
 use crate::limits::usage::UsageCounters;
-use crate::rooms::{DecodedCommand, Identity, ReadState, RoomHandle, Rooms, decode, identity};
+use crate::rooms::{DecodedCommand, Identity, ReadState, RoomHandle, Rooms, Subscription, decode, identity};
 use history::Replays;
 
 /// Notebooks, with everything that reads and commands need.
@@ -92,6 +92,11 @@ impl Notebooks {
     /// Reads the notebook as it is on disk, as the server.
     pub async fn read_by_server(&self, notebook: &NotebookId) -> Result<ReadState, Rejection> {
         self.rooms.open(notebook).read(by_server()).await
+    }
+
+    /// Follows the notebook as the server, without presence.
+    pub fn follow_by_server(&self, notebook: &NotebookId) -> Subscription {
+        Subscription::start(self.rooms.open(notebook), self.limits.max_queued_bytes, |_| by_server())
     }
 
     /// Executes a command as the server.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
     AccountStatuses, Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
-    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Past, RawJson, Recorded, Rejection, Role,
-    Stored, Version,
+    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Past, RawJson, Recorded, Rejection,
+    Role, Stored, Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{

@@ -5,7 +5,7 @@
 
 mod steps;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,19 +23,19 @@ use super::executor::{CallEffects, CallOutcome, ToolTask, execute};
 use super::model_call::{ModelCall, ModelCallUpdate, TaskReport};
 use super::{Runtime, WorkerHandle, assistant_of};
 use crate::context::messages;
+use crate::host::CommittedEvents;
 use crate::providers::{self, ModelProvider};
 use crate::turn::{Live, Record, Step, ToolRequest, failed, is_taken_up, next};
-
-/// Most events per read.
-const PAGE: usize = 2_000;
 
 pub(super) struct Worker {
     runtime: Arc<Runtime>,
     id: NotebookId,
     handle: WorkerHandle,
     notebook: Arc<Document>,
-    /// Every turn has seen the events up to here.
-    seen: Version,
+    /// The room's commits.
+    committed: CommittedEvents,
+    /// Commits after the state that was read last.
+    unseen: VecDeque<Arc<[Recorded]>>,
     turns: BTreeMap<TurnId, TurnState>,
     /// Calls that this process executes.
     executing: BTreeSet<ToolCallId>,
@@ -54,7 +54,9 @@ pub(super) struct Worker {
 struct TurnState {
     /// Version of its start: distinguishes turns if an id is used again.
     started: Version,
+    /// Its events in the log, up to the version `seen`.
     record: Record,
+    seen: Version,
     live: Live,
     model_call: Option<AbortOnDropHandle<Option<()>>>,
 }
@@ -70,11 +72,12 @@ impl Worker {
     pub(super) fn new(runtime: Arc<Runtime>, id: NotebookId, handle: WorkerHandle) -> Self {
         let (reporter, reports) = mpsc::unbounded_channel();
         Self {
+            committed: runtime.host.follow(&id),
+            unseen: VecDeque::new(),
             runtime,
             notebook: Arc::new(Document::new(id.clone())),
             id,
             handle,
-            seen: 0,
             turns: BTreeMap::new(),
             executing: BTreeSet::new(),
             backoff: Backoff::default(),
@@ -203,40 +206,37 @@ impl Worker {
         };
         self.turns.retain(|turn_id, turn_state| is_open(turn_id, turn_state));
         self.runtime.reasoning.retain(&self.id, |turn_id| notebook.turns.contains_key(turn_id));
-        if !self.turns.is_empty() {
-            self.follow(notebook.version).await?;
-        }
-        // Set before new turns are read: their records include these events, and must not get them twice.
-        self.seen = notebook.version;
+        self.follow(notebook.version);
         for (turn_id, turn) in &notebook.turns {
-            if !self.turns.contains_key(turn_id) {
-                let record = self.recorded(turn_id, turn, notebook.version).await?;
-                let (live, model_call) = (Live::new(self.runtime.host.instance().clone()), None);
-                let turn_state = TurnState { started: turn.started_version, record, live, model_call };
-                self.turns.insert(turn_id.clone(), turn_state);
+            if self.turns.get(turn_id).is_some_and(|turn_state| turn_state.seen == notebook.version) {
+                continue;
             }
+            let record = self.recorded(turn_id, turn, notebook.version).await?;
+            let turn_state = self.turns.entry(turn_id.clone()).or_insert_with(|| TurnState {
+                started: turn.started_version,
+                record: Record::default(),
+                seen: 0,
+                live: Live::new(self.runtime.host.instance().clone()),
+                model_call: None,
+            });
+            (turn_state.record, turn_state.seen) = (record, notebook.version);
         }
         self.notebook = notebook.clone();
         self.handle.state.send_replace(notebook);
         Ok(())
     }
 
-    /// Passes new events, up to `until`, to all turns.
-    async fn follow(&mut self, until: Version) -> Result<(), Rejection> {
-        while self.seen < until {
-            let events = self.runtime.host.events(&self.id, self.seen, PAGE).await?;
-            let Some(last) = events.last() else { break };
-            let seen = last.envelope.version.min(until);
-            let new = events.iter().filter(|stored| stored.envelope.version <= until);
-            for recorded in new.filter(|stored| concerns(&stored.envelope.event_type)).filter_map(|it| it.typed().ok())
-            {
-                for (turn_id, turn_state) in &mut self.turns {
-                    turn_state.record.see(turn_id, &recorded);
+    /// Passes the room's commits, up to `until`, to all turns. A turn that misses one must be read from the log.
+    fn follow(&mut self, until: Version) {
+        self.unseen.extend(self.committed.take());
+        while let Some(commit) = self.unseen.pop_front_if(|commit| last_version(commit) <= until) {
+            for (turn_id, turn_state) in &mut self.turns {
+                if commit.first().is_some_and(|first| first.envelope.version == turn_state.seen + 1) {
+                    commit.iter().for_each(|recorded| turn_state.record.see(turn_id, recorded));
+                    turn_state.seen = last_version(&commit);
                 }
             }
-            self.seen = seen;
         }
-        Ok(())
     }
 
     /// A turn's record from the log up to `until`. Found by subject, so other events in between are not read.
@@ -303,6 +303,10 @@ impl Worker {
     }
 }
 
+fn last_version(commit: &[Recorded]) -> Version {
+    commit.last().map_or(0, |recorded| recorded.envelope.version)
+}
+
 /// True if the assistant's person has no rights here any more: without any role the notebook is unknown to them.
 fn is_shut_out(rejection: &Rejection) -> bool {
     matches!(rejection.code, RejectionCode::Forbidden | RejectionCode::UnknownNotebook)
@@ -317,11 +321,6 @@ async fn updated(work: impl Future<Output = CallOutcome>, update: Option<impl Fu
         () = update => {}
     }
     work.await
-}
-
-/// True for types of events that a turn's record consists of.
-fn concerns(event_type: &str) -> bool {
-    event_type == "MessagePosted" || event_type.starts_with("Turn") || event_type.starts_with("ToolCall")
 }
 
 /// The refusal as a sentence for the model. A conflict names versions, so that the model can read again.

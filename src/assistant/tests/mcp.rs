@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use notarium_assistant::assistants::{Called, ToolCaller, WantedCall};
-use notarium_assistant::host::{ChangeNotice, ListedNotebook, NotebookHost};
+use notarium_assistant::host::{ChangeNotice, CommittedEvents, ListedNotebook, NotebookHost};
 use notarium_assistant::mcp::{McpService, TokenOwner, service};
 use notarium_core::{
     Actor, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Rejection,
@@ -45,6 +45,10 @@ impl NotebookHost for FakeHost {
 
     async fn events(&self, _: &NotebookId, _: Version, _: usize) -> Result<Vec<Stored>, Rejection> {
         Ok(Vec::new())
+    }
+
+    fn follow(&self, _: &NotebookId) -> CommittedEvents {
+        CommittedEvents::new(Vec::new)
     }
 
     async fn events_of_subjects(&self, _: &NotebookId, _: &[String]) -> Result<Vec<Stored>, Rejection> {

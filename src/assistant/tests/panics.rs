@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_assistant::assistants::{Assistants, AssistantsConfig, ModelProviders};
-use notarium_assistant::host::{ChangeNotice, ListedNotebook, NotebookHost};
+use notarium_assistant::host::{ChangeNotice, CommittedEvents, ListedNotebook, NotebookHost};
 use notarium_core::*;
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde_json::json;
@@ -52,6 +52,10 @@ impl NotebookHost for FaultyHost {
 
     async fn events(&self, _: &NotebookId, _: Version, _: usize) -> Result<Vec<Stored>, Rejection> {
         Ok(Vec::new())
+    }
+
+    fn follow(&self, _: &NotebookId) -> CommittedEvents {
+        CommittedEvents::new(Vec::new)
     }
 
     async fn events_of_subjects(&self, _: &NotebookId, _: &[String]) -> Result<Vec<Stored>, Rejection> {

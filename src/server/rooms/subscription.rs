@@ -15,9 +15,15 @@ const MAX_WAITING_NEWS: usize = 16;
 #[derive(Debug, PartialEq, Eq)]
 pub enum News {
     /// The subscriber reads the log up to `version`. `activity` is that of unfinished replies from their beginning.
-    Position { version: Version, activity: Vec<TurnActivity> },
+    Position {
+        version: Version,
+        activity: Vec<TurnActivity>,
+    },
     /// Events after the position and all commits since, without a gap.
-    Committed { events: Arc<[Recorded]>, payload_bytes: usize },
+    Committed {
+        events: Arc<[Recorded]>,
+        payload_bytes: usize,
+    },
     Activity(Arc<[TurnActivity]>),
 }
 

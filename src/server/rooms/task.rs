@@ -33,10 +33,7 @@ pub(super) struct RoomMessage {
 impl RoomMessage {
     /// True if the message has to reach the room that is opened next.
     pub(super) fn outlives_the_room(&self) -> bool {
-        matches!(
-            *self.input,
-            Input::Subscribe { .. } | Input::Follow { .. } | Input::Command(_) | Input::Read { .. }
-        )
+        matches!(*self.input, Input::Subscribe { .. } | Input::Follow { .. } | Input::Command(_) | Input::Read { .. })
     }
 }
 

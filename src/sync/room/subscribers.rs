@@ -309,8 +309,7 @@ impl Room {
             Transport::Values => true,
         };
         let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);
-        let out: Vec<ClientId> =
-            live.filter(|(_, subscriber)| is_out(subscriber)).map(|(client, _)| *client).collect();
+        let out: Vec<ClientId> = live.filter(|(_, subscriber)| is_out(subscriber)).map(|(client, _)| *client).collect();
         for client in out {
             self.take(cycle, Input::Lagging { client, from: Version::MAX });
             self.resync(cycle, client, "the server has read the notebook again");
