@@ -49,7 +49,7 @@ pub struct Transcript {
     model_call: u32,
     attempt: u32,
     /// Reply to the model call that is not answered yet.
-    reply: Option<Reply>,
+    reply: Option<ShownReply>,
     calls: BTreeMap<ToolCallId, TurnCall>,
     /// Calls of the last message whose results have not been sent, in the order of the message.
     unanswered: VecDeque<ToolCallId>,
@@ -113,7 +113,7 @@ impl Transcript {
     /// Handles the activity of all unfinished replies from their beginning, in place of earlier activity.
     pub fn see_anew(&mut self, activity: &[TurnActivity]) {
         if let Some(reply) = &mut self.reply {
-            *reply = Reply::new(reply.start, reply.model_call);
+            *reply = ShownReply::new(reply.start, reply.model_call);
         }
         activity.iter().for_each(|piece| self.see_live(piece));
     }
@@ -182,7 +182,7 @@ impl Transcript {
         if number > 1 && attempt == 1 {
             self.send(ChatEvent::TurnStart { turn: number, max_turns: MAX_MODEL_CALLS });
         }
-        self.reply = Some(Reply::new(self.at, number));
+        self.reply = Some(ShownReply::new(self.at, number));
     }
 
     fn end_model_call(&mut self, event: &TurnModelCallFinished) {
@@ -208,8 +208,8 @@ impl Transcript {
     /// The reply is in the log: sends the part that was not sent live.
     fn answered(&mut self, message: &MessagePosted) {
         // Without a reply its attempt has failed, and followers dropped the text. The partial message counts after all.
-        let live = self.reply.take().unwrap_or_else(|| Reply::new(self.at, self.model_call));
-        let mut reply = Reply::new(live.start, live.model_call);
+        let live = self.reply.take().unwrap_or_else(|| ShownReply::new(self.at, self.model_call));
+        let mut reply = ShownReply::new(live.start, live.model_call);
         written(message).iter().for_each(|what| reply.write(what));
         // A partial message has no unfinished tool call.
         let is_beginning = message.is_partial && live.line.starts_with(&reply.line);
@@ -347,7 +347,7 @@ fn written(message: &MessagePosted) -> Vec<ActivityKind> {
 
 /// The reply of one model call as followers see it: without thoughts and empty texts.
 #[derive(Debug)]
-struct Reply {
+struct ShownReply {
     /// Cursor before its first piece.
     start: TurnCursor,
     model_call: u32,
@@ -363,7 +363,7 @@ struct Reply {
     pieces: Vec<FollowerEvent>,
 }
 
-impl Reply {
+impl ShownReply {
     fn new(start: TurnCursor, model_call: u32) -> Self {
         Self { start, model_call, line: String::new(), blocks: 0, open: None, next: 0, pieces: Vec::new() }
     }
