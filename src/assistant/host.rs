@@ -81,7 +81,8 @@ pub trait NotebookHost: Send + Sync + 'static {
 
     /// The next notebook with an event that may concern an assistant: of a conversation, a turn or a
     /// tool call; the end of a run, or its wait for input; the start, the end or the failed launch of a kernel; or it was
-    /// opened with unfinished turns or calls. Several events may be merged. `None`: the server stops. For one listener.
+    /// opened with unfinished turns or calls. Only of notebooks whose lease this process owns. Several events may be
+    /// merged. `None`: the server stops. For one listener.
     async fn next_notice(&self) -> Option<ChangeNotice>;
 
     /// Sends the activity of a turn to its followers; it is not in the log.

@@ -3,6 +3,10 @@
 //!
 //! model call → message → its tool calls, one after the other, each to its end → their results as a message → model call …
 //! until the model calls no more tools, or has been called ten times.
+//!
+//! **Invariant.** Another instance that claimed a model call or tool call is dead. This holds only because the worker lives
+//! with the owner of the notebook's lease: a process becomes the owner after the one before it has ended, or has lost the
+//! lease and with it every append. A worker anywhere else would report calls as lost that still run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,7 +106,8 @@ fn is_run(function: &str, arguments: &str) -> bool {
 /// State of this process only; lost in a restart.
 #[derive(Debug, Clone)]
 pub struct Live {
-    /// Id of this server process. Claims under it are this process's own; all others are of dead processes.
+    /// Id of this server process, which owns the notebook's lease. Claims under it are its own; all others are of dead
+    /// processes.
     pub instance: InstanceId,
     /// A model call is running.
     pub is_calling_model: bool,
@@ -297,7 +302,8 @@ fn unfinished(live: &Live, call_id: &ToolCallId, call: &ToolCall) -> Step {
 }
 
 /// True if this process must execute a started call that it does not execute yet. Its own claim was
-/// never acted on, because the answer to the claim was lost. A claim of another instance is a dead process's.
+/// never acted on, because the answer to the claim was lost. A claim of another instance is a dead process's (invariant
+/// of this file).
 pub fn is_taken_up(call: &ToolCall, claimant: &InstanceId, instance: &InstanceId) -> bool {
     claimant == instance || is_resumable(call)
 }

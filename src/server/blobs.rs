@@ -23,6 +23,7 @@ use notarium_store::blobs::{BlobContent, BlobEntry};
 use notarium_store::{BlobError, BlobRecord, Blobs, EventStore, StoreError};
 use tokio::sync::Mutex;
 
+use crate::cluster::Cluster;
 use crate::http::extract::{is_too_slow, too_slow};
 use crate::http::problem::Problem;
 use crate::limits::clock::{Clock, millis};
@@ -42,6 +43,7 @@ pub struct NotebookBlobs {
     pub bytes: Blobs,
     pub claims: BlobClaims,
     pub store: Arc<dyn EventStore>,
+    pub cluster: Arc<dyn Cluster>,
     pub usage: Arc<UsageCounters>,
     pub clock: Clock,
 }

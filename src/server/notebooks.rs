@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agents::outputs::AgentOutputs;
 use crate::auth::{Accounts, Authenticated, account_status};
 use crate::blobs::NotebookBlobs;
+use crate::cluster::Cluster;
 use crate::limits::ServerLimits;
 use crate::limits::clock::Clock;
 use crate::limits::usage::UsageCounters;
@@ -26,6 +27,7 @@ use history::Replays;
 /// Notebooks, with everything that reads and commands need.
 pub struct Notebooks {
     pub store: Arc<dyn EventStore>,
+    pub cluster: Arc<dyn Cluster>,
     pub blobs: Arc<NotebookBlobs>,
     pub rooms: Arc<Rooms>,
     pub accounts: Accounts,

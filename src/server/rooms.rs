@@ -38,6 +38,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::auth::Authenticated;
+use crate::cluster::Cluster;
 use crate::limits::clock::Clock;
 use crate::limits::usage::UsageCounters;
 use catalog::ListLag;
@@ -79,6 +80,7 @@ pub enum WorkNotice {
 /// All open notebooks of a server.
 pub struct Rooms {
     store: Arc<dyn EventStore>,
+    cluster: Arc<dyn Cluster>,
     room_config: Arc<RoomConfig>,
     max_snapshot_gap: Version,
     max_inbox_bytes: usize,
@@ -115,13 +117,15 @@ impl Rooms {
     /// `usage` counts the storage of the notebooks.
     pub fn new(
         store: Arc<dyn EventStore>,
+        cluster: Arc<dyn Cluster>,
         config: RoomsConfig,
         work: mpsc::UnboundedSender<WorkNotice>,
         usage: Arc<UsageCounters>,
     ) -> Arc<Rooms> {
-        let room_config = RoomConfig { instance: ulid::Ulid::generate().into(), ..config.room };
+        let room_config = RoomConfig { instance: cluster.instance().clone(), ..config.room };
         Arc::new(Rooms {
             store,
+            cluster,
             room_config: Arc::new(room_config),
             max_inbox_bytes: config.max_inbox_bytes,
             max_snapshot_gap: config.max_snapshot_gap,
@@ -406,7 +410,7 @@ fn stopping() -> Rejection {
 }
 
 impl Rooms {
-    /// Opens the notebook at `at`; replaces its earlier alarm.
+    /// Opens the notebook at `at`, if this node owns it then; replaces its earlier alarm.
     fn open_at(self: &Arc<Self>, id: &NotebookId, at: Millis) {
         let wait = Duration::from_millis(at.saturating_sub(self.clock.now()));
         let (rooms, notebook) = (Arc::downgrade(self), id.clone());
@@ -415,9 +419,13 @@ impl Rooms {
         let alarm = tokio::spawn(async move {
             tokio::time::sleep(wait).await;
             if let Some(rooms) = rooms.upgrade() {
+                // An unknown owner: the claim of the lease tells.
+                let is_owner = rooms.cluster.owns(&notebook).await.unwrap_or(true);
                 // Removal aborts this task at its next pause, and it has none.
                 rooms.alarms.remove(&notebook);
-                rooms.open(&notebook);
+                if is_owner {
+                    rooms.open(&notebook);
+                }
             }
         });
         entry.insert(AbortOnDropHandle::new(alarm));

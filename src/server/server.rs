@@ -25,6 +25,7 @@ use crate::auth::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::auth::{Accounts, AuthOptions};
 use crate::blobs::sweep::{self, SweepError, Swept};
 use crate::blobs::{BlobClaims, NotebookBlobs};
+use crate::cluster::{Cluster, ClusterNotices, SingleNode};
 use crate::http::origin::{AllowedOrigins, InvalidOrigin};
 use crate::http::serve;
 use crate::limits::clock::Clock;
@@ -100,7 +101,7 @@ pub struct RunningServer {
     serving: JoinHandle<()>,
     work: JoinHandle<()>,
     sweeping: JoinHandle<()>,
-    withdrawing: Option<JoinHandle<()>>,
+    withdrawing: JoinHandle<()>,
     counting: JoinHandle<()>,
 }
 
@@ -114,17 +115,29 @@ impl Server {
         }
         let (max_blob_bytes, max_gap) = (config.limits.max_blob_bytes as u64, config.rooms.max_snapshot_gap);
         let storage = Storage::open(&config.folder, max_blob_bytes, max_gap).await?;
+        let (node, cluster_notices) = SingleNode::new(storage.events.clone());
+        Self::start_node(&config, storage, node, cluster_notices).await
+    }
+
+    /// Listens as a node of the cluster, and resumes work in the notebooks that it owns.
+    pub(crate) async fn start_node(
+        config: &ServerConfig,
+        storage: Storage,
+        cluster: Arc<dyn Cluster>,
+        cluster_notices: ClusterNotices,
+    ) -> Result<RunningServer, StartError> {
         let listen = config.listen;
         let refused = |reason| StartError::Listen { address: listen, reason };
         let listener = TcpListener::bind(listen).await.map_err(refused)?;
         let local_addr = listener.local_addr().map_err(refused)?;
-        let allowed = allowed_origins(&config, local_addr)?;
+        let allowed = allowed_origins(config, local_addr)?;
         let accounts = Accounts::open_with(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
         let owner_token = accounts.first_start().await?.map(|token| token.text.reveal());
         let (notices, work) = mpsc::unbounded_channel();
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
-        let oidc = oidc(&config, &public_url)?;
-        let app = app(&config, &storage, accounts, oidc, notices);
+        let oidc = oidc(config, &public_url)?;
+        accounts.report_to(cluster.clone());
+        let app = app(config, &storage, cluster, accounts, oidc, notices);
         app.accounts.count_in(app.usage.clone());
         let counting = tokio::spawn(count(app.clone()));
         let work = tokio::spawn(route_work(app.clone(), work));
@@ -139,10 +152,8 @@ impl Server {
         }
         let sweeping =
             tokio::spawn(sweep::now_and_then(app.blobs.clone(), app.limits.sweep_interval, app.stopping.clone()));
-        let withdrawing = app
-            .accounts
-            .take_ended()
-            .map(|ended| tokio::spawn(revocation::follow(app.notebooks.clone(), app.assistants.clone(), ended)));
+        let withdrawing =
+            tokio::spawn(revocation::follow(app.notebooks.clone(), app.assistants.clone(), cluster_notices));
         if let Some(oidc) = app.oidc.clone() {
             tokio::spawn(async move { oidc.look().await });
         }
@@ -167,6 +178,7 @@ fn oidc(config: &ServerConfig, public_url: &str) -> Result<Option<Arc<Oidc>>, In
 fn app(
     config: &ServerConfig,
     storage: &Storage,
+    cluster: Arc<dyn Cluster>,
     accounts: Accounts,
     oidc: Option<Arc<Oidc>>,
     notices: mpsc::UnboundedSender<WorkNotice>,
@@ -178,13 +190,15 @@ fn app(
         bytes: storage.blobs.clone(),
         claims: BlobClaims::new(limits.blob_grace),
         store: storage.events.clone(),
+        cluster: cluster.clone(),
         usage: usage.clone(),
         clock: clock.clone(),
     };
     let notebooks = Notebooks {
         store: storage.events.clone(),
         blobs: Arc::new(blobs),
-        rooms: Rooms::new(storage.events.clone(), rooms, notices, usage.clone()),
+        rooms: Rooms::new(storage.events.clone(), cluster.clone(), rooms, notices, usage.clone()),
+        cluster,
         accounts,
         replays: Replays::new(config.rooms.max_snapshot_gap),
         clock,
@@ -245,17 +259,20 @@ async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) 
     }
 }
 
-/// Brings the list of notebooks up to date with the log, then opens notebooks with work. Their launches are offered
-/// again, and leases of runs start anew.
+/// Brings the list of notebooks up to date with the log, then opens notebooks with work that this node owns. Their
+/// launches are offered again, and leases of runs start anew.
 async fn resume(app: &App) -> Result<(), StoreError> {
     let caught_up = catch_up_catalog(&*app.store).await?;
     let with_work = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
+    let mut listed = Vec::new();
+    app.each_listed(with_work, |entry| listed.push(entry.notebook_id)).await?;
     let mut resumed = 0;
-    let resume = |entry: CatalogEntry| {
-        resumed += 1;
-        app.rooms.open(&entry.notebook_id);
-    };
-    app.each_listed(with_work, resume).await?;
+    for notebook in &listed {
+        if app.cluster.owns(notebook).await? {
+            app.rooms.open(notebook);
+            resumed += 1;
+        }
+    }
     app.is_ready.store(true, Ordering::SeqCst);
     tracing::info!(caught_up, resumed, "what was under way is watched again");
     Ok(())
@@ -307,9 +324,7 @@ impl RunningServer {
         counting.abort();
         let _ = counting.await;
         let _ = sweeping.await;
-        if let Some(withdrawing) = withdrawing {
-            let _ = withdrawing.await;
-        }
+        let _ = withdrawing.await;
         app.rooms.shut_down().await;
         work.abort();
         drop(app);

@@ -1,4 +1,5 @@
 //! Withdraws requests to assistants as soon as their token is revoked or expires, or their person's account is closed.
+//! Each node does it in the notebooks that it owns.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -6,10 +7,10 @@ use std::time::Duration;
 
 use notarium_core::{Command, Millis, NotebookId, Rejection, RejectionCode, Revoked, TokenId, ToolCallPhase};
 use notarium_store::CatalogQuery;
-use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
 use super::AssistantState;
+use crate::cluster::{ClusterNotice, ClusterNotices};
 use crate::notebooks::Notebooks;
 use crate::rooms::ReadState;
 
@@ -21,7 +22,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 struct EndedAccess {
     revoked: Revoked,
-    /// Absent: in every notebook.
+    /// Absent: in every notebook of this node.
     notebook: Option<NotebookId>,
 }
 
@@ -29,7 +30,7 @@ struct EndedAccess {
 pub async fn follow(
     notebooks: Arc<Notebooks>,
     assistants: Arc<AssistantState>,
-    mut ended: mpsc::UnboundedReceiver<Revoked>,
+    mut notices: ClusterNotices,
 ) {
     let (mut todo, mut failed): (VecDeque<EndedAccess>, VecDeque<EndedAccess>) = Default::default();
     let mut expiries = Expiries::default();
@@ -38,7 +39,9 @@ pub async fn follow(
     loop {
         tokio::select! {
             () = notebooks.stopping.cancelled() => return,
-            Some(revoked) = ended.recv() => todo.push_back(EndedAccess { revoked, notebook: None }),
+            Some(ClusterNotice::AccessEnded(revoked)) = notices.recv() => {
+                todo.push_back(EndedAccess { revoked, notebook: None });
+            }
             notice = assistants.expiring.take() => expiries.look(&notebooks, notice.notebook).await,
             _ = ticks.tick(), if !failed.is_empty() || expiries.is_waiting() => {
                 todo.append(&mut failed);
@@ -83,8 +86,13 @@ async fn withdraw_in(server: &Notebooks, notebook: &NotebookId, revoked: &Revoke
     server.execute_by_server(notebook, Command::WithdrawRevoked { revoked: revoked.clone() }).await.map(drop)
 }
 
-/// `None`: the room belongs to a notebook that does not exist.
+/// `None`: another node owns the notebook, or it does not exist.
 async fn read(server: &Notebooks, notebook: &NotebookId) -> Result<Option<ReadState>, Rejection> {
+    match server.cluster.owns(notebook).await {
+        Ok(true) => {}
+        Ok(false) => return Ok(None),
+        Err(error) => return Err(Rejection::new(RejectionCode::Unavailable, error.to_string())),
+    }
     match server.read_by_server(notebook).await {
         Ok(read) => Ok(Some(read)),
         Err(rejection) if rejection.code == RejectionCode::Unavailable => Err(rejection),
@@ -160,5 +168,30 @@ impl Expiries {
             );
         }
         due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use notarium_core::UserId;
+
+    use super::*;
+    use crate::cluster::tests::{one_of_two, ours, theirs};
+
+    #[tokio::test]
+    async fn the_owner_of_a_notebook_withdraws_and_no_other_node() {
+        let server = one_of_two().await;
+        let notebooks = &server.app().notebooks;
+        let heads = async || {
+            let version = async |id| notebooks.store.head(&id).await.unwrap().unwrap().version;
+            (version(ours()).await, version(theirs()).await)
+        };
+        let before = heads().await;
+        let revoked = Revoked::User(UserId::new("ann").unwrap());
+        for notebook in [None, Some(theirs())] {
+            withdraw(notebooks, &EndedAccess { revoked: revoked.clone(), notebook }).await.unwrap();
+        }
+        assert_eq!(heads().await, (before.0 + 1, before.1), "the turn of one was cancelled");
+        server.shut_down().await;
     }
 }

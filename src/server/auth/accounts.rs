@@ -8,8 +8,7 @@ use notarium_store::accounts::{
     AccountChange, AccountError, AccountStore, AuditEntry, Coverage, MAX_ACCOUNT_PAGE, ShareLink, Token, TokenFilter,
     TokenHolder, TokenKind, TokenScopes, User,
 };
-use parking_lot::Mutex;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::broadcast;
 
 use super::account_status::GuestNames;
 use super::browser_keys::BrowserKeys;
@@ -21,6 +20,7 @@ use super::passwords::Throttle;
 use super::passwords::{PasswordCost, Passwords};
 use super::sessions::{EVERYDAY, is_fresh};
 use super::{AuthError, Authenticated, Placements, TokenText};
+use crate::cluster::{Cluster, ClusterNotice};
 use crate::limits::clock::Clock;
 use crate::limits::usage::UsageCounters;
 
@@ -43,9 +43,8 @@ struct AccountsParts {
     cache: TokenCache,
     placements: Arc<Placements>,
     revocations: broadcast::Sender<Revocation>,
-    ended: mpsc::UnboundedSender<Revoked>,
-    /// `None` once it is taken.
-    ended_receiver: Mutex<Option<mpsc::UnboundedReceiver<Revoked>>>,
+    /// Receiver of tokens and accounts that end for good, once [`Accounts::report_to`] has set it.
+    cluster: OnceLock<Arc<dyn Cluster>>,
     passwords: Passwords,
     throttle: Throttle,
     asks_again: AtomicBool,
@@ -90,15 +89,13 @@ impl Accounts {
         let placements = Arc::new(Placements::default());
         read_placements(&store, &placements).await?;
         store.forget_ended_tokens(clock.now().saturating_sub(KEEP_ENDED_MS)).await?;
-        let (ended, ended_receiver) = mpsc::unbounded_channel();
         let shared = AccountsParts {
             store,
             clock,
             cache: TokenCache::default(),
             placements,
             revocations: broadcast::channel(REVOCATION_QUEUE).0,
-            ended,
-            ended_receiver: Mutex::new(Some(ended_receiver)),
+            cluster: OnceLock::new(),
             passwords: Passwords::new(options.password_cost),
             throttle: Throttle::new(),
             asks_again: AtomicBool::new(options.asks_again),
@@ -137,6 +134,11 @@ impl Accounts {
     /// Sets the usage counters that count notebooks from now on.
     pub fn count_in(&self, usage: Arc<UsageCounters>) {
         let _ = self.shared.usage.set(usage);
+    }
+
+    /// Sets the cluster whose nodes are told which tokens and accounts end for good.
+    pub fn report_to(&self, cluster: Arc<dyn Cluster>) {
+        let _ = self.shared.cluster.set(cluster);
     }
 
     pub(super) fn usage(&self) -> Option<&Arc<UsageCounters>> {
@@ -212,9 +214,8 @@ impl Accounts {
     pub async fn change(&self, changes: &[AccountChange], audit: AuditEntry) -> Result<(), AccountError> {
         let ended = self.ended_by(changes).await?;
         self.shared.store.apply(changes, &audit).await?;
-        for revoked in ended {
-            // No receiver: no assistants run here.
-            let _ = self.shared.ended.send(revoked);
+        if let Some(cluster) = self.shared.cluster.get() {
+            ended.into_iter().for_each(|revoked| cluster.notify(ClusterNotice::AccessEnded(revoked)));
         }
         for change in changes {
             if let AccountChange::PlaceNotebook { notebook, workspace } = change {
@@ -234,12 +235,6 @@ impl Accounts {
             }
         }
         Ok(())
-    }
-
-    /// Receiver of tokens and accounts that end for good, available once. Its owner withdraws what was requested with
-    /// them.
-    pub fn take_ended(&self) -> Option<mpsc::UnboundedReceiver<Revoked>> {
-        self.shared.ended_receiver.lock().take()
     }
 
     /// Tokens and accounts that the changes will end; asked before the changes are made.

@@ -4,8 +4,8 @@
 //! - A blob that an event names is never removed. The whole log is searched before a removal, and a command that is
 //!   about to name an old blob claims it first ([`BlobClaims`]). A claim and a removal exclude each other.
 //! - A blob younger than the grace period is not touched, so uploads in progress need no claim.
-//!
-//! This works for one process per blob store; several processes need their claims in the database.
+//! - The node that owns a notebook sweeps its blobs. With several nodes the claims must be the owner's, and
+//!   `checked_until` must be kept by notebook.
 
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -71,11 +71,15 @@ pub struct Sweeper {
 }
 
 impl Sweeper {
+    /// Sweeps the notebooks that this node owns.
     pub async fn sweep(&mut self, blobs: &NotebookBlobs) -> Result<Swept, SweepError> {
         let cutoff = blobs.clock.now().saturating_sub(blobs.claims.grace_ms);
         blobs.claims.forget_before(cutoff).await;
         let mut swept = Swept::default();
         for notebook in blobs.notebooks().await? {
+            if !blobs.cluster.owns(&notebook).await? {
+                continue;
+            }
             let candidates = self.candidates(blobs, &notebook, cutoff).await?;
             swept.examined += candidates.len() as u64;
             let unnamed = unnamed(&*blobs.store, &notebook, candidates).await?;

@@ -1,12 +1,13 @@
 //! Answers a room's questions from the store.
 
 use notarium_core::{
-    Actor, Append, CommandId, CommandRecord, Head, HistoryQuery, InstanceId, NotebookId, Past, Stored, UserId, Version,
+    Actor, Append, CommandId, CommandRecord, Head, HistoryQuery, NotebookId, Past, Stored, UserId, Version,
 };
 use notarium_store::{AppendError, EVENT_OVERHEAD_BYTES, EventStore, MAX_READ_EVENTS, StoreError};
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay};
 
 use super::snapshot;
+use crate::cluster::Cluster;
 use crate::limits::usage::UsageCounters;
 
 /// Limit of events that a load gives the room besides the state.
@@ -109,12 +110,12 @@ pub(super) fn failure(error: StoreError) -> ReadFailure {
 /// Loads a notebook. Takes the lease first, so that nothing that another server writes comes after the read.
 pub(super) async fn load_input(
     store: &dyn EventStore,
+    cluster: &dyn Cluster,
     notebook: &NotebookId,
-    instance: &InstanceId,
     recent_after: Version,
     max_snapshot_gap: Version,
 ) -> Input {
-    let lease = store.take_lease(notebook, instance).await.map_err(|error| {
+    let lease = cluster.claim(notebook).await.map_err(|error| {
         tracing::error!(%notebook, %error, "the notebook's lease was not taken: it is read-only until that works");
         told(&error)
     });

@@ -270,8 +270,8 @@ impl Task {
         let (store, id) = (self.rooms.store.clone(), self.id.clone());
         let answer: BoxFuture<'static, Input> = match question {
             Output::Load { recent_after } => {
-                let (config, max_gap) = (self.rooms.room_config.clone(), self.rooms.max_snapshot_gap);
-                async move { stored::load_input(&*store, &id, &config.instance, recent_after, max_gap).await }.boxed()
+                let (cluster, max_gap) = (self.rooms.cluster.clone(), self.rooms.max_snapshot_gap);
+                async move { stored::load_input(&*store, &*cluster, &id, recent_after, max_gap).await }.boxed()
             }
             Output::Append(append) => {
                 let usage = self.rooms.usage.clone();

@@ -13,6 +13,7 @@ use notarium_wire::{CommandMessage, ServerMessage, SubscribeMessage};
 use tokio::sync::mpsc;
 
 use super::*;
+use crate::cluster::SingleNode;
 
 struct Bench {
     store: Arc<Memory>,
@@ -20,11 +21,21 @@ struct Bench {
     work: mpsc::UnboundedReceiver<WorkNotice>,
 }
 
+/// Rooms of a server process of its own.
+fn new_rooms(
+    store: Arc<dyn EventStore>,
+    config: RoomsConfig,
+    work: mpsc::UnboundedSender<WorkNotice>,
+) -> Arc<Rooms> {
+    let (node, _) = SingleNode::new(store.clone());
+    Rooms::new(store, node, config, work, Arc::default())
+}
+
 fn bench(room: RoomConfig) -> Bench {
     let store = Arc::new(Memory::default());
     let (sender, work) = mpsc::unbounded_channel();
     let config = RoomsConfig { room, ..RoomsConfig::default() };
-    Bench { rooms: Rooms::new(store.clone(), config, sender, Arc::default()), store, work }
+    Bench { rooms: new_rooms(store.clone(), config, sender), store, work }
 }
 
 fn id() -> NotebookId {
@@ -195,7 +206,7 @@ async fn the_list_of_notebooks_is_caught_up_after_a_crash() {
 async fn a_full_inbox_makes_senders_wait_and_loses_nothing() {
     let (sender, _work) = mpsc::unbounded_channel();
     let config = RoomsConfig { max_inbox_bytes: 1, ..RoomsConfig::default() };
-    let rooms = Rooms::new(Arc::new(Memory::default()), config, sender, Arc::default());
+    let rooms = new_rooms(Arc::new(Memory::default()), config, sender);
     let room = rooms.open(&id());
     room.run(command("create", CREATE)).await.unwrap();
     let (outbox, mut receiver) = Outbox::new(1_000, 1 << 20);
@@ -235,7 +246,7 @@ async fn the_list_says_which_notebooks_a_restart_must_open() {
     bench.rooms.open(&idle).run(create).await.unwrap();
     bench.rooms.shut_down().await;
     let (sender, mut work) = mpsc::unbounded_channel();
-    let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender, Arc::default());
+    let rooms = new_rooms(bench.store.clone(), RoomsConfig::default(), sender);
     assert_eq!(catch_up_catalog(&*bench.store).await.unwrap(), 0);
     let with_work = notarium_store::CatalogQuery { has_work: Some(true), ..Default::default() };
     let entries = bench.store.catalog(with_work).await.unwrap().entries;
@@ -249,7 +260,7 @@ async fn the_list_says_which_notebooks_a_restart_must_open() {
 async fn a_server_that_lost_the_lease_is_refused_and_takes_it_back_when_asked_again() {
     let bench = bench(RoomConfig::default());
     let (sender, _work) = mpsc::unbounded_channel();
-    let others = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender, Arc::default());
+    let others = new_rooms(bench.store.clone(), RoomsConfig::default(), sender);
     assert_ne!(others.instance(), bench.rooms.instance());
     let ours = bench.rooms.open(&id());
     ours.run(command("1", CREATE)).await.unwrap();
@@ -286,7 +297,7 @@ async fn a_slow_judge_delays_its_call_and_no_keystroke() {
     });
     let (sender, _work) = mpsc::unbounded_channel();
     let config = RoomsConfig { judge, ..RoomsConfig::default() };
-    let room = Rooms::new(Arc::new(Memory::default()), config, sender, Arc::default()).open(&id());
+    let room = new_rooms(Arc::new(Memory::default()), config, sender).open(&id());
     room.run(command("create", CREATE)).await.unwrap();
     room.run(command("insert", r#"{"InsertCell":{"cell_id":"a","cell_type":"markdown"}}"#)).await.unwrap();
     let run = r#"{"RequestToolCall":{"call_id":"run","function":"create_cells","arguments":{"cells":[{"source":"x = 1"}],"run":true}}}"#;
@@ -322,7 +333,7 @@ async fn a_part_of_a_snapshot_in_another_format_costs_a_replay_and_nothing_else(
         assert_eq!(snapshot::unpack_document(&strange).is_ok(), part == "ledger");
         bench.store.put_snapshot(&id(), strange).await.unwrap();
         let (sender, _work) = mpsc::unbounded_channel();
-        let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender, Arc::default());
+        let rooms = new_rooms(bench.store.clone(), RoomsConfig::default(), sender);
         assert_eq!(*rooms.open(&id()).read(anna()).await.unwrap().notebook, *before);
         rooms.shut_down().await;
     }

@@ -12,7 +12,7 @@ async fn folder_with_snapshot() -> (tempfile::TempDir, Arc<Notebook>, std::ops::
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(Sqlite::open(folder.path()).await.unwrap());
     let (sender, _work) = mpsc::unbounded_channel();
-    let rooms = Rooms::new(store.clone(), RoomsConfig::default(), sender, Arc::default());
+    let rooms = new_rooms(store.clone(), RoomsConfig::default(), sender);
     let room = rooms.open(&id());
     room.run(command("1", CREATE)).await.unwrap();
     room.run(command("2", INSERT)).await.unwrap();
@@ -60,7 +60,7 @@ async fn a_damaged_snapshot_is_made_anew() {
     let damaged = notarium_store::Snapshot { checksum: notarium_core::Hash::ZERO, ..whole.clone() };
     bench.store.put_snapshot(&id(), damaged).await.unwrap();
     let (sender, _work) = mpsc::unbounded_channel();
-    let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender, Arc::default());
+    let rooms = new_rooms(bench.store.clone(), RoomsConfig::default(), sender);
     rooms.open(&id()).read(anna()).await.unwrap();
     rooms.shut_down().await;
     assert_eq!(bench.store.snapshot(&id(), None).await.unwrap(), Some(whole));

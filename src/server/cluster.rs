@@ -1,0 +1,166 @@
+//! Port to the cluster: the node that owns a notebook, its lease, and notices between nodes. Today a cluster is one node.
+//!
+//! **Invariant.** The owner's node alone opens the notebook's room, takes its lease, runs its assistants' worker, and does
+//! its jobs: it resumes work after a start, reopens the room when a waiting call expires, sweeps its blobs, and withdraws
+//! requests whose token has ended. A job asks [`Cluster::owns`] before it touches a notebook.
+//!
+//! Correctness rests on the lease alone: a node that takes itself for the owner has its appends refused by the store.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use notarium_core::{Epoch, InstanceId, NotebookId, Revoked};
+use notarium_store::{EventStore, StoreError};
+use tokio::sync::mpsc;
+
+/// A cluster, as one of its nodes sees it.
+#[async_trait]
+pub trait Cluster: Send + Sync + 'static {
+    /// Id of this node's process. Its leases, and the claims of its assistants, name it.
+    fn instance(&self) -> &InstanceId;
+
+    /// Returns the process that owns the notebook: the holder of its lease, else the node that is to open it.
+    async fn owner(&self, notebook: &NotebookId) -> Result<InstanceId, StoreError>;
+
+    /// Takes the notebook's lease for this node; returns its epoch, as [`EventStore::take_lease`] does.
+    async fn claim(&self, notebook: &NotebookId) -> Result<Epoch, StoreError>;
+
+    /// Sends a notice to every node, including this one.
+    fn notify(&self, notice: ClusterNotice);
+
+    /// True if this node owns the notebook.
+    async fn owns(&self, notebook: &NotebookId) -> Result<bool, StoreError> {
+        Ok(self.owner(notebook).await? == *self.instance())
+    }
+}
+
+/// A notice for all nodes of a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClusterNotice {
+    /// A token or account has ended: the owners of notebooks withdraw its open requests.
+    AccessEnded(Revoked),
+}
+
+/// Receiver of a node's notices, for its jobs.
+pub type ClusterNotices = mpsc::UnboundedReceiver<ClusterNotice>;
+
+/// A cluster of one node, which owns every notebook.
+pub struct SingleNode {
+    instance: InstanceId,
+    store: Arc<dyn EventStore>,
+    notices: mpsc::UnboundedSender<ClusterNotice>,
+}
+
+impl SingleNode {
+    /// Creates a node with a new instance id.
+    pub fn new(store: Arc<dyn EventStore>) -> (Arc<Self>, ClusterNotices) {
+        let (notices, receiver) = mpsc::unbounded_channel();
+        (Arc::new(Self { instance: ulid::Ulid::generate().into(), store, notices }), receiver)
+    }
+}
+
+#[async_trait]
+impl Cluster for SingleNode {
+    fn instance(&self) -> &InstanceId {
+        &self.instance
+    }
+
+    async fn owner(&self, _: &NotebookId) -> Result<InstanceId, StoreError> {
+        Ok(self.instance.clone())
+    }
+
+    async fn claim(&self, notebook: &NotebookId) -> Result<Epoch, StoreError> {
+        self.store.take_lease(notebook, &self.instance).await
+    }
+
+    fn notify(&self, notice: ClusterNotice) {
+        // A node that stops has dropped the receiver.
+        let _ = self.notices.send(notice);
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use notarium_core::{Actor, Authority, RawJson, UserId};
+    use notarium_sync::DecodedCommand;
+    use notarium_wire::CommandMessage;
+
+    use super::*;
+    use crate::blobs::sweep::Swept;
+    use crate::limits::clock::Clock;
+    use crate::rooms::Identity;
+    use crate::server::{Storage, scratch};
+    use crate::{RunningServer, Server, ServerConfig};
+
+    const DAY: u64 = 24 * 60 * 60 * 1000;
+
+    /// A node of two. The other one owns the notebook `theirs`.
+    struct OneOfTwo(Arc<SingleNode>);
+
+    #[async_trait]
+    impl Cluster for OneOfTwo {
+        fn instance(&self) -> &InstanceId {
+            self.0.instance()
+        }
+
+        async fn owner(&self, notebook: &NotebookId) -> Result<InstanceId, StoreError> {
+            if *notebook == theirs() { Ok("other".parse().unwrap()) } else { self.0.owner(notebook).await }
+        }
+
+        async fn claim(&self, notebook: &NotebookId) -> Result<Epoch, StoreError> {
+            self.0.claim(notebook).await
+        }
+
+        fn notify(&self, notice: ClusterNotice) {
+            self.0.notify(notice);
+        }
+    }
+
+    pub fn ours() -> NotebookId {
+        "ours".parse().unwrap()
+    }
+
+    pub fn theirs() -> NotebookId {
+        "theirs".parse().unwrap()
+    }
+
+    /// Runs a command of Ann.
+    async fn run(server: &RunningServer, notebook: &NotebookId, id: &str, body: &str) {
+        let actor = Actor::User { id: UserId::new("ann").unwrap() };
+        let (authority, name, connection) = (Authority::session(), "Ann".to_owned(), String::new());
+        let message = CommandMessage::new(id.parse().unwrap(), notebook.clone(), RawJson::parse(body).unwrap());
+        let decoded = DecodedCommand::decode(message).unwrap();
+        let identity = Arc::new(Identity { actor, authority, name, connection });
+        server.app().rooms.open(notebook).execute(identity, decoded, Default::default()).await.unwrap();
+    }
+
+    /// Starts one node of two, on a data folder where `ours` and `theirs` have each a turn of Ann under way, and a blob
+    /// that was uploaded long ago and is not named.
+    pub async fn one_of_two() -> RunningServer {
+        let time = Arc::new(AtomicU64::new(Clock::system().now()));
+        let clock = Clock::manual(time.clone());
+        let config = ServerConfig { clock, ..ServerConfig::in_folder(scratch::folder()) };
+        let before = Server::start(config.clone()).await.unwrap();
+        for notebook in [ours(), theirs()] {
+            run(&before, &notebook, "1", r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#).await;
+            run(&before, &notebook, "2", r#"{"StartTurn":{"conversation_id":"talk","text":"Hi"}}"#).await;
+            before.app().blobs.put_bytes(&notebook, "abandoned".into()).await.unwrap();
+        }
+        before.shut_down().await;
+        time.fetch_add(2 * DAY, Ordering::SeqCst);
+        let storage = Storage::open(&config.folder, 1 << 20, config.rooms.max_snapshot_gap).await.unwrap();
+        let (node, notices) = SingleNode::new(storage.events.clone());
+        Server::start_node(&config, storage, Arc::new(OneOfTwo(node)), notices).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_node_resumes_and_sweeps_the_notebooks_that_it_owns_alone() {
+        let server = one_of_two().await;
+        assert_eq!(server.app().rooms.open_ids(), [ours()]);
+        let swept = server.sweep_blobs().await.unwrap();
+        assert_eq!(swept, Swept { examined: 1, removed: 1, removed_bytes: "abandoned".len() as u64 });
+        server.shut_down().await;
+    }
+}
