@@ -336,7 +336,7 @@ fn stale(notebook: &Document, is_python: bool) -> BTreeMap<CellId, String> {
         let found = if text.is_query { Some(sql_cell_names(&text.source)) } else { cell_names(&text.source) };
         names.learn(&text.cell_id, text.source_version, found.map(code_names).as_ref());
     }
-    let cells = reactive::document_graph(notebook, Arc::new(names)).cells;
+    let cells = reactive::notebook_graph(notebook, &BTreeSet::new(), Arc::new(names)).cells;
     cells.into_iter().filter_map(|cell| Some((cell.cell_id, cell.why?))).collect()
 }
 

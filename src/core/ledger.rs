@@ -122,6 +122,11 @@ impl Ledger {
         }
     }
 
+    /// Deleted cells whose runs had left variables: the kernel has lost them, also if the cell is restored.
+    pub fn cells_without_variables(&self) -> &BTreeSet<CellId> {
+        &self.reactive.gone
+    }
+
     /// Tokens with which unfinished turns and tool calls were requested.
     pub fn open_tokens(&self) -> BTreeSet<&TokenId> {
         let RequesterTokens { tokens_of_turns, tokens_of_calls, .. } = &self.requesters;

@@ -32,8 +32,7 @@ use notarium_record::{
 pub use crate::values::code_names::{CodeNames, CodeText, Edge, KnownNames};
 pub use graph::Graph;
 pub use staleness::{
-    CellReport, CircleStep, ClashReport, LinkReport, NotebookGraph, StaleReason, Standing, document_graph,
-    notebook_graph,
+    CellReport, CircleStep, ClashReport, LinkReport, NotebookGraph, StaleReason, Standing, notebook_graph,
 };
 
 /// Checks that the decision needs the names of the notebook's cells in their present texts.

@@ -233,12 +233,12 @@ impl NotebookHost for AssistantHost {
     }
 
     async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
-        Ok(self.notebooks.read_by_server(notebook).await?.notebook.document.clone())
+        Ok(self.notebooks.read_by_server(notebook).await?.notebook)
     }
 
     async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         let authority = self.authority(actor, notebook).await?;
-        Ok(self.notebooks.rooms.open(notebook).read(identity(actor, authority)).await?.notebook.document.clone())
+        Ok(self.notebooks.rooms.open(notebook).read(identity(actor, authority)).await?.notebook)
     }
 
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection> {

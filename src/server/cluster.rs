@@ -4,7 +4,7 @@
 //! its jobs: it resumes work after a start, reopens the room when a waiting call expires, sweeps its blobs, and withdraws
 //! requests whose token has ended. A job asks [`Cluster::owns`] before it touches a notebook.
 //!
-//! Correctness rests on the lease alone: a node that takes itself for the owner has its appends refused by the store.
+//! Appends are fenced by the lease: the store refuses those of a node that is wrong about the owner.
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@
 //! - `cluster`: port to the cluster: owner of a notebook, its lease, notices between nodes.
 //! - `limits/`: limits, quotas (`usage`), slots of anonymous connections, the clock.
 //! - `auth/`: accounts, tokens, sessions of browsers, sign-in with OpenID Connect, account status.
-//! - `rooms/`: one task per open notebook; outboxes, the list of notebooks, snapshots, notices, reading of code.
+//! - `rooms/`: one task per open notebook, its `handle` for all others; outboxes, the list of notebooks, snapshots, notices, reading of code.
 //! - `http/`: serving, guards, problems, origins, the page, OpenAPI, bodies and streams.
 //! - `blobs/`: blobs with their records, claims and checks; their sweep; large values of outputs.
 //! - `agents/`: runtime agents; their outputs, questions to kernels, files beside a notebook.

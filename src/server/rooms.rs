@@ -6,6 +6,7 @@
 //! fault of the program ends one room alone, which opens again after a pause.
 
 mod catalog;
+mod handle;
 mod judge;
 pub mod metadata;
 pub mod notices;
@@ -18,8 +19,9 @@ mod task;
 mod tests;
 
 pub use catalog::{catalog_entry, catch_up_catalog, owners, subject_key};
+pub use handle::RoomHandle;
 pub use judge::{Judge, Memo, Names};
-pub use notarium_sync::{ClientId, DecodedCommand, Identity, Input, ReadState, ReplyTo, Submission};
+pub use notarium_sync::{ClientId, ClientInput, DecodedCommand, Identity, ReadState, ReplyTo, Submission};
 pub use outbox::{ClientRegistration, Frame, Offered, Outbox, OutboxReceiver};
 pub use subscription::{News, Subscription};
 
@@ -28,13 +30,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use dashmap::{DashMap, Entry};
-use notarium_core::{
-    AccountStatuses, Actor, InstanceId, KernelSessionId, Millis, NotebookId, Rejection, RejectionCode, Version,
-};
+use notarium_core::{Actor, InstanceId, KernelSessionId, Millis, NotebookId, Rejection, RejectionCode, Version};
 use notarium_store::{EventStore, MAX_SNAPSHOT_GAP};
-use notarium_sync::{Caller, RoomConfig, UndecodedCommand};
-use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use notarium_sync::{Input, RoomConfig, UndecodedCommand};
+use notarium_wire::{CommandMessage, TurnActivity};
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::auth::Authenticated;
@@ -42,6 +42,7 @@ use crate::cluster::Cluster;
 use crate::limits::clock::Clock;
 use crate::limits::usage::UsageCounters;
 use catalog::ListLag;
+use handle::{Inbox, caller, stopping};
 use notices::NoticeQueue;
 use outbox::Clients;
 use task::{RoomMessage, Task};
@@ -102,17 +103,6 @@ pub struct Rooms {
     tasks: TaskTracker,
 }
 
-/// Sending side of a room's inbox.
-#[derive(Clone)]
-struct Inbox {
-    messages: mpsc::UnboundedSender<RoomMessage>,
-    /// Queue that is read before `messages`.
-    urgent: mpsc::UnboundedSender<RoomMessage>,
-    /// One permit per KiB of commands in `messages`.
-    room_left: Arc<Semaphore>,
-    max_permits: u32,
-}
-
 impl Rooms {
     /// `usage` counts the storage of the notebooks.
     pub fn new(
@@ -153,7 +143,7 @@ impl Rooms {
     /// Returns the room of a notebook; starts its task if it is not open. A missing notebook is an empty room, which
     /// takes `CreateNotebook`.
     pub fn open(self: &Arc<Self>, id: &NotebookId) -> RoomHandle {
-        RoomHandle { rooms: self.clone(), id: id.clone(), inbox: self.inbox(id) }
+        RoomHandle::local(self.clone(), id.clone(), self.inbox(id))
     }
 
     /// Returns the room of a notebook that the token covers. Otherwise the notebook is reported as unknown.
@@ -177,10 +167,15 @@ impl Rooms {
         self.open_for(authenticated, notebook)?.read(identity(authenticated, notebook, "")).await
     }
 
-    /// Returns the room if it is open; does not open one.
-    pub fn opened(self: &Arc<Self>, id: &NotebookId) -> Option<RoomHandle> {
-        let inbox = self.open.get(id)?.clone();
-        Some(RoomHandle { rooms: self.clone(), id: id.clone(), inbox })
+    /// Reads like [`Self::read_for`] if the notebook is open; `None`: it is not, and stays closed.
+    pub async fn read_if_open(
+        self: &Arc<Self>,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+    ) -> Option<Result<ReadState, Rejection>> {
+        let inbox = self.open.get(notebook)?.clone();
+        let room = RoomHandle::local(self.clone(), notebook.clone(), inbox);
+        Some(room.read(identity(authenticated, notebook, "")).await)
     }
 
     /// Registers a connection that rooms can send to, through its outbox.
@@ -296,74 +291,6 @@ impl Rooms {
     }
 }
 
-impl Inbox {
-    /// Waits for capacity in the inbox, by size.
-    async fn permit(&self, body: &str) -> Option<OwnedSemaphorePermit> {
-        let permits = u32::try_from(body.len() >> 10).unwrap_or(u32::MAX).saturating_add(1).min(self.max_permits);
-        self.room_left.clone().acquire_many_owned(permits).await.ok()
-    }
-}
-
-/// Handle of one room. Cheap to clone; stays valid when the room is unloaded meanwhile.
-#[derive(Clone)]
-pub struct RoomHandle {
-    rooms: Arc<Rooms>,
-    id: NotebookId,
-    inbox: Inbox,
-}
-
-impl RoomHandle {
-    pub fn notebook_id(&self) -> &NotebookId {
-        &self.id
-    }
-
-    /// Queues a command; the answer goes to its `reply_to`. Waits while the room's inbox is full.
-    pub async fn submit(&self, submission: Submission) {
-        if submission.is_control() {
-            self.send_through(|inbox| &inbox.urgent, Input::Command(submission).into());
-        } else {
-            let permit = self.inbox.permit(submission.decoded.message.body.get()).await;
-            self.send_through(
-                |inbox| &inbox.messages,
-                RoomMessage { input: Box::new(Input::Command(submission)), permit },
-            );
-        }
-    }
-
-    /// Executes a command and waits for its answer. Dropping the future does not cancel the command.
-    pub async fn execute(
-        &self,
-        identity: Arc<Identity>,
-        decoded: DecodedCommand,
-        account_status: AccountStatuses,
-    ) -> Result<AckMessage, Rejection> {
-        let (caller, answered) = caller();
-        self.submit(Submission { identity, decoded, reply_to: ReplyTo::Caller(caller), account_status }).await;
-        answered.await.unwrap_or_else(|_| Err(stopping()))
-    }
-
-    /// Reads the notebook as it is on disk now.
-    pub async fn read(&self, identity: Arc<Identity>) -> Result<ReadState, Rejection> {
-        let (caller, answered) = caller();
-        self.send(Input::Read { identity, caller });
-        answered.await.unwrap_or_else(|_| Err(stopping()))
-    }
-
-    /// Sends any input except a command, which goes through [`Self::submit`].
-    pub fn send(&self, input: Input) {
-        self.send_through(|inbox| &inbox.messages, input.into());
-    }
-
-    /// Sends to the room, or to the one that follows if it was unloaded.
-    fn send_through(&self, way: impl Fn(&Inbox) -> &mpsc::UnboundedSender<RoomMessage>, message: RoomMessage) {
-        if let Err(mpsc::error::SendError(message)) = way(&self.inbox).send(message)
-            && message.outlives_the_room()
-        {
-            let _ = self.rooms.inbox(&self.id).messages.send(message);
-        }
-    }
-}
-
 /// Identity of the caller in one notebook.
 pub fn identity(authenticated: &Authenticated, notebook: &NotebookId, connection: &str) -> Arc<Identity> {
     Arc::new(Identity {
@@ -380,13 +307,6 @@ pub fn unknown_notebook(notebook: &NotebookId) -> Rejection {
     Rejection::new(RejectionCode::UnknownNotebook, message)
 }
 
-/// A caller and the receiver of its answer; an error there means that the room was dropped.
-fn caller<T: Send + 'static>() -> (Caller<T>, oneshot::Receiver<T>) {
-    let (sender, answered) = oneshot::channel();
-    // The receiver may have been dropped.
-    (Caller::new(move |answer| drop(sender.send(answer))), answered)
-}
-
 /// Bodies up to this size are decoded in the task that received them; the limit was chosen, not measured.
 const DECODE_IN_PLACE_BYTES: usize = 64 * 1_024;
 
@@ -401,12 +321,6 @@ pub async fn decode(message: CommandMessage) -> Result<DecodedCommand, Box<Undec
     let (id, notebook) = (message.id.clone(), message.notebook.clone());
     let decoding = tokio::task::spawn_blocking(move || DecodedCommand::decode(message));
     decoding.await.unwrap_or_else(|_| Err(Box::new(UndecodedCommand { id, notebook, rejection: stopping() })))
-}
-
-fn stopping() -> Rejection {
-    let message = "the server is stopping, or a fault ended the notebook's room: it is not known whether this was done; ask again \
-                   in a moment, with the same id";
-    Rejection::new(RejectionCode::Unavailable, message)
 }
 
 impl Rooms {

@@ -25,7 +25,7 @@ use notarium_wire::{
 use crate::RoomConfig;
 use crate::io::{AppendFailure, Input, Output, Submission, Ticket};
 use crate::io::{Caller, ReplyTo};
-use crate::io::{ClientId, Identity};
+use crate::io::{ClientId, ClientInput, Identity};
 use crate::room::Room;
 use crate::simulation::{Disk, context_notebook, harmless, named, rendered};
 
@@ -278,7 +278,7 @@ impl Scene {
         let unconfirmed = unconfirmed.iter().map(cell).collect();
         let since = since.map(|version| self.last_event(version));
         let message = SubscribeMessage { notebook: context_notebook(), since, unconfirmed };
-        self.feed(Input::Subscribe { client: ClientId(client), identity: identity.clone(), message });
+        self.feed(Input::Client(ClientId(client), ClientInput::Subscribe { identity: identity.clone(), message }));
     }
 
     /// Returns the event at a version, as a client names it; an invented one if the log has none.

@@ -1,13 +1,14 @@
 //! Interface between the pure room and its driver: inputs and outputs, identities, and commands on their way to a decision.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
-    AccountStatuses, Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
+    AccountStatuses, Actor, Append, Authority, CellId, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
     HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Past, RawJson, Recorded, Rejection,
-    Role, Stored, Version,
+    Role, Stored, TokenId, Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
@@ -33,60 +34,9 @@ pub enum Input {
     LoadFailed {
         reason: String,
     },
-    Subscribe {
-        client: ClientId,
-        identity: Arc<Identity>,
-        message: SubscribeMessage,
-    },
-    /// Subscribes a client in this process: it gets events and activity as values, not as frames.
-    Follow {
-        client: ClientId,
-        identity: Arc<Identity>,
-    },
-    Unsubscribe {
-        client: ClientId,
-    },
-    IdentityChanged {
-        client: ClientId,
-        identity: Arc<Identity>,
-    },
+    /// From a connection.
+    Client(ClientId, ClientInput),
     Command(Submission),
-    Presence {
-        client: ClientId,
-        state: PresenceState,
-    },
-    KernelStatus {
-        client: ClientId,
-        kernel_session: KernelSessionId,
-        busy: bool,
-    },
-    KernelUse {
-        client: ClientId,
-        kernel_session: KernelSessionId,
-        usage: KernelUsage,
-    },
-    FollowComms {
-        client: ClientId,
-        kernel_session: KernelSessionId,
-    },
-    /// From an agent: the open comms, for one follower.
-    Comms {
-        client: ClientId,
-        kernel_session: KernelSessionId,
-        asker: String,
-        comms: Vec<OpenComm>,
-    },
-    /// From an agent: changes of comms, for all followers.
-    Comm {
-        client: ClientId,
-        kernel_session: KernelSessionId,
-        changes: Vec<CommChange>,
-    },
-    /// From a follower: a message for the kernel.
-    SendComm {
-        client: ClientId,
-        message: SendCommMessage,
-    },
     /// From the assistants' host: live activity of a turn.
     Activity(TurnActivity),
     Read {
@@ -117,10 +67,6 @@ pub enum Input {
     },
     /// Answers [`Output::Render`]; `None`: it cannot be serialised.
     Rendered(Option<Box<Rendered>>),
-    /// The client's state differs from the notebook's: it gets the whole state.
-    Differs {
-        client: ClientId,
-    },
     /// Updates the notebook list before an author of recent changes reads it.
     List {
         caller: Caller<()>,
@@ -138,6 +84,46 @@ pub enum Input {
     Tick,
     /// Stops new commands; the room ends when its work is done.
     ShutDown,
+}
+
+/// A message of a connection to a room: values alone, so that it can go to a room on another node.
+#[derive(Debug)]
+pub enum ClientInput {
+    Subscribe {
+        identity: Arc<Identity>,
+        message: SubscribeMessage,
+    },
+    /// Subscribes a client in this process: it gets events and activity as values, not as frames.
+    Follow(Arc<Identity>),
+    Unsubscribe,
+    IdentityChanged(Arc<Identity>),
+    Presence(PresenceState),
+    KernelStatus {
+        kernel_session: KernelSessionId,
+        busy: bool,
+    },
+    KernelUse {
+        kernel_session: KernelSessionId,
+        usage: KernelUsage,
+    },
+    FollowComms {
+        kernel_session: KernelSessionId,
+    },
+    /// From an agent: the open comms, for one follower.
+    Comms {
+        kernel_session: KernelSessionId,
+        asker: String,
+        comms: Vec<OpenComm>,
+    },
+    /// From an agent: changes of comms, for all followers.
+    Comm {
+        kernel_session: KernelSessionId,
+        changes: Vec<CommChange>,
+    },
+    /// From a follower: a message for the kernel.
+    SendComm(SendCommMessage),
+    /// The client's state differs from the notebook's: it gets the whole state.
+    Differs,
 }
 
 /// Reason why an append failed. Only `Unknown` may have been written.
@@ -311,10 +297,10 @@ pub struct Identity {
     pub connection: String,
 }
 
-/// A notebook's state; everything in it is on disk.
+/// A notebook's state for a reader, without the ledger; everything in it is on disk.
 #[derive(Debug, Clone)]
 pub struct ReadState {
-    pub notebook: Arc<Notebook>,
+    pub notebook: Arc<Document>,
     pub head: Head,
     /// Role of the reader.
     pub role: Role,
@@ -323,6 +309,10 @@ pub struct ReadState {
     pub names: Arc<KnownNames>,
     /// True if a newer server has written this notebook: commands are refused.
     pub read_only: bool,
+    /// Tokens with which unfinished turns and tool calls were requested.
+    pub open_tokens: Vec<TokenId>,
+    /// Deleted cells whose variables the kernel has lost, of a reactive notebook.
+    pub cells_without_variables: BTreeSet<CellId>,
     /// People and guests in the notebook, with their display names: each once, at most [`Self::MAX_HERE`].
     pub here: Vec<(Actor, String)>,
 }

@@ -19,7 +19,7 @@ use notarium_core::{
 use notarium_wire::{AckMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
 
-use crate::io::{ClientId, Identity, Input, Output, ReadState, Submission, Ticket};
+use crate::io::{ClientId, ClientInput, Identity, Input, Output, ReadState, Submission, Ticket};
 use crate::replay::ReadOnly;
 use crate::ring::Ring;
 use answers::{RecentAnswers, RecordLookup};
@@ -253,21 +253,9 @@ impl Room {
             Input::Loaded { loaded, lease } => self.take_loaded(cycle, *loaded, lease),
             Input::LoadFailed { reason } => self.take_load_failure(cycle, reason),
             Input::Command(submission) => self.take_command(cycle, submission),
-            Input::Subscribe { client, identity, message } => self.take_subscribe(cycle, client, identity, message),
-            Input::Follow { client, identity } => self.take_follow(cycle, client, identity),
+            Input::Client(client, input) => self.take_of_client(cycle, client, input),
             Input::Read { identity, caller } => self.wait(cycle, WaitingRequest::Read { identity, caller }),
-            Input::Unsubscribe { client } => self.leave(cycle, client),
-            Input::IdentityChanged { client, identity } => self.take_identity(cycle, client, identity),
             Input::Activity(activity) => self.take_activity(activity),
-            Input::Presence { client, state } => self.take_presence(cycle, client, state),
-            Input::KernelStatus { client, kernel_session, busy } => self.take_status(client, kernel_session, busy),
-            Input::KernelUse { client, kernel_session, usage } => self.take_usage(client, kernel_session, usage),
-            Input::FollowComms { client, kernel_session } => self.take_follow_comms(cycle, client, kernel_session),
-            Input::Comms { client, kernel_session, asker, comms } => {
-                self.take_comms(cycle, client, kernel_session, &asker, comms);
-            }
-            Input::Comm { client, kernel_session, changes } => self.take_comm(cycle, client, kernel_session, changes),
-            Input::SendComm { client, message } => self.take_send_comm(cycle, client, message),
             Input::Appended => self.take_appended(cycle),
             Input::AppendFailed(failure) => self.take_append_failure(cycle, failure),
             Input::Past { ticket, past } => self.take_past(cycle, ticket, past),
@@ -275,12 +263,30 @@ impl Room {
             Input::Judged { ticket, judgement } => self.take_judgement(ticket, judgement),
             Input::Names { names } => self.take_names(&names),
             Input::Rendered(rendered) => self.take_rendered(cycle, rendered.map(|rendered| *rendered)),
-            Input::Differs { client } => self.take_differing(cycle, client),
             Input::List { caller } => self.take_list(cycle.now, caller),
             Input::Lagging { client, from } => self.take_lagging(client, from),
             Input::CaughtUp { client } => self.take_caught_up(cycle, client),
             Input::Tick => {}
             Input::ShutDown => self.is_closing = true,
+        }
+    }
+
+    fn take_of_client(&mut self, cycle: &mut Cycle, client: ClientId, input: ClientInput) {
+        match input {
+            ClientInput::Subscribe { identity, message } => self.take_subscribe(cycle, client, identity, message),
+            ClientInput::Follow(identity) => self.take_follow(cycle, client, identity),
+            ClientInput::Unsubscribe => self.leave(cycle, client),
+            ClientInput::IdentityChanged(identity) => self.take_identity(cycle, client, identity),
+            ClientInput::Presence(state) => self.take_presence(cycle, client, state),
+            ClientInput::KernelStatus { kernel_session, busy } => self.take_status(client, kernel_session, busy),
+            ClientInput::KernelUse { kernel_session, usage } => self.take_usage(client, kernel_session, usage),
+            ClientInput::FollowComms { kernel_session } => self.take_follow_comms(cycle, client, kernel_session),
+            ClientInput::Comms { kernel_session, asker, comms } => {
+                self.take_comms(cycle, client, kernel_session, &asker, comms);
+            }
+            ClientInput::Comm { kernel_session, changes } => self.take_comm(cycle, client, kernel_session, changes),
+            ClientInput::SendComm(message) => self.take_send_comm(cycle, client, message),
+            ClientInput::Differs => self.take_differing(cycle, client),
         }
     }
 
@@ -332,12 +338,14 @@ impl Room {
     fn read_state(&self, cycle: &Cycle, identity: &Identity) -> Result<ReadState, Rejection> {
         let role = self.reading_role(cycle.now, identity)?;
         Ok(ReadState {
-            notebook: self.state.clone(),
+            notebook: self.state.document.clone(),
             head: self.head,
             role,
             kernels: self.leases.statuses(&self.state, cycle.now, &self.config),
             names: self.names.known.clone(),
             read_only: self.read_only.is_some(),
+            open_tokens: self.state.ledger.open_tokens().into_iter().cloned().collect(),
+            cells_without_variables: self.state.ledger.cells_without_variables().clone(),
             here: self.here(),
         })
     }

@@ -1,12 +1,12 @@
 //! Staleness of cells with the reasons, and the dependency graph of a notebook as people and programs read it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::notebook::Notebook;
 use crate::reactive::graph::{Cells, Graph, distinct};
 use crate::runs::kernels::default_session;
 use crate::values::code_names::{Edge, KnownNames};
@@ -301,19 +301,12 @@ pub struct NotebookGraph {
     pub defined_twice: Vec<ClashReport>,
 }
 
-/// Graph from the names of the notebook's cells, as far as they are known.
-pub fn notebook_graph(notebook: &Notebook, names: Arc<KnownNames>) -> NotebookGraph {
-    graph_of(notebook, &|cell| notebook.ledger.reactive.gone.contains(cell), names)
-}
-
-/// Graph without a ledger: a cell that was deleted and restored counts as if its variables were restored too.
-pub fn document_graph(document: &Document, names: Arc<KnownNames>) -> NotebookGraph {
-    graph_of(document, &|_| false, names)
-}
-
-fn graph_of(notebook: &Document, is_gone: IsGone, names: Arc<KnownNames>) -> NotebookGraph {
+/// Graph from the names of the notebook's cells, as far as they are known. `gone`: [`crate::Ledger::cells_without_variables`].
+/// If it is empty, a cell that was deleted and restored counts as if its variables were restored too.
+pub fn notebook_graph(notebook: &Document, gone: &BTreeSet<CellId>, names: Arc<KnownNames>) -> NotebookGraph {
     let graph = Graph::of(names);
-    let stale = staleness(notebook, is_gone, &graph, default_session(notebook), &vec![true; graph.len()]);
+    let stale =
+        staleness(notebook, &|cell| gone.contains(cell), &graph, default_session(notebook), &vec![true; graph.len()]);
     let cells = stale.iter().enumerate().map(|(cell, stale)| cell_report(&graph, cell, stale.as_ref()));
     let ids = |cells: &[usize]| cells.iter().map(|cell| graph.id(*cell).clone()).collect();
     let clashes = graph.clashes().map(|(name, cells)| ClashReport { name: name.to_owned(), cells: ids(cells) });

@@ -130,7 +130,7 @@ proptest! {
             return Ok(());
         }
         while work(&mut world, true) {}
-        let graph = notebook_graph(&world.notebook, names_of_all(&world.notebook));
+        let graph = notebook_graph(&world.notebook, world.notebook.ledger.cells_without_variables(), names_of_all(&world.notebook));
         let one = graph.cells.iter().find(|cell| cell.cell_id == root).expect("it is there");
         prop_assert_eq!(one.standing, Standing::Fresh, "{:?}", one);
         for child in one.children.iter().filter(|_| is_eager) {
@@ -150,7 +150,7 @@ proptest! {
             _ = world.try_do(&user("ann"), &command);
             learn(&mut kept, &world.notebook);
             prop_assert!(kept.is_complete(&world.notebook));
-            let (kept, anew) = (notebook_graph(&world.notebook, Arc::new(kept.clone())), notebook_graph(&world.notebook, names_of_all(&world.notebook)));
+            let (kept, anew) = (notebook_graph(&world.notebook, world.notebook.ledger.cells_without_variables(), Arc::new(kept.clone())), notebook_graph(&world.notebook, world.notebook.ledger.cells_without_variables(), names_of_all(&world.notebook)));
             for (kept, anew) in kept.cells.iter().zip(&anew.cells).filter(|(_, anew)| !anew.outdated) {
                 prop_assert_eq!((&kept.cell_id, &kept.reads, &kept.writes), (&anew.cell_id, &anew.reads, &anew.writes));
             }

@@ -27,11 +27,7 @@ struct EndedAccess {
 }
 
 /// Withdraws the requests of everything that ends, until the server stops.
-pub async fn follow(
-    notebooks: Arc<Notebooks>,
-    assistants: Arc<AssistantState>,
-    mut notices: ClusterNotices,
-) {
+pub async fn follow(notebooks: Arc<Notebooks>, assistants: Arc<AssistantState>, mut notices: ClusterNotices) {
     let (mut todo, mut failed): (VecDeque<EndedAccess>, VecDeque<EndedAccess>) = Default::default();
     let mut expiries = Expiries::default();
     let mut ticks = tokio::time::interval(PAUSE);
@@ -135,7 +131,7 @@ impl Expiries {
 
     async fn look_at(&mut self, server: &Notebooks, notebook: &NotebookId) -> Result<(), Rejection> {
         let Some(state) = read(server, notebook).await? else { return Ok(()) };
-        for token in state.notebook.ledger.open_tokens() {
+        for token in &state.open_tokens {
             if let Some(at) = self.expiry(server, token).await? {
                 self.waiting.insert((at, token.clone(), notebook.clone()));
             }

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::Notebooks;
 use crate::auth::Authenticated;
-use crate::rooms::{identity, subject_key};
+use crate::rooms::subject_key;
 
 /// Rounds per request. Together with `MAX_PAGE` they limit the catalog entries that one request reads.
 const MAX_ROUNDS: usize = 20;
@@ -166,9 +166,8 @@ async fn look(
     words: &[String],
 ) -> Option<FoundText> {
     let notebook = &entry.notebook_id;
-    if let Some(room) = notebooks.rooms.opened(notebook) {
-        let state = room.read(identity(authenticated, notebook, "")).await.ok()?;
-        return found(&state.notebook, words);
+    if let Some(read) = notebooks.rooms.read_if_open(authenticated, notebook).await {
+        return found(&read.ok()?.notebook, words);
     }
     let document = notebooks.replays.state_at(&*notebooks.store, notebook, entry.version).await.ok()?;
     found(&document, words)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use notarium_core::{Recorded, Version};
 use notarium_wire::TurnActivity;
 
-use super::{ClientRegistration, Frame, Identity, Input, Outbox, OutboxReceiver, RoomHandle};
+use super::{ClientInput, ClientRegistration, Frame, Identity, Outbox, OutboxReceiver, RoomHandle};
 
 /// News that wait for a subscriber. One that is slower gets a new position.
 const MAX_WAITING_NEWS: usize = 16;
@@ -40,7 +40,7 @@ impl Subscription {
         let (outbox, receiver) = Outbox::new(MAX_WAITING_NEWS, max_queued_bytes);
         let client = room.rooms.connect(outbox);
         let identity = identity(&format!("sse{}", client.id.0));
-        room.send(Input::Follow { client: client.id, identity });
+        room.send(client.id, ClientInput::Follow(identity));
         Self { room, client, receiver }
     }
 
@@ -64,12 +64,12 @@ impl Subscription {
     }
 
     pub fn change_identity(&self, identity: Arc<Identity>) {
-        self.room.send(Input::IdentityChanged { client: self.client.id, identity });
+        self.room.send(self.client.id, ClientInput::IdentityChanged(identity));
     }
 }
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.room.send(Input::Unsubscribe { client: self.client.id });
+        self.room.send(self.client.id, ClientInput::Unsubscribe);
     }
 }

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use notarium_core::{Millis, Notebook, NotebookId, Past, Version};
-use notarium_sync::{Caller, ClientId, Input, Output, Rendered, ReplyTo, Room};
+use notarium_sync::{Caller, ClientId, ClientInput, Input, Output, Rendered, ReplyTo, Room};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::outbox::{Frame, Offered};
@@ -33,7 +33,12 @@ pub(super) struct RoomMessage {
 impl RoomMessage {
     /// True if the message has to reach the room that is opened next.
     pub(super) fn outlives_the_room(&self) -> bool {
-        matches!(*self.input, Input::Subscribe { .. } | Input::Follow { .. } | Input::Command(_) | Input::Read { .. })
+        matches!(
+            *self.input,
+            Input::Client(_, ClientInput::Subscribe { .. } | ClientInput::Follow(_))
+                | Input::Command(_)
+                | Input::Read { .. }
+        )
     }
 }
 
@@ -161,11 +166,13 @@ impl Task {
         let RoomMessage { input, permit } = message;
         drop(permit);
         match &*input {
-            Input::Unsubscribe { client } => {
+            Input::Client(client, ClientInput::Unsubscribe) => {
                 self.stalled.remove(client);
                 self.clients.remove(client);
             }
-            Input::Subscribe { client, .. } | Input::Follow { client, .. } => _ = self.clients.insert(*client),
+            Input::Client(client, ClientInput::Subscribe { .. } | ClientInput::Follow(_)) => {
+                self.clients.insert(*client);
+            }
             Input::Command(submission) => {
                 #[cfg(test)]
                 assert_ne!(submission.decoded.message.id.as_str(), super::tests::FAULT, "a planted fault");
@@ -360,7 +367,7 @@ impl Task {
     fn forget(&mut self, client: ClientId) {
         self.stalled.remove(&client);
         self.clients.remove(&client);
-        self.follow_ups.push(Input::Unsubscribe { client });
+        self.follow_ups.push(Input::Client(client, ClientInput::Unsubscribe));
     }
 }
 

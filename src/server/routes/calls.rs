@@ -25,7 +25,6 @@ use crate::http::extract::{JsonBody, OptionalJson, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
 use crate::notebooks::listing::{sees, sees_by_coverage, subjects_of};
-use crate::rooms::identity;
 
 /// Notebooks that one request for waiting calls reads.
 const MAX_READ: usize = 500;
@@ -122,15 +121,14 @@ async fn looked_at(
     authenticated: &Authenticated,
     notebook: &NotebookId,
 ) -> Result<Option<Arc<Document>>, Problem> {
-    if let Some(room) = app.rooms.opened(notebook) {
-        let read = room.read(identity(authenticated, notebook, "")).await;
-        return Ok(read.ok().map(|state| state.notebook.document.clone()));
+    if let Some(read) = app.rooms.read_if_open(authenticated, notebook).await {
+        return Ok(read.ok().map(|state| state.notebook));
     }
     let Some(head) = app.store.head(notebook).await? else { return Ok(None) };
     match app.replays.state_at(&*app.store, notebook, head.version).await {
         Ok(document) => Ok(Some(Arc::new(document))),
         // Damaged, or written by a newer server: its room returns the readable part.
-        Err(_) => Ok(app.read(authenticated, notebook).await.ok().map(|state| state.notebook.document.clone())),
+        Err(_) => Ok(app.read(authenticated, notebook).await.ok().map(|state| state.notebook)),
     }
 }
 

@@ -150,7 +150,7 @@ async fn verify(
     // The chain of events that this server does not know can be verified, but not the state after them.
     if answer.ok && to <= served.version {
         let state = history::replayed(&*app.store, &notebook, to).await?;
-        answer.state_is_replayed = (to == served.version).then(|| state == *served.document);
+        answer.state_is_replayed = (to == served.version).then(|| state == *served);
         answer.state_hash = Some(history::state_hash(&state));
     }
     Ok(Json(answer))

@@ -35,7 +35,7 @@ use crate::notebooks::templates;
 use crate::rooms::metadata::{
     MAX_DESCRIPTION_CHARACTERS, template_description, with_template_mark, without_template_mark,
 };
-use crate::rooms::{ReadState, identity, owners};
+use crate::rooms::{ReadState, owners};
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let of = Guard::Notebook;
@@ -88,9 +88,8 @@ const MAX_WAIT_FOR_NOW: Duration = Duration::from_millis(500);
 
 /// Current activity in a notebook; `None` if it is closed, or does not answer in time.
 async fn now_in(app: &App, authenticated: &Authenticated, notebook: &NotebookId) -> Option<NotebookNow> {
-    let room = app.rooms.opened(notebook)?;
-    let reading = room.read(identity(authenticated, notebook, ""));
-    let ReadState { notebook, here, .. } = timeout(MAX_WAIT_FOR_NOW, reading).await.ok()?.ok()?;
+    let reading = app.rooms.read_if_open(authenticated, notebook);
+    let ReadState { notebook, here, .. } = timeout(MAX_WAIT_FOR_NOW, reading).await.ok()??.ok()?;
     let count = |wanted: &[ExecutionStatus]| {
         notebook.executions.values().filter(|execution| wanted.contains(&execution.status)).count() as u64
     };
@@ -267,7 +266,7 @@ pub async fn read_at(
         role: now.role,
         read_only: now.read_only,
         kernels: now.kernels,
-        notebook: now.notebook.document.clone(),
+        notebook: now.notebook.clone(),
     };
     match at {
         None => Ok(answer),

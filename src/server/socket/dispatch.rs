@@ -26,8 +26,8 @@ use crate::auth::Authenticated;
 use crate::auth::Follow;
 use crate::limits::clock::Window;
 use crate::rooms::{
-    ClientId, ClientRegistration, DecodedCommand, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission, decode,
-    identity, unknown_notebook,
+    ClientId, ClientInput, ClientRegistration, DecodedCommand, Identity, Outbox, ReplyTo, RoomHandle, Submission,
+    decode, identity, unknown_notebook,
 };
 
 /// Rooms that are remembered for commands without a subscription.
@@ -145,16 +145,16 @@ impl SocketConnection {
             ClientMessage::Command(message) => self.command(message).await,
             ClientMessage::Check(message) => self.check(message)?,
             ClientMessage::Presence { notebook, state } => {
-                self.to_room(&notebook, |client| Input::Presence { client, state })?;
+                self.to_room(&notebook, ClientInput::Presence(state))?;
             }
             ClientMessage::AskKernel(message) => self.ask_kernel(message),
             ClientMessage::FollowComms { notebook, kernel_session } => {
-                self.to_room(&notebook, |client| Input::FollowComms { client, kernel_session })?;
+                self.to_room(&notebook, ClientInput::FollowComms { kernel_session })?;
             }
             ClientMessage::SendComm(message) => {
                 count_comm(&mut self.comms)?;
                 let notebook = message.notebook.clone();
-                self.to_room(&notebook, |client| Input::SendComm { client, message })?;
+                self.to_room(&notebook, ClientInput::SendComm(message))?;
             }
             ClientMessage::AnswerQuestion { id, answer } => {
                 self.check_is_agent()?;
@@ -165,17 +165,17 @@ impl SocketConnection {
                 self.app.transfers.answer(self.client.id, id, answer);
             }
             ClientMessage::Comms { notebook, kernel_session, asker, comms } => {
-                self.of_kernel(&notebook, |client| Input::Comms { client, kernel_session, asker, comms })?;
+                self.of_kernel(&notebook, ClientInput::Comms { kernel_session, asker, comms })?;
             }
             ClientMessage::Comm { notebook, kernel_session, changes } => {
-                self.of_kernel(&notebook, |client| Input::Comm { client, kernel_session, changes })?;
+                self.of_kernel(&notebook, ClientInput::Comm { kernel_session, changes })?;
             }
             ClientMessage::Offer { kernelspecs, connections } => self.offer(kernelspecs, connections)?,
             ClientMessage::KernelStatus { notebook, kernel_session, busy } => {
-                self.of_kernel(&notebook, |client| Input::KernelStatus { client, kernel_session, busy })?;
+                self.of_kernel(&notebook, ClientInput::KernelStatus { kernel_session, busy })?;
             }
             ClientMessage::KernelUse { notebook, kernel_session, usage } => {
-                self.of_kernel(&notebook, |client| Input::KernelUse { client, kernel_session, usage })?;
+                self.of_kernel(&notebook, ClientInput::KernelUse { kernel_session, usage })?;
             }
         }
         Ok(())
@@ -206,8 +206,7 @@ impl SocketConnection {
         }
         for (notebook, joined) in &mut self.joined {
             joined.identity = identity(&self.authenticated, notebook, &self.connection);
-            let (client, identity) = (self.client.id, joined.identity.clone());
-            joined.room.send(Input::IdentityChanged { client, identity });
+            joined.room.send(self.client.id, ClientInput::IdentityChanged(joined.identity.clone()));
         }
         self.app.agents.identity_changed(self.client.id, &self.authenticated);
     }
@@ -245,7 +244,7 @@ impl SocketConnection {
             .join(&notebook)
             .map_err(|rejection| about(&notebook, ErrorCode::UnknownNotebook, rejection.message))?;
         joined.is_subscribed = true;
-        joined.room.send(Input::Subscribe { client, identity: joined.identity.clone(), message });
+        joined.room.send(client, ClientInput::Subscribe { identity: joined.identity.clone(), message });
         Ok(())
     }
 
@@ -298,8 +297,8 @@ impl SocketConnection {
         })
     }
 
-    fn to_room(&self, notebook: &NotebookId, input: impl FnOnce(ClientId) -> Input) -> Done {
-        self.subscribed(notebook)?.room.send(input(self.client.id));
+    fn to_room(&self, notebook: &NotebookId, input: ClientInput) -> Done {
+        self.subscribed(notebook)?.room.send(self.client.id, input);
         Ok(())
     }
 
@@ -378,7 +377,7 @@ impl SocketConnection {
         Ok(())
     }
 
-    fn of_kernel(&self, notebook: &NotebookId, input: impl FnOnce(ClientId) -> Input) -> Done {
+    fn of_kernel(&self, notebook: &NotebookId, input: ClientInput) -> Done {
         self.check_is_agent()?;
         self.to_room(notebook, input)
     }
@@ -387,7 +386,7 @@ impl SocketConnection {
 impl Joined {
     fn leave(&self, client: ClientId) {
         if self.is_subscribed {
-            self.room.send(Input::Unsubscribe { client });
+            self.room.send(client, ClientInput::Unsubscribe);
         }
     }
 }
@@ -435,7 +434,7 @@ impl Asker {
             let code = if is_unavailable { ErrorCode::Unavailable } else { ErrorCode::UnknownNotebook };
             refused(code, rejection.message)
         })?;
-        let now = state.notebook.document.clone();
+        let now = state.notebook;
         if version > now.version {
             let message = format!("the notebook is at version {}, before {version}", now.version);
             return Err(refused(ErrorCode::VersionInFuture, message));
@@ -457,7 +456,7 @@ impl Asker {
         let CheckedMessage { notebook, version, .. } = checked;
         let (actor, connection) = (self.identity.actor.key(), &self.identity.connection);
         tracing::error!(%notebook, version, actor, connection, "a client's state is not the notebook's: it gets the whole state");
-        self.room.send(Input::Differs { client: self.client });
+        self.room.send(self.client, ClientInput::Differs);
     }
 }
 

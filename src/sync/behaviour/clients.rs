@@ -8,7 +8,7 @@ use notarium_wire::{
 use super::{CREATE, INSERT, Scene, edit, error, user, with_role, without_scopes};
 use crate::RoomConfig;
 use crate::io::ClientId;
-use crate::io::{Input, Output};
+use crate::io::{ClientInput, Input, Output};
 use crate::simulation::context_notebook;
 
 /// Anna's notebook at `version`; every event after 2 is an edit of cell `a`.
@@ -46,7 +46,7 @@ fn a_client_of_another_branch_gets_the_state_and_is_told() {
             let since = Some(LastEvent { version, event_id: "of-another-branch".parse().unwrap() });
             let unconfirmed = vec![UnconfirmedText { cell_id: "a".parse().unwrap(), base: version }];
             let message = SubscribeMessage { notebook: context_notebook(), since, unconfirmed };
-            scene.feed(Input::Subscribe { client: ClientId(1), identity: user("anna"), message });
+            scene.feed(Input::Client(ClientId(1), ClientInput::Subscribe { identity: user("anna"), message }));
             let seen = scene.seen(1);
             let ServerMessage::Subscribed(subscribed) = &seen[0] else { panic!("{seen:?}") };
             assert!(subscribed.diverged && subscribed.snapshot.is_some(), "{max_recent_events} {version}");
@@ -172,7 +172,7 @@ fn presence_is_told_at_once_then_coalesced_and_forgotten() {
     assert_eq!(subscribed.peers[0].name, "anna");
     for anchor in 0..5 {
         let state = PresenceState { selection: Some([anchor, anchor]), ..PresenceState::default() };
-        scene.feed(Input::Presence { client: ClientId(2), state });
+        scene.feed(Input::Client(ClientId(2), ClientInput::Presence(state)));
     }
     assert!(scene.words(1).is_empty());
     scene.advance(50);
@@ -183,7 +183,7 @@ fn presence_is_told_at_once_then_coalesced_and_forgotten() {
     let seen = scene.seen(1);
     let [ServerMessage::Presence { peers, .. }] = &seen[..] else { panic!("{seen:?}") };
     assert_eq!(peers[0].state, PresenceState::default());
-    scene.feed(Input::Unsubscribe { client: ClientId(2) });
+    scene.feed(Input::Client(ClientId(2), ClientInput::Unsubscribe));
     scene.advance(50);
     assert_eq!(scene.words(1), [r#"presence [] left ["bob-1"]"#]);
 }
@@ -270,6 +270,6 @@ fn a_grant_that_expires_and_a_token_that_is_revoked_end_the_subscription() {
     scene.seen(2);
     scene.advance(60_000);
     assert_eq!(scene.durable(1), ["access None"]);
-    scene.feed(Input::IdentityChanged { client: ClientId(2), identity: user("carl") });
+    scene.feed(Input::Client(ClientId(2), ClientInput::IdentityChanged(user("carl"))));
     assert_eq!(scene.durable(2), ["access None"]);
 }

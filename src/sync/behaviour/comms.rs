@@ -7,27 +7,26 @@ use notarium_wire::{CommChange, CommMessage, ErrorCode, MAX_COMM_BYTES, OpenComm
 
 use super::{Scene, agent, assistant, user};
 use crate::behaviour::kernels::with_kernel;
-use crate::io::Input;
-use crate::io::{ClientId, Identity};
+use crate::io::{ClientId, ClientInput, Identity, Input};
 
 fn named(name: &str, connection: &str) -> Arc<Identity> {
     Arc::new(Identity { connection: connection.to_owned(), ..(*user(name)).clone() })
 }
 
 fn follow(scene: &mut Scene, client: u64, session: &KernelSessionId) {
-    scene.feed(Input::FollowComms { client: ClientId(client), kernel_session: session.clone() });
+    scene.feed(Input::Client(ClientId(client), ClientInput::FollowComms { kernel_session: session.clone() }));
 }
 
 fn comms(scene: &mut Scene, from: u64, session: &KernelSessionId, asker: &str) {
     let (comm_id, state, buffers) = ("s".into(), RawObject::default(), Vec::new());
     let comm = OpenComm { comm_id, target: None, execution_id: None, state, buffers };
     let (client, kernel_session, asker) = (ClientId(from), session.clone(), asker.to_owned());
-    scene.feed(Input::Comms { client, kernel_session, asker, comms: vec![comm] });
+    scene.feed(Input::Client(client, ClientInput::Comms { kernel_session, asker, comms: vec![comm] }));
 }
 
 fn change(scene: &mut Scene, from: u64, session: &KernelSessionId) {
     let changes = vec![CommChange::Closed { comm_id: "s".into() }];
-    scene.feed(Input::Comm { client: ClientId(from), kernel_session: session.clone(), changes });
+    scene.feed(Input::Client(ClientId(from), ClientInput::Comm { kernel_session: session.clone(), changes }));
 }
 
 fn moved(session: &KernelSessionId, bytes: usize) -> SendCommMessage {
@@ -72,8 +71,8 @@ fn who_follows_gets_all_and_then_each_change_and_others_get_nothing() {
         "what came before is in there; and only its agent speaks for a kernel"
     );
     assert!(told(&mut scene, 3).is_empty());
-    scene.feed(Input::Unsubscribe { client: ClientId(1) });
-    scene.feed(Input::Unsubscribe { client: ClientId(2) });
+    scene.feed(Input::Client(ClientId(1), ClientInput::Unsubscribe));
+    scene.feed(Input::Client(ClientId(2), ClientInput::Unsubscribe));
     change(&mut scene, 9, &session);
     assert_eq!(told(&mut scene, 9), ["wanted "], "nobody follows");
     assert_eq!(scene.disk.events.len(), written, "nothing is written");
@@ -83,7 +82,7 @@ fn who_follows_gets_all_and_then_each_change_and_others_get_nothing() {
 fn an_agent_that_comes_back_is_asked_again_and_a_kernel_that_is_none_is_told() {
     let (mut scene, session) = with_kernel();
     scene.subscribe(1, &named("anna", "c1"), None);
-    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    scene.feed(Input::Client(ClientId(9), ClientInput::Unsubscribe));
     scene.seen(9);
     follow(&mut scene, 1, &session);
     assert_eq!(told(&mut scene, 1), ["comms 0 true"]);
@@ -107,7 +106,7 @@ fn only_people_who_may_run_are_heard() {
     }
     scene.seen(9);
     let mut send = |client: u64, message: SendCommMessage| {
-        scene.feed(Input::SendComm { client: ClientId(client), message });
+        scene.feed(Input::Client(ClientId(client), ClientInput::SendComm(message)));
         (told(&mut scene, client), told(&mut scene, 9))
     };
     let nothing = Vec::<String>::new;

@@ -7,7 +7,7 @@ use super::unposted::{activity, call_model, calling, calling_in, text};
 use super::*;
 
 fn follow(scene: &mut Scene, client: u64, identity: &Arc<Identity>) {
-    scene.feed(Input::Follow { client: ClientId(client), identity: identity.clone() });
+    scene.feed(Input::Client(ClientId(client), ClientInput::Follow(identity.clone())));
 }
 
 fn pieces(activity: &[TurnActivity]) -> String {
@@ -49,7 +49,7 @@ fn a_follower_gets_what_is_on_disk_until_its_right_ends() {
     scene.is_held = false;
     scene.release();
     assert_eq!(values(&mut scene, 1), ["3: CellSourceEdited"]);
-    scene.feed(Input::IdentityChanged { client: ClientId(1), identity: user("bob") });
+    scene.feed(Input::Client(ClientId(1), ClientInput::IdentityChanged(user("bob"))));
     scene.execute("anna", r#"{"RenameNotebook":{"title":"Later"}}"#).unwrap();
     assert_eq!(values(&mut scene, 1), [""; 0]);
     assert_eq!(scene.words(1), ["access None"], "it got no frames");
@@ -125,7 +125,7 @@ fn the_server_follows_unseen() {
     follow(&mut scene, 2, &Arc::new(server));
     assert_eq!(values(&mut scene, 2), ["position 2: "]);
     scene.advance(1_000);
-    scene.feed(Input::Unsubscribe { client: ClientId(2) });
+    scene.feed(Input::Client(ClientId(2), ClientInput::Unsubscribe));
     scene.advance(1_000);
     assert_eq!(scene.words(1), [""; 0]);
 }

@@ -7,7 +7,7 @@ use super::{LAUNCH, Scene, agent, edit, user};
 use crate::RoomConfig;
 use crate::io::ClientId;
 use crate::io::ReplyTo;
-use crate::io::{Input, Output, Submission};
+use crate::io::{ClientInput, Input, Output, Submission};
 use crate::room::queue::PendingCommand;
 
 /// A started kernel of the agent on connection 9.
@@ -56,15 +56,15 @@ fn a_launch_is_work_until_somebody_claims_it_and_again_after_a_restart() {
 fn an_agent_that_is_gone_is_unreachable_then_its_kernel_is_given_up() {
     let (mut scene, session) = with_kernel();
     scene.subscribe(1, &user("anna"), None);
-    scene.feed(Input::KernelStatus { client: ClientId(1), kernel_session: session.clone(), busy: true });
+    scene.feed(Input::Client(ClientId(1), ClientInput::KernelStatus { kernel_session: session.clone(), busy: true }));
     scene.advance(100);
     assert!(!scene.words(1).contains(&"kernels [(true, true)]".to_owned()), "only its agent may say that");
-    scene.feed(Input::KernelStatus { client: ClientId(9), kernel_session: session, busy: true });
+    scene.feed(Input::Client(ClientId(9), ClientInput::KernelStatus { kernel_session: session, busy: true }));
     scene.advance(100);
     assert_eq!(scene.words(1), ["kernels [(true, true)]"]);
     run(&mut scene);
     scene.seen(1);
-    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    scene.feed(Input::Client(ClientId(9), ClientInput::Unsubscribe));
     scene.advance(2_900);
     assert!(scene.words(1).is_empty());
     scene.advance(200);
@@ -72,7 +72,7 @@ fn an_agent_that_is_gone_is_unreachable_then_its_kernel_is_given_up() {
     scene.subscribe(9, &agent(), None);
     scene.advance(100);
     assert_eq!(scene.words(1), ["kernels [(true, true)]"]);
-    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    scene.feed(Input::Client(ClientId(9), ClientInput::Unsubscribe));
     scene.advance(15 * 60_000 - 1_000);
     assert_eq!(scene.room.state.kernels.len(), 1);
     scene.advance(2_000);
@@ -86,10 +86,9 @@ fn an_agent_that_is_gone_is_unreachable_then_its_kernel_is_given_up() {
 fn kernels_are_measured_while_somebody_looks() {
     let (mut scene, session) = with_kernel();
     let usage = |memory_bytes| KernelUsage { memory_bytes, cpu_percent: Some(50) };
-    let use_of = |client, memory| Input::KernelUse {
-        client: ClientId(client),
-        kernel_session: session.clone(),
-        usage: usage(memory),
+    let use_of = |client, memory| {
+        let (kernel_session, usage) = (session.clone(), usage(memory));
+        Input::Client(ClientId(client), ClientInput::KernelUse { kernel_session, usage })
     };
     let told = |scene: &mut Scene| {
         let asks = scene.seen(9).into_iter().filter_map(|message| match message {
@@ -119,10 +118,10 @@ fn kernels_are_measured_while_somebody_looks() {
     scene.subscribe(9, &agent(), None);
     assert_eq!(told(&mut scene), [true], "it does not remember it over a subscription");
 
-    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    scene.feed(Input::Client(ClientId(9), ClientInput::Unsubscribe));
     assert_eq!(shown(&mut scene), Some(None), "it is gone");
     scene.subscribe(9, &agent(), None);
-    scene.feed(Input::Unsubscribe { client: ClientId(1) });
+    scene.feed(Input::Client(ClientId(1), ClientInput::Unsubscribe));
     assert_eq!(told(&mut scene), [true, false]);
     scene.subscribe(1, &user("anna"), None);
     assert_eq!(shown(&mut scene), Some(None), "nothing is shown of the time before");
@@ -168,7 +167,7 @@ fn an_answer_waits_for_an_agent_that_is_away() {
     let run = run(&mut scene);
     report(&mut scene, &of_execution(&run, 1, r#"{"started":{}}"#));
     report(&mut scene, &of_execution(&run, 2, r#"{"input_request":{"prompt":"?","password":false}}"#));
-    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    scene.feed(Input::Client(ClientId(9), ClientInput::Unsubscribe));
     scene.seen(9);
     scene.execute("anna", &format!(r#"{{"AnswerInput":{{"execution_id":"{}","value":"42"}}}}"#, run.0)).unwrap();
     assert!(scene.words(9).is_empty());
@@ -213,7 +212,7 @@ fn a_notebook_that_cannot_be_written_asks_for_no_work_and_ends_no_kernel_again_a
     let written = scene.disk.events.len();
     let mut scene = scene.restarted(RoomConfig::default());
     scene.subscribe(9, &agent(), None);
-    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    scene.feed(Input::Client(ClientId(9), ClientInput::Unsubscribe));
     scene.subscribe(1, &user("anna"), None);
     for _ in 0..60 {
         scene.advance(60_000);
@@ -239,7 +238,7 @@ fn a_run_that_is_asked_for_while_the_agent_is_away_waits_until_it_says_what_live
         if is_restart {
             scene = scene.restarted(RoomConfig::default());
         } else {
-            scene.feed(Input::Unsubscribe { client: ClientId(9) });
+            scene.feed(Input::Client(ClientId(9), ClientInput::Unsubscribe));
         }
         let ack = scene.execute("anna", RUN).unwrap();
         assert_eq!(status(&scene, &ack), (ExecutionStatus::Queued, false));
@@ -252,7 +251,7 @@ fn a_run_that_is_asked_for_while_the_agent_is_away_waits_until_it_says_what_live
 #[test]
 fn a_run_whose_kernel_did_not_come_back_is_work_for_whoever_offers_the_kernel() {
     let (mut scene, _) = with_kernel();
-    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    scene.feed(Input::Client(ClientId(9), ClientInput::Unsubscribe));
     let ack = scene.execute("anna", r#"{"RequestExecution":{"target":{"cell":{"cell_id":"a"}}}}"#).unwrap();
     scene.others.clear();
     scene.advance(15 * 60_000 + 1_000);

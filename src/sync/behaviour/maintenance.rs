@@ -7,7 +7,7 @@ use super::{CREATE, INSERT, Scene, assistant, edit, user};
 use crate::RoomConfig;
 use crate::io::Caller;
 use crate::io::ClientId;
-use crate::io::{AppendFailure, Input, Output};
+use crate::io::{AppendFailure, ClientInput, Input, Output};
 
 fn snapshots(scene: &mut Scene) -> Vec<Version> {
     let others = std::mem::take(&mut scene.others);
@@ -75,7 +75,7 @@ fn an_idle_room_ends_and_one_with_a_client_does_not() {
     scene.subscribe(1, &user("anna"), None);
     scene.advance(600_000);
     assert_eq!(snapshots(&mut scene), [] as [Version; 0]);
-    scene.feed(Input::Unsubscribe { client: ClientId(1) });
+    scene.feed(Input::Client(ClientId(1), ClientInput::Unsubscribe));
     scene.advance(59_000);
     assert!(scene.others.is_empty());
     scene.advance(2_000);

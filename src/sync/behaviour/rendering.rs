@@ -6,7 +6,7 @@ use notarium_wire::ServerMessage;
 use super::{Scene, edit, user, with_role};
 use crate::RoomConfig;
 use crate::io::ClientId;
-use crate::io::{Input, Output};
+use crate::io::{ClientInput, Input, Output};
 use crate::simulation::rendered;
 
 /// Returns the held renderings; all other questions are answered.
@@ -67,7 +67,8 @@ fn a_client_whose_state_differs_gets_the_whole_state_and_no_event_before_it() {
     scene.subscribe(1, &user("anna"), None);
     scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
     scene.seen(1);
-    let mut renderings = hold_renderings(&mut scene, |scene| scene.feed(Input::Differs { client: ClientId(1) }));
+    let mut renderings =
+        hold_renderings(&mut scene, |scene| scene.feed(Input::Client(ClientId(1), ClientInput::Differs)));
     scene.execute("anna", &edit(3, r#"[[0,"y"],1]"#)).unwrap();
     assert_eq!(scene.durable(1), [""; 0]);
     finish(&mut scene, renderings.remove(0));

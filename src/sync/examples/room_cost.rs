@@ -9,7 +9,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use notarium_core::{Actor, Authority, NotebookId, RawJson, UserId};
-use notarium_sync::{ClientId, DecodedCommand, Identity, Input, Output, Replay, ReplyTo, Room, RoomConfig, Submission};
+use notarium_sync::{
+    ClientId, ClientInput, DecodedCommand, Identity, Input, Output, Replay, ReplyTo, Room, RoomConfig, Submission,
+};
 use notarium_wire::{CommandMessage, SubscribeMessage};
 
 const EDITS: usize = 64_000;
@@ -45,7 +47,7 @@ impl Bench {
         }
         let message = SubscribeMessage { notebook: bench.id.clone(), since: None, unconfirmed: Vec::new() };
         let identity = bench.identity.clone();
-        bench.feed(vec![Input::Subscribe { client: CLIENT, identity, message }]);
+        bench.feed(vec![Input::Client(CLIENT, ClientInput::Subscribe { identity, message })]);
         bench
     }
 

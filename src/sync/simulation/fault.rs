@@ -10,7 +10,7 @@ use super::wishes::people;
 use crate::RoomConfig;
 use crate::decoded_command::DecodedCommand;
 use crate::io::Identity;
-use crate::io::{Input, Output, Submission};
+use crate::io::{ClientInput, Input, Output, Submission};
 use crate::room::Room;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,7 +157,7 @@ fn raise_sender(input: &mut Input) {
 }
 
 fn raise_reader(input: &mut Input) {
-    if let Input::Subscribe { identity, .. } = input {
+    if let Input::Client(_, ClientInput::Subscribe { identity, .. }) = input {
         raise(identity);
     }
 }

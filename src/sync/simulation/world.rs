@@ -22,7 +22,7 @@ use super::fault::{Fault, FaultyRoom};
 use super::totals::Totals;
 use super::wishes::{EDITORS, creation, people, welcome_all};
 use crate::RoomConfig;
-use crate::io::{AppendFailure, ClientId, Identity, Input, Output, ReplyTo, Submission};
+use crate::io::{AppendFailure, ClientId, ClientInput, Identity, Input, Output, ReplyTo, Submission};
 
 /// Duration of faults; afterwards everything recovers.
 const CHAOS_MS: Millis = 12_000;
@@ -349,7 +349,7 @@ impl World {
         replica.connection = None;
         replica.is_subscribed = false;
         self.connections.remove(&number);
-        self.feed(Input::Unsubscribe { client: ClientId(number) });
+        self.feed(Input::Client(ClientId(number), ClientInput::Unsubscribe));
         let delay = self.chance.below(if self.is_calm { 50 } else { 3_000 });
         self.after(delay, Happening::Connect(actor));
     }
@@ -457,11 +457,11 @@ impl World {
         let Some(connection) = self.connections.get(&number) else { return };
         let (client, identity) = (ClientId(number), connection.identity.clone());
         let input = match sent {
-            Sent::Subscribe(message) => Input::Subscribe { client, identity, message },
+            Sent::Subscribe(message) => Input::Client(client, ClientInput::Subscribe { identity, message }),
             Sent::Command(message) => {
                 Input::Command(Submission::where_all_are_active(identity, message, ReplyTo::Client(client)))
             }
-            Sent::Presence(state) => Input::Presence { client, state },
+            Sent::Presence(state) => Input::Client(client, ClientInput::Presence(state)),
         };
         self.feed(input);
     }
@@ -470,7 +470,9 @@ impl World {
         if self.room.is_none() {
             if matches!(
                 input,
-                Input::Unsubscribe { .. } | Input::Tick | Input::CaughtUp { .. } | Input::Presence { .. }
+                Input::Client(_, ClientInput::Unsubscribe | ClientInput::Presence(_))
+                    | Input::Tick
+                    | Input::CaughtUp { .. }
             ) {
                 return;
             }

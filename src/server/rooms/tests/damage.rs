@@ -16,7 +16,7 @@ async fn folder_with_snapshot() -> (tempfile::TempDir, Arc<Notebook>, std::ops::
     let room = rooms.open(&id());
     room.run(command("1", CREATE)).await.unwrap();
     room.run(command("2", INSERT)).await.unwrap();
-    let before = room.read(anna()).await.unwrap().notebook;
+    let before = load(&*store, &id(), Version::MAX, MAX_SNAPSHOT_GAP).await.unwrap().notebook;
     rooms.shut_down().await;
     let snapshot = store.snapshot(&id(), None).await.unwrap().unwrap();
     drop((room, rooms));
@@ -41,7 +41,7 @@ async fn a_flipped_bit_of_a_snapshot_changes_no_notebook() {
         bytes[bit / 8] ^= 1 << (bit % 8);
         std::fs::write(&path, bytes).unwrap();
         let store = Sqlite::open(folder.path()).await.unwrap();
-        let loaded = load(&store, &id(), Version::MAX, notarium_store::MAX_SNAPSHOT_GAP).await.unwrap();
+        let loaded = load(&store, &id(), Version::MAX, MAX_SNAPSHOT_GAP).await.unwrap();
         assert_eq!((&loaded.notebook, loaded.snapshot_version), (&before, 0), "bit {bit}");
         assert_eq!(store.snapshot(&id(), None).await.unwrap(), None, "bit {bit}: it is deleted");
         store.close().await;

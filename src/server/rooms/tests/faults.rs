@@ -12,7 +12,7 @@ async fn a_fault_ends_one_room_and_the_notebook_goes_on_in_another() {
     let elsewhere =
         CommandMessage::new("1".parse().unwrap(), "other".parse().unwrap(), RawJson::parse(CREATE).unwrap());
     other.run(elsewhere).await.unwrap();
-    room.send(subscribe(&client));
+    room.send(client.id, subscribe());
     until(&mut receiver, |message| matches!(message, ServerMessage::Subscribed(_)).then_some(())).await;
     for number in 0..2 {
         // The faulty command gets no answer. Commands sent before the next room opens are answered by that room.

@@ -1,0 +1,111 @@
+//! Handle of a notebook's room: the only way to a notebook that is in use, for messages, commands and reads.
+//!
+//! Values alone pass it: [`ClientInput`], [`Submission`], the answer of a command, [`ReadState`]. So a room on another node
+//! can be reached by the same methods. [`RoomHandle`] then becomes an enum of `Local` and `Remote`: a remote room gets the
+//! messages over the connection to its owner, and its frames come back to the client's outbox.
+
+use std::sync::Arc;
+
+use notarium_core::{AccountStatuses, NotebookId, Rejection, RejectionCode};
+use notarium_sync::{Caller, ClientId, ClientInput, DecodedCommand, Identity, Input, ReadState, ReplyTo, Submission};
+use notarium_wire::AckMessage;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+use super::Rooms;
+use super::task::RoomMessage;
+
+/// Sending side of a room's inbox.
+#[derive(Clone)]
+pub(super) struct Inbox {
+    pub messages: mpsc::UnboundedSender<RoomMessage>,
+    /// Queue that is read before `messages`.
+    pub urgent: mpsc::UnboundedSender<RoomMessage>,
+    /// One permit per KiB of commands in `messages`.
+    pub room_left: Arc<Semaphore>,
+    pub max_permits: u32,
+}
+
+impl Inbox {
+    /// Waits for capacity in the inbox, by size.
+    async fn permit(&self, body: &str) -> Option<OwnedSemaphorePermit> {
+        let permits = u32::try_from(body.len() >> 10).unwrap_or(u32::MAX).saturating_add(1).min(self.max_permits);
+        self.room_left.clone().acquire_many_owned(permits).await.ok()
+    }
+}
+
+/// Handle of one room of this process. Cheap to clone; stays valid when the room is unloaded meanwhile.
+#[derive(Clone)]
+pub struct RoomHandle {
+    pub(super) rooms: Arc<Rooms>,
+    id: NotebookId,
+    inbox: Inbox,
+}
+
+impl RoomHandle {
+    pub(super) fn local(rooms: Arc<Rooms>, id: NotebookId, inbox: Inbox) -> Self {
+        Self { rooms, id, inbox }
+    }
+
+    pub fn notebook_id(&self) -> &NotebookId {
+        &self.id
+    }
+
+    /// Queues a command; the answer goes to its `reply_to`. Waits while the room's inbox is full.
+    pub async fn submit(&self, submission: Submission) {
+        if submission.is_control() {
+            self.send_through(|inbox| &inbox.urgent, Input::Command(submission).into());
+        } else {
+            let permit = self.inbox.permit(submission.decoded.message.body.get()).await;
+            self.send_through(
+                |inbox| &inbox.messages,
+                RoomMessage { input: Box::new(Input::Command(submission)), permit },
+            );
+        }
+    }
+
+    /// Executes a command and waits for its answer. Dropping the future does not cancel the command.
+    pub async fn execute(
+        &self,
+        identity: Arc<Identity>,
+        decoded: DecodedCommand,
+        account_status: AccountStatuses,
+    ) -> Result<AckMessage, Rejection> {
+        let (caller, answered) = caller();
+        self.submit(Submission { identity, decoded, reply_to: ReplyTo::Caller(caller), account_status }).await;
+        answered.await.unwrap_or_else(|_| Err(stopping()))
+    }
+
+    /// Reads the notebook as it is on disk now.
+    pub async fn read(&self, identity: Arc<Identity>) -> Result<ReadState, Rejection> {
+        let (caller, answered) = caller();
+        self.send_through(|inbox| &inbox.messages, Input::Read { identity, caller }.into());
+        answered.await.unwrap_or_else(|_| Err(stopping()))
+    }
+
+    /// Sends a message of a client, except commands, which go through [`Self::submit`].
+    pub fn send(&self, client: ClientId, input: ClientInput) {
+        self.send_through(|inbox| &inbox.messages, Input::Client(client, input).into());
+    }
+
+    /// Sends to the room, or to the one that follows if it was unloaded.
+    fn send_through(&self, way: impl Fn(&Inbox) -> &mpsc::UnboundedSender<RoomMessage>, message: RoomMessage) {
+        if let Err(mpsc::error::SendError(message)) = way(&self.inbox).send(message)
+            && message.outlives_the_room()
+        {
+            let _ = self.rooms.inbox(&self.id).messages.send(message);
+        }
+    }
+}
+
+/// A caller and the receiver of its answer; an error there means that the room was dropped.
+pub(super) fn caller<T: Send + 'static>() -> (Caller<T>, oneshot::Receiver<T>) {
+    let (sender, answered) = oneshot::channel();
+    // The receiver may have been dropped.
+    (Caller::new(move |answer| drop(sender.send(answer))), answered)
+}
+
+pub(super) fn stopping() -> Rejection {
+    let message = "the server is stopping, or a fault ended the notebook's room: it is not known whether this was done; ask again \
+                   in a moment, with the same id";
+    Rejection::new(RejectionCode::Unavailable, message)
+}
