@@ -351,15 +351,14 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The open data folder: created if missing, locked while the server runs.
 pub(crate) struct Storage {
     pub events: Arc<Sqlite>,
-    pub accounts: AccountStore,
+    pub accounts: Arc<dyn AccountStore>,
     pub blobs: Blobs,
 }
 
 impl Storage {
     pub(crate) async fn open(folder: &Path, max_blob_bytes: u64, max_snapshot_gap: u64) -> Result<Self, StartError> {
         let events = Arc::new(Sqlite::open(folder).await?.with_max_snapshot_gap(max_snapshot_gap));
-        let accounts = AccountStore::new(events.clone());
-        Ok(Self { events, accounts, blobs: Blobs::local(folder.join(BLOBS_FOLDER), max_blob_bytes)? })
+        Ok(Self { accounts: events.clone(), events, blobs: Blobs::local(folder.join(BLOBS_FOLDER), max_blob_bytes)? })
     }
 
     /// Closes the database and unlocks the folder, once no other owner is left.
@@ -423,7 +422,7 @@ pub mod scratch {
         Arc::new(Sqlite::open(folder()).await.unwrap())
     }
 
-    pub async fn accounts() -> AccountStore {
-        AccountStore::new(database().await)
+    pub async fn accounts() -> Arc<dyn AccountStore> {
+        database().await
     }
 }

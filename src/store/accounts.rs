@@ -1,4 +1,6 @@
-//! Store of accounts: people, tokens, workspaces, share links, and the audit of changes.
+//! [`AccountStore`]: people, tokens, workspaces, share links, and the audit of changes.
+//!
+//! Every backend passes the suite in `tests/contract/accounts.rs`.
 //!
 //! Invariants:
 //! - A secret never reaches the store: tokens and share links are stored as SHA-256, passwords as argon2 PHC texts.
@@ -10,13 +12,10 @@
 
 mod rows;
 mod sqlite;
-#[cfg(test)]
-mod tests;
-
-pub use sqlite::AccountStore;
 
 use std::collections::BTreeSet;
 
+use async_trait::async_trait;
 use notarium_record::{AgentId, Millis, NotebookId, Role, Scope, Scopes, ShareLinkId, TokenId, UserId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
@@ -368,4 +367,77 @@ pub struct AuditRecord {
     pub number: u64,
     #[serde(flatten)]
     pub entry: AuditEntry,
+}
+
+/// Store of accounts. A change that was answered with `Ok` is on disk.
+#[async_trait]
+pub trait AccountStore: Send + Sync + 'static {
+    /// Applies the changes in order, all or none, with the `audit` entry.
+    async fn apply(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError>;
+
+    async fn user(&self, id: &UserId) -> Result<Option<User>, AccountError>;
+
+    /// Finds a user by login, ignoring case.
+    async fn user_by_login(&self, login: &str) -> Result<Option<User>, AccountError>;
+
+    /// Returns users by id, after `after`.
+    async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError>;
+
+    /// Finds the identity of a provider's subject.
+    async fn identity(&self, issuer: &str, subject: &str) -> Result<Option<Identity>, AccountError>;
+
+    /// Returns the identities of a person, oldest first.
+    async fn identities(&self, user: &UserId, limit: usize) -> Result<Vec<Identity>, AccountError>;
+
+    async fn token(&self, id: &TokenId) -> Result<Option<Token>, AccountError>;
+
+    /// Returns the tokens that are neither revoked nor used, newest first.
+    async fn tokens(&self, filter: &TokenFilter, limit: usize) -> Result<Vec<Token>, AccountError>;
+
+    /// Notes the time of a token's last use, coarsely. Not audited.
+    async fn touch_token(&self, id: &TokenId, at: Millis) -> Result<(), AccountError>;
+
+    /// Removes the tokens that were revoked or expired before `before`; returns their number. Not audited.
+    async fn forget_ended_tokens(&self, before: Millis) -> Result<u64, AccountError>;
+
+    async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, AccountError>;
+
+    async fn workspaces(&self, after: Option<&WorkspaceId>, limit: usize) -> Result<Vec<Workspace>, AccountError>;
+
+    /// Returns the workspaces of a person, by id.
+    async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, AccountError>;
+
+    /// Returns the members of a workspace, by user.
+    async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Membership>, AccountError>;
+
+    /// Returns the workspace of each notebook, by notebook, after `after`.
+    async fn placements(
+        &self,
+        after: Option<&NotebookId>,
+        limit: usize,
+    ) -> Result<Vec<(NotebookId, WorkspaceId)>, AccountError>;
+
+    async fn share_link(&self, id: &ShareLinkId) -> Result<Option<ShareLink>, AccountError>;
+
+    /// Returns the links of a notebook that are not revoked, newest first.
+    async fn share_links(&self, notebook: &NotebookId, limit: usize) -> Result<Vec<ShareLink>, AccountError>;
+
+    /// Returns audit entries, newest first, before number `before`.
+    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, AccountError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_agent_guest_or_one_time_token_can_hold_confirm() {
+        for kind in TokenKind::ALL {
+            let asked = TokenScopes::new(kind, [Scope::Read, Scope::Confirm].into());
+            let is_person = matches!(kind, TokenKind::Session | TokenKind::Api);
+            assert_eq!(asked.is_ok(), is_person, "{kind:?}");
+            assert_eq!(TokenScopes::all_of(kind).scopes().contains(&Scope::Confirm), is_person, "{kind:?}");
+        }
+        assert_eq!(TokenScopes::all_of(TokenKind::Agent).scopes(), &[Scope::Read, Scope::Agent].into());
+    }
 }

@@ -13,8 +13,8 @@
 //! - A blob is on disk, and its bytes have the hash that names it, before the event that names it is appended.
 //!
 //! Files: `event_store` (the trait, its errors, the catalog's order), `memory` and `sqlite/` (its backends), `snapshots`, `blobs`,
-//! `accounts/` (people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock), `writer` (group commit) with
-//! `transaction` and `rows`, `reader`, `projections` and `catalog`, `copy` (for backups), `health`, `error`.
+//! `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
+//! `writer` (group commit) with `transaction` and `rows`, `reader`, `projections` and `catalog`, `copy` (for backups), `health`, `error`.
 //!
 //! This crate must never read the clock, decide the meaning of an event for a notebook, or know HTTP. Only it knows SQL.
 

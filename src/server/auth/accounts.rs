@@ -38,7 +38,7 @@ pub struct Accounts {
 }
 
 struct AccountsParts {
-    store: AccountStore,
+    store: Arc<dyn AccountStore>,
     clock: Clock,
     cache: TokenCache,
     placements: Arc<Placements>,
@@ -80,14 +80,18 @@ struct LoadedToken {
 
 impl Accounts {
     /// Opens the accounts with the default options.
-    pub async fn open(store: AccountStore, clock: Clock) -> Result<Self, AccountError> {
+    pub async fn open(store: Arc<dyn AccountStore>, clock: Clock) -> Result<Self, AccountError> {
         Self::open_with(store, clock, &AuthOptions::default()).await
     }
 
     /// Opens the accounts. Reads the workspace of every notebook; everything else is read on demand.
-    pub async fn open_with(store: AccountStore, clock: Clock, options: &AuthOptions) -> Result<Self, AccountError> {
+    pub async fn open_with(
+        store: Arc<dyn AccountStore>,
+        clock: Clock,
+        options: &AuthOptions,
+    ) -> Result<Self, AccountError> {
         let placements = Arc::new(Placements::default());
-        read_placements(&store, &placements).await?;
+        read_placements(&*store, &placements).await?;
         store.forget_ended_tokens(clock.now().saturating_sub(KEEP_ENDED_MS)).await?;
         let shared = AccountsParts {
             store,
@@ -165,8 +169,8 @@ impl Accounts {
     }
 
     /// The store, for reads. Changes go through [`Accounts::change`].
-    pub fn store(&self) -> &AccountStore {
-        &self.shared.store
+    pub fn store(&self) -> &dyn AccountStore {
+        &*self.shared.store
     }
 
     /// Authenticates a token; returns its holder with the rights it has now.
@@ -387,7 +391,7 @@ impl Accounts {
     }
 }
 
-async fn read_placements(store: &AccountStore, placements: &Placements) -> Result<(), AccountError> {
+async fn read_placements(store: &dyn AccountStore, placements: &Placements) -> Result<(), AccountError> {
     let mut after: Option<NotebookId> = None;
     loop {
         let page = store.placements(after.as_ref(), MAX_ACCOUNT_PAGE).await?;

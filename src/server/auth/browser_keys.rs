@@ -10,7 +10,6 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -295,15 +294,13 @@ impl Accounts {
 /// Makes a one-time token with which a person sets a new password, in a data folder. Without a login it is for the
 /// first active administrator. Refused while a server uses the folder: administrators reset passwords over HTTP.
 pub async fn reset_in(data: &Path, login: Option<&str>, now: Millis) -> Result<(OneTimeToken, User), AuthError> {
-    let database = Arc::new(Sqlite::open(data).await.map_err(AccountError::from)?);
-    let made = reset(&AccountStore::new(database.clone()), login, now).await;
-    if let Some(database) = Arc::into_inner(database) {
-        database.close().await;
-    }
+    let database = Sqlite::open(data).await.map_err(AccountError::from)?;
+    let made = reset(&database, login, now).await;
+    database.close().await;
     made
 }
 
-async fn reset(store: &AccountStore, login: Option<&str>, now: Millis) -> Result<(OneTimeToken, User), AuthError> {
+async fn reset(store: &dyn AccountStore, login: Option<&str>, now: Millis) -> Result<(OneTimeToken, User), AuthError> {
     let user = match login {
         Some(login) => {
             store.user_by_login(&auth::login(login)?).await?.ok_or(AccountError::Unknown { what: "user" })?

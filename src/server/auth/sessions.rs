@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::Arc;
 
 use notarium_core::{Actor, Millis, Scope, TokenId};
 use notarium_store::Sqlite;
@@ -416,7 +415,7 @@ impl Accounts {
 
 /// Makes an owner token for the first active administrator, for the command line on a data folder that no server uses.
 /// Owner tokens issued before are void.
-pub async fn issue_owner_token(store: &AccountStore, now: Millis) -> Result<OneTimeToken, AccountError> {
+pub async fn issue_owner_token(store: &dyn AccountStore, now: Millis) -> Result<OneTimeToken, AccountError> {
     let owner = first_admin(store).await?;
     let minted = mint_for(&owner, TokenKind::Owner, String::new(), now, ONE_TIME_MS)?;
     let one_time = OneTimeToken { text: minted.text, expires_at: minted.token.expires_at };
@@ -431,15 +430,13 @@ pub async fn issue_owner_token(store: &AccountStore, now: Millis) -> Result<OneT
 
 /// [`issue_owner_token`] in a data folder. Refused while a server uses it: administrators reset passwords over HTTP.
 pub async fn issue_owner_token_in(data: &Path, now: Millis) -> Result<OneTimeToken, AccountError> {
-    let database = Arc::new(Sqlite::open(data).await?);
-    let issued = issue_owner_token(&AccountStore::new(database.clone()), now).await;
-    if let Some(database) = Arc::into_inner(database) {
-        database.close().await;
-    }
+    let database = Sqlite::open(data).await?;
+    let issued = issue_owner_token(&database, now).await;
+    database.close().await;
     issued
 }
 
-pub(super) async fn first_admin(store: &AccountStore) -> Result<User, AccountError> {
+pub(super) async fn first_admin(store: &dyn AccountStore) -> Result<User, AccountError> {
     let mut after = None;
     loop {
         let page = store.users(after.as_ref(), 100).await?;

@@ -233,8 +233,7 @@ async fn a_lost_owner_token_is_issued_again_on_the_folder() {
     let clock = Clock::manual(Arc::new(AtomicU64::new(START)));
     {
         let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
-        let store = AccountStore::new(database.clone());
-        let accounts = Accounts::open(store, clock.clone()).await.unwrap();
+        let accounts = Accounts::open(database.clone(), clock.clone()).await.unwrap();
         owner(&accounts).await;
         let in_use = issue_owner_token_in(folder.path(), START).await.unwrap_err();
         assert!(in_use.to_string().contains("another server uses"), "{in_use}");
@@ -243,13 +242,12 @@ async fn a_lost_owner_token_is_issued_again_on_the_folder() {
     }
     let issued = issue_owner_token_in(folder.path(), START).await.unwrap();
     let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
-    let store = AccountStore::new(database);
-    let accounts = Accounts::open(store.clone(), clock).await.unwrap();
+    let accounts = Accounts::open(database.clone(), clock).await.unwrap();
     let session = accounts
         .exchange_locally(&issued.text.reveal(), ClientInfo { label: "laptop", ..ClientInfo::default() })
         .await
         .unwrap();
-    let sessions = store.tokens(&TokenFilter::OfUser(session.user.id), 10).await.unwrap();
+    let sessions = database.tokens(&TokenFilter::OfUser(session.user.id), 10).await.unwrap();
     assert_eq!(sessions.len(), 2, "the session from before the restart is alive");
 }
 

@@ -3,28 +3,21 @@
 //! A change takes the only writing connection for one short transaction. Nothing slow (such as a password hash) happens in it, so the log's
 //! group commits continue before and after.
 
-use std::sync::Arc;
-
+use async_trait::async_trait;
 use notarium_record::{Millis, NotebookId, Role, ShareLinkId, TokenId, UserId, WorkspaceId};
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Sqlite as Database, SqliteConnection};
 
 use super::rows::{self, Read, integer, json};
 use super::{
-    AccountChange, AccountError, AuditEntry, AuditRecord, Identity, MAX_ACCOUNT_PAGE, Membership, ShareLink, Token,
-    TokenFilter, TokenHolder, TokenKind, User, Workspace,
+    AccountChange, AccountError, AccountStore, AuditEntry, AuditRecord, Identity, MAX_ACCOUNT_PAGE, Membership,
+    ShareLink, Token, TokenFilter, TokenHolder, TokenKind, User, Workspace,
 };
 use crate::Sqlite;
 
 type Query<'q> = sqlx::query::Query<'q, Database, SqliteArguments>;
 
-/// Accounts in an open data folder.
-#[derive(Debug, Clone)]
-pub struct AccountStore {
-    database: Arc<Sqlite>,
-}
-
-/// Reason for a refused change; [`AccountStore`] words the database's own errors.
+/// Reason for a refused change. The texts of the database's own errors are made in [`AccountStore::apply`].
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 enum ChangeError {
@@ -34,30 +27,15 @@ enum ChangeError {
 
 type Changed<T = ()> = Result<T, ChangeError>;
 
-impl AccountStore {
-    pub fn new(database: Arc<Sqlite>) -> Self {
-        Self { database }
-    }
-
-    fn failed(&self, error: sqlx::Error) -> AccountError {
-        self.database.failed(error).into()
-    }
-
+impl Sqlite {
     async fn one<T>(&self, query: Query<'_>, read: fn(&SqliteRow) -> Read<T>) -> Result<Option<T>, AccountError> {
-        let row = query.fetch_optional(self.database.readers()).await.map_err(|error| self.failed(error))?;
-        row.as_ref().map(read).transpose().map_err(|error| self.failed(error))
+        let row = query.fetch_optional(self.readers()).await.map_err(|error| self.failed(error))?;
+        row.as_ref().map(read).transpose().map_err(|error| self.failed(error).into())
     }
 
     async fn many<T>(&self, query: Query<'_>, read: fn(&SqliteRow) -> Read<T>) -> Result<Vec<T>, AccountError> {
-        let rows = query.fetch_all(self.database.readers()).await.map_err(|error| self.failed(error))?;
-        rows.iter().map(read).collect::<Read<Vec<T>>>().map_err(|error| self.failed(error))
-    }
-
-    async fn write(&self, query: Query<'_>) -> Result<u64, AccountError> {
-        let mut transaction = self.database.begin().await?;
-        let done = query.execute(&mut *transaction).await.map_err(|error| self.failed(error))?;
-        self.database.commit(transaction).await?;
-        Ok(done.rows_affected())
+        let rows = query.fetch_all(self.readers()).await.map_err(|error| self.failed(error))?;
+        rows.iter().map(read).collect::<Read<Vec<T>>>().map_err(|error| self.failed(error).into())
     }
 }
 
@@ -286,57 +264,50 @@ fn page(limit: usize) -> i64 {
     i64::try_from(limit.min(MAX_ACCOUNT_PAGE)).unwrap_or(i64::MAX)
 }
 
-// --- public queries and changes ---
-
-impl AccountStore {
-    /// Applies the changes in order, all or none, with the `audit` entry.
-    pub async fn apply(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {
-        let mut transaction = self.database.begin().await?;
+#[async_trait]
+impl AccountStore for Sqlite {
+    async fn apply(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {
+        let mut transaction = self.begin().await?;
         match make_all(&mut transaction, changes, audit).await {
-            Ok(()) => Ok(self.database.commit(transaction).await?),
+            Ok(()) => Ok(self.commit(transaction).await?),
             Err(error) => {
                 transaction.roll_back().await;
                 Err(match error {
                     ChangeError::Account(error) => error,
-                    ChangeError::Database(error) => self.failed(error),
+                    ChangeError::Database(error) => self.failed(error).into(),
                 })
             }
         }
     }
 
-    pub async fn user(&self, id: &UserId) -> Result<Option<User>, AccountError> {
+    async fn user(&self, id: &UserId) -> Result<Option<User>, AccountError> {
         self.one(sqlx::query("SELECT * FROM users WHERE id = ?").bind(id.as_str()), rows::user).await
     }
 
-    /// Finds a user by login, ignoring case.
-    pub async fn user_by_login(&self, login: &str) -> Result<Option<User>, AccountError> {
+    async fn user_by_login(&self, login: &str) -> Result<Option<User>, AccountError> {
         self.one(sqlx::query("SELECT * FROM users WHERE login = ?").bind(login.to_lowercase()), rows::user).await
     }
 
-    /// Returns users by id, after `after`.
-    pub async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError> {
+    async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError> {
         let query = sqlx::query("SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ?");
         self.many(query.bind(after.map_or("", UserId::as_str)).bind(page(limit)), rows::user).await
     }
 
-    /// Finds the identity of a provider's subject.
-    pub async fn identity(&self, issuer: &str, subject: &str) -> Result<Option<Identity>, AccountError> {
+    async fn identity(&self, issuer: &str, subject: &str) -> Result<Option<Identity>, AccountError> {
         let query = sqlx::query("SELECT * FROM user_identities WHERE issuer = ? AND subject = ?");
         self.one(query.bind(issuer).bind(subject), rows::identity).await
     }
 
-    /// Returns the identities of a person, oldest first.
-    pub async fn identities(&self, user: &UserId, limit: usize) -> Result<Vec<Identity>, AccountError> {
+    async fn identities(&self, user: &UserId, limit: usize) -> Result<Vec<Identity>, AccountError> {
         let query = sqlx::query("SELECT * FROM user_identities WHERE user_id = ? ORDER BY created_at, id LIMIT ?");
         self.many(query.bind(user.as_str()).bind(page(limit)), rows::identity).await
     }
 
-    pub async fn token(&self, id: &TokenId) -> Result<Option<Token>, AccountError> {
+    async fn token(&self, id: &TokenId) -> Result<Option<Token>, AccountError> {
         self.one(sqlx::query("SELECT * FROM tokens WHERE id = ?").bind(id.as_str()), rows::token).await
     }
 
-    /// Returns the tokens that are neither revoked nor used, newest first.
-    pub async fn tokens(&self, filter: &TokenFilter, limit: usize) -> Result<Vec<Token>, AccountError> {
+    async fn tokens(&self, filter: &TokenFilter, limit: usize) -> Result<Vec<Token>, AccountError> {
         let (asked, of) = match filter {
             TokenFilter::OfUser(user) => ("user_id = ?1 AND kind IN ('session', 'api')", user.as_str()),
             TokenFilter::AgentsBy(user) => ("created_by = ?1 AND agent_id IS NOT NULL", user.as_str()),
@@ -348,41 +319,37 @@ impl AccountStore {
         self.many(sqlx::query(sql).bind(of).bind(page(limit)), rows::token).await
     }
 
-    /// Notes the time of a token's last use, coarsely. Not audited.
-    pub async fn touch_token(&self, id: &TokenId, at: Millis) -> Result<(), AccountError> {
+    async fn touch_token(&self, id: &TokenId, at: Millis) -> Result<(), AccountError> {
         let sql = "UPDATE tokens SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?";
-        self.write(sqlx::query(sql).bind(integer(at)).bind(id.as_str())).await.map(drop)
+        self.write(sqlx::query(sql).bind(integer(at)).bind(id.as_str())).await?;
+        Ok(())
     }
 
-    /// Removes the tokens that were revoked or expired before `before`; returns their number. Not audited.
-    pub async fn forget_ended_tokens(&self, before: Millis) -> Result<u64, AccountError> {
+    async fn forget_ended_tokens(&self, before: Millis) -> Result<u64, AccountError> {
         let sql = "DELETE FROM tokens WHERE coalesce(revoked_at, expires_at) < ?";
-        self.write(sqlx::query(sql).bind(integer(before))).await
+        Ok(self.write(sqlx::query(sql).bind(integer(before))).await?)
     }
 
-    pub async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, AccountError> {
+    async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, AccountError> {
         self.one(sqlx::query("SELECT * FROM workspaces WHERE id = ?").bind(id.as_str()), rows::workspace).await
     }
 
-    pub async fn workspaces(&self, after: Option<&WorkspaceId>, limit: usize) -> Result<Vec<Workspace>, AccountError> {
+    async fn workspaces(&self, after: Option<&WorkspaceId>, limit: usize) -> Result<Vec<Workspace>, AccountError> {
         let query = sqlx::query("SELECT * FROM workspaces WHERE id > ? ORDER BY id LIMIT ?");
         self.many(query.bind(after.map_or("", WorkspaceId::as_str)).bind(page(limit)), rows::workspace).await
     }
 
-    /// Returns the workspaces of a person, by id.
-    pub async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, AccountError> {
+    async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, AccountError> {
         let query = sqlx::query("SELECT * FROM workspace_members WHERE user_id = ? ORDER BY workspace_id");
         self.many(query.bind(user.as_str()), rows::membership).await
     }
 
-    /// Returns the members of a workspace, by user.
-    pub async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Membership>, AccountError> {
+    async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Membership>, AccountError> {
         let query = sqlx::query("SELECT * FROM workspace_members WHERE workspace_id = ? ORDER BY user_id");
         self.many(query.bind(workspace.as_str()), rows::membership).await
     }
 
-    /// Returns the workspace of each notebook, by notebook, after `after`.
-    pub async fn placements(
+    async fn placements(
         &self,
         after: Option<&NotebookId>,
         limit: usize,
@@ -391,19 +358,17 @@ impl AccountStore {
         self.many(query.bind(after.map_or("", NotebookId::as_str)).bind(page(limit)), rows::placement).await
     }
 
-    pub async fn share_link(&self, id: &ShareLinkId) -> Result<Option<ShareLink>, AccountError> {
+    async fn share_link(&self, id: &ShareLinkId) -> Result<Option<ShareLink>, AccountError> {
         self.one(sqlx::query("SELECT * FROM share_links WHERE id = ?").bind(id.as_str()), rows::share_link).await
     }
 
-    /// Returns the links of a notebook that are not revoked, newest first.
-    pub async fn share_links(&self, notebook: &NotebookId, limit: usize) -> Result<Vec<ShareLink>, AccountError> {
+    async fn share_links(&self, notebook: &NotebookId, limit: usize) -> Result<Vec<ShareLink>, AccountError> {
         let sql = "SELECT * FROM share_links WHERE notebook_id = ? AND revoked_at IS NULL \
                    ORDER BY created_at DESC, id DESC LIMIT ?";
         self.many(sqlx::query(sql).bind(notebook.as_str()).bind(page(limit)), rows::share_link).await
     }
 
-    /// Returns audit entries, newest first, before number `before`.
-    pub async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, AccountError> {
+    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, AccountError> {
         let sql = "SELECT * FROM account_audit WHERE ?1 IS NULL OR number < ?1 ORDER BY number DESC LIMIT ?2";
         self.many(sqlx::query(sql).bind(before.map(integer)).bind(page(limit)), rows::audit).await
     }

@@ -143,11 +143,12 @@ impl Sqlite {
         committed
     }
 
-    /// Runs one statement as a transaction.
-    async fn write(&self, query: Query<'_>) -> Result<(), StoreError> {
+    /// Runs one statement as a transaction; returns the number of changed rows.
+    pub(crate) async fn write(&self, query: Query<'_>) -> Result<u64, StoreError> {
         let mut transaction = self.begin().await?;
-        query.execute(&mut *transaction).await.map_err(|error| self.failed(error))?;
-        self.commit(transaction).await
+        let done = query.execute(&mut *transaction).await.map_err(|error| self.failed(error))?;
+        self.commit(transaction).await?;
+        Ok(done.rows_affected())
     }
 
     async fn events(&self, notebook: &NotebookId, query: Query<'_>) -> Result<Vec<Stored>, StoreError> {
@@ -286,12 +287,12 @@ impl EventStore for Sqlite {
     }
 
     async fn delete_snapshot(&self, notebook: &NotebookId, version: Version) -> Result<(), StoreError> {
-        self.write(projections::delete_snapshot(notebook, version)).await
+        self.write(projections::delete_snapshot(notebook, version)).await.map(drop)
     }
 
     async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError> {
         let sql = "DELETE FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?)";
-        self.write(sqlx::query(sql).bind(notebook.as_str())).await
+        self.write(sqlx::query(sql).bind(notebook.as_str())).await.map(drop)
     }
 
     async fn notebooks(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {
@@ -342,6 +343,6 @@ impl EventStore for Sqlite {
 
     async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError> {
         let sql = "DELETE FROM blobs WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 = ?";
-        self.write(sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.to_vec())).await
+        self.write(sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.to_vec())).await.map(drop)
     }
 }

@@ -127,7 +127,7 @@ impl Server {
         Self::with_store(crate::server::scratch::accounts().await).await
     }
 
-    async fn with_store(store: AccountStore) -> Self {
+    async fn with_store(store: Arc<dyn AccountStore>) -> Self {
         let clock = Arc::new(AtomicU64::new(START));
         let options =
             AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 }, ..AuthOptions::default() };

@@ -1,5 +1,6 @@
 //! Contract test suite that every backend passes.
 
+mod accounts;
 mod author;
 mod blobs;
 mod catalog;
@@ -20,6 +21,7 @@ use notarium_store::{
     NotebookSize, Snapshot, SnapshotError, Sqlite, StoreError,
 };
 
+use accounts::*;
 use author::{Author, notebook};
 use blobs::*;
 use catalog::*;
@@ -32,7 +34,8 @@ use snapshots::*;
 /// Store under test.
 type Store = Arc<dyn EventStore>;
 
-/// Defines one test for each case. `$open` is `async fn() -> (Store, impl Sized)`; the second value keeps the store's resources alive.
+/// Defines one test for each case. `$open` is `async fn() -> (Store, impl Sized)`, or [`Accounts`] in place of the store; the second value
+/// keeps the store's resources alive.
 macro_rules! contract_suite {
     ($open:path: $($case:ident),* $(,)?) => {$(
         #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -67,6 +70,15 @@ macro_rules! contract_suite {
     };
 }
 
+/// Defines the tests of a store of accounts.
+macro_rules! account_contract_suite {
+    ($open:path) => {
+        contract_suite!($open:
+            users_are_found_by_id_and_login, a_login_is_taken_once, changes_are_made_together_or_not_at_all, the_last_admin_stays, deactivating_revokes_what_the_person_holds_or_made, an_identity_is_one_person_s, an_identity_is_unlinked_with_the_sessions_that_came_by_it, a_one_time_token_is_spent_once, tokens_come_back_as_they_were_written, tokens_of_a_person_are_revoked_by_kind, ended_tokens_are_forgotten, a_workspace_keeps_an_owner, notebooks_are_placed_in_one_workspace, share_links_live_until_revoked, the_audit_tells_every_change_newest_first, what_is_unknown_is_refused,
+        );
+    };
+}
+
 mod in_memory {
     use super::*;
 
@@ -86,6 +98,13 @@ mod in_sqlite {
     }
 
     contract_suite!(open);
+
+    async fn open_accounts() -> (Accounts, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        (Arc::new(Sqlite::open(folder.path()).await.unwrap()), folder)
+    }
+
+    account_contract_suite!(open_accounts);
 }
 
 async fn written(store: &Store, append: Append) -> Vec<Stored> {

@@ -227,7 +227,7 @@ fn files_in(folder: &std::path::Path) -> Vec<u8> {
 async fn no_secret_is_in_the_data_folder() {
     let folder = tempfile::tempdir().unwrap();
     let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
-    let server = Server::with_store(AccountStore::new(database)).await;
+    let server = Server::with_store(database).await;
     let printed = server.accounts.first_start().await.unwrap().unwrap().text.reveal();
     let profile = json!({"token": printed, "name": "Ann", "login": "ann-the-owner", "password": PASSWORD});
     let owner = server.sign_in(profile).await.made().text("token");

@@ -1,46 +1,15 @@
-//! Contract tests of [`AccountStore`].
+//! Cases about accounts.
 
 use std::sync::Arc;
 
-use notarium_record::{AgentId, Millis, NotebookId, Role, Scope, ShareLinkId, TokenId, UserId, WorkspaceId};
+use notarium_core::{AgentId, Millis, NotebookId, Role, Scope, ShareLinkId, TokenId, UserId, WorkspaceId};
+use notarium_store::Sqlite;
+use notarium_store::accounts::*;
 
-use super::*;
+/// Store under test.
+pub type Accounts = Arc<dyn AccountStore>;
 
-type Store = AccountStore;
-
-/// Runs every case, each on a new store.
-pub(super) async fn run(fresh: impl AsyncFn() -> Store) {
-    run_people(&fresh).await;
-    run_tokens(&fresh).await;
-    run_the_rest(&fresh).await;
-}
-
-async fn run_people(fresh: &impl AsyncFn() -> Store) {
-    users_are_found_by_id_and_login(fresh().await).await;
-    a_login_is_taken_once(fresh().await).await;
-    changes_are_made_together_or_not_at_all(fresh().await).await;
-    the_last_admin_stays(fresh().await).await;
-    deactivating_revokes_what_the_person_holds_or_made(fresh().await).await;
-    an_identity_is_one_person_s(fresh().await).await;
-    an_identity_is_unlinked_with_the_sessions_that_came_by_it(fresh().await).await;
-}
-
-async fn run_tokens(fresh: &impl AsyncFn() -> Store) {
-    a_one_time_token_is_spent_once(fresh().await).await;
-    tokens_come_back_as_they_were_written(fresh().await).await;
-    tokens_of_a_person_are_revoked_by_kind(fresh().await).await;
-    ended_tokens_are_forgotten(fresh().await).await;
-}
-
-async fn run_the_rest(fresh: &impl AsyncFn() -> Store) {
-    a_workspace_keeps_an_owner(fresh().await).await;
-    notebooks_are_placed_in_one_workspace(fresh().await).await;
-    share_links_live_until_revoked(fresh().await).await;
-    the_audit_tells_every_change_newest_first(fresh().await).await;
-    what_is_unknown_is_refused(fresh().await).await;
-}
-
-pub(super) fn user(id: &str, login: Option<&str>, is_admin: bool) -> User {
+fn user(id: &str, login: Option<&str>, is_admin: bool) -> User {
     User {
         id: UserId::new(id).unwrap(),
         name: format!("Name of {id}"),
@@ -52,7 +21,7 @@ pub(super) fn user(id: &str, login: Option<&str>, is_admin: bool) -> User {
     }
 }
 
-pub(super) fn token(id: &str, kind: TokenKind, holder: &str, created_at: Millis) -> Token {
+fn token(id: &str, kind: TokenKind, holder: &str, created_at: Millis) -> Token {
     let agent = kind == TokenKind::Agent;
     let holder_id = UserId::new(holder).unwrap();
     Token {
@@ -93,16 +62,16 @@ fn audit(action: &str) -> AuditEntry {
     AuditEntry { at: 3, actor: "system".to_owned(), action: action.to_owned(), subject: "it".to_owned() }
 }
 
-async fn apply(store: &Store, changes: &[AccountChange]) -> Result<(), AccountError> {
+async fn apply(store: &Accounts, changes: &[AccountChange]) -> Result<(), AccountError> {
     store.apply(changes, &audit("test")).await
 }
 
-async fn with_ann(store: &Store) -> UserId {
+async fn with_ann(store: &Accounts) -> UserId {
     apply(store, &[AccountChange::CreateUser(user("ann", Some("ann"), true))]).await.unwrap();
     UserId::new("ann").unwrap()
 }
 
-async fn users_are_found_by_id_and_login(store: Store) {
+pub async fn users_are_found_by_id_and_login(store: Accounts) {
     let ann = with_ann(&store).await;
     let bob = AccountChange::CreateUser(user("bob", None, false));
     let set = AccountChange::SetPassword { user: ann.clone(), hash: "$argon2id$…".to_owned() };
@@ -117,7 +86,7 @@ async fn users_are_found_by_id_and_login(store: Store) {
     assert_eq!(store.users(None, 1).await.unwrap().len(), 1);
 }
 
-async fn a_login_is_taken_once(store: Store) {
+pub async fn a_login_is_taken_once(store: Accounts) {
     let ann = with_ann(&store).await;
     let taken = Err(AccountError::Taken { what: "login" });
     assert_eq!(apply(&store, &[AccountChange::CreateUser(user("bob", Some("ann"), false))]).await, taken);
@@ -134,7 +103,7 @@ async fn a_login_is_taken_once(store: Store) {
     assert_eq!(again, Err(AccountError::Taken { what: "user" }));
 }
 
-async fn changes_are_made_together_or_not_at_all(store: Store) {
+pub async fn changes_are_made_together_or_not_at_all(store: Accounts) {
     let ann = with_ann(&store).await;
     let bob = AccountChange::CreateUser(user("bob", None, false));
     let impossible = AccountChange::CreateUser(user("ann", None, false));
@@ -143,7 +112,7 @@ async fn changes_are_made_together_or_not_at_all(store: Store) {
     assert_eq!(store.audit(None, 10).await.unwrap().len(), 1, "a refused change is not in the audit");
 }
 
-async fn the_last_admin_stays(store: Store) {
+pub async fn the_last_admin_stays(store: Accounts) {
     let ann = with_ann(&store).await;
     let bob = UserId::new("bob").unwrap();
     apply(&store, &[AccountChange::CreateUser(user("bob", None, false))]).await.unwrap();
@@ -160,7 +129,7 @@ async fn the_last_admin_stays(store: Store) {
     apply(&store, &[demote]).await.unwrap();
 }
 
-async fn deactivating_revokes_what_the_person_holds_or_made(store: Store) {
+pub async fn deactivating_revokes_what_the_person_holds_or_made(store: Accounts) {
     with_ann(&store).await;
     let bob = UserId::new("bob").unwrap();
     let changes = [
@@ -194,7 +163,7 @@ fn linked(identity: &Identity) -> AccountChange {
     AccountChange::LinkIdentity(identity.clone())
 }
 
-async fn an_identity_is_one_person_s(store: Store) {
+pub async fn an_identity_is_one_person_s(store: Accounts) {
     let ann = with_ann(&store).await;
     apply(&store, &[AccountChange::CreateUser(user("bob", None, false))]).await.unwrap();
     let bob = UserId::new("bob").unwrap();
@@ -221,7 +190,7 @@ async fn an_identity_is_one_person_s(store: Store) {
     apply(&store, &[linked(&identity("i5", &nobody, "https://id.example", "19"))]).await.unwrap_err();
 }
 
-async fn an_identity_is_unlinked_with_the_sessions_that_came_by_it(store: Store) {
+pub async fn an_identity_is_unlinked_with_the_sessions_that_came_by_it(store: Accounts) {
     let ann = with_ann(&store).await;
     apply(&store, &[AccountChange::CreateUser(user("bob", None, false))]).await.unwrap();
     let bob = UserId::new("bob").unwrap();
@@ -246,7 +215,7 @@ async fn an_identity_is_unlinked_with_the_sessions_that_came_by_it(store: Store)
     assert_eq!(store.identities(&ann, 10).await.unwrap(), [elsewhere]);
 }
 
-async fn a_one_time_token_is_spent_once(store: Store) {
+pub async fn a_one_time_token_is_spent_once(store: Accounts) {
     with_ann(&store).await;
     let id = TokenId::new("once").unwrap();
     apply(&store, &[AccountChange::CreateToken(token("once", TokenKind::Owner, "ann", 1))]).await.unwrap();
@@ -258,7 +227,7 @@ async fn a_one_time_token_is_spent_once(store: Store) {
     assert_eq!(store.token(&id).await.unwrap().unwrap().revoked_at, Some(6), "the first end counts");
 }
 
-async fn tokens_come_back_as_they_were_written(store: Store) {
+pub async fn tokens_come_back_as_they_were_written(store: Accounts) {
     let ann = with_ann(&store).await;
     let notebooks = ["n1", "n2"].map(|id| NotebookId::new(id).unwrap());
     let written = [
@@ -285,7 +254,7 @@ async fn tokens_come_back_as_they_were_written(store: Store) {
     assert_eq!(store.token(&agent.id).await.unwrap().unwrap().last_used_at, Some(77));
 }
 
-async fn tokens_of_a_person_are_revoked_by_kind(store: Store) {
+pub async fn tokens_of_a_person_are_revoked_by_kind(store: Accounts) {
     let ann = with_ann(&store).await;
     let kinds = [("s1", TokenKind::Session), ("s2", TokenKind::Session), ("p", TokenKind::Api)];
     let changes = kinds.map(|(id, kind)| AccountChange::CreateToken(token(id, kind, "ann", 1)));
@@ -303,7 +272,7 @@ async fn tokens_of_a_person_are_revoked_by_kind(store: Store) {
     assert_eq!(alive().await, ["p"]);
 }
 
-async fn ended_tokens_are_forgotten(store: Store) {
+pub async fn ended_tokens_are_forgotten(store: Accounts) {
     with_ann(&store).await;
     let changes = [
         AccountChange::CreateToken(Token { expires_at: None, ..token("lasting", TokenKind::Api, "ann", 1) }),
@@ -317,7 +286,7 @@ async fn ended_tokens_are_forgotten(store: Store) {
     assert!(store.token(&TokenId::new("lasting").unwrap()).await.unwrap().is_some());
 }
 
-async fn a_workspace_keeps_an_owner(store: Store) {
+pub async fn a_workspace_keeps_an_owner(store: Accounts) {
     let ann = with_ann(&store).await;
     let (bob, lab) = (UserId::new("bob").unwrap(), WorkspaceId::new("lab").unwrap());
     let member = |user: &UserId, role| AccountChange::SetMember { workspace: lab.clone(), user: user.clone(), role };
@@ -343,7 +312,7 @@ async fn a_workspace_keeps_an_owner(store: Store) {
     assert_eq!(store.workspaces(Some(&lab), 5).await.unwrap(), []);
 }
 
-async fn notebooks_are_placed_in_one_workspace(store: Store) {
+pub async fn notebooks_are_placed_in_one_workspace(store: Accounts) {
     let (lab, class) = (WorkspaceId::new("lab").unwrap(), WorkspaceId::new("class").unwrap());
     let notebooks = ["n1", "n2"].map(|id| NotebookId::new(id).unwrap());
     let new = |id: &WorkspaceId| {
@@ -369,7 +338,7 @@ async fn notebooks_are_placed_in_one_workspace(store: Store) {
     assert_eq!(store.placements(None, 5).await.unwrap(), both[..1]);
 }
 
-async fn share_links_live_until_revoked(store: Store) {
+pub async fn share_links_live_until_revoked(store: Accounts) {
     with_ann(&store).await;
     let links = [link("l1", "n", 1), link("l2", "n", 2), link("l3", "other", 3)];
     let changes: Vec<AccountChange> = links.iter().cloned().map(AccountChange::CreateShareLink).collect();
@@ -384,7 +353,7 @@ async fn share_links_live_until_revoked(store: Store) {
     assert_eq!(store.share_link(&revoked.id).await.unwrap(), Some(revoked));
 }
 
-async fn the_audit_tells_every_change_newest_first(store: Store) {
+pub async fn the_audit_tells_every_change_newest_first(store: Accounts) {
     for action in ["one", "two", "three"] {
         store.apply(&[], &audit(action)).await.unwrap();
     }
@@ -394,7 +363,7 @@ async fn the_audit_tells_every_change_newest_first(store: Store) {
     assert_eq!(store.audit(Some(2), 5).await.unwrap().len(), 1);
 }
 
-async fn what_is_unknown_is_refused(store: Store) {
+pub async fn what_is_unknown_is_refused(store: Accounts) {
     let ann = with_ann(&store).await;
     let nobody = UserId::new("nobody").unwrap();
     let nowhere = WorkspaceId::new("nowhere").unwrap();
@@ -421,22 +390,10 @@ async fn what_is_unknown_is_refused(store: Store) {
 }
 
 #[tokio::test]
-async fn sqlite() {
-    let folder = tempfile::tempdir().unwrap();
-    let count = std::cell::Cell::new(0);
-    run(async || {
-        count.set(count.get() + 1);
-        let database = crate::Sqlite::open(folder.path().join(count.get().to_string())).await.unwrap();
-        AccountStore::new(Arc::new(database))
-    })
-    .await;
-}
-
-#[tokio::test]
 async fn a_tampered_row_makes_no_agent_a_person() {
     let folder = tempfile::tempdir().unwrap();
-    let database = Arc::new(crate::Sqlite::open(folder.path()).await.unwrap());
-    let store = AccountStore::new(database.clone());
+    let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let store: Accounts = database.clone();
     with_ann(&store).await;
     let agent = token("gpu", TokenKind::Agent, "ann", 1);
     apply(&store, &[AccountChange::CreateToken(agent.clone())]).await.unwrap();
@@ -445,15 +402,4 @@ async fn a_tampered_row_makes_no_agent_a_person() {
     sqlx::query(sql).execute(&mut *transaction).await.unwrap();
     transaction.commit().await.unwrap();
     assert_eq!(store.token(&agent.id).await.unwrap().unwrap().scopes.scopes(), &[Scope::Read, Scope::Agent].into());
-}
-
-#[test]
-fn no_agent_guest_or_one_time_token_can_hold_confirm() {
-    for kind in TokenKind::ALL {
-        let asked = TokenScopes::new(kind, [Scope::Read, Scope::Confirm].into());
-        let is_person = matches!(kind, TokenKind::Session | TokenKind::Api);
-        assert_eq!(asked.is_ok(), is_person, "{kind:?}");
-        assert_eq!(TokenScopes::all_of(kind).scopes().contains(&Scope::Confirm), is_person, "{kind:?}");
-    }
-    assert_eq!(TokenScopes::all_of(TokenKind::Agent).scopes(), &[Scope::Read, Scope::Agent].into());
 }
