@@ -17,7 +17,8 @@ use futures_util::TryStreamExt;
 use http::StatusCode;
 use notarium_core::attachments::{AttachmentKind, kind_of};
 use notarium_core::{
-    Actor, Attachment, Command, ExecutionReport, Hash, LimitName, Millis, NotebookId, Output, Rejection, RejectionCode,
+    Actor, Attachment, BlobPart, Command, ExecutionReport, Hash, LimitName, Millis, NotebookId, Output, Rejection,
+    RejectionCode,
 };
 use notarium_store::blobs::{BlobContent, BlobEntry};
 use notarium_store::{BlobError, BlobRecord, Blobs, EventStore, StoreError};
@@ -87,20 +88,40 @@ impl NotebookBlobs {
         Ok(())
     }
 
-    /// The blob's bytes; `None` if it is missing or damaged.
-    pub async fn load(&self, notebook: &NotebookId, sha256: &str) -> Result<Option<Bytes>, Problem> {
+    /// The blob; `None` if it is missing or damaged.
+    pub async fn open(&self, notebook: &NotebookId, sha256: &str) -> Result<Option<BlobContent>, Problem> {
         let Ok(hash) = parse_hash(sha256) else { return Ok(None) };
-        let content = match self.bytes.get(notebook, &hash).await {
-            Ok(content) => content,
-            Err(BlobError::NotFound) => return Ok(None),
+        match self.bytes.get(notebook, &hash).await {
+            Ok(content) => Ok(Some(content)),
+            Err(BlobError::NotFound) => Ok(None),
             Err(error @ BlobError::Damaged { .. }) => {
                 tracing::error!(%notebook, %error, "a blob is damaged");
-                return Ok(None);
+                Ok(None)
             }
-            Err(error) => return Err(error.into()),
-        };
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The blob's bytes; `None` if it is missing or damaged.
+    pub async fn load(&self, notebook: &NotebookId, sha256: &str) -> Result<Option<Bytes>, Problem> {
+        let Some(content) = self.open(notebook, sha256).await? else { return Ok(None) };
         let pieces: Vec<Bytes> = content.bytes.try_collect().await?;
         Ok(Some(pieces.concat().into()))
+    }
+
+    /// Bytes of those blobs that are whole, by the hex of their SHA-256.
+    pub async fn load_all(
+        &self,
+        notebook: &NotebookId,
+        parts: impl IntoIterator<Item = &BlobPart>,
+    ) -> Result<BTreeMap<String, Bytes>, Problem> {
+        let mut loaded = BTreeMap::new();
+        for part in parts {
+            if let Some(bytes) = self.load(notebook, &part.sha256).await? {
+                loaded.insert(part.sha256.clone(), bytes);
+            }
+        }
+        Ok(loaded)
     }
 
     /// Refuses a command that names a blob which its notebook does not have, or an attachment that is not what it

@@ -124,6 +124,16 @@ impl AnswerBudget {
     }
 }
 
+/// Number of first items that have at most `max_bytes` together.
+pub(crate) fn fitting<T>(items: &[T], max_bytes: usize, bytes: impl Fn(&T) -> usize) -> usize {
+    let mut sum = 0;
+    let fits = items.iter().take_while(|item| {
+        sum += bytes(item);
+        sum <= max_bytes
+    });
+    fits.count()
+}
+
 /// Cuts a text to `max_bytes` at a character boundary; returns true if it was longer.
 pub(crate) fn cut(text: &mut String, max_bytes: usize) -> bool {
     let is_longer = text.len() > max_bytes;

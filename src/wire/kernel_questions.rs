@@ -7,7 +7,7 @@ use notarium_core::{CellId, KernelSessionId, NotebookId, Rejection, RejectionDet
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::connection_schema::{ConnectionSchema, cut};
+use crate::connection_schema::{ConnectionSchema, cut, fitting};
 use crate::kernel_tables::{ColumnSummary, ReadTable, SummarizeColumn, TablePage, VariableList};
 
 /// Maximum matches in one answer.
@@ -304,7 +304,6 @@ impl KernelAnswer {
 impl Completion {
     fn bounded(mut self) -> Self {
         let all = self.matches.len();
-        let mut left = MAX_COMPLETION_BYTES;
         self.matches.retain(|it| it.text.len() <= MAX_MATCH_BYTES);
         self.matches.truncate(MAX_MATCHES);
         for one in &mut self.matches {
@@ -312,14 +311,8 @@ impl Completion {
                 cut(text, MAX_MATCH_BYTES);
             }
         }
-        let fits = self.matches.iter().take_while(|it| {
-            let rest = left.checked_sub(it.bytes());
-            left = rest.unwrap_or(0);
-            rest.is_some()
-        });
-        let fitting = fits.count();
-        self.matches.truncate(fitting);
-        self.is_cut |= fitting < all;
+        self.matches.truncate(fitting(&self.matches, MAX_COMPLETION_BYTES, CompletionMatch::bytes));
+        self.is_cut |= self.matches.len() < all;
         self
     }
 }

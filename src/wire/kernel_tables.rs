@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use notarium_core::RawJson;
 
-use crate::connection_schema::cut;
+use crate::connection_schema::{cut, fitting};
 
 /// Feature of a server, and of a runtime agent, that answers the questions `variables`, `read_table` and `summarize_column`.
 pub const KERNEL_TABLES: &str = "kernel_tables";
@@ -254,15 +254,8 @@ impl TablePage {
         for row in &mut self.data {
             row.truncate(MAX_PAGE_COLUMNS);
         }
-        let mut left = MAX_PAGE_BYTES;
-        let fits = self.data.iter().take_while(|row| {
-            let rest = left.checked_sub(bytes(row));
-            left = rest.unwrap_or(0);
-            rest.is_some()
-        });
-        let fitting = fits.count();
-        self.data.truncate(fitting);
-        self.is_cut |= fitting < before;
+        self.data.truncate(fitting(&self.data, MAX_PAGE_BYTES, |row| bytes(row)));
+        self.is_cut |= self.data.len() < before;
         self
     }
 }

@@ -1,13 +1,10 @@
 //! Import and export of files: `.ipynb` to commands, state to `.ipynb`, and files for reading (HTML, Markdown, Python).
 //!
-//! A `.ipynb` is streamed by `pieces`, and its long values by `long`. The text of a file for reading is made whole, so its
-//! outputs have a smaller limit.
+//! A `.ipynb` is streamed by `pieces`. The text of a file for reading is made whole, so its outputs have a smaller limit.
 
-mod long;
 pub mod pieces;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -152,19 +149,10 @@ pub fn outputs(outputs: &[Output], blobs: &BTreeMap<String, Bytes>) -> Vec<Box<R
     one_stream_each(outputs.iter().map(|output| parts::join(output, blobs)))
 }
 
-/// Ranges of outputs that can be written separately: consecutive pieces of one stream stay together.
-pub fn groups(outputs: &[Output]) -> Vec<Range<usize>> {
-    let mut groups: Vec<Range<usize>> = Vec::new();
-    let mut last = None;
-    for (index, output) in outputs.iter().enumerate() {
-        let stream = parts::stream_piece(output.content.get()).map(|(name, _)| name);
-        match groups.last_mut().filter(|_| stream.is_some() && stream == last) {
-            Some(group) => group.end = index + 1,
-            None => groups.push(index..index + 1),
-        }
-        last = stream;
-    }
-    groups
+/// Outputs that can be written separately: consecutive pieces of one stream stay together.
+pub fn groups(outputs: &[Output]) -> impl Iterator<Item = &[Output]> {
+    let stream = |output: &Output| parts::stream_piece(output.content.get()).map(|(name, _)| name);
+    outputs.chunk_by(move |one, next| stream(one).is_some_and(|name| stream(next) == Some(name)))
 }
 
 /// A cell without outputs.
@@ -253,12 +241,7 @@ pub async fn write_readable(
         )));
     }
     let _permits = notebooks.making_files.acquire_many(MAKING_MIB).await;
-    let mut loaded = BTreeMap::new();
-    for part in named {
-        if let Some(bytes) = notebooks.blobs.load(&state.notebook_id, &part.sha256).await? {
-            loaded.insert(part.sha256.clone(), bytes);
-        }
-    }
+    let loaded = notebooks.blobs.load_all(&state.notebook_id, named).await?;
     let making = tokio::task::spawn_blocking(move || {
         let files = state.order.iter().filter_map(|id| cell(&state, id, &loaded));
         let (kernel_name, kernel_display_name, language) = kernelspec;

@@ -10,7 +10,7 @@ use notarium_core::{
     BlobPart, CommandId, Document, LimitName, NotebookId, Operation, RawObject, Rejection, RejectionCode, Scope,
 };
 use notarium_store::blobs::{BlobContent, BlobEntry};
-use notarium_wire::ipynb::{self, FileLimits, IpynbError, Notice};
+use notarium_wire::ipynb::{self, FileLimits, IpynbError};
 use notarium_wire::rest::{ExportFormat, ExportQuery, ImportAnswer, ImportQuery, Uploaded};
 use sha2::{Digest, Sha256};
 
@@ -83,7 +83,8 @@ async fn import_notebook(
     let _permit = app.imports.try_acquire().map_err(|_| too_many_imports(&app))?;
     let account = authenticated.user_id().cloned().map(Account::Person);
     account.iter().try_for_each(|account| app.usage.check_new(account))?;
-    let (imported, notices) = read_file(file, app.limits.max_import_bytes, command_id).await?;
+    let mut imported = read_file(file, app.limits.max_import_bytes, command_id).await?;
+    let notices = std::mem::take(&mut imported.notices);
     let title = title_of(&query, imported.title.as_deref());
     let plan = files::plan_import(imported, title.clone());
     let large: u64 = plan.parts.iter().map(|part| part.bytes.len() as u64).sum();
@@ -103,11 +104,7 @@ fn too_many_imports(app: &App) -> Problem {
 }
 
 /// Parses on a blocking thread: a large file takes a while.
-async fn read_file(
-    file: Bytes,
-    max_bytes: usize,
-    command_id: CommandId,
-) -> Result<(ipynb::Imported, Vec<Notice>), Problem> {
+async fn read_file(file: Bytes, max_bytes: usize, command_id: CommandId) -> Result<ipynb::Imported, Problem> {
     let reading = tokio::task::spawn_blocking(move || {
         let mut count = 0_u64;
         // Ids are made from the command's id, so that a repeat is the same command.
@@ -118,17 +115,11 @@ async fn read_file(
         };
         ipynb::read(&file, &FileLimits { max_bytes, ..FileLimits::default() }, &mut new_id)
     });
-    match reading.await {
-        Ok(Ok(imported)) => {
-            let notices = imported.notices.clone();
-            Ok((imported, notices))
-        }
-        Ok(Err(error)) => Err(file_problem(&error)),
-        Err(error) => {
-            tracing::error!(%error, "reading a file failed");
-            Err(Problem::internal("the file could not be read: report it"))
-        }
-    }
+    let read = reading.await.map_err(|error| {
+        tracing::error!(%error, "reading a file failed");
+        Problem::internal("the file could not be read: report it")
+    })?;
+    read.map_err(|error| file_problem(&error))
 }
 
 fn file_problem(error: &IpynbError) -> Problem {

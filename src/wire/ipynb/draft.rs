@@ -281,21 +281,17 @@ fn restore_map(aside: &mut Map, key: &str, into: &mut Map) {
 
 /// Removes and returns the entry if it is an object; leaves any other entry in place.
 pub fn take_object(map: &mut Map, key: &str) -> Option<Map> {
-    map.get(key)?.as_object()?;
-    match map.remove(key) {
-        Some(Json::Object(object)) => Some(object),
-        _ => None,
+    match map.remove(key)? {
+        Json::Object(object) => Some(object),
+        other => map.insert(key.to_owned(), other).and(None),
     }
 }
 
 /// Removes and returns the entry if it is a list; leaves any other entry in place.
 pub fn take_list(map: &mut Map, key: &str) -> Option<Vec<Json>> {
-    let Json::Array(_) = map.get(key)? else {
-        return None;
-    };
-    match map.remove(key) {
-        Some(Json::Array(items)) => Some(items),
-        _ => None,
+    match map.remove(key)? {
+        Json::Array(items) => Some(items),
+        other => map.insert(key.to_owned(), other).and(None),
     }
 }
 

@@ -1,11 +1,15 @@
 //! JSON of notebook files: parsed leniently, kept exactly, printed as Python prints it.
 //!
-//! Not `serde_json`: its `Value` rounds big integers and refuses lone surrogates and `NaN`, which Python writes.
+//! Not parsed by `serde_json`: its `Value` rounds big integers, and it refuses lone surrogates and `NaN`, which Python writes.
 //!
 //! The parser repairs what Python writes and JSON does not allow, and counts the repairs.
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+use serde::ser::Error;
+use serde_json::Serializer;
+use serde_json::ser::PrettyFormatter;
 use serde_json::value::RawValue;
 
 use super::MAX_DEPTH;
@@ -77,33 +81,26 @@ impl Json {
         }
     }
 
+    /// Prints the value on one line.
     pub fn compact(&self) -> String {
-        let mut out = String::new();
-        self.print(&mut out, None);
-        out
+        // Cannot fail: keys are strings.
+        serde_json::to_string(self).unwrap_or_default()
     }
 
     /// Prints like Python's `json.dumps(…, indent=1, sort_keys=True, ensure_ascii=False, separators=(",", ": "))`. `indent`: the indent of
-    /// the line on which the value begins; `None`: the whole value on one line.
-    pub fn print(&self, out: &mut String, indent: Option<usize>) {
-        match self {
-            Self::Null => out.push_str("null"),
-            Self::Bool(true) => out.push_str("true"),
-            Self::Bool(false) => out.push_str("false"),
-            Self::Number(text) => out.push_str(text),
-            Self::String(text) => print_string(out, text),
-            Self::Array(items) => print_items(out, indent, '[', ']', items, |out, item, inner| item.print(out, inner)),
-            Self::Object(map) => print_items(out, indent, '{', '}', map, |out, (key, value), inner| {
-                print_string(out, key);
-                out.push_str(if inner.is_some() { ": " } else { ":" });
-                value.print(out, inner);
-            }),
-        }
+    /// the line on which the value begins.
+    pub fn print(&self, out: &mut String, indent: usize) {
+        let mut printed = Vec::new();
+        let mut serializer = Serializer::with_formatter(&mut printed, PrettyFormatter::with_indent(b" "));
+        // Cannot fail: keys are strings.
+        let _ = self.serialize(&mut serializer);
+        let printed = String::from_utf8(printed).unwrap_or_default();
+        // Line breaks occur only between values.
+        out.push_str(&printed.replace('\n', &format!("\n{}", " ".repeat(indent))));
     }
 
     pub fn to_raw(&self) -> Box<RawValue> {
-        // Cannot fail: the printed text is JSON.
-        RawValue::from_string(self.compact()).unwrap_or_default()
+        serde_json::value::to_raw_value(self).unwrap_or_default()
     }
 
     /// Parses JSON text. A value that nests too deep, which no import accepts, becomes a string of its text.
@@ -115,65 +112,19 @@ impl Json {
     }
 }
 
-fn print_items<I: IntoIterator>(
-    out: &mut String,
-    indent: Option<usize>,
-    open: char,
-    close: char,
-    items: I,
-    mut print: impl FnMut(&mut String, I::Item, Option<usize>),
-) {
-    let inner = indent.map(|spaces| spaces + 1);
-    let mut any = false;
-    out.push(open);
-    for item in items {
-        if any {
-            out.push(',');
+impl Serialize for Json {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            // No type of numbers has them all.
+            Self::Number(text) => {
+                serde_json::from_str::<&RawValue>(text).map_err(S::Error::custom)?.serialize(serializer)
+            }
+            Self::String(text) => serializer.serialize_str(text),
+            Self::Array(items) => serializer.collect_seq(items),
+            Self::Object(map) => serializer.collect_map(map),
         }
-        any = true;
-        new_line(out, inner);
-        print(out, item, inner);
-    }
-    if any {
-        new_line(out, indent);
-    }
-    out.push(close);
-}
-
-fn new_line(out: &mut String, indent: Option<usize>) {
-    if let Some(spaces) = indent {
-        out.push('\n');
-        out.extend(std::iter::repeat_n(' ', spaces));
-    }
-}
-
-fn print_string(out: &mut String, text: &str) {
-    out.push('"');
-    print_escaped(out, text);
-    out.push('"');
-}
-
-/// Prints a string without its quotes, escaped.
-pub fn print_escaped(out: &mut String, text: &str) {
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        out.push_str(&rest[..at]);
-        print_escape(out, rest.as_bytes()[at]);
-        rest = &rest[at + 1..];
-    }
-    out.push_str(rest);
-}
-
-fn print_escape(out: &mut String, byte: u8) {
-    match byte {
-        b'"' => out.push_str("\\\""),
-        b'\\' => out.push_str("\\\\"),
-        b'\n' => out.push_str("\\n"),
-        b'\r' => out.push_str("\\r"),
-        b'\t' => out.push_str("\\t"),
-        0x08 => out.push_str("\\b"),
-        0x0c => out.push_str("\\f"),
-        other => out.push_str(&format!("\\u{other:04x}")),
     }
 }
 
@@ -362,39 +313,25 @@ impl Parser<'_> {
     fn unicode_escape(&mut self, out: &mut String) -> Result<(), ParseFailure> {
         self.at += 1;
         let first = self.four_digits()?;
-        out.push(match first {
-            0xD800..0xDC00 => self.low_half(first),
-            _ => char::from_u32(first).unwrap_or_else(|| self.lone_surrogate()),
-        });
+        let start = self.at;
+        let second = if self.take_word("\\u") { self.four_digits().ok() } else { None };
+        let character = char::decode_utf16([first].into_iter().chain(second)).next().and_then(Result::ok);
+        if character.is_none_or(|character| character.len_utf16() == 1) {
+            self.at = start;
+        }
+        self.repairs.lone_surrogates += usize::from(character.is_none());
+        out.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
         Ok(())
     }
 
-    /// Reads the low half of a surrogate pair and returns the character. Text that is no low half is not consumed.
-    fn low_half(&mut self, high: u32) -> char {
-        let start = self.at;
-        if self.take_word("\\u")
-            && let Ok(low @ 0xDC00..0xE000) = self.four_digits()
-            && let Some(character) = char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-        {
-            return character;
-        }
-        self.at = start;
-        self.lone_surrogate()
-    }
-
-    fn lone_surrogate(&mut self) -> char {
-        self.repairs.lone_surrogates += 1;
-        char::REPLACEMENT_CHARACTER
-    }
-
-    fn four_digits(&mut self) -> Result<u32, ParseFailure> {
-        let digits = self.text.as_bytes().get(self.at..self.at + 4);
-        let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
-        let Some(digits) = digits else {
+    fn four_digits(&mut self) -> Result<u16, ParseFailure> {
+        let digits = self.text.get(self.at..self.at + 4);
+        let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let Some(unit) = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()) else {
             return Err(self.wrong("four hex digits were expected"));
         };
         self.at += 4;
-        Ok(digits.iter().fold(0, |sum, digit| sum * 16 + char::from(*digit).to_digit(16).unwrap_or(0)))
+        Ok(unit)
     }
 
     fn number(&mut self) -> Result<Json, ParseFailure> {

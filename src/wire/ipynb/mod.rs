@@ -12,6 +12,7 @@
 
 mod draft;
 mod json;
+mod long;
 mod output;
 mod read;
 mod schema;
@@ -21,9 +22,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use long::{LongMarks, LongValue};
 pub use read::read;
 pub use schema::is_json_mime;
-pub use write::{CellOutput, LongJson, LongText, LongValue, OutputPatch, Pieces, long_mark, write};
+pub use write::{Pieces, fits, mends_outputs, write};
 
 use std::collections::BTreeMap;
 

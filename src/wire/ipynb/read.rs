@@ -38,7 +38,8 @@ pub fn read(bytes: &[u8], limits: &FileLimits, new_id: &mut dyn FnMut() -> Strin
         metadata: to_object(&notebook.metadata),
         nbformat_original: (major, minor),
         extra: to_object(&notebook.extra),
-        cells: drafts.iter().map(|draft| draft.with_values(Json::to_raw)).collect(),
+        // One by one, so that no two forms of all cells are in memory together.
+        cells: drafts.into_iter().map(|draft| draft.with_values(Json::to_raw)).collect(),
     };
     let title = title.filter(|title| !title.trim().is_empty());
     Ok(Imported { document, title, notices: notices.into_list() })
