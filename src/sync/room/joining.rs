@@ -219,8 +219,9 @@ impl Room {
             }
         };
         if request.transport == Transport::Values {
+            // Its position has the activity that waits to be sent. It reads the past from the store.
+            self.send_activity(cycle);
             self.admit(cycle, client, identity, role, Transport::Values);
-            // It reads the past from the store.
             return self.send_position(cycle, client);
         }
         let joining = ReadyJoin { client, identity, role, request };
