@@ -4,7 +4,7 @@ use notarium_core::{Command, NotebookId};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::floods::{peak_kib, status_kib};
+use super::floods::{peak_kib, status_kib};
 use crate::processes::Fixture;
 
 const READERS: usize = 5;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use notarium_core::ExecutionStatus;
 use rustix::process::Signal;
 
-use crate::killing::SLOWNESS;
+use super::killing::SLOWNESS;
 use crate::processes::Fixture;
 
 const TOLD_WITHIN: Duration = Duration::from_secs(10);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use notarium_core::ExecutionStatus;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::killing::SLOWNESS;
+use super::killing::SLOWNESS;
 use crate::processes::{Fixture, Process, Told, Visitor};
 
 /// Maximum time for these reports and the rest of its end.

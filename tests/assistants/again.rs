@@ -3,7 +3,7 @@
 use notarium_core::{Command, Event, StartTurn, StopReason, TurnId};
 use serde_json::json;
 
-use crate::scene::{Scene, script};
+use super::scene::{Scene, script};
 
 fn start(turn: &TurnId, text: &str) -> Command {
     Command::StartTurn(StartTurn {

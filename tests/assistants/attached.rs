@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::scene::{Scene, script};
+use super::scene::{Scene, script};
 
 /// Signature of a PNG file, followed by unique bytes.
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\nnot really a picture";

@@ -4,9 +4,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
+use super::scene::{Scene, acceptance};
 use crate::processes::PATIENCE;
-use crate::scene::{Scene, acceptance};
-use crate::terminal::{Words, at_terminal};
+use crate::support::terminal::{Words, at_terminal};
 
 /// A follower of a turn's event stream.
 pub struct Told {

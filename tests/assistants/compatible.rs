@@ -3,7 +3,7 @@
 use notarium_core::ExecutionStatus;
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, mend, script};
+use super::scene::{Scene, mend, script};
 
 /// Returns the bodies of all requests, oldest first.
 fn bodies(scene: &Scene) -> Vec<Value> {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use tokio::io::AsyncWriteExt;
 
 use crate::processes::{PATIENCE, environment, notarium};
-use crate::terminal::{Words, at_terminal};
+use crate::support::terminal::{Words, at_terminal};
 
 /// Sentences without a confirmation, with parts of their answers.
 const SAID: [(&str, &str); 4] = [

@@ -5,10 +5,10 @@ use notarium_core::{
 };
 use serde_json::{Value, json};
 
-use crate::gate::Gate;
+use super::gate::Gate;
+use super::scene::{Scene, script};
 use crate::processes::PATIENCE;
-use crate::scene::{Scene, script};
-use crate::terminal::{Words, at_terminal};
+use crate::support::terminal::{Words, at_terminal};
 
 const DEFINES: &str = r#"
 import notarium

@@ -10,7 +10,7 @@ use notarium_core::{Command, ExecutionStatus};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, script};
+use super::scene::{Scene, script};
 
 const OURS: &str = include_str!("../../src/judge/tests/harmful.jsonl");
 /// Sampling interval of a quick run; an odd number, so that every kind is included.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use notarium_core::{Command, Document, Event, Policy, StopReason, ToolCall, ToolCallId, ToolCallPhase, TurnId};
 use serde_json::{Value, json};
 
-use crate::gate::Gate;
-use crate::scene::{Scene, gate_function, script};
+use super::gate::Gate;
+use super::scene::{Scene, gate_function, script};
 
 /// A moment of a turn.
 struct Moment {

@@ -3,7 +3,7 @@
 use notarium_core::{Command, Event, StopReason, Usage};
 use serde_json::{Value, json};
 
-use crate::scene::{KEY, Scene, acceptance, script};
+use super::scene::{KEY, Scene, acceptance, script};
 
 /// Settings of OpenAI's provider at another address: there the protocol must be named.
 fn openai() -> Value {

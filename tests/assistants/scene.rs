@@ -9,7 +9,7 @@ use notarium_core::{
 use notarium_scripted::{Script, ScriptedServer};
 use serde_json::{Value, json};
 
-use crate::gate::Gate;
+use super::gate::Gate;
 use crate::processes::{Fixture, PATIENCE, Process, Visitor};
 
 /// Provider key that must not appear anywhere.

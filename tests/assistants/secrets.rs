@@ -4,8 +4,8 @@ use notarium_core::Command;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::chat::Told;
-use crate::scene::{KEY, Scene, script};
+use super::chat::Told;
+use super::scene::{KEY, Scene, script};
 
 /// Log filter with all messages of the program, and the most that anybody would enable of its libraries.
 const LOG: &str = "debug,notarium=trace,notarium_server=trace,notarium_assistant=trace,notarium_agent=trace";

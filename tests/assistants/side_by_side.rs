@@ -4,8 +4,8 @@ use notarium_core::{Command, Policy, StopReason, TurnId};
 use notarium_scripted::AnswerOutcome;
 use serde_json::{Value, json};
 
-use crate::gate::Gate;
-use crate::scene::{Scene, script};
+use super::gate::Gate;
+use super::scene::{Scene, script};
 
 /// A model reply that hangs in the middle of a word.
 fn hanging(user: &str) -> Value {

@@ -4,8 +4,8 @@ use notarium_core::{Actor, CellType, Command, Event, TurnId};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::chat::Told;
-use crate::scene::{Scene, script};
+use super::chat::Told;
+use super::scene::{Scene, script};
 
 /// A reply that hangs after some text.
 fn hangs() -> Value {

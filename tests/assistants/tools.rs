@@ -9,8 +9,8 @@ use notarium_core::{
 };
 use serde_json::{Value, json};
 
-use crate::gate::Gate;
-use crate::scene::{Scene, function, script};
+use super::gate::Gate;
+use super::scene::{Scene, function, script};
 
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 

@@ -3,7 +3,7 @@
 use notarium_core::{CellType, Command, Event, ExecutionStatus, StopReason, Usage};
 use serde_json::{Value, json};
 
-use crate::scene::{KEY, Scene, acceptance, mend, script};
+use super::scene::{KEY, Scene, acceptance, mend, script};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_acceptance_sentences_hold_on_a_real_kernel() {

@@ -4,8 +4,8 @@
 use notarium_core::{Command, ExecutionStatus, Policy};
 use serde_json::{Value, json};
 
-use crate::gate::Gate;
-use crate::scene::{Scene, gate_function, script};
+use super::gate::Gate;
+use super::scene::{Scene, gate_function, script};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_run_is_told_of_once_and_waited_for_thirty_seconds_while_it_goes_on() {

@@ -5,8 +5,8 @@ use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, Reque
 use serde_json::json;
 
 #[cfg(unix)]
-use crate::chat::type_in;
-use crate::support::{Lines, Words, World};
+use super::chat::type_in;
+use super::support::{Lines, Words, World};
 use notarium_server::{Server, ServerConfig};
 
 /// Assistant of the signed-in user.

@@ -4,8 +4,8 @@ use notarium_server::{Server, ServerConfig};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::chat::{Does, Driver};
-use crate::support::World;
+use super::chat::{Does, Driver};
+use super::support::World;
 
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\nnot really a picture";
 

@@ -4,7 +4,7 @@ use notarium_server::{Server, ServerConfig};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::support::World;
+use super::support::World;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_running_server_is_backed_up_under_writes_and_the_copy_starts_and_verifies() {

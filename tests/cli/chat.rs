@@ -10,7 +10,7 @@ use notarium_wire::{ActivityKind, TurnActivity};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-use crate::support::{Lines, Words, World, ended, interrupt};
+use super::support::{Lines, Words, World, ended, interrupt};
 
 /// Behaviour of the assistant.
 #[derive(Clone, Copy, PartialEq, Eq)]

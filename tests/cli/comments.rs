@@ -1,6 +1,6 @@
 //! Tests of comments on the command line.
 
-use crate::support::World;
+use super::support::World;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn comments_are_written_listed_changed_and_settled() {

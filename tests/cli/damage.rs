@@ -7,7 +7,7 @@ use notarium_store::{EventStore, Snapshot, Sqlite};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::support::{PATIENCE, World};
+use super::support::{PATIENCE, World};
 
 struct Scene {
     world: World,

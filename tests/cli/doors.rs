@@ -3,8 +3,8 @@
 use tokio::io::AsyncWriteExt;
 
 #[cfg(unix)]
-use crate::support::Words;
-use crate::support::World;
+use super::support::Words;
+use super::support::World;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_has_left_gets_no_role_and_leaves_the_notebooks_to_somebody() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::World;
+use super::support::World;
 
 fn hostile() -> String {
     let output = json!({ "output_type": "display_data", "metadata": {}, "data": { "text/html": "<b>Wind</b><script>alert(1)</script>" } });

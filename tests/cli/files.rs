@@ -7,7 +7,7 @@ use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::KernelSessionLimits;
 use notarium_client::ConnectOptions;
 
-use crate::support::{PATIENCE, World};
+use super::support::{PATIENCE, World};
 
 /// Starts an agent that offers a kernel; its folder is `work` in the world's folder.
 async fn agent(world: &World) -> (tokio::task::JoinHandle<()>, PathBuf) {

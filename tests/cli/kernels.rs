@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{EchoAgent, Lines, World, ended};
+use super::support::{EchoAgent, Lines, World, ended};
 
 /// Maximum time until people are notified. Test machines with concurrent builds get more.
 const TOLD_WITHIN: Duration = Duration::from_secs(5);

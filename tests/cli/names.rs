@@ -1,6 +1,6 @@
 //! Tests of names and words that contain `nt_`, as tokens do: they are not treated as tokens.
 
-use crate::support::World;
+use super::support::World;
 
 const FILE: &str = r#"{"nbformat":4,"nbformat_minor":5,"metadata":{},"cells":[{"id":"c","cell_type":"code","source":"event_log = client_list","metadata":{},"execution_count":null,"outputs":[]}]}"#;
 

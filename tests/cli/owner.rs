@@ -3,7 +3,7 @@
 use notarium_server::auth::ClientInfo;
 use notarium_server::{Server, ServerConfig};
 
-use crate::support::World;
+use super::support::World;
 
 const PASSWORD: &str = "correct horse";
 

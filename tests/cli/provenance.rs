@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::World;
+use super::support::World;
 
 #[tokio::test]
 async fn brought_runs_and_replies_are_called_that_everywhere() {

@@ -1,6 +1,6 @@
 //! Tests of reactive notebooks on the command line.
 
-use crate::support::{EchoAgent, World};
+use super::support::{EchoAgent, World};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_brings_what_hangs_together_with_it_up_to_date_and_it_is_shown() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::process::Child;
 
-use crate::support::{Lines, World};
+use super::support::{Lines, World};
 
 /// Starts `serve`; returns the process, its later lines, and its address.
 async fn serve(world: &World, options: &[&str]) -> (Child, Lines<tokio::process::ChildStdout>, String) {

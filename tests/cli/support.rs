@@ -1,11 +1,7 @@
 //! Test fixtures: a server in this process, the built binary as a process, and an agent that imitates a kernel.
 
-#[path = "../support/terminal.rs"]
-mod terminal;
-
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
 use notarium_client::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
@@ -16,12 +12,11 @@ use notarium_server::auth::PasswordCost;
 use notarium_server::{RunningServer, Server, ServerConfig};
 use notarium_wire::{OfferedKernelspec, ServerMessage};
 use tempfile::TempDir;
-pub use terminal::Words;
-use terminal::at_terminal;
 use tokio::process::{Child, Command as Process};
 
-/// Timeout of waits, longer than any operation here.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub use crate::support::PATIENCE;
+pub use crate::support::terminal::Words;
+use crate::support::terminal::at_terminal;
 
 /// Result of the program.
 #[derive(Debug)]

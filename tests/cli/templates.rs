@@ -1,6 +1,6 @@
 //! Tests of templates on the command line.
 
-use crate::support::World;
+use super::support::World;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn notebooks_are_made_of_starters_and_of_templates() {

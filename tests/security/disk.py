@@ -1,4 +1,4 @@
-"""Every token in Notarium's own folders, tried on what confirms and on what leads there. `FACTS_FILE`: see main.rs."""
+"""Every token in Notarium's own folders, tried on what confirms and on what leads there. `FACTS_FILE`: see mod.rs."""
 
 import json
 import os

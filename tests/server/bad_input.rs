@@ -5,7 +5,7 @@ use notarium_wire::{ErrorCode, ErrorMessage, PROTOCOLS, ProtocolRange};
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::socket::{create, edit, insert};
+use super::socket::{create, edit, insert};
 use crate::support::{TestClient, TestServer};
 
 async fn with_notebook() -> (TestServer, TestClient) {

@@ -6,7 +6,7 @@ use notarium_server::Clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::revoked::{Scene, id_of};
+use super::revoked::{Scene, id_of};
 use crate::support::TestServer;
 
 fn look(token: &str) -> Command {

@@ -9,7 +9,7 @@ use notarium_server::AssistantHost;
 use notarium_store::accounts::{AccountChange, Workspace};
 use serde_json::{Value, json};
 
-use crate::socket::{create, edit, insert};
+use super::socket::{create, edit, insert};
 use crate::support::{Answer, Person, TestClient, TestServer};
 
 /// A server with Ann's notebook `n`, its cell `c`, and the assistant that acts for her.

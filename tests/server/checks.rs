@@ -3,7 +3,7 @@
 use notarium_core::{Document, Hash, NotebookId};
 use notarium_wire::{CheckMessage, CheckedMessage, ClientMessage, ErrorCode, ServerMessage};
 
-use crate::socket::{create, insert};
+use super::socket::{create, insert};
 use crate::support::{TestClient, TestServer};
 
 fn notebook() -> NotebookId {

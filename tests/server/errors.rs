@@ -86,7 +86,10 @@ fn errors_md_is_current() {
         std::fs::write(&path, &found).unwrap();
         return;
     }
-    assert_eq!(found, text, "protocol/errors.md is stale: NOTARIUM_BLESS=1 cargo test --test server errors");
+    assert_eq!(
+        found, text,
+        "protocol/errors.md is stale: NOTARIUM_BLESS=1 cargo test --test in_process server::errors"
+    );
 }
 
 /// Returns the codes beside an HTTP status in a source text.

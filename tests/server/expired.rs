@@ -9,7 +9,7 @@ use notarium_server::Clock;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::revoked::Scene;
+use super::revoked::Scene;
 use crate::support::{PATIENCE, TestServer};
 
 /// Lifetime of tokens here by the server's clock, which only the test advances.

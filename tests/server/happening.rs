@@ -3,7 +3,7 @@
 use notarium_core::Role;
 use serde_json::{Value, json};
 
-use crate::socket::{create, insert};
+use super::socket::{create, insert};
 use crate::support::{TestClient, TestServer};
 
 /// Returns the names of people in a notebook; none if it is closed.

@@ -4,7 +4,7 @@ use notarium_core::{Command, Scope};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::calls::{Scene, call_id};
+use super::calls::{Scene, call_id};
 use crate::support::TestClient;
 
 impl Scene {

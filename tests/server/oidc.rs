@@ -8,7 +8,7 @@ use notarium_server::{OidcSettings, Server, ServerConfig};
 use notarium_store::accounts::AccountChange;
 use serde_json::{Value, json};
 
-use crate::provider::{Back, Browser, Provider};
+use super::provider::{Back, Browser, Provider};
 use crate::support::{Http, TestServer};
 
 const PASSWORD: &str = "correct horse battery";

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::socket::{create, insert};
+use super::socket::{create, insert};
 use crate::support::{Answer, Http, TestServer};
 
 async fn with(change: impl FnOnce(&mut Quotas)) -> TestServer {

@@ -3,7 +3,7 @@
 use notarium_wire::ErrorCode;
 use serde_json::json;
 
-use crate::socket::{create, edit, insert};
+use super::socket::{create, edit, insert};
 use crate::support::TestServer;
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use notarium_core::{RejectionCode, Role, Scope};
 use notarium_wire::ServerMessage;
 use serde_json::json;
 
-use crate::socket::{create, insert};
+use super::socket::{create, insert};
 use crate::support::{Person, TestServer};
 
 async fn share(server: &TestServer, by: &Person, with: &Person, role: &str) {

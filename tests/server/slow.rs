@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::socket::{create, insert};
+use super::socket::{create, insert};
 use crate::support::{PATIENCE, TestServer};
 
 /// Timeout of headers and bodies: more than a request needs that is sent without delay, even on a busy machine.

@@ -5,7 +5,7 @@ use notarium_server::Clock;
 use notarium_store::accounts::AccountChange;
 use serde_json::{Value, json};
 
-use crate::socket::{create, insert};
+use super::socket::{create, insert};
 use crate::support::{Person, TestServer};
 
 async fn deactivate(server: &TestServer, person: &Person) {

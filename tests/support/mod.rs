@@ -5,6 +5,7 @@
 mod client;
 mod http;
 mod server;
+pub mod terminal;
 
 pub use client::{Replica, TestClient};
 pub use http::{Answer, Http};
@@ -13,4 +14,4 @@ pub use server::{Person, TestServer};
 use std::time::Duration;
 
 /// Timeout of a wait for an event that never comes.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(180);

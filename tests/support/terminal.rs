@@ -1,12 +1,10 @@
 //! The built program at a terminal, and its output there.
 
 use std::process::Stdio;
-use std::time::Duration;
 
 use tokio::process::Command;
 
-/// Timeout of waits, longer than any operation here.
-const PATIENCE: Duration = Duration::from_secs(180);
+use super::PATIENCE;
 
 /// Returns the program at a terminal: text written to standard input is typed there, standard output is the screen.
 pub fn at_terminal(arguments: &[&str]) -> Command {

@@ -1,8 +1,5 @@
 //! End-to-end tests of a real server through REST, sockets and streams.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod agents;
 mod bad_input;
 mod behind_proxies;

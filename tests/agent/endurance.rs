@@ -2,23 +2,20 @@
 //! with SIGKILL five times. All converge; no acked edit is lost or duplicated; versions are gapless. The record verifies and replays to the
 //! same state, and the kernel still has its variables.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::Http;
+
+use crate::support::{Http, PATIENCE};
 
 const KILLS: usize = 5;
 const EDITORS: usize = 10;
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A process that is killed when the test ends, with its printed lines.
 struct Process {

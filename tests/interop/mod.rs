@@ -1,12 +1,11 @@
 //! Tests of clients in other languages against a real server. `make deps` installs their packages.
 
-mod support;
-
 use std::path::Path;
 use std::process::Stdio;
 
-use support::TestServer;
 use tokio::process::Command;
+
+use crate::support::TestServer;
 
 /// Runs a client that was written only from `protocol/README.md` and the schemas.
 async fn strangers_client(program: &str, folder: &str, test: &str) {

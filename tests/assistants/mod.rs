@@ -9,16 +9,11 @@ mod functions;
 mod gate;
 mod harm;
 mod kills;
-#[path = "../agent/processes.rs"]
-#[allow(dead_code, reason = "the agent's tests use the rest")]
-mod processes;
 mod responses;
 mod scene;
 mod secrets;
 mod side_by_side;
 mod stops;
-#[path = "../support/terminal.rs"]
-mod terminal;
 mod tools;
 mod turns;
 mod waits;

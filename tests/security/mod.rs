@@ -1,13 +1,7 @@
 //! Tests of attacks by kernel code on the keys of Notarium. `notarium up` runs as people start it, with a real ipykernel; the code knows
 //! every file, process and socket. Each attack is also tried without the sandbox, to show that it works there.
-//!
-//! `NOTARIUM_TEST_PYTHON` names a Python with ipykernel; `make test` makes one in `target/test-venv`.
-#![cfg(target_os = "linux")]
 
 mod assistant;
-#[allow(dead_code, reason = "the agent's tests use the rest")]
-#[path = "../agent/processes.rs"]
-mod processes;
 mod unprivileged;
 
 use std::collections::BTreeMap;
@@ -17,9 +11,10 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 
 use notarium_core::{Command, Document, ExecutionStatus};
-use processes::{Process, Visitor, environment, notarium};
 use serde::Deserialize;
 use serde_json::json;
+
+use crate::processes::{Process, Visitor, environment, notarium};
 
 /// Attacks that fail even without a sandbox.
 const NEVER_OPEN: &[&str] = &[

@@ -1,13 +1,10 @@
 //! End-to-end tests of the built binary: server and agent as processes, with real ipykernel kernels, killed and restarted.
-//!
-//! `NOTARIUM_TEST_PYTHON` names a Python with ipykernel; `make test` makes one in `target/test-venv`.
 
 mod downloads;
+mod endurance;
 mod floods;
 mod hanging;
 mod killing;
-#[allow(dead_code, reason = "the assistants' tests use the rest")]
-mod processes;
 mod stopping;
 mod tls;
 mod usage;
@@ -16,7 +13,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use notarium_core::{Command, ExecutionStatus};
-use processes::{Fixture, PATIENCE, environment, fixture_notebook, notarium};
+
+use crate::processes::{self, Fixture, PATIENCE, environment, fixture_notebook, notarium};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_server_comes_back_and_the_kernel_has_lost_nothing() {

@@ -18,8 +18,7 @@ use notarium_wire::{KernelUsage, ServerMessage};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::{Value, json};
 
-/// Maximum time that a test waits for an expected event.
-pub const PATIENCE: Duration = Duration::from_secs(180);
+pub use crate::support::PATIENCE;
 
 /// Returns the virtual environment with ipykernel.
 pub fn environment() -> PathBuf {
