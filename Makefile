@@ -65,7 +65,7 @@ $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready: %/node_modules/.
 	touch $@
 
 test-web: $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready ## the page: types are fresh, lint, protocol, transport, text
-	node $(WEB)/generate/generate.mjs --check
+	node $(WEB)/generate/generate.mjs
 	npm run --silent --prefix $(WEB) lint
 	npm run --silent --prefix $(WEB) test
 
@@ -119,7 +119,7 @@ bench-web: web deps $(PAGE_VENV)/.ready ## how fast the page is in Chromium, bes
 
 looks: web deps $(PAGE_VENV)/.ready ## the pictures that the screens are compared with, made anew: look at what git says has changed
 	cargo build --quiet --bin notarium
-	chromium=$$(scripts/need-chromium) && export NOTARIUM_LOOKS=1 && $(BROWSER) looks --update-snapshots
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_BLESS=1 && $(BROWSER) looks
 
 pictures: web deps $(PAGE_VENV)/.ready ## the pictures of README.md, made anew
 	cargo build --quiet --bin notarium

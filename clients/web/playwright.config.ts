@@ -13,6 +13,7 @@ export default defineConfig({
   timeout: 180_000 * patience,
   expect: { timeout: 20_000 * patience },
   workers,
+  updateSnapshots: process.env.NOTARIUM_BLESS ? "changed" : "missing",
   snapshotPathTemplate: "{testDir}/looks/{arg}{ext}",
   reporter: "list",
   use: {

@@ -9,7 +9,7 @@ import { scenesOfKernels } from "./scenesOfKernels.ts";
 import { TestServer, expect, test } from "./server.ts";
 
 const KEPT = new URL("./looks/sign-in-light.png", import.meta.url).pathname;
-const HAS_PICTURES = existsSync(KEPT) || process.env.NOTARIUM_LOOKS !== undefined;
+const HAS_PICTURES = existsSync(KEPT) || process.env.NOTARIUM_BLESS !== undefined;
 
 // Fixed locale and time zone for times. Half the pixels show every layout change.
 test.use({ deviceScaleFactor: 0.5, locale: "en-GB", timezoneId: "UTC", trace: "off" });

@@ -1,5 +1,5 @@
 //! Tests of the golden files in `protocol/golden/messages/`, one per message. Each is decoded, encoded to the same JSON, and validated by
-//! its schema. Clients in other languages read the same files. `NOTARIUM_BLESS=1` rewrites their layout.
+//! its schema. Clients in other languages read the same files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
