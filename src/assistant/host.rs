@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -93,6 +94,11 @@ pub trait NotebookHost: Send + Sync + 'static {
 
     /// Milliseconds since 1970, by the server's clock.
     fn now(&self) -> Millis;
+
+    /// Waits for this time, by the server's clock.
+    async fn sleep(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
 }
 
 /// Events of a notebook since it is followed.

@@ -18,6 +18,7 @@ pub mod revocation;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::body::Body;
@@ -353,6 +354,10 @@ impl NotebookHost for AssistantHost {
 
     fn now(&self) -> Millis {
         self.notebooks.clock.now()
+    }
+
+    async fn sleep(&self, time: Duration) {
+        self.notebooks.clock.sleep(time).await;
     }
 }
 

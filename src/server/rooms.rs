@@ -326,12 +326,11 @@ pub async fn decode(message: CommandMessage) -> Result<DecodedCommand, Box<Undec
 impl Rooms {
     /// Opens the notebook at `at`, if this node owns it then; replaces its earlier alarm.
     fn open_at(self: &Arc<Self>, id: &NotebookId, at: Millis) {
-        let wait = Duration::from_millis(at.saturating_sub(self.clock.now()));
-        let (rooms, notebook) = (Arc::downgrade(self), id.clone());
+        let (rooms, notebook, clock) = (Arc::downgrade(self), id.clone(), self.clock.clone());
         // Locks the entry first, so that the alarm cannot remove it before it is inserted.
         let entry = self.alarms.entry(id.clone());
         let alarm = tokio::spawn(async move {
-            tokio::time::sleep(wait).await;
+            clock.sleep_until(at).await;
             if let Some(rooms) = rooms.upgrade() {
                 // An unknown owner: the claim of the lease tells.
                 let is_owner = rooms.cluster.owns(&notebook).await.unwrap_or(true);

@@ -215,3 +215,34 @@ async fn killed_while_a_notebook_is_made_and_run_it_is_made_and_run_once() {
 fn has_started(call: &Arc<ToolCall>) -> bool {
     matches!(call.phase, ToolCallPhase::Started { .. })
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_dies_in_the_middle_leaves_an_outcome_that_nobody_knows() {
+    let mut gate = Gate::start().await;
+    let cell = json!({"run": true, "cells": [{"source": gate.code()}]});
+    let rules: Value = json!([
+        {"when": {"user": "function"}, "reply": {"calls": [{"name": "pass_gate", "arguments": {}}]}},
+        {"when": {"user": "cell"}, "reply": {"calls": [{"name": "create_cells", "arguments": cell}]}},
+        {"when": {"after_tool": "*", "result": "Nobody knows how this ended"}, "reply": {"text": "I look first."}},
+    ]);
+    let mut scene = Scene::with_kernel(script(&rules)).await;
+    scene.ada.command(Command::SetPolicy { policy: Policy::Trusted }).await;
+    scene.register(&gate_function(&gate)).await;
+    for (asked, text) in ["a function", "a cell"].into_iter().enumerate() {
+        let turn = scene.ask(text).await;
+        gate.until_arrived(asked + 1).await;
+        scene.agent.as_mut().expect("an agent").kill();
+        // The new agent reports what happened to the kernel.
+        scene.agent = Some(scene.fixture.agent().await);
+        scene.until_over(&turn).await;
+        assert_eq!(scene.said(&turn), "I look first.", "{text}: {:#?}", scene.results());
+        let (told, is_error) = scene.results().pop().unwrap();
+        assert!(is_error && told.contains("its runtime agent was killed"), "{text}: {told}");
+    }
+    assert_eq!(gate.count(), 2, "nothing was called again");
+    let unknown = scene.calls("outcome_unknown").await;
+    let functions: Vec<&str> =
+        unknown.as_array().unwrap().iter().map(|call| call["function"].as_str().unwrap()).collect();
+    assert_eq!(functions, ["create_cells", "pass_gate"], "{unknown:#}");
+    assert_eq!(scene.calls("failed").await, json!([]));
+}

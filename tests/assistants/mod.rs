@@ -16,4 +16,3 @@ mod side_by_side;
 mod stops;
 mod tools;
 mod turns;
-mod waits;

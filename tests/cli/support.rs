@@ -92,7 +92,7 @@ impl World {
         world
     }
 
-    async fn start_as(change: impl FnOnce(&mut ServerConfig)) -> Self {
+    pub async fn start_as(change: impl FnOnce(&mut ServerConfig)) -> Self {
         let mut world = Self::empty();
         let mut config = ServerConfig::in_folder(world.data.path());
         config.auth.password_cost = PasswordCost { memory_kib: 8, passes: 1 };

@@ -1,5 +1,6 @@
 //! Tests of slow and silent clients over plain TCP: they are disconnected, and others are unaffected.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use notarium_wire::ServerMessage;
@@ -47,21 +48,25 @@ async fn trickle(server: &TestServer, first: String) -> String {
     String::from_utf8(said).unwrap()
 }
 
+/// Sends a text, and returns everything up to the end of the connection.
+async fn until_end(host: SocketAddr, text: String) -> String {
+    let mut stream = TcpStream::connect(host).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut said = String::new();
+    timeout(PATIENCE, stream.read_to_string(&mut said)).await.expect("the server ends the connection").unwrap();
+    said
+}
+
 #[tokio::test]
 async fn headers_that_never_end_and_silence_end_the_connection() {
     let server = impatient().await;
     let host = server.address();
-    let said = trickle(&server, format!("GET /healthz HTTP/1.1\r\nhost: {host}\r\nx-slow: ")).await;
-    assert!(!said.contains("200"), "{said}");
-    let mut silent = TcpStream::connect(host).await.unwrap();
-    let mut said = Vec::new();
-    timeout(PATIENCE, silent.read_to_end(&mut said)).await.expect("a silent connection ends").unwrap();
+    let slow = trickle(&server, format!("GET /healthz HTTP/1.1\r\nhost: {host}\r\nx-slow: "));
     // An idle connection after its answer.
-    let mut idle = TcpStream::connect(host).await.unwrap();
-    idle.write_all(format!("GET /healthz HTTP/1.1\r\nhost: {host}\r\n\r\n").as_bytes()).await.unwrap();
-    let mut said = Vec::new();
-    timeout(PATIENCE, idle.read_to_end(&mut said)).await.expect("an idle connection ends").unwrap();
-    assert!(said.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&said));
+    let idle = until_end(host, format!("GET /healthz HTTP/1.1\r\nhost: {host}\r\n\r\n"));
+    let (slow, idle, _silent) = tokio::join!(slow, idle, until_end(host, String::new()));
+    assert!(!slow.contains("200"), "{slow}");
+    assert!(idle.starts_with("HTTP/1.1 200"), "{idle}");
     assert_eq!(server.http_as("").without_token().get("/healthz").await.status, 200);
 }
 
@@ -79,15 +84,14 @@ async fn a_body_that_trickles_is_refused_with_words() {
             ann.token
         )
     };
-    let said = trickle(&server, head("POST", "/api/notebooks", "application/json")).await;
-    assert!(said.starts_with("HTTP/1.1 408") && said.contains(r#""code":"too_slow""#), "{said}");
-    let blob = format!("/api/notebooks/n/blobs/{}", "0".repeat(64));
-    let said = trickle(&server, head("PUT", &blob, "application/octet-stream")).await;
-    assert!(said.starts_with("HTTP/1.1 408") && said.contains(r#""code":"too_slow""#), "{said}");
     // Sockets are not requests, and stay open.
     let mut client = server.connect(&ann).await;
-    // Fixed delay, longer than the timeout of a request: the test is that nothing happens.
-    tokio::time::sleep(ALLOWED + ALLOWED / 2).await;
+    let blob = format!("/api/notebooks/n/blobs/{}", "0".repeat(64));
+    let json = trickle(&server, head("POST", "/api/notebooks", "application/json"));
+    let bytes = trickle(&server, head("PUT", &blob, "application/octet-stream"));
+    for said in <[String; 2]>::from(tokio::join!(json, bytes)) {
+        assert!(said.starts_with("HTTP/1.1 408") && said.contains(r#""code":"too_slow""#), "{said}");
+    }
     client.subscribe("n").await;
 }
 

@@ -16,7 +16,6 @@ use notarium_core::{
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
 
 use super::Runtime;
 use crate::context::messages::{MAX_IMAGE_BYTES, PngResult};
@@ -193,7 +192,7 @@ impl ToolTask {
     async fn wait_for(&self, state: &WatchedNotebook, runs: &[ExecutionId]) -> Arc<Document> {
         let mut state = state.clone();
         let mut runs: Vec<&ExecutionId> = runs.iter().collect();
-        let until = Instant::now() + self.run_wait();
+        let mut timeout = self.host().sleep(self.run_wait());
         loop {
             let notebook = state.borrow_and_update().clone();
             // Finished runs are not checked again: a run of all cells has thousands.
@@ -202,7 +201,12 @@ impl ToolTask {
             if runs.is_empty() || runs.iter().any(asks) {
                 return notebook;
             }
-            if !matches!(timeout_at(until, state.changed()).await, Ok(Ok(()))) {
+            let has_changed = tokio::select! {
+                biased;
+                changed = state.changed() => changed.is_ok(),
+                () = &mut timeout => false,
+            };
+            if !has_changed {
                 // The start of a run sends no notice, so the state is read once more.
                 return self.host().read(&notebook.notebook_id).await.unwrap_or(notebook);
             }
@@ -419,8 +423,11 @@ async fn create_notebook(task: &ToolTask, call: &CreateNotebook) -> ToolAnswer {
     let notebook = task.host().read_as(&task.call.requested_by, &id).await;
     let notebook = notebook.map_err(|rejection| ToolFailure::Unknown(format!("{made}\n{}", rejection.message)))?;
     // The first watched state may be older than the read one, and without these cells and runs.
-    let caught_up = state.wait_for(|seen| seen.version >= notebook.version);
-    drop(timeout_at(Instant::now() + task.run_wait(), caught_up).await);
+    tokio::select! {
+        biased;
+        _ = state.wait_for(|seen| seen.version >= notebook.version) => {}
+        () = task.host().sleep(task.run_wait()) => {}
+    }
     let runs: Vec<ExecutionId> = ids.iter().filter_map(|cell| notebook.latest.get(cell).cloned()).collect();
     let notebook = task.wait_for(&state, &runs).await;
     verified(task, &id, &notebook, &ids, Some(made)).await

@@ -9,26 +9,57 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use notarium_core::Millis;
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
-/// Source of the time. Cheap to clone.
+/// Source of the time, and of waits for a time. Cheap to clone.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> Millis + Send + Sync>);
+pub struct Clock {
+    source: Arc<dyn Fn() -> Millis + Send + Sync>,
+    /// Milliseconds by which a test has set the clock forward.
+    ahead: Option<Arc<watch::Sender<Millis>>>,
+}
 
 impl Clock {
     /// The machine's clock, made monotonic.
     pub fn system() -> Self {
         let monotonic = MonotonicClock::start();
-        Self(Arc::new(move || monotonic.now()))
+        Self { source: Arc::new(move || monotonic.now()), ahead: None }
+    }
+
+    /// The machine's clock, which tests set forward with [`Self::advance`].
+    pub fn adjustable() -> Self {
+        Self { ahead: Some(Arc::default()), ..Self::system() }
     }
 
     /// A clock that shows the number in `millis`, until it is changed.
     pub fn manual(millis: Arc<AtomicU64>) -> Self {
-        Self(Arc::new(move || millis.load(Ordering::SeqCst)))
+        Self { source: Arc::new(move || millis.load(Ordering::SeqCst)), ahead: None }
+    }
+
+    /// Sets an adjustable clock forward. Waits whose time has come end.
+    pub fn advance(&self, by: Duration) {
+        let ahead = self.ahead.as_ref().expect("the clock is adjustable");
+        ahead.send_modify(|ahead| *ahead += millis(by));
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z.
     pub fn now(&self) -> Millis {
-        (self.0)()
+        let ahead = self.ahead.as_ref().map_or(0, |ahead| *ahead.borrow());
+        (self.source)() + ahead
+    }
+
+    /// Waits until the clock shows `at`. By a clock that stands still, for the time that it lacks.
+    pub async fn sleep_until(&self, at: Millis) {
+        let left = || Duration::from_millis(at.saturating_sub(self.now()));
+        let Some(ahead) = &self.ahead else { return tokio::time::sleep(left()).await };
+        let mut ahead = ahead.subscribe();
+        // The sender is here: an error does not happen.
+        while let Ok(Ok(())) = tokio::time::timeout(left(), ahead.changed()).await {}
+    }
+
+    /// Waits for this time.
+    pub async fn sleep(&self, time: Duration) {
+        self.sleep_until(self.now().saturating_add(millis(time))).await;
     }
 }
 

@@ -4,12 +4,11 @@ use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use notarium_core::{Millis, Notebook, NotebookId, Past, Version};
+use notarium_core::{Notebook, NotebookId, Past, Version};
 use notarium_sync::{Caller, ClientId, ClientInput, Input, Output, Rendered, ReplyTo, Room};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
@@ -134,14 +133,13 @@ impl Task {
 
     async fn next_input(&mut self) -> Input {
         let takes_more = self.room.backlog_bytes() < MAX_BACKLOG_BYTES;
-        let now = self.rooms.clock.now();
-        let wake_at = self.room.wake_at(now);
+        let wake_at = self.room.wake_at(self.rooms.clock.now());
         let message = tokio::select! {
             biased;
             Some(input) = self.pending.next() => return input,
             Some(message) = self.urgent.recv() => message,
             Some(message) = self.messages.recv(), if takes_more => message,
-            () = sleep(wake_at, now) => return Input::Tick,
+            () = self.rooms.clock.sleep_until(wake_at.unwrap_or_default()), if wake_at.is_some() => return Input::Tick,
         };
         self.taken(message)
     }
@@ -174,8 +172,6 @@ impl Task {
                 self.clients.insert(*client);
             }
             Input::Command(submission) => {
-                #[cfg(test)]
-                assert_ne!(submission.decoded.message.id.as_str(), super::tests::FAULT, "a planted fault");
                 if let ReplyTo::Client(client) = &submission.reply_to {
                     self.clients.insert(*client);
                 }
@@ -374,13 +370,6 @@ impl Task {
 impl From<Input> for RoomMessage {
     fn from(input: Input) -> Self {
         Self { input: Box::new(input), permit: None }
-    }
-}
-
-async fn sleep(wake_at: Option<Millis>, now: Millis) {
-    match wake_at {
-        Some(at) => tokio::time::sleep(Duration::from_millis(at.saturating_sub(now))).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -265,7 +265,7 @@ impl Worker {
         };
         let (runtime, id) = (self.runtime.clone(), self.id.clone());
         Some(async move {
-            tokio::time::sleep(runtime.config.update_after).await;
+            runtime.host.sleep(runtime.config.update_after).await;
             runtime.host.publish(&id, activity);
         })
     }

@@ -1,7 +1,9 @@
 //! Notebooks that only wait for people have no worker and are not kept in memory; a person's answer starts one.
 
 mod lost_runs;
+mod waits;
 
+use std::pin::pin;
 use std::time::Duration;
 
 use notarium_assistant::assistants::{Called, ToolCaller, WantedCall};
@@ -13,7 +15,7 @@ use notarium_core::{
 use notarium_scripted::{Script, ScriptedServer};
 use notarium_server::rooms::DecodedCommand;
 use notarium_server::rooms::Identity;
-use notarium_server::{Server, ServerConfig};
+use notarium_server::{Clock, Server, ServerConfig};
 use notarium_store::accounts::{AccountChange, AuditEntry, User};
 use notarium_wire::{AckMessage, CommandMessage};
 use serde_json::json;
@@ -21,31 +23,44 @@ use serde_json::json;
 use super::*;
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Lifetime of a call that waits for a person.
+const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 struct Scene {
     server: RunningServer,
     assistants: Arc<Assistants>,
+    clock: Clock,
     notebook: NotebookId,
     _folder: tempfile::TempDir,
 }
 
 impl Scene {
-    async fn start(expiry: Millis) -> Self {
-        Self::start_with(expiry, PATIENCE).await
+    async fn start() -> Self {
+        Self::start_with(ModelProviders::default()).await
     }
 
-    async fn start_with(expiry: Millis, run_wait: Duration) -> Self {
-        Self::start_as(expiry, AssistantsConfig { run_wait, ..AssistantsConfig::new(ModelProviders::default()) }).await
+    /// Starts with a model that follows these rules.
+    async fn scripted(rules: &serde_json::Value) -> (Self, ScriptedServer) {
+        let script = Script::parse(&json!({"replies": rules}).to_string()).unwrap();
+        let model = ScriptedServer::start(script).await.unwrap();
+        let settings = ProviderSettings {
+            base_url: Some(model.base_url()),
+            model: Some("scripted".to_owned()),
+            ..ProviderSettings::new(Family::Compatible)
+        };
+        (Self::start_with(ModelProviders::new(vec![connect(&settings).unwrap()])).await, model)
     }
 
-    /// A server with the shortest times: workers leave and rooms close as soon as they may.
-    async fn start_as(expiry: Millis, assistants: AssistantsConfig) -> Self {
+    /// A server whose workers leave and whose rooms close as soon as they may. The test sets its clock forward.
+    async fn start_with(models: ModelProviders) -> Self {
         notarium_agent::connection::install_tls_provider();
         let folder = tempfile::tempdir().unwrap();
         let mut config = ServerConfig::in_folder(folder.path());
         config.assistants = true;
         config.rooms.room.unload_after_ms = 20;
-        config.rooms.room.limits.tool_call_expiry_ms = expiry;
+        config.rooms.room.limits.tool_call_expiry_ms = DAY.as_millis() as Millis;
+        config.clock = Clock::adjustable();
+        let clock = config.clock.clone();
         let server = Server::start(config).await.unwrap();
         let now = server.assistant_host().now();
         let ann = User {
@@ -59,8 +74,9 @@ impl Scene {
         };
         let audit = AuditEntry { at: now, actor: "system".into(), action: "test".into(), subject: "ann".into() };
         server.app().accounts.change(&[AccountChange::CreateUser(ann)], audit).await.unwrap();
-        let assistants = super::start(&server, AssistantsConfig { stay: Duration::ZERO, ..assistants });
-        let scene = Self { server, assistants, notebook: "n".parse().unwrap(), _folder: folder };
+        let assistants = AssistantsConfig { stay: Duration::ZERO, ..AssistantsConfig::new(models) };
+        let assistants = super::start(&server, assistants);
+        let scene = Self { server, assistants, clock, notebook: "n".parse().unwrap(), _folder: folder };
         let create =
             Command::CreateNotebook { title: "Held".into(), metadata: RawObject::default(), forked_from: None };
         scene.as_ann(&create).await;
@@ -148,6 +164,18 @@ impl Scene {
         self.until(event_type, is_meant).await;
     }
 
+    /// Sets the clock forward by a second again and again, until the future is ready.
+    async fn passing<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        loop {
+            // Between two steps the server does what is due.
+            match tokio::time::timeout(Duration::from_millis(5), &mut future).await {
+                Ok(ready) => return ready,
+                Err(_) => self.clock.advance(Duration::from_secs(1)),
+            }
+        }
+    }
+
     async fn stop(self) {
         self.assistants.stop().await;
         drop(self.assistants);
@@ -174,7 +202,7 @@ fn cell() -> Command {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_yes_to_a_call_that_everybody_left_is_carried_out() {
-    let scene = Scene::start(24 * 3_600_000).await;
+    let scene = Scene::start().await;
     let call_id = scene.held().await;
     let arguments_hash = scene.state().await.tool_calls[&call_id].arguments_hash;
     scene.until_left().await;
@@ -188,7 +216,7 @@ async fn a_yes_to_a_call_that_everybody_left_is_carried_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_awaits_a_call_that_everybody_left_hears_a_no() {
-    let scene = Scene::start(24 * 3_600_000).await;
+    let scene = Scene::start().await;
     let call_id = scene.held().await;
     let actor = Scene::assistant();
     let awaiting = scene.assistants.await_call(&actor, &scene.notebook, &call_id, PATIENCE);
@@ -204,9 +232,11 @@ async fn who_awaits_a_call_that_everybody_left_hears_a_no() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_awaits_a_call_that_everybody_left_hears_that_it_expired() {
-    let scene = Scene::start(3_000).await;
+    let scene = Scene::start().await;
     let call_id = scene.held().await;
-    let heard = scene.assistants.await_call(&Scene::assistant(), &scene.notebook, &call_id, PATIENCE).await;
+    let actor = Scene::assistant();
+    let awaiting = scene.assistants.await_call(&actor, &scene.notebook, &call_id, PATIENCE);
+    let (heard, ()) = tokio::join!(awaiting, async { scene.clock.advance(DAY) });
     let Called::Ended { text, is_error: true, .. } = heard.unwrap() else { panic!("it goes on") };
     assert_eq!(text, "Nobody answered in time. Ask again if it is still wanted.");
     assert!(!scene.state().await.cells.is_empty());
@@ -221,14 +251,7 @@ async fn a_turn_that_everybody_left_goes_on_when_its_call_expires_and_the_model_
         {"when": {"user": "tidy", "after_tool": "delete_cell", "result": "Nobody answered in time"},
          "reply": {"text": "Then it stays."}},
     ]);
-    let model = ScriptedServer::start(Script::parse(&json!({"replies": rules}).to_string()).unwrap()).await.unwrap();
-    let settings = ProviderSettings {
-        base_url: Some(model.base_url()),
-        model: Some("scripted".to_owned()),
-        ..ProviderSettings::new(Family::Compatible)
-    };
-    let scene =
-        Scene::start_as(3_000, AssistantsConfig::new(ModelProviders::new(vec![connect(&settings).unwrap()]))).await;
+    let (scene, model) = Scene::scripted(&rules).await;
     let start = Command::StartTurn(StartTurn {
         conversation_id: "talk".parse().unwrap(),
         turn_id: None,
@@ -241,6 +264,7 @@ async fn a_turn_that_everybody_left_goes_on_when_its_call_expires_and_the_model_
     scene.until("the call", |event| matches!(event, Event::ToolCallRequested(_))).await;
     // No worker stays while only a person can act.
     scene.until_left().await;
+    scene.clock.advance(DAY);
     scene.until("the end", |event| matches!(event, Event::TurnFinished(_))).await;
     let events = scene.record().await;
     let place = |is_meant: fn(&Event) -> bool| events.iter().position(is_meant);

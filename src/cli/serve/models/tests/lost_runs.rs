@@ -1,5 +1,5 @@
 //! Results of calls whose runs are lost: a kernel that never starts, or an agent that ends, before the wait's timeout and
-//! after it.
+//! after it, by the server's clock.
 
 use notarium_core::{
     Event, ExecutionId, ExecutionReport, ExecutionSubject, KernelCause, KernelSessionId, Policy, RequestToolCall,
@@ -9,14 +9,10 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const LONG: Duration = PATIENCE;
-/// Timeout that passes before any answer.
-const SHORT: Duration = Duration::from_secs(1);
-
 impl Scene {
-    /// A server whose calls wait this long for their runs.
-    async fn waiting(run_wait: Duration) -> Self {
-        let scene = Self::start_with(24 * 3_600_000, run_wait).await;
+    /// A server with an assistant whose calls pass.
+    async fn trusting() -> Self {
+        let scene = Self::start().await;
         scene.as_ann(&Command::SetPolicy { policy: Policy::Trusted }).await;
         scene
     }
@@ -47,7 +43,7 @@ impl Scene {
     }
 
     /// Waits until the other notebook exists and has requested a kernel.
-    async fn until_wanted(&self, notebook: &NotebookId) {
+    pub(super) async fn until_wanted(&self, notebook: &NotebookId) {
         let host = self.server.assistant_host();
         let wanted = async {
             while host.read(notebook).await.map_or(true, |state| state.kernels.is_empty()) {
@@ -66,7 +62,7 @@ impl Scene {
         end.expect("it has ended")
     }
 
-    async fn as_agent(&self, notebook: &NotebookId, command: &Command) {
+    pub(super) async fn as_agent(&self, notebook: &NotebookId, command: &Command) {
         let identity = Identity {
             actor: Actor::Agent { id: "gpu".parse().unwrap() },
             authority: Authority::agent(),
@@ -77,7 +73,7 @@ impl Scene {
     }
 
     /// Starts the requested kernel as an agent, and begins its first run.
-    async fn kernel(&self, notebook: &NotebookId) -> KernelSessionId {
+    pub(super) async fn kernel(&self, notebook: &NotebookId) -> KernelSessionId {
         let kernels = self.server.assistant_host().read(notebook).await.unwrap().kernels.clone();
         let kernel_session = kernels.keys().next().cloned().expect("a kernel is wanted");
         self.as_agent(notebook, &Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() }).await;
@@ -120,21 +116,21 @@ impl Scene {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kernel_that_never_comes_is_waited_for_so_long_and_told_to_the_model() {
-    let scene = Scene::waiting(SHORT).await;
+    let scene = Scene::trusting().await;
     let call_id = scene.begin("get_variables", json!({})).await;
-    let (text, is_error) = scene.heard(&call_id).await;
-    assert!(!is_error && text.contains("Still queued after 1 s") && text.contains("execution_id"), "{text}");
+    let (text, is_error) = scene.passing(scene.heard(&call_id)).await;
+    assert!(!is_error && text.contains("Still queued after 30 s") && text.contains("execution_id"), "{text}");
     assert_eq!(scene.recorded_end(&call_id).await, ToolCallEnd::Ok);
     scene.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_is_gone_after_the_wait_is_told_of_by_get_run_status() {
-    let scene = Scene::waiting(Duration::from_secs(5)).await;
+    let scene = Scene::trusting().await;
     let call_id = scene.begin("get_variables", json!({})).await;
     let kernel = scene.kernel(&scene.notebook).await;
     let run = scene.run_of_tool().await;
-    let (text, is_error) = scene.heard(&call_id).await;
+    let (text, is_error) = scene.passing(scene.heard(&call_id)).await;
     let told: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((is_error, &told["status"], &told["execution_id"]), (false, &json!("running"), &json!(run)), "{text}");
     assert!(text.contains("do not call it again. Ask get_run_status"), "{text}");
@@ -157,7 +153,7 @@ async fn a_call_whose_run_is_lost_has_an_unknown_outcome_whatever_the_tool() {
         ("run_all", json!({})),
         ("create_cells", json!({"run": true, "cells": cells})),
     ] {
-        let scene = Scene::waiting(LONG).await;
+        let scene = Scene::trusting().await;
         let call_id = scene.begin(function, arguments).await;
         let kernel = scene.kernel(&scene.notebook).await;
         scene.lose(&scene.notebook, kernel).await;
@@ -168,7 +164,7 @@ async fn a_call_whose_run_is_lost_has_an_unknown_outcome_whatever_the_tool() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_notebook_whose_run_is_lost_is_told_with_what_was_made() {
-    let scene = Scene::waiting(LONG).await;
+    let scene = Scene::trusting().await;
     let arguments = json!({"title": "New", "notebook_id": "new", "run": true, "cells": [{"source": "y = 1"}]});
     let call_id = scene.begin("create_notebook", arguments).await;
     let new: NotebookId = "new".parse().unwrap();
@@ -182,7 +178,7 @@ async fn a_new_notebook_whose_run_is_lost_is_told_with_what_was_made() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_people_ended_has_failed_for_certain() {
-    let scene = Scene::waiting(LONG).await;
+    let scene = Scene::trusting().await;
     let call_id = scene.begin("execute_cell", json!({"cell_id": "c"})).await;
     let kernel_session = scene.kernel(&scene.notebook).await;
     scene.as_ann(&Command::ShutDownKernel { kernel_session: kernel_session.clone() }).await;
