@@ -31,7 +31,7 @@ use roster::{Roster, RosterAction};
 use session_file::{OrphanedSessions, SessionFile};
 
 /// Deadline of a stopping agent: its kernels must have ended and their reports be acked by then.
-const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+pub const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Recorded cause of a kernel whose end an earlier process of this agent has not reported.
 const ORPHANED: &str = "its runtime agent was killed, or stopped before it could report the end";
@@ -51,6 +51,8 @@ pub struct AgentOptions {
     pub state_dir: Option<PathBuf>,
     /// Retry limit while another process has this agent's place at the server; see [`DISPLACED_PATIENCE`].
     pub displaced_patience: Duration,
+    /// Deadline of a stopping agent; see [`STOP_TIMEOUT`].
+    pub stop_timeout: Duration,
 }
 
 /// Events that the program around an agent may show.
@@ -361,16 +363,19 @@ impl AgentLoop {
             ledger.add(kernel_session.clone(), notebook.clone());
         }
         let is_measured = self.measured.contains(&notebook);
-        let options = HostOptions {
-            kernel_session: kernel_session.clone(),
+        let host = host::start(self.host_options(notebook, kernel_session.clone(), kernelspec), &mut self.running);
+        host.measure(is_measured);
+        self.hosts.insert(kernel_session, host);
+    }
+
+    fn host_options(&self, notebook: NotebookId, kernel_session: KernelSessionId, kernelspec: &str) -> HostOptions {
+        HostOptions {
+            kernel_session,
             kernelspec: self.specs.get(kernelspec).cloned(),
             launch: self.options.launch.clone(),
             limits: self.options.limits,
             reporter: Reporter { notebook, sender: self.sender.clone(), uploader: self.uploader.clone() },
-        };
-        let host = host::start(options, &mut self.running);
-        host.measure(is_measured);
-        self.hosts.insert(kernel_session, host);
+        }
     }
 
     fn forget(&mut self, id: &KernelSessionId) {
@@ -388,6 +393,7 @@ impl AgentLoop {
 
     /// Shuts the kernels down and waits until their ends are reported.
     async fn stop(mut self) {
+        let timeout = self.options.stop_timeout;
         self.notify_hosts(|| SessionInput::Stop(KernelCause::AgentStopped.into()));
         let all_over = async {
             while !self.hosts.is_empty() {
@@ -397,7 +403,7 @@ impl AgentLoop {
                 }
             }
         };
-        if tokio::time::timeout(STOP_TIMEOUT, all_over).await.is_err() {
+        if tokio::time::timeout(timeout, all_over).await.is_err() {
             tracing::warn!(
                 kernels = self.hosts.len(),
                 "not all was reported in time: the next process of this agent, or else the server, marks the runs as lost"
@@ -432,7 +438,6 @@ async fn report_fault(sender: CommandSender, notebook: NotebookId, kernel_sessio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::host::FAULT;
 
     #[tokio::test]
     async fn a_fault_in_the_host_of_a_kernel_ends_that_alone_and_is_reported() {
@@ -448,18 +453,22 @@ mod tests {
             limits: KernelSessionLimits::default(),
             state_dir: None,
             displaced_patience: DISPLACED_PATIENCE,
+            stop_timeout: STOP_TIMEOUT,
         };
         let mut agent = AgentLoop::new(options).unwrap();
-        for session in [FAULT, "other"] {
-            agent.start("n".parse().unwrap(), session.parse().unwrap(), "fake");
-            agent.roster.hold(session.parse().unwrap(), "n".parse().unwrap());
+        let (notebook, faulty): (NotebookId, KernelSessionId) = ("n".parse().unwrap(), "faulty".parse().unwrap());
+        agent.start(notebook.clone(), "other".parse().unwrap(), "fake");
+        let options = agent.host_options(notebook.clone(), faulty.clone(), "fake");
+        let host = host::start_as(options, &mut agent.running, async |_| panic!("a planted fault"));
+        agent.hosts.insert(faulty.clone(), host);
+        for session in ["other", "faulty"] {
+            agent.roster.hold(session.parse().unwrap(), notebook.clone());
         }
-        agent.hosts[&FAULT.parse().unwrap()].send(SessionInput::Tick);
         let end = agent.running.join_next().await.unwrap().unwrap();
-        assert_eq!(end, HostEnd { kernel_session: FAULT.parse().unwrap(), is_fault: true });
+        assert_eq!(end, HostEnd { kernel_session: faulty.clone(), is_fault: true });
         agent.over(&end);
         assert_eq!(agent.hosts.keys().map(KernelSessionId::as_str).collect::<Vec<_>>(), ["other"]);
         assert_eq!((agent.settling.len(), agent.running.len()), (1, 1), "its end is being reported, the other goes on");
-        assert!(agent.roster.notebook_of(&FAULT.parse().unwrap()).is_none());
+        assert!(agent.roster.notebook_of(&faulty).is_none());
     }
 }

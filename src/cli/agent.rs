@@ -110,8 +110,8 @@ impl KernelArgs {
         let idle_timeout_ms = self.idle_timeout.map(|minutes| minutes.saturating_mul(60_000));
         let outputs = OutputLimits { max_log_bytes: self.max_run_output.bytes() as u64, ..OutputLimits::default() };
         let limits = KernelSessionLimits { outputs, idle_timeout_ms, ..KernelSessionLimits::default() };
-        let displaced_patience = runtime::DISPLACED_PATIENCE;
-        AgentOptions { connect, kernel_paths, launch, limits, state_dir, displaced_patience }
+        let (displaced_patience, stop_timeout) = (runtime::DISPLACED_PATIENCE, runtime::STOP_TIMEOUT);
+        AgentOptions { connect, kernel_paths, launch, limits, state_dir, displaced_patience, stop_timeout }
     }
 }
 

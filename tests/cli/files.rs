@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use notarium_agent::agent::AgentOptions;
+use notarium_agent::agent::{AgentOptions, STOP_TIMEOUT};
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::KernelSessionLimits;
 use notarium_client::ConnectOptions;
@@ -24,6 +24,7 @@ async fn agent(world: &World) -> (tokio::task::JoinHandle<()>, PathBuf) {
         limits: KernelSessionLimits::default(),
         state_dir: None,
         displaced_patience: PATIENCE,
+        stop_timeout: STOP_TIMEOUT,
     };
     let (ready, is_ready) = tokio::sync::oneshot::channel();
     let mut ready = Some(ready);

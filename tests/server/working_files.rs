@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use futures_util::stream;
-use notarium_agent::agent::{AgentNotice, AgentOptions};
+use notarium_agent::agent::{AgentNotice, AgentOptions, STOP_TIMEOUT};
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::KernelSessionLimits;
 use notarium_client::{ConnectOptions, Connection, ConnectionEvent};
@@ -61,6 +61,7 @@ impl Scene {
             limits: KernelSessionLimits::default(),
             state_dir: None,
             displaced_patience: PATIENCE,
+            stop_timeout: STOP_TIMEOUT,
         };
         let ready = std::sync::Arc::new(Notify::new());
         let is_ready = ready.clone();

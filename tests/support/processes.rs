@@ -6,7 +6,7 @@ use std::process::{Child, Command as ProcessCommand, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use notarium_agent::agent::{AgentError, AgentOptions};
+use notarium_agent::agent::{AgentError, AgentOptions, STOP_TIMEOUT};
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::KernelSessionLimits;
 use notarium_client::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
@@ -277,6 +277,7 @@ impl Fixture {
             limits: KernelSessionLimits::default(),
             state_dir: None,
             displaced_patience,
+            stop_timeout: STOP_TIMEOUT,
         };
         notarium_agent::agent::run(options, std::future::pending(), |_| ()).await
     }
@@ -370,12 +371,6 @@ impl Visitor {
 
     pub fn state(&self) -> &Document {
         self.connection.replica(&self.notebook).expect("subscribed")
-    }
-
-    /// Sends a command that may be refused.
-    pub async fn try_command(&self, command: Command) -> Result<Outcome, String> {
-        let answer = self.sender.command(&self.notebook, &command).await;
-        answer.map(|ack| ack.outcome).map_err(|error| error.to_string())
     }
 
     /// Waits until the state fulfils the condition.

@@ -89,7 +89,7 @@ impl HostedKernel {
     }
 }
 
-struct Host {
+pub(crate) struct Host {
     options: HostOptions,
     session: KernelSessionMachine,
     inputs: mpsc::UnboundedReceiver<SessionInput>,
@@ -107,6 +107,15 @@ struct Host {
 
 /// Starts a host for a session that this agent has claimed. Its task ends when everything is reported.
 pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> HostHandle {
+    start_as(options, running, Host::run)
+}
+
+/// Starts a host with this work as its task; a panic there is reported as its end.
+pub(crate) fn start_as<Work: Future<Output = ()> + Send + 'static>(
+    options: HostOptions,
+    running: &mut JoinSet<HostEnd>,
+    work: impl FnOnce(Host) -> Work + Send + 'static,
+) -> HostHandle {
     let (sender, inputs) = mpsc::unbounded_channel();
     let (questions_sender, questions) = mpsc::unbounded_channel();
     let (measured, wanted) = watch::channel(false);
@@ -131,7 +140,7 @@ pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> Hos
         let kernel_session = host.options.kernel_session.clone();
         let _stop_reporter = host.stop_reporter.clone().drop_guard();
         // Unwinding drops the kernel, which kills its process.
-        let is_fault = AssertUnwindSafe(host.run()).catch_unwind().await.is_err();
+        let is_fault = AssertUnwindSafe(work(host)).catch_unwind().await.is_err();
         HostEnd { kernel_session, is_fault }
     });
     HostHandle { inputs: sender, questions: questions_sender, measured }
@@ -141,8 +150,6 @@ impl Host {
     async fn run(mut self) {
         while !self.is_over {
             let Some(input) = self.next().await else { continue };
-            #[cfg(test)]
-            assert_ne!(self.options.kernel_session.as_str(), FAULT, "a planted fault");
             let now_ms = self.now_ms();
             let outputs = self.session.handle(now_ms, input);
             for output in outputs {
@@ -394,7 +401,3 @@ async fn next_event(events: &mut Option<mpsc::Receiver<KernelEvent>>) -> KernelE
     }
     std::future::pending().await
 }
-
-/// Id of the session whose host panics, in tests.
-#[cfg(test)]
-pub(crate) const FAULT: &str = "a-planted-fault";

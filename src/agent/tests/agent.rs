@@ -36,7 +36,7 @@ struct RunningAgent {
 }
 
 fn start_agent(server: &FakeServer, token: &str, kernel_path: PathBuf, limits: KernelSessionLimits) -> RunningAgent {
-    start_agent_with(server, token, kernel_path, limits, None)
+    start_agent_with(server, token, kernel_path, limits, |_| ())
 }
 
 fn start_agent_with(
@@ -44,10 +44,10 @@ fn start_agent_with(
     token: &str,
     kernel_path: PathBuf,
     limits: KernelSessionLimits,
-    state_dir: Option<PathBuf>,
+    change: impl FnOnce(&mut AgentOptions),
 ) -> RunningAgent {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
-    let options = AgentOptions {
+    let mut options = AgentOptions {
         connect: ConnectOptions::new(&server.address, token, "test"),
         kernel_paths: vec![kernel_path],
         launch: LaunchOptions {
@@ -56,9 +56,11 @@ fn start_agent_with(
             ..LaunchOptions::default()
         },
         limits,
-        state_dir,
+        state_dir: None,
         displaced_patience: notarium_agent::agent::DISPLACED_PATIENCE,
+        stop_timeout: notarium_agent::agent::STOP_TIMEOUT,
     };
+    change(&mut options);
     let (stop, stopped) = oneshot::channel::<()>();
     let stopped = async move {
         let _ = stopped.await;

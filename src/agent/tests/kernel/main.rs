@@ -355,7 +355,7 @@ async fn a_missing_working_folder_is_named() {
 
 #[tokio::test]
 async fn a_kernel_that_never_answers_is_given_up() {
-    let options = LaunchOptions { launch_timeout: Duration::from_secs(2), ..LaunchOptions::default() };
+    let options = LaunchOptions { launch_timeout: Duration::from_secs(1), ..LaunchOptions::default() };
     let error = launch_error(&json!({"argv": ["/bin/sh", "-c", "echo hm; sleep 1000"]}), options).await;
     assert!(matches!(&error, LaunchError::Timeout { output_tail, .. } if output_tail == "hm"), "{error}");
 }

@@ -50,6 +50,8 @@ struct Inner {
     limits: Limits,
     /// Every this many commands of agents the store fails; 0: never.
     fails_every: u64,
+    /// Count of commands that the store has failed.
+    failed: u64,
     agent_commands: u64,
 }
 
@@ -88,6 +90,13 @@ impl FakeServer {
     /// Answers one of this many commands of agents with `unavailable`; half of these are applied all the same.
     pub fn fail_every(&self, commands: u64) {
         self.inner.lock().unwrap().fails_every = commands;
+    }
+
+    /// Waits until the store has failed so many commands.
+    pub async fn until_failed(&self, count: u64) {
+        while self.inner.lock().unwrap().failed < count {
+            tokio::task::yield_now().await;
+        }
     }
 
     pub fn limit(&self, change: impl FnOnce(&mut Limits)) {
@@ -312,6 +321,7 @@ impl Inner {
             return answer.clone();
         }
         let failure = self.failure(actor);
+        self.failed += u64::from(failure.is_some());
         if failure == Some(Failure::NotWritten) {
             return unavailable(message);
         }
