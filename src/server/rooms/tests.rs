@@ -54,8 +54,6 @@ fn command(id_: &str, body: &str) -> CommandMessage {
     CommandMessage::new(id_.parse().unwrap(), id(), RawJson::parse(body).unwrap())
 }
 
-/// Id of a command that makes the room's task panic.
-pub(super) const FAULT: &str = "planted-fault";
 const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
 const INSERT: &str = r#"{"InsertCell":{"cell_id":"a","cell_type":"code"}}"#;
 

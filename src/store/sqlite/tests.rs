@@ -25,9 +25,6 @@ impl Author {
     }
 }
 
-/// Id of a notebook that makes the writer panic.
-pub(super) const FAULT: &str = "planted-fault";
-
 async fn open_sqlite() -> (Sqlite, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     (Sqlite::open(folder.path()).await.unwrap(), folder)

@@ -169,7 +169,12 @@ impl GroupCommit {
     }
 
     /// Runs until all senders are dropped and every queued append is answered.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(self) {
+        self.run_with(Self::commit).await;
+    }
+
+    /// Runs with this way to commit a batch; a panic there ends the batch alone.
+    pub(super) async fn run_with(mut self, mut commit: impl AsyncFnMut(&mut Self, Vec<Queued>)) {
         let mut is_checkpointed = true;
         loop {
             let next = if is_checkpointed {
@@ -185,7 +190,7 @@ impl GroupCommit {
             // Lets senders that were just answered queue their next append.
             tokio::task::yield_now().await;
             let batch = self.fill(first);
-            if AssertUnwindSafe(self.commit(batch)).catch_unwind().await.is_err() {
+            if AssertUnwindSafe(commit(&mut self, batch)).catch_unwind().await.is_err() {
                 // Waiting senders learn that the outcome is unknown.
                 tracing::error!("a fault in the writer: it goes on with what is queued");
                 self.known.forget();
@@ -208,11 +213,9 @@ impl GroupCommit {
         batch
     }
 
-    async fn commit(&mut self, batch: Vec<Queued>) {
+    pub(super) async fn commit(&mut self, batch: Vec<Queued>) {
         let (appends, answers): (Vec<Append>, Vec<_>) =
             batch.into_iter().map(|queued| (queued.append, queued.answer)).unzip();
-        #[cfg(test)]
-        assert!(appends.iter().all(|append| append.notebook_id.as_str() != super::tests::FAULT), "a planted fault");
         let mut results: Vec<Result<(), AppendError>> = vec![Ok(()); appends.len()];
         let written = match is_gone(&self.path) {
             true => Err(gone(&self.path)),

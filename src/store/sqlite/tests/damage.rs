@@ -250,11 +250,19 @@ impl sqlx::error::DatabaseError for Code {
 
 #[tokio::test]
 async fn a_fault_in_the_writer_ends_one_batch() {
-    let (store, _folder) = open_sqlite().await;
+    let (mut store, _folder) = open_sqlite().await;
+    let (queue, queued) = mpsc::channel(MAX_QUEUED_APPENDS);
+    let writer = GroupCommit::new(store.writer.clone(), queued, store.path.clone(), store.health.clone());
+    let faulty = writer.run_with(async |writer: &mut GroupCommit, batch: Vec<Queued>| {
+        assert!(batch.iter().all(|queued| queued.append.notebook_id.as_str() != "faulty"), "a planted fault");
+        writer.commit(batch).await;
+    });
+    store.queue = queue;
+    std::mem::replace(&mut store.group_commit, tokio::spawn(faulty)).await.unwrap();
     let mut author = Author::new("nb");
     store.append(author.rename("before")).await.unwrap();
     for _ in 0..2 {
-        let failed = store.append(Author::new(FAULT).rename("x")).await;
+        let failed = store.append(Author::new("faulty").rename("x")).await;
         assert!(matches!(failed, Err(AppendError::Store(StoreError::Unknown { .. }))), "{failed:?}");
         store.append(author.rename("after")).await.unwrap();
     }
