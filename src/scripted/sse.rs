@@ -5,10 +5,9 @@ mod responses;
 use serde_json::{Value, json};
 
 use self::responses::response_events;
-use crate::RequestProtocol;
-use crate::StopReason;
 use crate::conversation::{RequestContent, signature};
 use crate::script::{ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage, fill, fill_json};
+use crate::{RequestProtocol, StopReason};
 
 const DEFAULT_PIECE_CHARACTERS: usize = 12;
 const BROKEN_JSON: &str = "{\"broken\": [1, ";

@@ -6,19 +6,15 @@ use std::sync::atomic::AtomicBool;
 
 use tokio::sync::Semaphore;
 
-use crate::agents::AgentLocks;
-use crate::agents::Agents;
-use crate::agents::kernel_questions::KernelAskService;
-use crate::agents::kernel_questions::KernelQuestions;
-use crate::agents::working_files::AgentTransfers;
-use crate::agents::working_files::FileService;
+use crate::agents::kernel_questions::{KernelAskService, KernelQuestions};
+use crate::agents::working_files::{AgentTransfers, FileService};
+use crate::agents::{AgentLocks, Agents};
 use crate::assistants::AssistantState;
 use crate::auth::Accounts;
 use crate::auth::oidc::Oidc;
 use crate::limits::connection_slots::ConnectionSlots;
 use crate::notebooks::Notebooks;
-use crate::notebooks::history::Checks;
-use crate::notebooks::history::StateTexts;
+use crate::notebooks::history::{Checks, StateTexts};
 use crate::rooms::Rooms;
 
 /// The server's parts, as handlers see them: state that they share.

@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::client_message::{KernelUsage, PresenceState, ProtocolRange};
 use crate::kernel_questions::{KernelAnswerMessage, KernelQuestionMessage};
-use crate::live::TurnActivity;
-use crate::live::{CommChange, OpenComm, SendCommMessage};
+use crate::live::{CommChange, OpenComm, SendCommMessage, TurnActivity};
 use crate::working_files::FileRequest;
 
 /// A message from server to client.

@@ -9,11 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::call::{Decoder, Dialect, IMAGE_LEFT_OUT, arguments_to_send};
 use super::capabilities::Capabilities;
-use super::error::CallContext;
-use super::error::ProviderError;
+use super::error::{CallContext, ProviderError};
 use super::message::{Block, Message, Request, SpeakerRole, Thinking, ToolCall, ToolDeclaration, ToolResult};
-use super::reply::Assembler;
-use super::reply::{StopReason, Usage};
+use super::reply::{Assembler, StopReason, Usage};
 use super::settings::Secret;
 
 const VERSION: &str = "2023-06-01";

@@ -11,11 +11,9 @@ use serde_json::{Map, Value, json};
 
 use super::call::{Decoder, Dialect};
 use super::capabilities::Capabilities;
-use super::error::CallContext;
-use super::error::ProviderError;
+use super::error::{CallContext, ProviderError};
 use super::message::{Block, Message, Request, SpeakerRole, ToolCall, ToolDeclaration, ToolResult};
-use super::reply::Assembler;
-use super::reply::{StopReason, Usage};
+use super::reply::{Assembler, StopReason, Usage};
 use super::settings::Secret;
 
 pub(super) struct ChatCompletions;

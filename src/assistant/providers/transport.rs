@@ -13,8 +13,7 @@ use reqwest::Response;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 
-use super::error::CallContext;
-use super::error::ProviderError;
+use super::error::{CallContext, ProviderError};
 
 notarium_core::with_defaults! {
     /// Limits of one attempt.

@@ -1,7 +1,6 @@
 //! A model's messages return unchanged to it through the record.
 
-use notarium_assistant::context::messages::LoadedAttachments;
-use notarium_assistant::context::messages::{STOPPED, recorded, sent};
+use notarium_assistant::context::messages::{LoadedAttachments, STOPPED, recorded, sent};
 use notarium_assistant::providers::{
     Block, CallArguments, Message, ModelReply, SpeakerRole, StopReason, Thinking, ToolCall, ToolResult,
 };

@@ -1,8 +1,7 @@
 //! Functions that users register: kept with the notebook, offered while their kernel lives, called through the gate.
 
 use crate::support::*;
-use notarium_core::tools::Executor;
-use notarium_core::tools::offered;
+use notarium_core::tools::{Executor, offered};
 use notarium_core::{Event, ExecutionSubject, Open, RejectionCode as Code, Risk, Target};
 
 fn function(name: &str, risk: &str) -> serde_json::Value {

@@ -4,9 +4,8 @@ use ruff_python_ast::{Expr, ExprAttribute, ExprCall, Stmt, StmtClassDef};
 use ruff_text_size::Ranged;
 
 use super::bindings::What;
-use super::builtins;
-use super::rules;
 use super::walk::{Checker, Found, Meaning, spoken};
+use super::{builtins, rules};
 use crate::DangerRule::*;
 use crate::known::{self, Attribute};
 use crate::{Danger, table};

@@ -13,12 +13,8 @@ use notarium_store::accounts::{
 };
 use ulid::Ulid;
 
-use super::Accounts;
-use super::AuthError;
-use super::Authenticated;
-use super::OneTimeToken;
-use super::TokenText;
 use super::sessions::{Minted, TokenRequest, mint};
+use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText};
 use crate::auth;
 
 /// Limit of live tokens per person, agents per person, links per notebook and workspaces per person.

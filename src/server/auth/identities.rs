@@ -6,11 +6,8 @@ use notarium_core::{Actor, UserId};
 use notarium_store::accounts::{AccountChange, AccountError, Identity, TokenKind, User};
 use ulid::Ulid;
 
-use super::Accounts;
-use super::AuthError;
-use super::Authenticated;
-use super::SignedIn;
 use super::sessions::ClientInfo;
+use super::{Accounts, AuthError, Authenticated, SignedIn};
 use crate::auth;
 
 /// Limit of linked identities per person.

@@ -10,8 +10,7 @@ use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt, stream};
 use notarium_core::{NotebookId, Operation};
 
-use crate::auth::Follow;
-use crate::auth::{Accounts, Authenticated};
+use crate::auth::{Accounts, Authenticated, Follow};
 use crate::http::problem::Problem;
 use crate::rooms::{ReadState, Rooms};
 

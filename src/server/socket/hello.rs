@@ -11,8 +11,7 @@ use serde::de::IgnoredAny;
 
 use crate::agents::AgentLock;
 use crate::app::App;
-use crate::auth::Follow;
-use crate::auth::{Accounts, AuthError, Authenticated};
+use crate::auth::{Accounts, AuthError, Authenticated, Follow};
 use crate::limits::clock::millis;
 
 /// Longest `hello.instance` of a runtime agent's process, in bytes.

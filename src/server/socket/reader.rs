@@ -15,20 +15,15 @@ use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::Raw;
 use super::dispatch::SocketConnection;
-use super::hello::fatal;
-use super::hello::parse;
-use super::hello::problem;
-use super::hello::{Named, agent_lock, let_in, refusal};
+use super::hello::{Named, agent_lock, fatal, let_in, parse, problem, refusal};
 use super::pulse::{Pulse, TimedReader};
 use super::writer::Replies;
 use crate::agents::frame;
 use crate::app::App;
-use crate::auth::Follow;
-use crate::auth::{AuthError, Authenticated};
+use crate::auth::{AuthError, Authenticated, Follow};
 use crate::http::guard::COMMAND_LINE;
 use crate::limits::clock::Window;
-use crate::limits::connection_slots::ConnectionSlot;
-use crate::limits::connection_slots::ReadBudget;
+use crate::limits::connection_slots::{ConnectionSlot, ReadBudget};
 use crate::rooms::Outbox;
 
 type Stream = WebSocketStream<Join<TimedReader<ReadHalf<Raw>>, Replies>>;

@@ -5,8 +5,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, SqlitePool};
 
 use super::rows::integer;
-use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, page};
-use crate::event_store::{bounded, words};
+use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, bounded, page, words};
 
 /// Writes the entry, unless a later one exists. Returns false if there is no such notebook.
 pub(super) async fn put(connection: &mut SqliteConnection, entry: &CatalogEntry) -> Result<bool, sqlx::Error> {

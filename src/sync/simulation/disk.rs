@@ -7,8 +7,7 @@ use notarium_core::{
 
 use notarium_core::reactive::{CodeNames, CodeText};
 
-use crate::io::Rendered;
-use crate::io::{AppendFailure, Input};
+use crate::io::{AppendFailure, Input, Rendered};
 use crate::replay::{Loaded, Replay};
 
 /// Renders the state for joining clients.

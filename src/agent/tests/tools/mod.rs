@@ -2,9 +2,8 @@
 
 use std::os::unix::fs::symlink;
 
-use notarium_core::kernel_tools;
 use notarium_core::tools::Tool;
-use notarium_core::{Execution, Recorded};
+use notarium_core::{Execution, Recorded, kernel_tools};
 use notarium_wire::kernel_tools::source;
 use serde_json::{Value, json};
 

@@ -5,8 +5,7 @@ use notarium_core::{Authority, DelegatedAuthority, InstanceId, RawJson, Rejectio
 use super::super::assistant::{Assistant, Step, Work};
 use super::*;
 use crate::decoded_command::DecodedCommand;
-use crate::io::ReadState;
-use crate::io::{Caller, Submission};
+use crate::io::{Caller, ReadState, Submission};
 
 /// Time after which a missing answer is considered lost.
 const LOST_AFTER_MS: Millis = 3_000;
