@@ -49,14 +49,16 @@ fn no_seed_breaks_a_promise() {
     }
 }
 
-/// Checks that the story of this seed reports the planted bug in one of these words. If the stories have changed, it names a
-/// seed that does.
+/// Returns true if the story of this seed reports the planted bug in one of these words.
+fn is_caught(fault: Fault, seed: u64, words: &[&str]) -> bool {
+    let violation = World::new(seed, Some(fault)).run().err();
+    violation.is_some_and(|violation| words.iter().any(|word| violation.contains(word)))
+}
+
+/// Checks that this seed catches the planted bug. If the stories have changed, the failure names a seed that does.
 fn assert_caught(fault: Fault, seed: u64, words: &[&str]) {
-    let is_caught_by = |seed: &u64| {
-        let violation = World::new(*seed, Some(fault)).run().err();
-        violation.is_some_and(|violation| words.iter().any(|word| violation.contains(word)))
-    };
-    assert!(is_caught_by(&seed), "{fault:?}: not by seed {seed}, but by {:?}", (0..2_000).find(is_caught_by));
+    let next = || (0..2_000).find(|seed| is_caught(fault, *seed, words));
+    assert!(is_caught(fault, seed, words), "{fault:?}: not by seed {seed}, but by {:?}", next());
 }
 
 #[test]
@@ -76,7 +78,8 @@ fn a_stale_fence_that_is_accepted_is_caught() {
 
 #[test]
 fn a_report_that_is_taken_before_the_one_that_is_missing_is_caught() {
-    assert_caught(Fault::AcceptGap, 0, &["line", "was printed"]);
+    // The rarest: hundreds of seeds.
+    assert!((0..2_000).any(|seed| is_caught(Fault::AcceptGap, seed, &["line", "was printed"])));
 }
 
 #[test]
