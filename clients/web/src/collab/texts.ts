@@ -196,8 +196,9 @@ export class Texts implements UnconfirmedTexts {
     const text = tracked.text.shown.toString();
     tracked.commandId = undefined;
     this.#steps.delete(cellId);
-    this.#show(tracked, tracked.text.drop());
+    // Before the editor drops the text, because that moves the caret.
     this.copied.tell({ cellId, text, reason, isForbidden });
+    this.#show(tracked, tracked.text.drop());
     this.#forget(cellId, tracked);
     this.changed.tell(cellId);
   }

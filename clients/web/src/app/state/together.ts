@@ -50,21 +50,21 @@ export class Together {
     const isMine = notebook.isEditing && notebook.current === cell_id;
     if (event.type === "CellDeleted" && isMine && before && !notebook.replica.isOwn(event))
       void this.#deleted(cell_id, before.source, event.actor);
-    if (this.#isMe(event.actor)) return;
+    // Guests of one link share an actor, so their own events are known by their commands.
+    if (this.#isMe(event.actor) || notebook.replica.isOwn(event)) return;
     const isTyped = notebook.texts.cells().includes(cell_id);
     const isWorthTelling = event.actor.kind === "assistant" || Date.now() - this.#returnedAt < RETURN_MS;
     if (event.type === "CellSourceEdited" && isTyped && isWorthTelling) void this.#merged(event, cell_id);
   }
 
   /** Text that did not reach a cell before its deletion, until its notice is shown. */
-  #unsent: { cell: string; text: string } | undefined;
+  #unsent: { cell: string; text: string; at: number } | undefined;
 
   /** Offers the deleted cell's full text, including keys typed until the person reacts. */
   async #deleted(cell_id: string, source: string, by?: Actor): Promise<void> {
     const notebook = this.#notebook;
-    const text = this.#unsent?.cell === cell_id ? this.#unsent.text : source;
+    const { text, at } = this.#unsent?.cell === cell_id ? this.#unsent : { text: source, at: this.#caretIn(cell_id, source) };
     this.#unsent = undefined;
-    const at = notebook.marked?.cell === cell_id ? Math.min(notebook.marked.to, text.length) : text.length;
     let kept = "";
     const whole = () => text.slice(0, at) + kept + text.slice(at);
     const toast = this.#keep(
@@ -76,6 +76,11 @@ export class Together {
       whole,
     );
     if (by) notebook.retoast(toast, { text: `${await this.#whoElse(by)} deleted the cell you were editing` });
+  }
+
+  #caretIn(cell: string, text: string): number {
+    const { marked } = this.#notebook;
+    return marked?.cell === cell ? Math.min(marked.to, text.length) : text.length;
   }
 
   /** A snapshot lacks the cell being edited, but not the author of its deletion. */
@@ -163,7 +168,7 @@ export class Together {
   #copied({ cellId: cell, text, reason }: Copy): void {
     const notebook = this.#notebook;
     const isBeingDeleted = notebook.isEditing && notebook.current === cell && reason.includes("deleted");
-    if (isBeingDeleted) return void (this.#unsent = { cell, text });
+    if (isBeingDeleted) return void (this.#unsent = { cell, text, at: this.#caretIn(cell, text) });
     const isDeleted = !this.#notebook.replica.document.cells.has(cell) || reason.includes("deleted");
     this.#notebook.toast({
       text: `${reason} Your unsaved text:`,

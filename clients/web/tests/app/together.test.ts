@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Focus } from "../../src/app/state/focus.ts";
+import type { Toast } from "../../src/app/state/notebook.ts";
+import { Together } from "../../src/app/state/together.ts";
+import { Person } from "../support/person.ts";
+import { ReferenceServer } from "../support/server.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal("localStorage", { getItem: () => null, setItem: () => undefined, removeItem: () => undefined });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+/** A person who edits cell “a”, at a page that shows toasts. */
+function setup(isMe: boolean) {
+  const server = new ReferenceServer();
+  const person = new Person(server, "ann");
+  const toasts: Toast[] = [];
+  const notebook = {
+    ...{ id: "nb", replica: person.replica, texts: person.texts, focus: new Focus(), toasts },
+    ...{ isEditing: true, current: "a", mayEdit: true, marked: { cell: "a", from: 0, to: 0 } },
+    session: { isMe: ({ id }: { id: string }) => isMe && id === "ann", nameOfActor: async ({ id }: { id: string }) => id },
+    toast: (toast: Omit<Toast, "id">) => (toasts.push({ ...toast, id: String(toasts.length) }), String(toasts.length - 1)),
+    retoast: (id: string, more: Partial<Toast>) => void Object.assign(toasts[Number(id)] ?? {}, more),
+  };
+  new Together(notebook as never);
+  person.net.deliverAll();
+  return { server, person, notebook, toasts };
+}
+
+test("keys after a deletion continue the text at the caret, also if its last letters had not reached the server", async () => {
+  const { server, person, notebook, toasts } = setup(true);
+  // As an editor does: its caret moves when text before it is dropped.
+  person.texts.open("a", (change) => (notebook.marked.to = change.mapPos(notebook.marked.to)));
+  person.type("a", " mine");
+  notebook.marked.to = "one\ntwo mine".length;
+  server.publish("bo", "CellDeleted", { cell_id: "a", cell: {} });
+  person.net.deliver("down");
+  await vi.advanceTimersByTimeAsync(0);
+  notebook.focus.strayed.tell(" and more");
+  expect(toasts).toMatchObject([{ text: "bo deleted the cell you were editing", copy: "one\ntwo mine and more" }]);
+});
+
+test.each([
+  ["of a guest, whose actor is that of the whole link,", false],
+  ["of a user", true],
+])("own events %s merge with nobody’s text after a reconnect", async (_who, isMe) => {
+  const { person, toasts, server } = setup(isMe);
+  person.net.cut();
+  person.type("a", " one");
+  await vi.advanceTimersByTimeAsync(500);
+  person.net.deliverAll();
+  person.type("a", " two");
+  person.type("a", " three");
+  person.net.deliverAll();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(server.source("a")).toBe("one\ntwo one two three");
+  expect(toasts).toEqual([]);
+});
