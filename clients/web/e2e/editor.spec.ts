@@ -1,6 +1,7 @@
 // Find and replace, editor settings, the outline, and the runs of a cell.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { recorded } from "./record.ts";
 import { expect, person, saved, test, write } from "./server.ts";
 
 async function notebook(page: Page, ...cells: string[]): Promise<void> {
@@ -83,6 +84,21 @@ test("comments and several carets by keys", async ({ browser, server }) => {
   await page.keyboard.press("Control+Home");
   await page.keyboard.press("Control+/");
   await expect(page.locator(".cm-line").first()).toHaveText("# x = 1");
+});
+
+test("Ctrl+Shift+Z redoes with Caps Lock too, where the key is a small z", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await notebook(page, "one = 1");
+  await page.locator(".cell .source").first().click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("\n");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("two = 2");
+  await page.keyboard.press("Control+z");
+  await recorded(server, page, "one = 1\n");
+  await page.keyboard.press("Control+Shift+z");
+  await recorded(server, page, "one = 1\ntwo = 2");
 });
 
 test("the outline leads to headings", async ({ browser, server }) => {

@@ -139,6 +139,13 @@ function undoing({ texts, cellId }: EditorOptions): Extension {
       { key: "Mod-Shift-z", run: redo, preventDefault: true },
       { key: "Mod-y", run: redo, preventDefault: true },
     ]),
+    // With Caps Lock, Shift gives a small “z”, for which the key map finds undo.
+    Prec.highest(
+      EditorView.domEventHandlers({
+        keydown: ({ key, ctrlKey, metaKey, altKey, shiftKey }, view) =>
+          key === "z" && shiftKey && (ctrlKey || metaKey) && !altKey ? redo(view) : false,
+      }),
+    ),
     // Undo from a browser menu or a phone's shake gesture.
     EditorView.domEventHandlers({
       beforeinput: ({ inputType }, view) => {
