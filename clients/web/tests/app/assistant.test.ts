@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { diffOf } from "../../src/app/cells/diff.ts";
 import { Review } from "../../src/app/state/review.ts";
-import { endOf, joined, resultsOf, saidOf } from "../../src/app/words/talk.ts";
+import { endOf, joined, resultsOf, saidOf, stateOf, withoutIds } from "../../src/app/words/talk.ts";
+import { reviewWords } from "../../src/app/words/toolWords.ts";
 import type { Cell, EventMessage, MessagePosted } from "../../src/protocol/messages.ts";
 
 const assistant = { kind: "assistant", for_user: "ann", conversation: "c1" };
@@ -100,4 +101,21 @@ test("the half of an answer that was stopped is marked, and a whole one is not",
   } as MessagePosted;
   expect(saidOf(posted)).toEqual({ id: "m", role: "assistant", blocks: posted.blocks, turn: "t1", isPartial: false });
   expect(saidOf({ ...posted, is_partial: true }).isPartial).toBe(true);
+});
+
+test("a call that only runs or deletes a cell is no change to it", () => {
+  expect(reviewWords(1, 0, [["execute_cell"]])).toBe("The assistant changed 1 cell, wants to run 1 cell");
+  expect(reviewWords(0, 0, [["delete_cell"], ["delete_cell"]])).toBe("The assistant wants to delete 2 cells");
+  expect(reviewWords(0, 1, [["modify_cell", "execute_cell"]])).toBe("The assistant deleted 1 cell, proposes changes to 1 cell");
+});
+
+test("questions are shown without the ids of cells", () => {
+  expect(withoutIds("Cell 4 (01M8D2PJ80MYKJ6HZ2PCR2WRMA) failed: f(01M8)")).toBe("Cell 4 failed: f(01M8)");
+  expect(withoutIds("f (01M8D2PJ80MYKJ6HZ2PCR2WRMA)")).toBe("f (01M8D2PJ80MYKJ6HZ2PCR2WRMA)");
+});
+
+test("a denied call reads as denied after a reload, when only its result is known", () => {
+  const state = (text: string, isError: boolean) => stateOf({ text, isError });
+  expect(state("A person said no: I need it", true)).toBe("Denied");
+  expect([state("NameError: x", true), state("A person said no.", false)]).toEqual(["Failed", ""]);
 });

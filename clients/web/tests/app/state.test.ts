@@ -151,3 +151,12 @@ test("a kernel's end is a sentence, and what its process wrote stands apart", ()
   expect(causeWords("idle", "")).toBe("idle for too long");
   expect(kernelEnd({ cause: "idle", detail: null })).toBe("The kernel was stopped because it was idle");
 });
+
+test("a cell that is gone is not deleted twice in words", () => {
+  const words = (type: string) => steps([event(type, { cell_id: "x" })], () => undefined)[0]?.words;
+  expect(["CellInserted", "CellSourceEdited", "CellDeleted"].map(words)).toEqual([
+    ["inserted a cell"],
+    ["edited a deleted cell"],
+    ["deleted a cell"],
+  ]);
+});

@@ -27,7 +27,7 @@ function kindOf(type: string): Kind | undefined {
 }
 
 /** Name of a cell, for steps that concern only one. */
-export type NameOf = (cell: string) => string;
+export type NameOf = (cell: string) => string | undefined;
 
 const WORDS: { [type in EventType | "TakenOver"]?: string } = {
   NotebookCreated: "created the notebook",
@@ -141,7 +141,10 @@ export function wordsOf(events: readonly EventMessage[], nameOf?: NameOf): strin
   return [...cells].map(([type, ids]) => {
     const { size } = ids;
     const [only] = ids;
-    const one = size === 1 && only !== undefined && nameOf ? nameOf(only) : "a cell";
+    const isOne = size === 1 && only !== undefined && nameOf !== undefined;
+    // A cell that is gone has no number; “deleted a deleted cell” would say it twice.
+    const isGone = type === "CellDeleted" || type === "CellInserted";
+    const one = (isOne ? nameOf(only) : undefined) ?? (isOne && !isGone ? "a deleted cell" : "a cell");
     if (type === IMPORTED) return `${undo}imported the outputs of ${size === 1 ? "a cell" : `${size} cells`}`;
     const words = wordOf(WORDS, type) ?? type;
     if (OF_CELLS.has(type)) return `${undo}${words} ${size === 1 ? one : `${size} cells`}`;

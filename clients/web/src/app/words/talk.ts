@@ -72,6 +72,13 @@ export function resultsOf(
   return results;
 }
 
+/** End of an earlier call, of which the page has only the result. */
+export function stateOf({ text, isError }: { text: string; isError: boolean }): string {
+  if (!isError) return "";
+  const known = { "A person said no": "Denied", "Taken back": "Withdrawn", "Nobody answered in time": "Expired" };
+  return Object.entries(known).find(([words]) => text.startsWith(words))?.[1] ?? "Failed";
+}
+
 /** Blocks of later protocol versions may be plain strings. */
 export function isObject(block: MessageBlock): boolean {
   return typeof block === "object";
@@ -91,3 +98,6 @@ export function saidOf(posted: MessagePosted): Said {
     isPartial: posted.is_partial ?? false,
   };
 }
+
+/** A question as people read it: the id of a cell, which only the model needs, is left out. */
+export const withoutIds = (text: string): string => text.replace(/\b([Cc]ell \d+) \([0-9A-Z]{26}\)/g, "$1");

@@ -103,3 +103,20 @@ export function parsedArguments(value: unknown): CallArguments | undefined {
     return undefined;
   }
 }
+
+/** Changes of a turn and its waiting calls: “The assistant changed 2 cells, wants to run 1 cell”. */
+export function reviewWords(changed: number, gone: number, waiting: readonly (readonly string[])[]): string {
+  const cells = (count: number) => (count === 1 ? "1 cell" : `${count} cells`);
+  const every = (...tools: string[]) => waiting.filter((each) => each.every((tool) => tools.includes(tool))).length;
+  const deleting = every("delete_cell");
+  const running = every("execute_cell", "execute_cell_async");
+  const proposed = waiting.length - deleting - running;
+  const parts = [
+    changed > 0 && `changed ${cells(changed)}`,
+    gone > 0 && `deleted ${cells(gone)}`,
+    proposed > 0 && `proposes changes to ${cells(proposed)}`,
+    deleting > 0 && `wants to delete ${cells(deleting)}`,
+    running > 0 && `wants to run ${cells(running)}`,
+  ].filter((part) => part !== false);
+  return `The assistant ${parts.join(", ")}`;
+}

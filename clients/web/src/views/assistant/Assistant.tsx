@@ -5,6 +5,7 @@ import { chooseModel, chosenModel } from "../../app/state/asking.ts";
 import { serverNow, useNow } from "../../app/session/clock.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
+import { withoutIds } from "../../app/words/talk.ts";
 import { clock } from "../../app/words/words.ts";
 import type { Attachment } from "../../protocol/messages.ts";
 import { newId } from "../../transport/ids.ts";
@@ -52,7 +53,7 @@ export function Assistant({ store }: { store: NotebookStore }) {
             {!document.conversations.has(conversation) && <option value={conversation}>New conversation</option>}
             {[...document.conversations].map(([id, each]) => (
               <option key={id} value={id}>
-                {each.title || "Conversation"}
+                {withoutIds(each.title) || "Conversation"}
                 {each.is_outside ? " (external)" : ""}
               </option>
             ))}

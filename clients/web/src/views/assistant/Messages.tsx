@@ -4,7 +4,7 @@ import { Menu } from "@base-ui/react/menu";
 import { useEffect, useMemo, useState } from "react";
 import { chosenModel, mayAsk } from "../../app/state/asking.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
-import { type CallEnd, type Said, endOf, isObject, joined, resultsOf, saidOf } from "../../app/words/talk.ts";
+import { type CallEnd, type Said, endOf, isObject, joined, resultsOf, saidOf, withoutIds } from "../../app/words/talk.ts";
 import { changing } from "../../app/state/assistants.ts";
 import { duration, plain } from "../../app/words/words.ts";
 import type { ActivityKind, MessageBlock, MessagePosted } from "../../protocol/messages.ts";
@@ -79,7 +79,11 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
         if ("text" in block)
           return (
             <div key={index} className="rendered">
-              {message.role === "assistant" ? <Answer store={store} text={block.text.text} /> : <Rendered text={block.text.text} />}
+              {message.role === "assistant" ? (
+                <Answer store={store} text={block.text.text} />
+              ) : (
+                <Rendered text={withoutIds(block.text.text)} />
+              )}
             </div>
           );
         // Opaque blocks are for the model only; results and attachments are shown with their call or below.

@@ -2,7 +2,7 @@
 import { Check, CircleHelp, LoaderCircle, ShieldQuestion, X } from "lucide-react";
 import { useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
-import type { CallEnd } from "../../app/words/talk.ts";
+import { type CallEnd, stateOf } from "../../app/words/talk.ts";
 import { callWords, parsedArguments } from "../../app/words/toolWords.ts";
 import { plain, wordOf } from "../../app/words/words.ts";
 import type { ToolCallPhase } from "../../protocol/messages.ts";
@@ -24,9 +24,7 @@ const PHASES = {
 export function ToolCallView({ store, call, result, end }: Props) {
   const [isOpen, setIsOpen] = useState(false);
   const phase = store.document.tool_calls.get(call.call_id)?.phase.phase;
-  const state = phase
-    ? (wordOf(PHASES, phase) ?? plain(phase))
-    : (end?.state ?? (result ? (result.isError ? "Failed" : "") : "Not run"));
+  const state = phase ? (wordOf(PHASES, phase) ?? plain(phase)) : (end?.state ?? (result ? stateOf(result) : "Not run"));
   const look = phase ? (phase === "waiting" ? "asks" : "open") : (end?.isBad ?? result?.isError ?? true) ? "bad" : "good";
   const known = parsedArguments(call.arguments);
   const cell = typeof known?.cell_id === "string" && store.document.cells.has(known.cell_id) ? known.cell_id : undefined;

@@ -4,6 +4,7 @@ import { Suspense, useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { confirmedTogether } from "../../app/state/assistants.ts";
 import { useTopics } from "../../app/state/topics.ts";
+import { reviewWords } from "../../app/words/toolWords.ts";
 import { confirming, useDecision } from "../assistant/useCall.ts";
 import { part } from "../../ui/parts.ts";
 
@@ -67,8 +68,8 @@ export function ReviewBar({ store }: { store: NotebookStore }) {
   useTopics(store, "review", "order", "assistants");
   const { review, proposals } = store;
   const changed = store.document.order.filter((id) => review.cells.has(id));
-  const proposed = store.document.order.filter((id) => proposals.has(id));
   const cells = store.document.order.filter((id) => review.cells.has(id) || proposals.has(id));
+  const waiting = [...proposals.values()].map((calls) => calls.map(([, call]) => call.function));
   const gone = [...review.cells].filter(([id, { kind }]) => kind === "deleted" && !store.document.cells.has(id));
   if (cells.length + gone.length === 0) return null;
   const at = cells.indexOf(store.current ?? "");
@@ -79,7 +80,7 @@ export function ReviewBar({ store }: { store: NotebookStore }) {
   return (
     <div className="review-bar" role="region" aria-label="The assistant’s changes">
       <Bot size={15} aria-hidden />
-      <span>{reviewWords(changed.length, gone.length, proposed.length)}</span>
+      <span>{reviewWords(changed.length, gone.length, waiting)}</span>
       {cells.length > 0 && (
         <span className="row tight">
           <button className="button bare icon" aria-label="Previous change" title="Previous change" onClick={() => walk(-1)}>
@@ -111,16 +112,6 @@ export function ReviewBar({ store }: { store: NotebookStore }) {
       )}
     </div>
   );
-}
-
-function reviewWords(changed: number, gone: number, proposed: number): string {
-  const cells = (count: number) => (count === 1 ? "1 cell" : `${count} cells`);
-  const parts = [
-    changed > 0 && `changed ${cells(changed)}`,
-    gone > 0 && `deleted ${gone}`,
-    proposed > 0 && `proposes changes to ${cells(proposed)}`,
-  ].filter((part) => part !== false);
-  return `The assistant ${parts.join(", ")}`;
 }
 
 /** Allows all calls that can be undone; other calls are decided one by one. */

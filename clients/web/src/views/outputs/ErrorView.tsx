@@ -55,7 +55,7 @@ function Fix({ store, run, words }: { store: NotebookStore; run: Execution | und
   const cell = [...document.latest].find(([, execution]) => document.executions.get(execution) === run)?.[0];
   if (run === undefined || cell === undefined || !mayAsk(store)) return null;
   const place = document.order.indexOf(cell) + 1;
-  const text = `Cell ${place} (${cell}) failed: ${words.slice(0, MOST_WORDS)}\nFind out why, and mend it.`;
+  const text = `Cell ${place} (${cell}) failed: ${words.slice(0, MOST_WORDS)}\nFind out why and fix it.`;
   const isBusy = document.turns.size > 0;
   return (
     <button

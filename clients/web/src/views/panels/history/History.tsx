@@ -50,7 +50,7 @@ function Timeline({ store }: { store: NotebookStore }) {
   const { version } = store.document;
   const at = store.past ?? version;
   const { order } = store.document;
-  const nameOf = (cell: string) => (order.includes(cell) ? `cell ${order.indexOf(cell) + 1}` : "a deleted cell");
+  const nameOf = (cell: string) => (order.includes(cell) ? `cell ${order.indexOf(cell) + 1}` : undefined);
   const every = steps(events, nameOf);
   const [filter, setFilter] = useState<Filter>({ who: undefined, kind: undefined });
   const all = every.filter((step) => passes(step, filter));
