@@ -196,7 +196,9 @@ export class Together {
       notebook.toast({
         text: "Your text from last time wasn’t saved:",
         copy: text,
-        action: { label: isThere ? "Insert into cell" : "Insert as cell", run: () => this.#putBack(cell, text) },
+        ...(notebook.mayEdit && {
+          action: { label: isThere ? "Insert into cell" : "Insert as cell", run: () => this.#putBack(cell, text) },
+        }),
       });
     }
   }

@@ -56,15 +56,19 @@ function Words({ store }: { store: NotebookStore }) {
         {unsent > 0 ? "Saving…" : "Saved"}
       </span>
     );
+  const retry = state.name === "waiting" ? ` · retrying in ${Math.max(0, Math.ceil((state.until - now) / 1_000))} s` : "";
   const kept = unsent > 0 ? ` · ${changeWords(unsent)}` : "";
   const words = {
-    waiting: `Offline · retrying in ${state.name === "waiting" ? Math.max(0, Math.ceil((state.until - now) / 1_000)) : 0} s`,
+    waiting: "Offline",
     refused: state.name === "refused" && state.code === "unsupported_protocol" ? "Reload needed" : "Signed out",
   }[state.name as string];
   return (
     <span className={words ? "connection bad" : "connection quiet"} title={"reason" in state ? state.reason : undefined}>
       {words ?? "Connecting…"}
-      {kept}
+      <span className="more">
+        {retry}
+        {kept}
+      </span>
     </span>
   );
 }

@@ -287,9 +287,7 @@ function Foot({ table, arrangement, arrange, wanted, setWanted, rows, copy, copi
       )}
       {rows.isAsking && <span className="quiet">Loading…</span>}
       {more}
-      <span className="grow" role="status">
-        {copied}
-      </span>
+      <span className="grow" />
       {(table.rows.length > 5 || rows.total > 5) && (
         <input
           className="filter"
@@ -313,6 +311,9 @@ function Foot({ table, arrangement, arrange, wanted, setWanted, rows, copy, copi
           <Copy size={14} aria-hidden />
         </Small>
         {children}
+        <span className="copied" role="status">
+          {copied}
+        </span>
       </span>
     </div>
   );
