@@ -3,7 +3,7 @@
 use notarium_core::{Actor, Role};
 use notarium_wire::{ActivityKind, TurnActivity};
 
-use super::unposted::{activity, call_model, calling, calling_in, text};
+use super::unposted::{act, activity, call_model, calling, calling_in, text};
 use super::*;
 
 fn follow(scene: &mut Scene, client: u64, identity: &Arc<Identity>) {
@@ -69,6 +69,7 @@ fn a_late_follower_gets_an_unfinished_answer_from_its_beginning() {
     scene.advance(1_000);
     assert_eq!(values(&mut scene, 1), ["1.0 !"]);
     scene.feed(activity(1, ActivityKind::AttemptFailed { cause: "cut".into() }));
+    act(&mut scene, r#"{"ReportModelCall":{"turn_id":"turn","failure":"unavailable"}}"#);
     call_model(&mut scene);
     scene.feed(text(2, 0, "Hi"));
     follow(&mut scene, 2, &user("anna"));

@@ -36,7 +36,7 @@ pub(super) fn calling_in(config: RoomConfig) -> Scene {
     scene
 }
 
-fn act(scene: &mut Scene, body: &str) {
+pub(super) fn act(scene: &mut Scene, body: &str) {
     let message = scene.message(body);
     scene.execute_message(&assistant(), message).unwrap();
 }
