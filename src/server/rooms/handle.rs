@@ -88,7 +88,11 @@ impl RoomHandle {
     }
 
     /// Sends to the room, or to the one that follows if it was unloaded.
-    fn send_through(&self, way: impl Fn(&Inbox) -> &mpsc::UnboundedSender<RoomMessage>, message: RoomMessage) {
+    pub(super) fn send_through(
+        &self,
+        way: impl Fn(&Inbox) -> &mpsc::UnboundedSender<RoomMessage>,
+        message: RoomMessage,
+    ) {
         if let Err(mpsc::error::SendError(message)) = way(&self.inbox).send(message)
             && message.outlives_the_room()
         {

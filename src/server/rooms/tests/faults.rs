@@ -1,5 +1,7 @@
 //! Faults of the program, planted in a room.
 
+use notarium_sync::Caller;
+
 use super::*;
 
 #[tokio::test]
@@ -16,7 +18,8 @@ async fn a_fault_ends_one_room_and_the_notebook_goes_on_in_another() {
     until(&mut receiver, |message| matches!(message, ServerMessage::Subscribed(_)).then_some(())).await;
     for number in 0..2 {
         // The room's task gives the answer to this reader, and panics. The command with it gets no answer.
-        room.send(Input::Read { identity: anna(), caller: Caller::new(|_| panic!("a planted fault")) });
+        let read = Input::Read { identity: anna(), caller: Caller::new(|_| panic!("a planted fault")) };
+        room.send_through(|inbox| &inbox.messages, read.into());
         let failed = room.run(command(&format!("with{number}"), INSERT)).await;
         assert_eq!(failed.unwrap_err().code, RejectionCode::Unavailable);
         // Commands sent before the next room opens are answered by that room.
