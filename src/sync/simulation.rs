@@ -78,8 +78,7 @@ fn a_stale_fence_that_is_accepted_is_caught() {
 
 #[test]
 fn a_report_that_is_taken_before_the_one_that_is_missing_is_caught() {
-    // The rarest: hundreds of seeds.
-    assert!((0..2_000).any(|seed| is_caught(Fault::AcceptGap, seed, &["line", "was printed"])));
+    assert_caught(Fault::AcceptGap, 432, &["line", "was printed"]);
 }
 
 #[test]
