@@ -52,7 +52,7 @@ compiled: rust
 	$(CARGO_TEST) --no-run
 
 # Each test is a process of its own with nextest, and the slow ones of all programs run side by side.
-CARGO_TEST = cargo $(if $(shell command -v cargo-nextest),nextest run --no-fail-fast,test --no-fail-fast) --workspace
+CARGO_TEST = cargo $(if $(shell command -v cargo-nextest),nextest run,test) --workspace
 
 web: $(PAGE) ## build the page that the server embeds
 
@@ -79,16 +79,16 @@ $(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
 	touch $@
 
 test-web-all: web deps $(PAGE_VENV)/.ready ## the page in a browser, with server, agent and kernel
-	cargo build --quiet --bin notarium
+	cargo build --quiet --workspace --bin notarium
 	chromium=$$(scripts/need-chromium) && $(BROWSER)
 
 test-web-smoke: web deps $(PAGE_VENV)/.ready ## two minutes' choice of the same
-	cargo build --quiet --bin notarium
+	cargo build --quiet --workspace --bin notarium
 	chromium=$$(scripts/need-chromium) && $(BROWSER) --grep @smoke
 
 # The same seed presses the same keys: NOTARIUM_MONKEY_SEED=… make monkey
 monkey: web deps $(PAGE_VENV)/.ready ## two people who press 2,000 keys at random in one notebook
-	cargo build --quiet --bin notarium
+	cargo build --quiet --workspace --bin notarium
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_MONKEY_KEYS=2000 && $(BROWSER) monkey
 
 $(PYTHON_VENV)/.ready: $(PYTHON_CLIENT)/requirements-dev.txt
@@ -99,7 +99,7 @@ $(PYTHON_VENV)/.ready: $(PYTHON_CLIENT)/requirements-dev.txt
 
 test-python: rust $(PYTHON_VENV)/.ready python-dist ## the Python client: types, golden files, a network that fails, a real server and kernel, the wheel
 	@scripts/need-postgresql >/dev/null || true
-	cargo build --quiet --bin notarium
+	cargo build --quiet --workspace --bin notarium
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/mypy
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/pyright --pythonpath $(CURDIR)/$(PYTHON_VENV)/bin/python
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/python -m pytest
@@ -118,11 +118,11 @@ bench-web: web deps $(PAGE_VENV)/.ready ## how fast the page is in Chromium, bes
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_BENCH=1 NOTARIUM_BINARY=$(CURDIR)/target/release/notarium && $(BROWSER) bench
 
 looks: web deps $(PAGE_VENV)/.ready ## the pictures that the screens are compared with, made anew: look at what git says has changed
-	cargo build --quiet --bin notarium
+	cargo build --quiet --workspace --bin notarium
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_BLESS=1 && $(BROWSER) looks
 
 pictures: web deps $(PAGE_VENV)/.ready ## the pictures of README.md, made anew
-	cargo build --quiet --bin notarium
+	cargo build --quiet --workspace --bin notarium
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_PICTURES=1 && $(BROWSER) pictures
 	test -d target/pictures-venv || $(PYTHON) -m venv target/pictures-venv
 	target/pictures-venv/bin/python -m pip install --quiet --disable-pip-version-check pillow
@@ -157,7 +157,7 @@ $(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
 	node tests/interop/text/generate.mjs 100000 1 > $@
 
 unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end to end
-	$(CARGO_TEST)
+	$(CARGO_TEST) --no-fail-fast
 	cargo test --workspace --doc --quiet
 
 interop: interop-files interop-runs interop-mcp interop-openapi interop-documents ## files, runs, outside assistants, generated clients and the documents' commands, with nbformat, nbclient, the MCP client and generators
@@ -169,19 +169,19 @@ interop-files: deps
 	$(VENV)/bin/python tests/interop/names/check.py target/debug/examples/names_of
 
 interop-runs: deps
-	cargo build --quiet
+	cargo build --quiet --workspace --bin notarium
 	$(VENV)/bin/python tests/interop/nbclient_compare.py target/debug/notarium $(NOTEBOOKS)
 
 interop-mcp: deps
-	cargo build --quiet
+	cargo build --quiet --workspace --bin notarium
 	$(VENV)/bin/python tests/interop/mcp/check.py target/debug/notarium --conformance
 
 interop-openapi: deps
-	cargo build --quiet
+	cargo build --quiet --workspace --bin notarium
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium
 
 interop-documents: rust $(PYTHON_VENV)/.ready
-	cargo build --quiet --bin notarium
+	cargo build --quiet --workspace --bin notarium
 	$(PYTHON_VENV)/bin/python tests/interop/documents/check.py target/debug/notarium
 
 target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
@@ -194,7 +194,7 @@ image-check: rust web ## what the Dockerfile does, without Docker: a release bui
 	scripts/docker-steps target/image --check
 
 soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, every route of REST, two monkeys in one notebook
-	cargo build --quiet
+	cargo build --quiet --workspace --bin notarium
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium --schemathesis target/schemathesis-venv/bin/schemathesis
 	NOTARIUM_GATE_STEPS=1000000 cargo test --profile soak -p notarium-core --test suite tool_calls_property
 	NOTARIUM_SEEDS=5000 cargo test --profile soak -p notarium-sync simulation
