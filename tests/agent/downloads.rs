@@ -22,7 +22,7 @@ async fn read_by_all(fixture: &Fixture, path: &str) -> (Vec<usize>, u64) {
     let before = status_kib(server, "VmRSS:");
     let url = format!("http://{}{path}", fixture.address().trim_start_matches("http://"));
     let read = || {
-        let request = reqwest::Client::new().request(Method::GET, &url).bearer_auth(fixture.session());
+        let request = crate::support::client().request(Method::GET, &url).bearer_auth(fixture.session());
         tokio::spawn(async move {
             let mut response = request.send().await.unwrap().error_for_status().unwrap();
             let mut bytes = 0;
@@ -42,7 +42,7 @@ async fn read_by_all(fixture: &Fixture, path: &str) -> (Vec<usize>, u64) {
 
 async fn import(fixture: &Fixture, id: &str, file: &Value) {
     let url = format!("http://{}/api/import?id={id}", fixture.address().trim_start_matches("http://"));
-    let import = reqwest::Client::new().post(&url).bearer_auth(fixture.session()).body(file.to_string());
+    let import = crate::support::client().post(&url).bearer_auth(fixture.session()).body(file.to_string());
     import.send().await.unwrap().error_for_status().unwrap();
 }
 

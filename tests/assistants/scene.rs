@@ -274,7 +274,7 @@ impl Scene {
             true => format!("http://{}{path}", self.fixture.address()),
             false => format!("http://{}/api/notebooks/{}/{path}", self.fixture.address(), self.ada.notebook()),
         };
-        reqwest::Client::new().request(method, address).bearer_auth(self.fixture.session())
+        crate::support::client().request(method, address).bearer_auth(self.fixture.session())
     }
 
     /// Returns the JSON at this path.

@@ -52,7 +52,7 @@ impl<'a> Outside<'a> {
 
     async fn send(&self, message: &Value) -> reqwest::Response {
         let address = format!("http://{}/mcp", self.scene.fixture.address());
-        let mut request = reqwest::Client::new().post(address).bearer_auth(&self.token).json(message);
+        let mut request = crate::support::client().post(address).bearer_auth(&self.token).json(message);
         request = request.header("accept", "application/json, text/event-stream");
         if !self.session.is_empty() {
             request = request.header("mcp-session-id", &self.session);

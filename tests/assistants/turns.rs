@@ -275,7 +275,7 @@ async fn the_chat_streams_what_the_driver_does_and_shows_no_key() {
     let scene = Scene::start(script(&rules)).await;
     let address = format!("http://{}/api/notebooks/{}/chat", scene.fixture.address(), scene.ada.notebook());
     let ask = async |text: &str| {
-        let request = reqwest::Client::new().post(&address).bearer_auth(scene.fixture.session());
+        let request = crate::support::client().post(&address).bearer_auth(scene.fixture.session());
         request.json(&json!({"text": text})).send().await.unwrap().text().await.unwrap()
     };
     let told = ask("add a cell").await;

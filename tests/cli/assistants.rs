@@ -215,7 +215,7 @@ async fn where_nothing_that_is_stored_confirms_the_password_is_asked_once_per_te
     }
     let hash = world.run(&["confirm", nb, "--json"]).await.json()[0]["arguments_hash"].clone();
     let confirm = format!("{}/api/notebooks/{nb}/calls/one/confirm", world.url());
-    let request = reqwest::Client::new().post(confirm).bearer_auth(world.token());
+    let request = crate::support::client().post(confirm).bearer_auth(world.token());
     let stolen = request.json(&json!({"arguments_hash": hash})).send().await.unwrap();
     assert_eq!(stolen.status(), 403, "{}", stolen.text().await.unwrap());
     let elsewhere = world.run(&["confirm", nb, "--deny", "one"]).await.fails(1);

@@ -24,7 +24,7 @@ impl World {
     }
 
     async fn get(&self, path: &str) -> reqwest::Response {
-        let request = reqwest::Client::new().get(format!("{}{path}", self.url())).bearer_auth(self.token());
+        let request = crate::support::client().get(format!("{}{path}", self.url())).bearer_auth(self.token());
         request.send().await.unwrap().error_for_status().unwrap()
     }
 }

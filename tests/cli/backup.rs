@@ -19,7 +19,7 @@ async fn a_running_server_is_backed_up_under_writes_and_the_copy_starts_and_veri
 
     let (url, token) = (format!("{}/api/notebooks/{notebook}/commands", world.url()), world.token());
     let writing = tokio::spawn(async move {
-        let http = reqwest::Client::new();
+        let http = crate::support::client();
         loop {
             let body = json!({"body": {"InsertCell": {"cell_type": "code", "source": "y".repeat(2_000)}}});
             let request = http.request(Method::POST, &url).bearer_auth(&token).json(&body);

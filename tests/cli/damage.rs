@@ -77,7 +77,7 @@ async fn a_damaged_or_missing_blob_is_named_and_a_right_upload_mends_it() {
         world.run(&["fork", &notebook, "--without-outputs"]).await.ok();
 
         let url = format!("{}/api/notebooks/{notebook}/blobs/{sha256}", world.url());
-        let http = reqwest::Client::new();
+        let http = crate::support::client();
         let refused = http.get(&url).bearer_auth(world.token()).send().await.unwrap();
         assert_eq!(refused.status().as_u16(), if damage.is_some() { 500 } else { 404 });
         let stored = http.put(&url).bearer_auth(world.token()).body(bytes.clone()).send().await.unwrap();
@@ -140,7 +140,7 @@ async fn a_notebook_with_a_damaged_event_is_shown_as_it_was_before_it() {
         assert_eq!(world.run(&["log", &notebook, "--since", "0", "--limit", "2"]).await.ok().lines().count(), 2);
         let proof = world.run(&["verify", &notebook]).await.fails(1);
         assert!(proof.contains(place) && proof.contains("proven up to version 2"), "{proof}");
-        let answer = reqwest::Client::new()
+        let answer = crate::support::client()
             .get(format!("{}/api/notebooks/{notebook}/verify", world.url()))
             .bearer_auth(world.token());
         let answer: serde_json::Value = answer.send().await.unwrap().json().await.unwrap();
@@ -157,7 +157,7 @@ async fn readyz_says_while_nothing_can_be_written() {
     let world = &scene.world;
     let (notebook, cell) = world.notebook("Full", "x = 1").await;
     let (database, away) = (scene.data.path().join("notarium.db"), scene.data.path().join("away"));
-    let ready = async || reqwest::get(format!("{}/readyz", world.url())).await.unwrap();
+    let ready = async || crate::support::client().get(format!("{}/readyz", world.url())).send().await.unwrap();
     assert_eq!(ready().await.json::<serde_json::Value>().await.unwrap()["status"], "ok");
     std::fs::rename(&database, &away).unwrap();
     let refused = world.run(&["edit", &notebook, &cell, "--source", "y = 2"]).await.fails(1);

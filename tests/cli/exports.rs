@@ -34,7 +34,7 @@ async fn a_notebook_is_exported_as_a_page_as_markdown_and_as_python_alike_by_eve
         }
         assert_eq!(world.run(&["export", "Sea", "--format", ending]).await.ok().trim_end(), file.trim_end());
         let url = format!("{}/api/notebooks/{notebook}/export?format={ending}", world.url());
-        let answer = reqwest::Client::new().get(&url).bearer_auth(world.token()).send().await.unwrap();
+        let answer = crate::support::client().get(&url).bearer_auth(world.token()).send().await.unwrap();
         let policy = answer.headers()["content-security-policy"].to_str().unwrap().to_owned();
         assert!(policy.starts_with("sandbox; default-src 'none'"), "{policy}");
         assert!(answer.headers()["content-disposition"].to_str().unwrap().contains(&format!("Sea.{ending}")));

@@ -91,7 +91,7 @@ async fn the_run_after_a_lost_kernel_says_that_its_variables_are_gone() {
     // Only the run is given up, without an end of the kernel, so the loss is not recorded yet.
     let run = world.run(&["runs", "Lost", "--json"]).await.json()[0]["id"].as_str().unwrap().to_owned();
     let address = format!("{}/api/notebooks/{notebook}/runs/{run}/give-up", world.url());
-    let given_up = reqwest::Client::new().post(address).bearer_auth(world.token()).send().await.unwrap();
+    let given_up = crate::support::client().post(address).bearer_auth(world.token()).send().await.unwrap();
     given_up.error_for_status().unwrap();
     assert_eq!(ended(running).await.code, 1);
     let other = EchoAgent::start(&world.url(), &world.run(&["agent-token", "new", "--all"]).await.ok()).await;
@@ -161,7 +161,7 @@ async fn code_that_asks_where_nobody_answers_fails_with_a_sentence() {
     };
     agent.abort();
     // The echo agent does not interrupt a run that asks for input, so a person gives it up.
-    let http = reqwest::Client::new();
+    let http = crate::support::client();
     let address = format!(
         "{}/api/notebooks/{}/runs/{run}/give-up",
         world.url(),

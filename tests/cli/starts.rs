@@ -17,7 +17,7 @@ async fn serve(world: &World, options: &[&str]) -> (Child, Lines<tokio::process:
 
 /// Tries to sign in with a wrong token, through a proxy on this machine; returns the status.
 async fn attempt(url: &str, forwarded_for: &str) -> u16 {
-    let request = reqwest::Client::new().post(format!("{url}/api/session")).header("x-forwarded-for", forwarded_for);
+    let request = crate::support::client().post(format!("{url}/api/session")).header("x-forwarded-for", forwarded_for);
     request.json(&json!({"token": "nothing"})).send().await.unwrap().status().as_u16()
 }
 
@@ -68,7 +68,7 @@ async fn a_link_opens_a_browser_once_and_leads_to_a_notebook() {
     assert_eq!((address, place), (world.url().as_str(), format!("notebook={notebook}").as_str()));
     assert!(token.starts_with("nt_link_") && token != world.token(), "{token}");
     let open = async |token: &str| {
-        let request = reqwest::Client::new().post(format!("{}/api/session", world.url()));
+        let request = crate::support::client().post(format!("{}/api/session", world.url()));
         let answer = request.json(&json!({"token": token})).send().await.unwrap();
         (answer.status().as_u16(), answer.json::<Value>().await.unwrap())
     };

@@ -15,7 +15,7 @@ struct Outside {
 
 impl Outside {
     async fn enter(url: &str, person: &str) -> Self {
-        let http = reqwest::Client::new();
+        let http = crate::support::client();
         let new = json!({"label": "outside", "scopes": ["read", "edit", "run"]});
         let made = http.post(format!("{url}/api/tokens")).bearer_auth(person).json(&new).send().await.unwrap();
         let made: Value = made.error_for_status().unwrap().json().await.unwrap();

@@ -34,7 +34,8 @@ async fn following(server: &TestServer, cells: u64) -> TestClient {
 }
 
 async fn differences(server: &TestServer) -> String {
-    let metrics = reqwest::get(format!("{}/metrics", server.url())).await.unwrap().text().await.unwrap();
+    let metrics =
+        crate::support::client().get(format!("{}/metrics", server.url())).send().await.unwrap().text().await.unwrap();
     let line = metrics.lines().find(|line| line.starts_with("notarium_check_differences_total ")).unwrap();
     assert!(metrics.contains("notarium_checks_total "), "{metrics}");
     line.rsplit(' ').next().unwrap().to_owned()

@@ -46,7 +46,7 @@ impl Provider {
     /// Sets the claims of a person.
     pub async fn knows(&self, subject: &str, claims: Value) {
         let url = format!("{}/users/{subject}", self.issuer);
-        let answer = reqwest::Client::new().put(url).json(&claims).send().await.unwrap();
+        let answer = crate::support::client().put(url).json(&claims).send().await.unwrap();
         assert!(answer.status().is_success(), "{}", answer.text().await.unwrap());
     }
 
@@ -140,7 +140,7 @@ impl Browser {
 }
 
 async fn answered(url: &str, form: &str) -> Back {
-    let client = reqwest::Client::builder().redirect(Policy::none()).build().unwrap();
+    let client = crate::support::client_builder().redirect(Policy::none()).build().unwrap();
     let request = client.post(url).header("content-type", "application/x-www-form-urlencoded").body(form.to_owned());
     let answer = request.send().await.unwrap();
     let status = answer.status();

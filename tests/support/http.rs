@@ -49,9 +49,19 @@ impl Answer {
     }
 }
 
+/// Builder of an HTTP client, with cryptography: a test that has started nothing of the product has none yet.
+pub fn client_builder() -> reqwest::ClientBuilder {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+}
+
+pub fn client() -> reqwest::Client {
+    client_builder().build().unwrap()
+}
+
 impl Http {
     pub fn new(url: String, token: Option<String>) -> Self {
-        Self { client: reqwest::Client::new(), url, token }
+        Self { client: client(), url, token }
     }
 
     pub fn without_token(&self) -> Self {

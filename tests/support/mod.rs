@@ -8,7 +8,7 @@ mod server;
 pub mod terminal;
 
 pub use client::{Replica, TestClient};
-pub use http::{Answer, Http};
+pub use http::{Answer, Http, client, client_builder};
 pub use server::{Person, TestServer};
 
 use std::time::Duration;

@@ -193,7 +193,7 @@ impl Fixture {
         let url = server.line_with(" on ").await;
         server.line_with("Nobody has signed in").await;
         let owner = server.line_with("").await;
-        let http = reqwest::Client::new();
+        let http = crate::support::client();
         let session = post(
             &http,
             &format!("{url}/api/session"),
@@ -444,7 +444,7 @@ impl Visitor {
         let parts: Vec<_> = outputs.iter().flat_map(|output| &output.blobs).collect();
         let overflow = parts.iter().find(|part| part.pointer.ends_with("/overflow")).expect("an overflow is kept");
         let address = format!("{}/api/notebooks/{}/blobs/{}", self.url, self.notebook, overflow.sha256);
-        let answer = reqwest::Client::new().get(address).bearer_auth(&self.token).send().await.unwrap();
+        let answer = crate::support::client().get(address).bearer_auth(&self.token).send().await.unwrap();
         let kept = answer.error_for_status().unwrap().bytes().await.unwrap();
         assert_eq!(kept.len() as u64, overflow.size_bytes);
         (inline as u64 + parts.iter().map(|part| part.size_bytes).sum::<u64>(), kept.into())
@@ -453,7 +453,7 @@ impl Visitor {
     /// Returns the execution from the record. Versions must be gapless, as `Execution::replay` gets them from the log.
     async fn record(&self, id: &ExecutionId) -> Execution {
         let address = format!("{}/api/notebooks/{}/events", self.url, self.notebook);
-        let request = reqwest::Client::new().get(address).bearer_auth(&self.token);
+        let request = crate::support::client().get(address).bearer_auth(&self.token);
         let lines = request.header("accept", "application/x-ndjson").send().await.unwrap().text().await.unwrap();
         let stored: Vec<notarium_core::Stored> =
             lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
