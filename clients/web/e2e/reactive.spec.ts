@@ -80,7 +80,7 @@ test("circles, doubles, what failed before it and unknown names are said on thei
 
   // The refusal names cells by number, not by id.
   await cell(page, "right-cell").getByRole("button", { name: "Run", exact: true }).click();
-  await expect(page.locator(".toasts")).toContainText("Nothing was run: cells read from each other in a circle, cell");
+  await expect(page.locator(".toasts")).toContainText("Nothing ran: circular dependency (cell 6 → cell 5 → cell 6)");
   await expect(page.locator(".toasts")).not.toContainText("-cell");
 
   await cell(page, "fails-cell").getByRole("button", { name: "Run", exact: true }).click();
