@@ -38,7 +38,7 @@ example: rust web ## a notebook of everything: PostgreSQL, DuckDB, a function th
 test: ## every check that CI runs; one that fails does not hide the others
 	@scripts/lanes installed
 	@scripts/lanes compiled
-	@scripts/lanes "lint unit interop" "test-web-all test-web test-python"
+	@scripts/lanes "lint unit" "test-web test-python interop test-web-smoke"
 
 check: ## the quick part of `test`, some minutes: lints, unit tests, order in the sources, 20 seeds, the page's own tests
 	@scripts/lanes "lint" "test-web"
@@ -163,9 +163,9 @@ unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end t
 interop: interop-files interop-runs interop-mcp interop-openapi interop-documents ## files, runs, outside assistants, generated clients and the documents' commands, with nbformat, nbclient, the MCP client and generators
 
 interop-files: deps
-	cargo build --quiet --example ipynb_roundtrip -p notarium-wire
+	cargo build --quiet --workspace --example ipynb_roundtrip
 	$(VENV)/bin/python tests/interop/ipynb/check.py --cases 500
-	cargo build --quiet --example names_of -p notarium-judge
+	cargo build --quiet --workspace --example names_of
 	$(VENV)/bin/python tests/interop/names/check.py target/debug/examples/names_of
 
 interop-runs: deps
