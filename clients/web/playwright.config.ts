@@ -5,14 +5,12 @@ const executablePath = process.env.NOTARIUM_CHROMIUM ?? "/usr/bin/chromium";
 
 /** Factor of all timeouts, for busy machines. */
 const patience = Number(process.env.NOTARIUM_PATIENCE ?? 1);
-/** Files of tests that run at the same time, each with a server, an agent and a browser of its own. */
-const workers = Number(process.env.NOTARIUM_WORKERS ?? 1);
 
 export default defineConfig({
   testDir: "e2e",
   timeout: 180_000 * patience,
   expect: { timeout: 20_000 * patience },
-  workers,
+  workers: 1,
   updateSnapshots: process.env.NOTARIUM_BLESS ? "changed" : "missing",
   snapshotPathTemplate: "{testDir}/looks/{arg}{ext}",
   reporter: "list",

@@ -325,7 +325,7 @@ impl Room {
 
     /// Sends the position from which an in-process subscriber gets everything.
     pub(super) fn send_position(&mut self, cycle: &mut Cycle, client: ClientId) {
-        // What waits to be sent is in `activity` too.
+        // Sent first: the position below carries the same activity, and a follower is not to get it twice.
         self.send_activity(cycle);
         if let Some(subscriber) = self.subscribers.get_mut(&client) {
             (subscriber.is_lagging, subscriber.joined_at) = (false, self.committed);
