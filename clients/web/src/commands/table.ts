@@ -70,6 +70,12 @@ function heading(store: NotebookStore, level: number): void {
   void store.send({ Batch: { commands: [replace, { ChangeCellType: { cell_id, cell_type: "markdown" } }] } });
 }
 
+/** Opens the editor. Without the right to edit it can be read and copied from. */
+function edit(store: NotebookStore): void {
+  store.select(store.current, { edit: true });
+  if (!store.mayEdit) store.together.refuse("edit");
+}
+
 function selectTo(store: NotebookStore, cell: string | undefined): void {
   if (cell !== undefined) store.select(cell, { extend: true });
 }
@@ -164,7 +170,7 @@ export const actions: Action[] = [
   },
   { id: "kernel", title: "Kernel details", run: () => page.kernel?.() },
   { id: "stop-all", title: "Stop all runs", needs: "run", run: (store) => void store.send({ StopAll: {} }) },
-  { id: "edit", title: "Edit cell", keys: ["Enter"], run: (store) => store.select(store.current, { edit: true }) },
+  { id: "edit", title: "Edit cell", keys: ["Enter"], run: edit },
   { id: "up", title: "Cell above", keys: ["ArrowUp", "k"], run: (store) => store.select(store.neighbour(-1)) },
   { id: "down", title: "Cell below", keys: ["ArrowDown", "j"], run: (store) => store.select(store.neighbour(1)) },
   {
@@ -396,6 +402,11 @@ export const actions: Action[] = [
 export function isAllowed(action: Action, store: NotebookStore): boolean {
   const rights = { edit: store.mayEdit, run: store.mayRun, comment: store.mayConverse };
   return action.needs === undefined || rights[action.needs];
+}
+
+/** Says why an action that is not allowed does nothing. */
+export function refuse({ needs }: Action, store: NotebookStore): void {
+  if (needs !== undefined) store.together.refuse(needs === "comment" ? "converse" : needs);
 }
 
 export const isMac = typeof navigator !== "undefined" && /Mac|iP(hone|ad)/.test(navigator.platform);

@@ -66,6 +66,8 @@ export interface EditorOptions {
   ask: Ask;
   /** Table schemas for an SQL cell. */
   tables: Tables;
+  /** Called when the person would change the text of an editor that is read-only. */
+  unwritable: () => void;
   /** Called with the length of text that is too long for a cell. */
   refused: (bytes: number, most: number) => void;
   /** The server's limit of a source: longer text would be refused and returned as a copy. */
@@ -130,8 +132,12 @@ function lastChanged(changes: ChangeSet): number | undefined {
 const stepping = new WeakMap<EditorView, (kind: UndoKind) => void>();
 
 /** Undo and redo of the cell, instead of the editor's history: see collab/undo.ts. */
-function undoing({ texts, cellId }: EditorOptions): Extension {
-  const step = (kind: UndoKind) => (view: EditorView) => (view.state.readOnly || texts.step(cellId, kind), true);
+function undoing({ texts, cellId, unwritable }: EditorOptions): Extension {
+  const step = (kind: UndoKind) => (view: EditorView) => {
+    if (view.state.readOnly) unwritable();
+    else texts.step(cellId, kind);
+    return true;
+  };
   const [undo, redo] = [step("undo"), step("redo")];
   return [
     keymap.of([
@@ -154,6 +160,15 @@ function undoing({ texts, cellId }: EditorOptions): Extension {
       },
     }),
   ];
+}
+
+/** Says why keys change nothing in an editor that is read-only. */
+function refusing({ unwritable }: EditorOptions): Extension {
+  const refuse = (_event: Event, { state }: EditorView) => {
+    if (state.readOnly) unwritable();
+    return state.readOnly;
+  };
+  return EditorView.domEventHandlers({ beforeinput: refuse, paste: refuse, cut: (event, view) => void refuse(event, view) });
 }
 
 function wraps({ type, settings }: EditorOptions): Extension {
@@ -194,6 +209,7 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     indentUnit.of(settings.indent === "tab" ? "\t" : " ".repeat(Number(settings.indent))),
     EditorState.tabSize.of(settings.indent === "tab" ? 4 : Number(settings.indent)),
     placeholder(PLACEHOLDERS[type] ?? ""),
+    refusing(options),
     undoing(options),
     drawSelection(),
     rectangularSelection(),

@@ -4,6 +4,7 @@ import type { Copy } from "../../collab/texts.ts";
 import { takeDrafts } from "../session/drafts.ts";
 import type { Edits } from "./edits.ts";
 import type { OpenNotebook, Rights, Selection, Toast, Toasts, Typing } from "./notebook.ts";
+import { type Tried, missingWords } from "./rights.ts";
 import { kindOf } from "../words/words.ts";
 
 /** Changes that arrive this soon after a reconnect were made while offline. */
@@ -164,6 +165,22 @@ export class Together {
     const toast = notebook.toast({ text, isError: true, ...(all.length > 0 && { copy: named.join("\n\n") }) });
     this.#lost = { toast, texts: all };
   }
+
+  /** Says once that the person may not do what a key would have done; again only after a while. */
+  refuse(tried: Tried): void {
+    const { replica, toasts } = this.#notebook;
+    const words = replica.document.archived
+      ? "This notebook is archived. Unarchive it first."
+      : replica.isReadOnly
+        ? "This notebook is read-only."
+        : missingWords(replica.role, tried);
+    const isTold = words === this.#refused.words && Date.now() - this.#refused.at < QUIET_MS;
+    if (words === undefined || isTold || toasts.some(({ id }) => id === this.#lost.toast)) return;
+    this.#refused = { words, at: Date.now() };
+    this.#notebook.toast({ text: words });
+  }
+
+  #refused = { words: "", at: 0 };
 
   #copied({ cellId: cell, text, reason }: Copy): void {
     const notebook = this.#notebook;

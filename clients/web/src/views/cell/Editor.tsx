@@ -6,7 +6,7 @@ import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { hueOf, kindOf } from "../../app/words/words.ts";
 import { keysOf } from "../../commands/keys.ts";
-import { actions, editorKey, isAllowed, page } from "../../commands/table.ts";
+import { actions, editorKey, isAllowed, page, refuse } from "../../commands/table.ts";
 import { commands } from "../../editor/completion.ts";
 import { type CellEditor, createEditor, escapeIn } from "../../editor/mount.ts";
 import { showAuthors } from "../../editor/authors.ts";
@@ -50,6 +50,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
       ask: async (kind, code, cursor) =>
         store.mayRun ? store.questions.ask({ ...(type === "code" && { cell_id: id }), code, cursor, kind }) : undefined,
       tables: (connection) => store.schemas.tables(connection),
+      unwritable: () => store.together.refuse("edit"),
       refused: (bytes, most) => store.toast({ text: tooLong(bytes, most), isError: true }),
       mostBytes: () => store.session.connection.limits.max_source_bytes,
       moved: (anchor, head, typed) => {
@@ -179,6 +180,7 @@ function keys(store: NotebookStore, id: string): KeyBinding[] {
       run: (view: EditorView) => {
         if (action.inEditor) return commands[action.inEditor](view);
         if (isAllowed(action, store)) action.run(store);
+        else refuse(action, store);
         return true;
       },
     })),

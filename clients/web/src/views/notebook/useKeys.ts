@@ -5,7 +5,7 @@ import type { Press } from "../../app/state/ahead.ts";
 import { CELLS_MIME, kept, pasted, toNbformat } from "../../app/cells/clipboard.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { keysOf, latinKey, onKeysChanged, ownKeys } from "../../commands/keys.ts";
-import { actions, isAllowed } from "../../commands/table.ts";
+import { actions, isAllowed, refuse } from "../../commands/table.ts";
 import { isInEditor, pastedFiles } from "../cell/fileDrop.ts";
 
 /** Actions whose shortcuts also work in input fields. */
@@ -57,6 +57,7 @@ export function useKeys(store: NotebookStore): void {
       // Selected text uses the browser's own copy.
       if (!isOurs(event) || getSelection()?.isCollapsed === false || store.selected.length === 0) return;
       const isCut = event.type === "cut" && store.mayEdit;
+      if (event.type === "cut" && !isCut) store.together.refuse("edit");
       store.edits.copy();
       if (isCut) store.edits.delete(store.selected);
       event.clipboardData?.setData(CELLS_MIME, toNbformat(kept()));
@@ -69,7 +70,8 @@ export function useKeys(store: NotebookStore): void {
       event.preventDefault();
     };
     const paste = (event: ClipboardEvent) => {
-      if (!isOurs(event) || !store.mayEdit) return;
+      if (!isOurs(event)) return;
+      if (!store.mayEdit) return store.together.refuse("edit");
       event.preventDefault();
       store.edits.paste(pasted(event.clipboardData));
     };
@@ -89,7 +91,8 @@ function bindings(store: NotebookStore, only?: ReadonlySet<string>): Record<stri
   const all = actions.flatMap((action) => {
     if (action.inEditor || action.isOfEditor || only?.has(action.id) === false) return [];
     const run = (event: KeyboardEvent) => {
-      if (!isAllowed(action, store) || (action.once && event.repeat)) return;
+      if (!isAllowed(action, store)) return refuse(action, store);
+      if (action.once && event.repeat) return;
       event.preventDefault();
       action.run(store);
     };
@@ -116,6 +119,7 @@ function writeAhead(store: NotebookStore, press: Press): void {
   if (store.current === undefined) return;
   if (press.key === "Escape") store.select(store.current);
   else if (store.mayEdit) store.ahead.write(store.texts, store.current, press);
+  else if (press.key.length === 1 || press.key === "Enter") store.together.refuse("edit");
 }
 
 const pressOnly = ({ key, code, ctrlKey, metaKey, altKey, shiftKey, repeat }: Press): Press => ({
