@@ -1,5 +1,5 @@
 import { bringIn } from "./demo.ts";
-import { notebookOf } from "./record.ts";
+import { notebookOf, recorded } from "./record.ts";
 import { expect, person, test, write } from "./server.ts";
 
 interface Seen {
@@ -218,11 +218,95 @@ test("a stopped turn is tried again with the same question, and an undone turn o
   expect(await server.command("log", notebookOf(page))).toContain("posted a message (assistant, stopped before its end)");
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.locator(".transcript")).toContainText("Added.");
-  await expect(page.locator(".transcript .said.user")).toHaveText([/add a cell/, /add a cell/]);
+  // The question stands once, also after a reload, although each turn has its message on record.
+  await expect(page.locator(".transcript .said.user")).toHaveText([/add a cell/]);
+  expect((await server.command("log", notebookOf(page))).match(/posted a message \(user\)/g)).toHaveLength(2);
+  await page.reload();
+  await expect(page.locator(".cell")).toHaveCount(2);
+  await page.keyboard.press("Control+Shift+a");
+  await expect(page.locator(".transcript .said.user")).toHaveText([/add a cell/]);
+  await expect(page.locator(".transcript .said.user")).toBeInViewport();
   await expect(page.getByRole("button", { name: "Try again" })).toHaveCount(0);
   await expect(page.locator(".cell")).toHaveCount(2);
   await page.getByRole("button", { name: "Undo this turn" }).click();
   await expect(page.locator(".cell")).toHaveCount(1);
   await expect(page.getByRole("button", { name: "Undo this turn" })).toHaveCount(0);
   await expect(page.locator(".turn-end").last()).toContainText("Undone");
+});
+
+test("a server that is killed while it answers leaves the half in sight; a turn that fails then is tried again", async ({
+  browser,
+  server,
+}) => {
+  let times = 0;
+  server.model.script = () => {
+    times += 1;
+    if (times === 1) return { text: "word ".repeat(200), pieceMs: 150 };
+    return times === 2 ? { status: 400 } : { text: "The whole answer.", pieceMs: 20 };
+  };
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "first = 1");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+Shift+a");
+  await page.getByLabel("Message to the assistant").click();
+  await page.keyboard.type("tell me");
+  await page.keyboard.press("Enter");
+  const transcript = page.locator(".transcript");
+  await expect(transcript).toContainText("word word");
+  await server.kill();
+  await expect(page.locator(".connection")).not.toHaveText("Saved");
+  await server.start();
+  const half = page.getByRole("group", { name: "Interrupted answer" });
+  await expect(half).toContainText(/word word.*Interrupted: this part isn’t saved/s, { timeout: 60_000 });
+  await expect(half).toBeInViewport();
+  await expect(page.locator(".turn-end")).toContainText("Failed");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(transcript).toContainText("The whole answer.");
+  await expect(transcript.locator(".said")).toHaveText([/^tell me/, /^word word/, /^The whole answer/]);
+  await expect(transcript.getByText("The whole answer.")).toBeInViewport();
+  await expect(page.getByRole("button", { name: "Try again" })).toHaveCount(0);
+  // The half stays when the panel is closed, and is not on record.
+  await page.locator(".assistant-panel").getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: "Assistant", exact: true }).click();
+  await expect(half).toContainText("word word");
+  const answer = await server.send("GET", `/api/notebooks/${notebookOf(page)}/events?limit=1000`);
+  expect(await answer.text()).not.toContain("word word");
+});
+
+test("undo is offered under a turn that changed the notebook, and under no other", async ({ browser, server }) => {
+  let cell = "";
+  server.model.script = ({ text, results }) => {
+    if (results.length > 0) return { text: `Done with ${text}.` };
+    if (text === "nothing") return { calls: [{ name: "get_notebook_state", arguments: {} }] };
+    // The text that is there already, then a cell that does not exist, then a change.
+    const source = text === "same" ? "first = 1" : "second = 2";
+    const cell_id = text === "failure" ? "01ARZ3NDEKTSV4RRFFQ69G5FAV" : cell;
+    return { calls: [{ name: "modify_cell", arguments: { cell_id, cell_version: version, source } }] };
+  };
+  let version = 0;
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "first = 1");
+  await page.keyboard.press("Escape");
+  await recorded(server, page, "first = 1");
+  const answer = await server.send("GET", `/api/notebooks/${notebookOf(page)}`);
+  const { notebook } = (await answer.json()) as { notebook: { order: string[]; cells: Record<string, { cell_version: number }> } };
+  cell = notebook.order[0] ?? "";
+  version = notebook.cells[cell]?.cell_version ?? 0;
+  await page.keyboard.press("Control+Shift+a");
+  const undo = page.locator(".turn-end").getByRole("button", { name: "Undo this turn" });
+  for (const words of ["nothing", "same", "failure", "change"]) {
+    await page.getByLabel("Message to the assistant").click();
+    await page.keyboard.type(words);
+    await page.keyboard.press("Enter");
+    await expect(page.locator(".transcript")).toContainText(`Done with ${words}.`);
+    await expect(page.locator(".working")).toHaveCount(0);
+    await expect(undo, words).toHaveCount(words === "change" ? 1 : 0);
+  }
+  await expect(undo).toBeInViewport();
+  await undo.click();
+  await recorded(server, page, "first = 1");
+  await expect(undo).toHaveCount(0);
 });

@@ -5,6 +5,8 @@ import type { AddressInfo } from "node:net";
 export interface Reply {
   text?: string;
   calls?: { name: string; arguments: Record<string, unknown> }[];
+  /** HTTP status of a refusal. */
+  status?: number;
   /** Delay before each piece of the text. */
   pieceMs?: number;
 }
@@ -34,8 +36,10 @@ export class ScriptedModel {
       if (!request.url?.endsWith("/chat/completions")) return void response.writeHead(404).end();
       this.heard = body;
       const { messages } = JSON.parse(body) as { messages: Message[] };
+      const reply = this.script(asked(messages));
+      if (reply.status !== undefined) return void response.writeHead(reply.status).end("{}");
       response.writeHead(200, { "content-type": "text/event-stream" });
-      void this.#answer(this.script(asked(messages)), (data) => response.write(`data: ${data}\n\n`)).then(() => response.end());
+      void this.#answer(reply, (data) => response.write(`data: ${data}\n\n`)).then(() => response.end());
     });
   });
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { diffOf } from "../../src/app/cells/diff.ts";
 import { Review } from "../../src/app/state/review.ts";
-import { endOf, joined, resultsOf, saidOf, stateOf, withoutIds } from "../../src/app/words/talk.ts";
+import { endOf, joined, repeatsOf, resultsOf, saidOf, stateOf, withoutIds } from "../../src/app/words/talk.ts";
 import { reviewWords } from "../../src/app/words/toolWords.ts";
 import type { Cell, EventMessage, MessagePosted } from "../../src/protocol/messages.ts";
 
@@ -118,4 +118,20 @@ test("a denied call reads as denied after a reload, when only its result is know
   const state = (text: string, isError: boolean) => stateOf({ text, isError });
   expect(state("A person said no: I need it", true)).toBe("Denied");
   expect([state("NameError: x", true), state("A person said no.", false)]).toEqual(["Failed", ""]);
+});
+
+test("a question that is asked again after a failure is one question", () => {
+  const asked = (id: string, text: string, turn = id) => ({
+    ...{ id, role: "user", blocks: [{ text: { text } }], turn, isPartial: false },
+  });
+  const answer = { ...asked("a", "half", "1"), role: "assistant" };
+  const failed =
+    (...turns: string[]) =>
+    (turn: string) =>
+      turns.includes(turn);
+  const thrice = [asked("1", "why?"), answer, asked("2", "why?"), asked("3", "why?")];
+  expect([...repeatsOf(thrice, failed("1", "2"))]).toEqual([["1", ["2", "3"]]]);
+  expect([...repeatsOf(thrice, failed("2"))]).toEqual([["2", ["3"]]]);
+  expect(repeatsOf(thrice, failed()).size).toBe(0);
+  expect(repeatsOf([asked("1", "why?"), asked("2", "how?"), asked("3", "why?")], failed("1", "2")).size).toBe(0);
 });

@@ -56,14 +56,22 @@ export function confirmedTogether(proposals: Proposals): [string, ToolCall][] {
   return [...proposals.values()].flat().filter(([, { risk }]) => risk === "edit" || risk === "read");
 }
 
-/** Undone calls, known since the page opened. An undone turn offers no undo. */
-export class UndoneCalls {
+const CHANGING = new Set(["create_cell", "create_cells", "modify_cell", "move_cell", "delete_cell", "restore_cell", "undo"]);
+
+/** Effects of calls on the notebook, known since the page opened. Only a turn with an effect that was not undone offers undo. */
+export class CallEffects {
   readonly #undone = new Set<string>();
   /** Calls undone by each undo, by its correlation id, to which a redo refers. */
   readonly #taken = new Map<string, Set<string>>();
+  /** Calls that ended, and calls that changed cells. */
+  readonly #ended = new Set<string>();
+  readonly #changed = new Set<string>();
 
   /** Applies an event; returns true if the set of undone calls changed. */
-  hear({ undoes, correlation_id }: Pick<EventMessage, "undoes" | "correlation_id">): boolean {
+  hear(event: Pick<EventMessage, "undoes" | "correlation_id" | "type" | "actor" | "payload">): boolean {
+    const { undoes, correlation_id } = event;
+    if (event.type === "ToolCallExecuted") this.#ended.add((event.payload as { call_id: string }).call_id);
+    else if (event.actor.kind === "assistant" && /^(Cell|Notebook)/.test(event.type)) this.#changed.add(correlation_id);
     if (undoes === undefined || undoes === null) return false;
     const redone = this.#taken.get(undoes);
     if (redone) {
@@ -83,14 +91,22 @@ export class UndoneCalls {
     for (const call of calls) this.#undone.add(call);
   }
 
-  has(call: string): boolean {
+  isUndone(call: string): boolean {
     return this.#undone.has(call);
   }
-}
 
-const CHANGING = new Set(["create_cell", "create_cells", "modify_cell", "move_cell", "delete_cell", "restore_cell", "undo"]);
-
-/** Calls of a turn that changed cells; only these can be undone. */
-export function changing(calls: readonly { call_id: string; function: string }[]): string[] {
-  return calls.filter((call) => CHANGING.has(call.function)).map(({ call_id }) => call_id);
+  /**
+   * Calls that changed cells; only these can be undone. Of a call that ended before the page opened only the result is known: it
+   * changed something unless it failed or never ran.
+   */
+  changing(calls: readonly { call_id: string; function: string }[], results: ReadonlyMap<string, { isError: boolean }>): string[] {
+    const changed = calls.filter(({ call_id, function: name }) => {
+      if (!CHANGING.has(name)) return false;
+      if (this.#ended.has(call_id) || this.#changed.has(call_id)) return this.#changed.has(call_id);
+      const result = results.get(call_id);
+      // Of several cells some may have been added before the failure.
+      return result !== undefined && (!result.isError || name === "create_cells");
+    });
+    return changed.map(({ call_id }) => call_id);
+  }
 }

@@ -22,7 +22,7 @@ import { Focus } from "./focus.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "../cells/headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
-import { type AssistantAtWork, assistantsAtWork, proposalsIn, UndoneCalls } from "./assistants.ts";
+import { type AssistantAtWork, CallEffects, assistantsAtWork, proposalsIn } from "./assistants.ts";
 import { missingIn } from "./functions.ts";
 import { Runs } from "./runs.ts";
 import { Schemas } from "./schemas.ts";
@@ -33,6 +33,7 @@ import { InlineField } from "./inlineField.ts";
 import type { Asking, MarkedRange, OpenNotebook, Panel, Panels, Rights, Selection, Toast, Toasts, Typing } from "./notebook.ts";
 import { Together } from "./together.ts";
 import { Topics } from "./topics.ts";
+import { Writings } from "./writings.ts";
 
 /** Names of commands that need the right to edit. */
 const EDITS =
@@ -74,7 +75,8 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
   readonly progress = new Progress();
   readonly groups = new Groups();
   readonly review = new Review();
-  readonly undone = new UndoneCalls();
+  readonly effects = new CallEffects();
+  readonly writings = new Writings();
   readonly together: Together;
   /** Answers to input requests of runs, without passwords. */
   readonly answers: string[] = [];
@@ -127,14 +129,13 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
     this.replica.folded.add((event, before) => {
       const { cell_id } = event.payload as { cell_id?: string };
       if (event.type === "CellDeleted" && cell_id === this.current) this.#isDeletedHere = this.replica.isOwn(event);
-      this.progress.hear(event);
-      this.groups.hear(event);
-      this.inputs.hear(event);
+      for (const part of [this.progress, this.groups, this.inputs]) part.hear(event);
       this.#reviewed(this.review.hear(event, before));
-      if (this.undone.hear(event)) this.touchSoon("assistants");
+      if (this.effects.hear(event)) this.touchSoon("assistants");
       for (const missing of missingIn(event)) this.runs.tellMissing(missing);
     });
     this.replica.replaced.add(() => this.progress.begin(this.queue.length, this.queue[0]?.[1].requested_at ?? 0));
+    this.writings.listen(this.replica, session.connection);
     this.replica.presence.changed.add(() => this.#peersMoved());
     this.texts.changed.add((cell) => this.isEditing && this.current === cell && this.places.visit(cell));
     this.texts.left.add((cells) =>

@@ -101,3 +101,24 @@ export function saidOf(posted: MessagePosted): Said {
 
 /** A question as people read it: the id of a cell, which only the model needs, is left out. */
 export const withoutIds = (text: string): string => text.replace(/\b([Cc]ell \d+) \([0-9A-Z]{26}\)/g, "$1");
+
+/**
+ * Questions that ask again what a failed or stopped turn was asked: by the question shown for them, the ids of the repeats.
+ * `hasFailed` says it of a turn.
+ */
+export function repeatsOf(messages: readonly Said[], hasFailed: (turn: string) => boolean): Map<string, string[]> {
+  const repeats = new Map<string, string[]>();
+  let shown: Said | undefined;
+  let previous: Said | undefined;
+  for (const message of messages) {
+    if (message.role !== "user") continue;
+    const isAgain =
+      previous?.turn !== undefined &&
+      hasFailed(previous.turn) &&
+      JSON.stringify(previous.blocks) === JSON.stringify(message.blocks);
+    if (isAgain && shown) repeats.set(shown.id, [...(repeats.get(shown.id) ?? []), message.id]);
+    else shown = message;
+    previous = message;
+  }
+  return repeats;
+}

@@ -13,7 +13,7 @@ import { AssistantSettings } from "./AssistantSettings.tsx";
 import { useName } from "../../ui/Author.tsx";
 import { Composer } from "./Composer.tsx";
 import { ConfirmationCard } from "./Confirmation.tsx";
-import { Messages, useActivity, useEnds, useMessages, useTurns } from "./Messages.tsx";
+import { Messages, useEnds, useMessages, useTurns, useWriting } from "./Messages.tsx";
 import { Rendered } from "../outputs/Rendered.tsx";
 
 export function Assistant({ store }: { store: NotebookStore }) {
@@ -26,7 +26,7 @@ export function Assistant({ store }: { store: NotebookStore }) {
   const { messages, isLoading } = useMessages(store, conversation);
   const turn = document.conversations.get(conversation)?.turn ?? undefined;
   const turns = useTurns(store, conversation, turn);
-  const live = useActivity(store, turn);
+  const { text: live } = useWriting(store, turn);
   const ends = useEnds(store);
   const { waiting } = store;
   const hasAssistants = store.session.connection.welcome?.features.includes("assistants") ?? true;

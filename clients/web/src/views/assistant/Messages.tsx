@@ -1,13 +1,23 @@
 // Messages of a conversation, and the one being streamed.
 import { EllipsisVertical, Pin, RotateCcw, Undo2 } from "lucide-react";
 import { Menu } from "@base-ui/react/menu";
-import { useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { chosenModel, mayAsk } from "../../app/state/asking.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
-import { type CallEnd, type Said, endOf, isObject, joined, resultsOf, saidOf, withoutIds } from "../../app/words/talk.ts";
-import { changing } from "../../app/state/assistants.ts";
+import {
+  type CallEnd,
+  type Said,
+  endOf,
+  isObject,
+  joined,
+  repeatsOf,
+  resultsOf,
+  saidOf,
+  withoutIds,
+} from "../../app/words/talk.ts";
 import { duration, plain } from "../../app/words/words.ts";
-import type { ActivityKind, MessageBlock, MessagePosted } from "../../protocol/messages.ts";
+import type { Interrupted } from "../../app/state/writings.ts";
+import type { Command, MessageBlock, MessagePosted } from "../../protocol/messages.ts";
 import type { MessagePage, TurnPage, TurnSummary as Turn } from "../../protocol/rest.ts";
 import { Rejected } from "../../transport/outbox.ts";
 import { Answer } from "./Answer.tsx";
@@ -28,15 +38,30 @@ interface Props {
   turn: string | undefined;
 }
 
+const hasFailed = (turns: readonly Turn[], turn: string | undefined): boolean =>
+  turns.some(({ id, status }) => id === turn && ["failed", "cancelled"].includes(String(status)));
+
 export function Messages({ store, conversation, messages, ends, turns, turn }: Props) {
   const results = useMemo(() => resultsOf(messages, ends), [messages, ends]);
+  const repeats = useMemo(() => repeatsOf(messages, (each) => hasFailed(turns, each)), [messages, turns]);
+  const hidden = useMemo(() => new Set([...repeats.values()].flat()), [repeats]);
+  const { interrupted } = useWriting(store, turn);
   return (
     <>
       {messages.map((message, index) => {
         const isLast = message.turn !== undefined && messages[index + 1]?.turn !== message.turn;
         return (
           <div key={message.id} className={`message ${message.role}`}>
-            <MessageView store={store} conversation={conversation} message={message} results={results} ends={ends} />
+            <Halves of={interrupted.filter(({ before }) => before === message.id)} turn={turn} />
+            {!hidden.has(message.id) && (
+              <MessageView
+                {...{ store, conversation, message, results, ends }}
+                ids={[message.id, ...(repeats.get(message.id) ?? [])]}
+              />
+            )}
+            {isLast && (
+              <Halves of={interrupted.filter((each) => each.turn === message.turn && each.before === undefined)} turn={turn} />
+            )}
             {isLast && message.turn !== turn && (
               <TurnEnd
                 store={store}
@@ -44,6 +69,7 @@ export function Messages({ store, conversation, messages, ends, turns, turn }: P
                 turn={message.turn ?? ""}
                 all={turns}
                 messages={messages}
+                results={results}
                 isLast={index === messages.length - 1}
                 isBusy={turn !== undefined}
               />
@@ -55,15 +81,32 @@ export function Messages({ store, conversation, messages, ends, turns, turn }: P
   );
 }
 
+/** Halves of answers that an interruption kept from the record. */
+export function Halves({ of, turn }: { of: readonly Interrupted[]; turn: string | undefined }) {
+  return of.map((half, index) => (
+    <div key={index} className="said assistant half" role="group" aria-label="Interrupted answer">
+      <div className="rendered">
+        <Rendered text={half.text} />
+      </div>
+      <p className="small quiet">
+        Interrupted: this part isn’t saved, and goes when you close the page.
+        {half.turn === turn && half.before === undefined && " The assistant answers again…"}
+      </p>
+    </div>
+  ));
+}
+
 interface MessageProps {
   store: NotebookStore;
   conversation: string;
   message: Said;
+  /** The message and its repeats. */
+  ids: readonly string[];
   results: Map<string, { text: string; isError: boolean }>;
   ends: ReadonlyMap<string, CallEnd>;
 }
 
-function MessageView({ store, conversation, message, results, ends }: MessageProps) {
+function MessageView({ store, conversation, message, ids, results, ends }: MessageProps) {
   const flags = store.document.conversations.get(conversation)?.flagged?.[message.id];
   if (message.role === "tool") return null;
   const attachments = message.blocks.flatMap((block) => (isObject(block) && "attachment" in block ? [block.attachment] : []));
@@ -102,7 +145,7 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
         </div>
       )}
       {message.isPartial && <p className="small quiet">Stopped</p>}
-      <MessageMenu store={store} conversation={conversation} message={message} />
+      <MessageMenu store={store} conversation={conversation} message={message} ids={ids} />
     </div>
   );
 }
@@ -112,11 +155,15 @@ function UnknownBlock({ block }: { block: unknown }) {
   return <div className="quiet small">[{plain(block)}]</div>;
 }
 
-function MessageMenu({ store, conversation, message }: Pick<MessageProps, "store" | "conversation" | "message">) {
+function MessageMenu({ store, conversation, message, ids }: Pick<MessageProps, "store" | "conversation" | "message" | "ids">) {
   const flags = store.document.conversations.get(conversation)?.flagged?.[message.id];
   const { pinned, skipped } = { pinned: flags?.pinned ?? false, skipped: flags?.skipped ?? false };
-  const flag = (change: { pinned?: boolean; skipped?: boolean }) =>
-    void store.send({ FlagMessage: { conversation_id: conversation, message_id: message.id, ...change } });
+  const flag = (change: { pinned?: boolean; skipped?: boolean }) => {
+    const commands: Command[] = ids.map((message_id) => ({
+      FlagMessage: { conversation_id: conversation, message_id, ...change },
+    }));
+    void store.send({ Batch: { commands } });
+  };
   const text = message.blocks.map((block) => (isObject(block) && "text" in block ? block.text.text : "")).join("\n");
   return (
     <Menu.Root>
@@ -156,6 +203,7 @@ interface TurnEndProps {
   turn: string;
   all: readonly Turn[];
   messages: Said[];
+  results: ReadonlyMap<string, { isError: boolean }>;
   /** True if no later turn exists in the conversation. */
   isLast: boolean;
   /** True if another turn is open in the conversation. */
@@ -179,10 +227,10 @@ async function askAgain({ store, conversation: conversation_id, messages, turn }
 async function undoTurn(store: NotebookStore, turn: string, calls: string[]): Promise<void> {
   try {
     await store.replica.command({ Undo: { turn_id: turn } });
-    store.undone.add(calls);
+    store.effects.add(calls);
   } catch (error) {
     const isNothingLeft = error instanceof Rejected && error.code === "nothing_to_undo";
-    if (isNothingLeft) store.undone.add(calls);
+    if (isNothingLeft) store.effects.add(calls);
     store.toast({ text: isNothingLeft ? "Nothing left to undo." : (error as Error).message, isError: !isNothingLeft });
   }
   store.touch("assistants");
@@ -190,15 +238,18 @@ async function undoTurn(store: NotebookStore, turn: string, calls: string[]): Pr
 
 /** Status, duration and token usage of an ended turn, with undo and retry. */
 function TurnEnd(props: TurnEndProps) {
-  const { store, turn, all, messages, isLast, isBusy } = props;
+  const { store, turn, all, messages, results, isLast, isBusy } = props;
   const known = all.find(({ id }) => id === turn);
   const said = messages.filter((each) => each.turn === turn);
   const ofTurn = said.flatMap(({ blocks }) => blocks.filter(isObject));
   // A partial message already shows that it was stopped.
   const saysStopped = said.some(({ isPartial }) => isPartial);
-  const calls = changing(ofTurn.flatMap((block) => ("tool_call" in block ? [block.tool_call] : [])));
-  const isUndone = calls.length > 0 && calls.every((call) => store.undone.has(call));
-  const mayTryAgain = isLast && known !== undefined && ["failed", "cancelled"].includes(String(known.status));
+  const calls = store.effects.changing(
+    ofTurn.flatMap((block) => ("tool_call" in block ? [block.tool_call] : [])),
+    results,
+  );
+  const isUndone = calls.length > 0 && calls.every((call) => store.effects.isUndone(call));
+  const mayTryAgain = isLast && hasFailed(all, turn);
   const ended = known?.ended_at ?? undefined;
   const { input_tokens = 0, output_tokens = 0, estimated = false } = known?.usage ?? {};
   const number = new Intl.NumberFormat();
@@ -245,6 +296,9 @@ function TurnEnd(props: TurnEndProps) {
 export function useMessages(store: NotebookStore, conversation: string): { messages: Said[]; isLoading: boolean } {
   const [messages, setMessages] = useState<Said[]>([]);
   const [isLoading, setIsLoading] = useState(false);
+  // Messages of the time that a snapshot skips come by REST.
+  const [snapshots, setSnapshots] = useState(0);
+  useEffect(() => store.replica.replaced.add(() => setSnapshots((before) => before + 1)), [store]);
   useEffect(() => {
     setMessages([]);
     setIsLoading(false);
@@ -280,7 +334,7 @@ export function useMessages(store: NotebookStore, conversation: string): { messa
       isGone = true;
       end();
     };
-  }, [store, conversation]);
+  }, [store, conversation, snapshots]);
   return { messages, isLoading };
 }
 
@@ -311,27 +365,11 @@ export function useTurns(store: NotebookStore, conversation: string, turn: strin
   return turns;
 }
 
-/** Text that the assistant is streaming. The final message replaces it. */
-export function useActivity(store: NotebookStore, turn: string | undefined): string {
-  const [text, setText] = useState("");
-  useEffect(() => {
-    setText("");
-    if (!turn) return;
-    const ends = [
-      store.replica.message.add((message) => {
-        if (!("activity" in message)) return;
-        const mine = message.activity.activity.filter((each) => each.turn_id === turn).map((each) => each.what);
-        if (mine.length > 0) setText((before) => mine.reduce(write, before));
-      }),
-      store.replica.folded.add((event) => event.type === "MessagePosted" && setText("")),
-    ];
-    return () => ends.forEach((end) => end());
-  }, [store, turn]);
-  return text;
-}
-
-function write(text: string, what: ActivityKind): string {
-  if (what.type === "text_delta") return text + what.text;
-  if (what.type === "text_start" && text !== "") return `${text}\n\n`;
-  return what.type === "attempt_failed" ? "" : text;
+/** Text that the assistant is writing, and answers that were interrupted. */
+export function useWriting(store: NotebookStore, turn: string | undefined): { text: string; interrupted: readonly Interrupted[] } {
+  const { writings } = store;
+  const subscribe = useCallback((changed: () => void) => writings.changed.add(changed), [writings]);
+  const text = useSyncExternalStore(subscribe, () => writings.text(turn));
+  const interrupted = useSyncExternalStore(subscribe, () => writings.interrupted);
+  return { text, interrupted };
 }

@@ -11,11 +11,12 @@ import { part } from "../../ui/parts.ts";
 
 // Lazy: load with the first prompt cell.
 const Answer = part(() => import("./Answer.tsx").then(({ Answer }) => ({ default: Answer })));
-const Writing = part(() => import("./Messages.tsx").then(({ useActivity }) => ({ default: writing(useActivity) })));
+const Halves = part(() => import("./Messages.tsx").then(({ Halves }) => ({ default: Halves })));
+const Writing = part(() => import("./Messages.tsx").then(({ useWriting }) => ({ default: writing(useWriting) })));
 
-function writing(useActivity: (store: NotebookStore, turn: string | undefined) => string) {
+function writing(useWriting: typeof import("./Messages.tsx").useWriting) {
   return function Writing({ store, turn }: { store: NotebookStore; turn: string }) {
-    const text = useActivity(store, turn);
+    const { text } = useWriting(store, turn);
     if (!text) return null;
     return (
       <div className="rendered">
@@ -36,9 +37,15 @@ export function ReplyView({ store, id, reply, isStale }: Props) {
   useTopics(store, "assistants");
   const isRunning = reply.status === "running";
   const turn = reply.turn_id ?? undefined;
+  const halves = store.writings.interrupted.filter((each) => each.turn === turn);
   const waits = store.waiting.some(([, call]) => call.turn_id !== undefined && call.turn_id === turn);
   return (
     <div className="reply" aria-live="polite" aria-busy={isRunning}>
+      {halves.length > 0 && (
+        <Suspense>
+          <Halves of={halves} turn={isRunning ? turn : undefined} />
+        </Suspense>
+      )}
       {reply.text && (
         <div className="rendered">
           <Suspense fallback={<Rendered text={reply.text} />}>
