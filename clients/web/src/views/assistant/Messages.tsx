@@ -298,7 +298,9 @@ export function useMessages(store: NotebookStore, conversation: string): { messa
   const [isLoading, setIsLoading] = useState(false);
   // Messages of the time that a snapshot skips come by REST.
   const [snapshots, setSnapshots] = useState(0);
-  useEffect(() => store.replica.replaced.add(() => setSnapshots((before) => before + 1)), [store]);
+  useEffect(() => {
+    return store.replica.replaced.add(() => setSnapshots((before) => before + 1));
+  }, [store]);
   useEffect(() => {
     setMessages([]);
     setIsLoading(false);
