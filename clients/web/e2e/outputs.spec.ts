@@ -197,6 +197,10 @@ test("a picture is enlarged and saved, JSON is a tree, sound plays in its frame"
   await page.getByRole("button", { name: /Enlarge the picture/ }).click({ force: true });
   await expect(page.locator("[data-rmiz-modal-img]")).toBeVisible();
   await page.keyboard.press("Escape");
+  // The next key counts, however soon it comes.
+  await page.keyboard.press("b");
+  await expect(page.locator(".cell")).toHaveCount(2);
+  await expect(page.locator("dialog[open]")).toHaveCount(0);
   await expect(page.locator(".json-tree")).toContainText("tags");
   await expect(page.frameLocator("iframe.frame").locator("audio")).toBeVisible();
 });

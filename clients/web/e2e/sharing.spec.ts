@@ -31,7 +31,18 @@ test("a link leads a guest to the notebook, with their name and role, and out wh
   await expect(ann.locator(".people .avatar")).toHaveAttribute("aria-label", /Zoë \(Bo\) is here/);
 
   await dialog.getByRole("button", { name: "Revoke the link for Bo" }).click();
-  await expect(guest.getByText(/signed out|no longer have access/i).first()).toBeVisible();
+  const ended = guest.getByText("This link no longer works");
+  await expect(ended).toBeInViewport();
+  await expect(guest.getByText(/It was revoked or has expired\. Ask Owner for a new one\./)).toBeInViewport();
+  await expect(guest.getByRole("button", { name: "Sign in" })).toHaveCount(0);
+  // The page that is opened again with the link says the same.
+  await guest.reload();
+  await expect(ended).toBeInViewport();
+  await guest.goto("about:blank");
+  await guest.goto(link);
+  await expect(ended).toBeInViewport();
+  await expect(guest.getByText("Ask whoever sent it to you for a new one.")).toBeInViewport();
+  await expect(guest).toHaveURL(/^[^#]*(#\/.*)?$/);
 });
 
 test("home: a workspace, a copy, the archive, and what waits for me", async ({ browser, server }) => {

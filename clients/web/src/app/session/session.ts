@@ -12,6 +12,7 @@ export type { Me };
 
 const KEY = "notarium.session";
 const NOT_PROVED = "not_proved";
+const SHARE_ENDED = "share_ended";
 /** One-time tokens, exchanged for a session: the printed owner token, resets, invitations, and links for a browser. */
 const ONE_TIME = /^nt_(owner|reset|link)_/;
 
@@ -182,6 +183,16 @@ export function isLinkEnded(error: unknown): error is Problem {
   return error instanceof Problem && error.code === "link_ended";
 }
 
+/** True for a share link that was revoked or has expired. */
+export function isShareEnded(error: unknown): error is Problem {
+  return error instanceof Problem && error.code === SHARE_ENDED;
+}
+
+/** What a guest does about a link that no longer works; `owner` is the name of an owner of the notebook, if known. */
+export function shareEndedWords(owner?: string): string {
+  return `It was revoked or has expired. Ask ${owner ?? "whoever sent it to you"} for a new one.`;
+}
+
 function wasRefused(error: unknown): boolean {
   return error instanceof Problem && error.status === 401;
 }
@@ -300,7 +311,10 @@ export async function signIn(token: string): Promise<Session> {
     if (needs?.needs_password) throw new Invitation(token, needs);
     return exchange({ token });
   }
-  const me = await whoIs(token);
+  const me = await whoIs(token).catch((error: unknown) => {
+    if (!wasRefused(error) || !token.startsWith("nt_share_")) throw error;
+    throw new Problem(401, SHARE_ENDED, shareEndedWords());
+  });
   if (me.actor.kind === "agent") throw new Problem(403, "forbidden", "This token belongs to a runtime agent. Use your own.");
   const own = me.kind === "session" ? await bind(token) : undefined;
   if (own) return own;

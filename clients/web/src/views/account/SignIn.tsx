@@ -7,6 +7,7 @@ import {
   type Session,
   exchange,
   isLinkEnded,
+  isShareEnded,
   provider,
   resumeKept,
   signIn,
@@ -43,7 +44,7 @@ export default function SignIn({ error, signedIn, isInside = false }: Props) {
       {withToken ? "Use login and password" : "Use a token"}
     </button>
   );
-  const link = isLinkEnded(error) ? error : undefined;
+  const link = isLinkEnded(error) || isShareEnded(error) ? error : undefined;
   const [invitation, setInvitation] = useState(error instanceof Invitation ? error : undefined);
   if (invitation) {
     const form = <Redeem invitation={invitation} signedIn={signedIn} />;
@@ -109,15 +110,17 @@ function Redeem({ invitation, signedIn }: { invitation: Invitation; signedIn: (s
   );
 }
 
-/** A sign-in link works in one browser only; explains what to do with a used one. */
+/** A sign-in link works in one browser only, a share link until it ends; explains what to do with one that no longer works. */
 function LinkEnded({ error }: { error: Error }) {
   return (
     <div className="strip warn stack tight" role="alert">
       <strong>This link no longer works</strong>
       <span>{error.message}</span>
-      <span>
-        The browser that opened it is still signed in: open <code>{location.origin}</code> there.
-      </span>
+      {isLinkEnded(error) && (
+        <span>
+          The browser that opened it is still signed in: open <code>{location.origin}</code> there.
+        </span>
+      )}
     </div>
   );
 }

@@ -2,13 +2,14 @@
 import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { defaultKernel } from "../../app/state/kernels.ts";
 import { useNow } from "../../app/session/clock.ts";
-import type { Session } from "../../app/session/session.ts";
+import { type Session, shareEndedWords } from "../../app/session/session.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { date, kernelEnd } from "../../app/words/words.ts";
 import { isFinished } from "../../protocol/apply/executions.ts";
 import { useName } from "../../ui/Author.tsx";
 import { part } from "../../ui/parts.ts";
+import { useOwner } from "./useOwner.ts";
 
 const SignInAgain = part(() => import("../account/SignInAgain.tsx"));
 
@@ -50,11 +51,12 @@ function unsentWords(store: NotebookStore): string {
   return unsent > 0 ? ` ${unsent} unsaved ${unsent === 1 ? "change is" : "changes are"} kept.` : "";
 }
 
-/** Expired session: the same user signs in again and continues; unsaved text stays. */
+/** Expired session: a guest needs another link; the same user signs in again and continues; unsaved text stays. */
 function Refused({ store, signedIn }: Props) {
   const [isOpen, setIsOpen] = useState(false);
   const { session } = store;
   const { state } = session.connection;
+  const owner = useOwner(store);
   useEffect(() => {
     if (state.name !== "refused") setIsOpen(false);
   }, [state.name]);
@@ -69,6 +71,15 @@ function Refused({ store, signedIn }: Props) {
         <button className="button" onClick={() => location.reload()}>
           Reload
         </button>
+      </Strip>
+    );
+  if (session.me.actor.kind === "guest")
+    return (
+      <Strip look="bad">
+        <span className="grow">
+          This link no longer works. {shareEndedWords(owner)}
+          <Unsent store={store} />
+        </span>
       </Strip>
     );
   const again = (next: Session) => {

@@ -10,8 +10,18 @@ interface Props {
 
 export default function Picture({ source, alt, width }: Props) {
   return (
-    <Zoom a11yNameButtonZoom="Enlarge the picture" a11yNameButtonUnzoom="Make the picture small" zoomMargin={24}>
+    <Zoom
+      onZoomChange={(isZoomed) => isZoomed || letGo()}
+      a11yNameButtonZoom="Enlarge the picture"
+      a11yNameButtonUnzoom="Make the picture small"
+      zoomMargin={24}
+    >
       <img className="image" src={source} alt={alt} width={width} />
     </Zoom>
   );
+}
+
+/** Closes the dialog at once: until its animation ends the page would get no keys. */
+function letGo(): void {
+  document.querySelector<HTMLDialogElement>("dialog[data-rmiz-modal][open]")?.close();
 }
