@@ -1,6 +1,6 @@
 // The account dialog: profile, password, linked identities and a token for the command line. Lazy: loads when it opens.
 import { Dialog } from "@base-ui/react/dialog";
-import { Check, Copy, LogIn, Trash2 } from "lucide-react";
+import { Check, LogIn, Trash2 } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
 import { serverNow } from "../../app/session/clock.ts";
 import { type OidcOption, goToProvider } from "../../app/session/oidc.ts";
@@ -8,6 +8,8 @@ import { type Session, isNotProved, provider } from "../../app/session/session.t
 import { date } from "../../app/words/words.ts";
 import type { Identity } from "../../protocol/rest.ts";
 import { AskAgain } from "./AskAgain.tsx";
+import { CopyField } from "../../ui/CopyField.tsx";
+import { IconButton } from "../../ui/IconButton.tsx";
 import { CredentialField, CredentialForm, NewPassword } from "./CredentialForm.tsx";
 
 const TOKEN_MS = 30 * 86_400_000;
@@ -168,14 +170,9 @@ function SignIns({ session, attempt }: Part) {
                 {hostOf(issuer)}, linked {date(created_at)}
               </span>
             </span>
-            <button
-              className="button bare icon"
-              onClick={() => void unlink(id)}
-              aria-label={`Unlink ${email ?? subject}`}
-              title="Unlink"
-            >
+            <IconButton label={`Unlink ${email ?? subject}`} title="Unlink" onClick={() => void unlink(id)}>
               <Trash2 size={15} />
-            </button>
+            </IconButton>
           </li>
         ))}
       </ul>
@@ -218,7 +215,6 @@ function hostOf(issuer: string): string {
 /** Creates a token for a terminal, where the page's sign-in does not count. The command is shown once. */
 function CommandLine({ session, attempt }: Part) {
   const [token, setToken] = useState<string>();
-  const [isCopied, setIsCopied] = useState(false);
   const make = () =>
     attempt(async () => {
       const body = { label: "command line", scopes: ["read", "edit", "run"], expires_at: serverNow() + TOKEN_MS };
@@ -237,21 +233,7 @@ function CommandLine({ session, attempt }: Part) {
         </>
       ) : (
         <>
-          <div className="row">
-            <input
-              className="field mono grow"
-              readOnly
-              value={token}
-              aria-label="Command"
-              onFocus={({ target }) => target.select()}
-            />
-            <button
-              className="button"
-              onClick={() => void attempt(() => navigator.clipboard.writeText(token).then(() => setIsCopied(true)))}
-            >
-              {isCopied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />} {isCopied ? "Copied" : "Copy"}
-            </button>
-          </div>
+          <CopyField text={token} label="Command" failed={(error) => void attempt(() => Promise.reject(error as Error))} />
           <p className="quiet small">Copy it now and run it in a terminal. You won’t see it again.</p>
         </>
       )}

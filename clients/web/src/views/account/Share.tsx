@@ -1,6 +1,6 @@
 // Share dialog: roles of people and workspaces, and share links. Only owners can change them.
 import { Dialog } from "@base-ui/react/dialog";
-import { Check, Copy, Link2, Trash2, UserPlus } from "lucide-react";
+import { Link2, Trash2, UserPlus } from "lucide-react";
 import { type FormEvent, useCallback, useEffect, useMemo, useState } from "react";
 import { serverNow } from "../../app/session/clock.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
@@ -10,6 +10,8 @@ import { isNotProved, linkTo } from "../../app/session/session.ts";
 import type { AccessEntry, Role } from "../../protocol/messages.ts";
 import type { CreatedShareLink, NotebookPage, Person, ShareLink, Workspace } from "../../protocol/rest.ts";
 import { Problem, type Rest } from "../../transport/rest.ts";
+import { CopyField } from "../../ui/CopyField.tsx";
+import { IconButton } from "../../ui/IconButton.tsx";
 import { AskAgain } from "./AskAgain.tsx";
 import { PersonField } from "./PersonField.tsx";
 
@@ -167,9 +169,8 @@ function Person({ store, entry, isOwner, attempt }: PartProps & { entry: AccessE
       </span>
       <RoleSelect label={`Role of ${name}`} role={entry.role} isDisabled={!isOwner} choose={(role) => void put(role)} />
       {isOwner && (
-        <button
-          className="button bare icon"
-          aria-label={`Remove ${name}’s access`}
+        <IconButton
+          label={`Remove ${name}’s access`}
           title="Remove access"
           onClick={() =>
             void attempt(async () => {
@@ -180,7 +181,7 @@ function Person({ store, entry, isOwner, attempt }: PartProps & { entry: AccessE
           }
         >
           <Trash2 size={15} />
-        </button>
+        </IconButton>
       )}
     </li>
   );
@@ -241,9 +242,8 @@ function Links({ store, attempt }: PartProps) {
                 {wordOf(ROLES, link.role) ?? link.role}, {link.expires_at ? `until ${date(link.expires_at)}` : "until revoked"}
               </span>
             </span>
-            <button
-              className="button bare icon"
-              aria-label={`Revoke the link for ${link.label || "Guest"}`}
+            <IconButton
+              label={`Revoke the link for ${link.label || "Guest"}`}
               title="Revoke link"
               onClick={() =>
                 void attempt(async () => {
@@ -253,7 +253,7 @@ function Links({ store, attempt }: PartProps) {
               }
             >
               <Trash2 size={15} />
-            </button>
+            </IconButton>
           </li>
         ))}
         {!links && session.asksAgain && (
@@ -271,27 +271,9 @@ function Links({ store, attempt }: PartProps) {
 
 /** The URL of a new link, shown once: the server does not store its token. */
 function Made({ url }: { url: string }) {
-  const [isCopied, setIsCopied] = useState(false);
-  useEffect(() => void setIsCopied(false), [url]);
   return (
     <div className="made">
-      <div className="row">
-        <input
-          className="field mono grow"
-          readOnly
-          value={url}
-          aria-label="Link to copy"
-          onFocus={({ target }) => {
-            target.select();
-            // The start of a URL identifies it better than its end.
-            requestAnimationFrame(() => (target.scrollLeft = 0));
-          }}
-          autoFocus
-        />
-        <button className="button" onClick={() => void navigator.clipboard.writeText(url).then(() => setIsCopied(true))}>
-          {isCopied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />} {isCopied ? "Copied" : "Copy"}
-        </button>
-      </div>
+      <CopyField text={url} label="Link to copy" isFirst />
       <p className="small quiet">Copy it now. You won’t see it again.</p>
     </div>
   );

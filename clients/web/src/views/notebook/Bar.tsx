@@ -22,6 +22,7 @@ import { serverNow, useNow } from "../../app/session/clock.ts";
 import { clock } from "../../app/words/words.ts";
 import { ConnectionStatus } from "./ConnectionStatus.tsx";
 import { Kernel } from "../panels/kernel/Kernel.tsx";
+import { IconButton } from "../../ui/IconButton.tsx";
 import { People } from "./People.tsx";
 
 export function Bar({ store }: { store: NotebookStore }) {
@@ -59,45 +60,22 @@ export function Bar({ store }: { store: NotebookStore }) {
           <Play size={14} aria-hidden /> <span className="word">Run all</span>
         </button>
       )}
-      <button className="button bare icon less" onClick={() => page.share?.()} aria-label="Share" title="Share">
+      <IconButton className="less" label="Share" onClick={() => page.share?.()}>
         <Share2 size={16} />
-      </button>
-      <button
-        className="button bare icon"
-        aria-pressed={store.panel === "assistant"}
-        onClick={() => store.show("assistant")}
-        aria-label="Assistant"
-        title="Assistant"
-      >
+      </IconButton>
+      <IconButton label="Assistant" isPressed={store.panel === "assistant"} onClick={() => store.show("assistant")}>
         <Bot size={17} />
-      </button>
+      </IconButton>
       <CommentsButton store={store} />
-      <button
-        className="button bare icon wide"
-        aria-pressed={store.panel === "files"}
-        onClick={() => store.show("files")}
-        aria-label="Files"
-        title="Files"
-      >
+      <IconButton className="wide" label="Files" isPressed={store.panel === "files"} onClick={() => store.show("files")}>
         <FolderOpen size={16} />
-      </button>
-      <button
-        className="button bare icon less"
-        aria-pressed={store.panel === "history"}
-        onClick={() => store.show("history")}
-        aria-label="History"
-        title="History"
-      >
+      </IconButton>
+      <IconButton className="less" label="History" isPressed={store.panel === "history"} onClick={() => store.show("history")}>
         <History size={17} />
-      </button>
-      <button
-        className="button bare icon"
-        onClick={() => page.palette?.()}
-        aria-label="All commands"
-        title={`All commands (${keyLabel("$mod+Shift+p")})`}
-      >
+      </IconButton>
+      <IconButton label="All commands" title={`All commands (${keyLabel("$mod+Shift+p")})`} onClick={() => page.palette?.()}>
         <Ellipsis size={17} />
-      </button>
+      </IconButton>
     </header>
   );
 }
@@ -181,16 +159,9 @@ function Steps({ store }: { store: NotebookStore }) {
       {steps.map(({ command, name, icon }) => {
         const words = store.nextWords(name);
         return (
-          <button
-            key={name}
-            className="button bare icon"
-            aria-label={words ?? `Nothing to ${name}`}
-            title={words ?? `Nothing to ${name}`}
-            disabled={!words}
-            onClick={() => store.edits.step(command)}
-          >
+          <IconButton key={name} label={words ?? `Nothing to ${name}`} disabled={!words} onClick={() => store.edits.step(command)}>
             {icon}
-          </button>
+          </IconButton>
         );
       })}
     </span>
