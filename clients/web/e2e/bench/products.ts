@@ -9,7 +9,7 @@ import { bringIn } from "../demo.ts";
 import { TestServer, expect, person, saved, write } from "../server.ts";
 import { STREAM, marimo, nbformat, sources } from "./notebooks.ts";
 import { serving } from "./serving.ts";
-import { type Watched, watch } from "./watch.ts";
+import { OURS, type Watched, watch } from "./watch.ts";
 
 const BIN = new URL("../../../../target/bench-venv/bin", import.meta.url).pathname;
 
@@ -34,7 +34,7 @@ export async function ours(): Promise<Product> {
   if (folder) server.url = await serving(folder, server.url);
   return {
     name: "Notarium",
-    watched: { source: ".cell .source", closed: ".cell .source.still", editor: ".cm-content" },
+    watched: OURS,
     place: async (browser, count) => {
       const page = await person(browser, server);
       await bringIn(page, nbformat(sources(count)), `${count}.ipynb`);

@@ -26,6 +26,9 @@ export interface Watched {
   editor: string;
 }
 
+/** Selectors of this page. */
+export const OURS: Watched = { source: ".cell .source", closed: ".cell .source.still", editor: ".cm-content" };
+
 /** Focuses the first cell as soon as it exists. Runs in the browser as text, so it refers to no outer names. */
 export function watch({ source, closed, editor }: Watched): void {
   const marks: Marks = { keys: [] };
@@ -51,7 +54,11 @@ export function watch({ source, closed, editor }: Watched): void {
   let known = lengthNow();
   new MutationObserver(() => {
     if (location.pathname !== "/" || location.hash.includes("/n/") || !closed) open();
-    if (!marks.ready && document.activeElement?.closest(editor)) painted(() => (marks.ready ??= performance.now()));
+    if (!marks.ready && document.activeElement?.closest(editor))
+      painted(() => {
+        if (!marks.ready) performance.mark("ready");
+        marks.ready ??= performance.now();
+      });
     const length = lengthNow();
     // Compare lengths: caret movements also mutate the DOM.
     if (length !== known) painted(() => marks.told?.(performance.timeOrigin + performance.now()));
