@@ -10,18 +10,25 @@ import { part } from "../../ui/parts.ts";
 
 const CellTools = part(() => import("./CellTools.tsx"));
 
-/** Counts of groups; a group has ten cells. */
-const FIRST = 3;
+/** Count of groups that a small notebook shows without delay when it grows; a group has ten cells. */
+const FEW = 3;
+/** Limit of the groups that one later render adds. */
 const MORE = 20;
+
+const LINE_PX = 21;
+/** Lines of a cell beside its source: padding and margins. */
+const AROUND_LINES = 3;
+/** Part of the window's height that the first render fills: estimated heights may be too large. */
+const FILLED = 1.5;
 
 export function CellList({ store }: { store: NotebookStore }) {
   useTopics(store, "order", "access", "notebook");
   // The first screenful renders immediately, further groups after the first paint.
-  const [shown, setShown] = useState(FIRST);
+  const [shown, setShown] = useState(() => screenful(store));
   const { chunks } = store;
   useEffect(() => {
     if (shown >= chunks.length) return;
-    const timer = setTimeout(() => startTransition(() => setShown(shown + MORE)));
+    const timer = setTimeout(() => startTransition(() => setShown(shown + Math.min(MORE, Math.max(FEW, shown)))));
     return () => clearTimeout(timer);
   }, [shown, chunks.length]);
   if (store.document.order.length === 0) return <Empty store={store} />;
@@ -57,13 +64,13 @@ export function CellList({ store }: { store: NotebookStore }) {
 
 const Group = memo(function Group({ store, chunk }: { store: NotebookStore; chunk: Chunk }) {
   useTopics(store, "folds");
-  const shown = store.folds.hidden.size === 0 ? chunk.cells : chunk.cells.filter((id) => !store.folds.hidden.has(id));
-  const lines = shown.reduce((sum, id) => sum + 3 + (store.document.cells.get(id)?.source.split("\n").length ?? 1), 0);
+  const shown = shownCells(store, chunk);
+  const height = estimatedHeight(store, shown);
   return (
     <div
       className="chunk"
       ref={(node) => {
-        node?.style.setProperty("contain-intrinsic-size", `auto ${lines * 21}px`);
+        node?.style.setProperty("contain-intrinsic-size", `auto ${height}px`);
         if (node) keepFrames(node);
       }}
     >
@@ -75,6 +82,28 @@ const Group = memo(function Group({ store, chunk }: { store: NotebookStore; chun
     </div>
   );
 });
+
+/** Count of the first groups that fill the window, or FEW if these are all. */
+function screenful(store: NotebookStore): number {
+  let [height, count] = [0, 0];
+  for (const chunk of store.chunks) {
+    if (height >= innerHeight * FILLED) return count;
+    height += estimatedHeight(store, shownCells(store, chunk));
+    count += 1;
+  }
+  return Math.max(FEW, count);
+}
+
+function shownCells(store: NotebookStore, chunk: Chunk): string[] {
+  const { hidden } = store.folds;
+  return hidden.size === 0 ? chunk.cells : chunk.cells.filter((id) => !hidden.has(id));
+}
+
+/** Pixels of cells without outputs. */
+function estimatedHeight(store: NotebookStore, cells: string[]): number {
+  const lines = (id: string) => AROUND_LINES + (store.document.cells.get(id)?.source.split("\n").length ?? 1);
+  return cells.reduce((sum, id) => sum + lines(id), 0) * LINE_PX;
+}
 
 const kept = new WeakSet<HTMLElement>();
 
