@@ -15,6 +15,16 @@ const oneFontFormat: Plugin = {
 // Explicit browsers: with a year as target, Vite rewrites light-dark() into a media query, which breaks the theme switch.
 const TARGET = ["chrome123", "firefox128", "safari18"];
 
+/**
+ * Files that opening a notebook needs, each with all that it imports: the page, the editor with Markdown, the tools of a cell.
+ * Without these groups they come in forty files, and each file delays the start.
+ */
+const FIRST_FILES = [
+  { name: "page", test: /src\/main\.tsx$/, priority: 3 },
+  { name: "editor", test: /src\/views\/(cell\/Editor|outputs\/Markdown)\.tsx$/, priority: 2 },
+  { name: "tools", test: /src\/views\/cell\/CellTools\.tsx$/, priority: 1 },
+];
+
 export default defineConfig({
   plugins: [oneFontFormat, react(), frameScript(TARGET), compress()],
   build: {
@@ -23,6 +33,7 @@ export default defineConfig({
     target: TARGET,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: { output: { codeSplitting: { groups: FIRST_FILES } } },
   },
   worker: { format: "es" },
   server: { proxy: { "/api": { target: process.env.NOTARIUM_SERVER ?? "http://127.0.0.1:8787", ws: true, changeOrigin: true } } },
