@@ -1,5 +1,5 @@
 // Actions of the editor and of dialogs over the notebook.
-import { giveKeys } from "../app/state/frameKeys.ts";
+import { giveKeys } from "../app/state/focus.ts";
 import type { NotebookStore } from "../app/state/store.ts";
 import type { Action } from "./table.ts";
 

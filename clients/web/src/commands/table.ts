@@ -1,6 +1,6 @@
 // Table of all actions in a notebook; used by the keyboard, the palette and the help.
 import { allowNotifications } from "../app/session/attention.ts";
-import { type FileFormat, download } from "../app/files/download.ts";
+import type { FileFormat } from "../app/files/download.ts";
 import { headingLevel } from "../app/cells/headings.ts";
 import { go } from "../app/session/route.ts";
 import { change } from "../app/session/settings.ts";
@@ -95,7 +95,8 @@ function toggleFlag(store: NotebookStore, flag: "outputs_hidden" | "source_hidde
 
 /** Downloads the notebook, or the earlier version on display. */
 async function save(store: NotebookStore, format: FileFormat): Promise<void> {
-  const done = download(store.session.rest, store.id, store.document.title, store.past, format);
+  const { id, document, past, session } = store;
+  const done = import("../app/files/download.ts").then(({ download }) => download(session.rest, id, document.title, past, format));
   const words = await done.catch((error: Error) => error.message);
   if (words) store.toast({ text: words, isError: true });
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { fieldOfRefusal, fieldsOf, filled, initially, missingIn, missingWords } from "../../src/app/state/functions.ts";
+import { fieldOfRefusal, fieldsOf, filled, initially } from "../../src/app/state/functions.ts";
+import { missingIn, missingWords } from "../../src/app/state/missingFunctions.ts";
 
 const schema = {
   type: "object",

@@ -36,6 +36,14 @@ export interface Lost {
   text: string;
 }
 
+/** Event that hands the keyboard to a frame (frameKeys.ts). */
+export const GIVE_KEYS = "notarium-give-keys";
+
+/** Hands the keyboard to a frame, by a key or button of the page. */
+export function giveKeys(frame: Element | null): void {
+  frame?.dispatchEvent(new Event(GIVE_KEYS));
+}
+
 const NOWHERE: Place = { element: undefined, kind: "none", cell: undefined, text: "", isDone: false };
 
 export class Focus {

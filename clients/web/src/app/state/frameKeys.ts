@@ -3,6 +3,7 @@
 // pressed meanwhile from the output; the page replays them.
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import { GIVE_KEYS } from "./focus.ts";
 
 /** The guard's message about a press arrives within this time after the focus. */
 const GRACE_MS = 80;
@@ -14,14 +15,8 @@ const TAKES_MS = 10_000;
 const LEAVE_MS = 3_000;
 /** Timeout for the page's keys, which wait for keys still in a frame. */
 const HOLD_MS = 1_000;
-const GIVE = "notarium-give-keys";
 /** Announces to focus.ts that the focus change is intended. */
 const BACK = "notarium-keys-back";
-
-/** Hands the keyboard to a frame, by a key or button of the page. */
-export function giveKeys(frame: Element | null): void {
-  frame?.dispatchEvent(new Event(GIVE));
-}
 
 // --- Focus outside of frames ---
 
@@ -190,7 +185,7 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
     addEventListener("focus", back);
     // The window's event may arrive before the focus has moved.
     addEventListener("focusin", back);
-    element?.addEventListener(GIVE, give);
+    element?.addEventListener(GIVE_KEYS, give);
     return () => {
       clearTimeout(waiting);
       clearTimeout(stopping.current);
@@ -198,7 +193,7 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
       removeEventListener("blur", look);
       removeEventListener("focus", back);
       removeEventListener("focusin", back);
-      element?.removeEventListener(GIVE, give);
+      element?.removeEventListener(GIVE_KEYS, give);
     };
   }, [frame, grant, refuse, isStopped]);
   const connect = useCallback(

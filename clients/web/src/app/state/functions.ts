@@ -1,7 +1,4 @@
 // Form fields from a function's JSON schema, and the arguments from what is typed there.
-import { sentenceOf } from "../../transport/refusals.ts";
-import type { EventMessage } from "../../protocol/messages.ts";
-
 export type Schema = Record<string, unknown>;
 
 export interface Field {
@@ -203,22 +200,4 @@ function numberOf(schema: Schema, text: string, words: string): number {
 export function fieldOfRefusal(fields: Field[], argument: string): string | undefined {
   const place = argument.split("[")[0];
   return leaves(fields).find(({ path }) => path === place || place?.startsWith(`${path}.`))?.path;
-}
-
-export interface Missing {
-  names: string[];
-  cell_id?: string | null;
-  reason: string;
-}
-
-/** Functions missing in a new kernel, which a person may register again. */
-export function missingIn({ type, payload }: Pick<EventMessage, "type" | "payload">): Missing[] {
-  if (type !== "KernelSessionStarted") return [];
-  return (payload as { missing_functions?: Missing[] }).missing_functions ?? [];
-}
-
-export function missingWords({ names, reason }: Missing, cell: number): string {
-  const which = names.length === 1 ? `the function ${names[0]}` : `the functions ${names.join(", ")}`;
-  const then = cell > 0 ? `Run cell ${cell} again: ${reason}` : sentenceOf(reason).replace(/\.$/, "");
-  return `The new kernel is missing ${which}. ${then}.`;
 }

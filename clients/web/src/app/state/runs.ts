@@ -1,6 +1,6 @@
 // Runs cells, starts turns of prompt cells, interrupts and restarts kernels.
 import type { CellType, Command } from "../../protocol/messages.ts";
-import { type Missing, missingWords } from "./functions.ts";
+import { type Missing, missingWords } from "./missingFunctions.ts";
 import { newId } from "../../transport/ids.ts";
 import type { Asking, OpenNotebook, Selection, Toasts, Typing } from "./notebook.ts";
 

@@ -23,7 +23,7 @@ import { type Folds, foldsOf, headingAbove, headingLevel } from "../cells/headin
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
 import { type AssistantAtWork, CallEffects, assistantsAtWork, proposalsIn } from "./assistants.ts";
-import { missingIn } from "./functions.ts";
+import { missingIn } from "./missingFunctions.ts";
 import { Runs } from "./runs.ts";
 import { Schemas } from "./schemas.ts";
 import { type Session, isNotProved } from "../session/session.ts";

@@ -9,7 +9,6 @@ import { useTopics } from "../../app/state/topics.ts";
 import { hueOf, kindOf, statusWords, initials } from "../../app/words/words.ts";
 import { type Token, linesOf } from "../../outputs/highlight.ts";
 import type { Cell as CellValue, CellType, PeerState } from "../../protocol/messages.ts";
-import { CellReview, Proposals } from "./CellReview.tsx";
 import { Gutter, HiddenCells, RunState } from "./CellState.tsx";
 import { Standing } from "./Graph.tsx";
 import { Grip } from "./Grip.tsx";
@@ -25,6 +24,7 @@ import { ReplyView } from "../assistant/Reply.tsx";
 
 /** Loads in parallel with the notebook, so that the editor is ready before the user types. */
 export const editor = promptPart(() => import("./Editor.tsx"));
+const CellReview = part(() => import("./CellReview.tsx"));
 const SqlHead = part(() => import("./SqlHead.tsx"));
 const InlineQuestion = part(() => import("../assistant/InlineQuestion.tsx"));
 
@@ -54,6 +54,8 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
   const run = store.document.latestExecution(id);
   const peers = [...store.replica.presence.peers.values()].filter(({ state }) => state?.cell_id === id);
   const number = store.document.order.indexOf(id) + 1;
+  const isProposed = store.proposals.has(id);
+  const reviewed = store.review.cells.get(id);
   const classes = [
     "cell",
     cell.cell_type,
@@ -61,8 +63,8 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
     isCurrent && "current",
     isEditing && "editing",
     run && `is-${run.status}`,
-    store.proposals.has(id) && "proposed",
-    store.review.cells.has(id) && `reviewed ${store.review.cells.get(id)?.kind ?? ""}`,
+    isProposed && "proposed",
+    reviewed && `reviewed ${reviewed.kind}`,
   ];
   return (
     <div
@@ -103,8 +105,11 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
         {cell.cell_type === "prompt" && cell.reply && (
           <ReplyView store={store} id={id} reply={cell.reply} isStale={store.document.isStale(id)} />
         )}
-        <Proposals store={store} id={id} />
-        <CellReview store={store} id={id} />
+        {(isProposed || reviewed) && (
+          <Suspense>
+            <CellReview store={store} id={id} />
+          </Suspense>
+        )}
         <HiddenCells store={store} id={id} />
         {run && <RunState store={store} id={id} run={run} />}
         {run?.status === "running" && (

@@ -13,8 +13,17 @@ const WordDiff = part(() => import("../../ui/Diff.tsx"));
 
 const WORDS = { created: "added this cell", changed: "changed this cell", moved: "moved this cell", deleted: "deleted this cell" };
 
+export default function CellReview({ store, id }: { store: NotebookStore; id: string }) {
+  return (
+    <>
+      <Proposals store={store} id={id} />
+      <ReviewedChange store={store} id={id} />
+    </>
+  );
+}
+
 /** Calls that wait for approval and concern this cell. */
-export function Proposals({ store, id }: { store: NotebookStore; id: string }) {
+function Proposals({ store, id }: { store: NotebookStore; id: string }) {
   const calls = store.proposals.get(id);
   if (!calls) return null;
   return (
@@ -26,7 +35,8 @@ export function Proposals({ store, id }: { store: NotebookStore; id: string }) {
   );
 }
 
-export function CellReview({ store, id }: { store: NotebookStore; id: string }) {
+/** The assistant's change of this cell, to keep or undo. */
+function ReviewedChange({ store, id }: { store: NotebookStore; id: string }) {
   const [isOpen, setIsOpen] = useState(false);
   const reviewed = store.review.cells.get(id);
   const cell = store.document.cells.get(id);

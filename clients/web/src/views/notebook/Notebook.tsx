@@ -12,7 +12,6 @@ import { nextTheme } from "../../app/session/settings.ts";
 import { page } from "../../commands/table.ts";
 import { Bar } from "./Bar.tsx";
 import { Boundary } from "../../ui/Broken.tsx";
-import { ReviewBar } from "../cell/CellReview.tsx";
 import { editor } from "../cell/Cell.tsx";
 import { CellList } from "../cell/CellList.tsx";
 import { CommentNews } from "../cell/CommentMark.tsx";
@@ -36,12 +35,19 @@ const Comments = part(() => import("../panels/comments/Comments.tsx"));
 const History = part(() => import("../panels/history/History.tsx").then((module) => ({ default: module.History })));
 const Keys = part(() => import("../panels/Keys.tsx").then((module) => ({ default: module.Keys })));
 const Past = part(() => import("../panels/history/Past.tsx"));
+const ReviewBar = part(() => import("../cell/CellReview.tsx").then((module) => ({ default: module.ReviewBar })));
 const Share = part(() => import("../account/Share.tsx").then((module) => ({ default: module.Share })));
 const Files = part(() => import("../panels/files/Files.tsx"));
 const Variables = part(() => import("../panels/Variables.tsx"));
 const Uploads = part(() => import("../panels/files/Uploads.tsx"));
 const FunctionForm = part(() => import("../panels/FunctionForm.tsx"));
 const Palette = part(() => import("../panels/Palette.tsx").then((module) => ({ default: module.Palette })));
+
+/** Loads what the first view of a notebook may need: the editor, and Markdown, whose late rendering would shift the layout. */
+export function loadFirst(): void {
+  editor.load();
+  Markdown.load();
+}
 
 /** Delay for loading the other parts: cells and editor come first. */
 const PARTS_MS = 1_500;
@@ -61,8 +67,7 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
   const [store, setStore] = useState<NotebookStore>();
   useEffect(() => {
     const begun = new NotebookStore(session, id);
-    editor.load();
-    Markdown.load();
+    loadFirst();
     if (session.me.actor.kind === "guest") session.connection.callMe(guestName());
     if (session.connection.state.name === "idle") session.connection.start(session.token);
     setStore(begun);
@@ -227,7 +232,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
       </Suspense>
       <CommentNews store={store} />
       <Boundary what="The review of changes">
-        <ReviewBar store={store} />
+        <Review store={store} />
       </Boundary>
       <Following store={store} />
       <LeaveView store={store} />
@@ -259,6 +264,17 @@ const Body = memo(function Body({ store }: { store: NotebookStore }) {
     </>
   );
 });
+
+/** The bar over an assistant's changes and proposals. */
+function Review({ store }: { store: NotebookStore }) {
+  useTopics(store, "review");
+  if (store.review.cells.size + store.proposals.size === 0) return null;
+  return (
+    <Suspense>
+      <ReviewBar store={store} />
+    </Suspense>
+  );
+}
 
 /** Button to leave Zen mode or the presentation. */
 function LeaveView({ store }: { store: NotebookStore }) {

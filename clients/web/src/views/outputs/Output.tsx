@@ -1,28 +1,25 @@
 // One output with its tools: copy, wrap, collapse, enlarge and save.
 import { ChevronDown, ChevronRight, Copy, Download, Maximize2, Minimize2, WrapText } from "lucide-react";
 import { type ReactNode, Suspense, memo, useEffect, useMemo, useRef, useState } from "react";
-import { isImported, showActive, useShowsActive } from "../../app/session/activeContent.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
-import { useTopics } from "../../app/state/topics.ts";
 import { type AllRows, type Group, allRowsOf } from "../../outputs/groups.ts";
 import { bareLatex } from "../../outputs/maths.ts";
-import { type Drawing, type Shape, bokehScripts, shapeOf } from "../../outputs/mime.ts";
-import { isActiveHtml, stillHtml } from "../../outputs/still.ts";
+import { type Shape, shapeOf } from "../../outputs/mime.ts";
 import { withoutEscapes } from "../../outputs/terminal.ts";
 import type { Execution } from "../../protocol/messages.ts";
-import { Frame } from "./Frame.tsx";
+import type { FrameOutputProps } from "./FrameOutput.tsx";
 import { Rendered } from "./Rendered.tsx";
 import { ErrorView } from "./ErrorView.tsx";
 import { useContent } from "./load.ts";
 import { Text } from "./Text.tsx";
-import { Widget } from "./Widget.tsx";
-import { part } from "../../ui/parts.ts";
+import { part, promptPart } from "../../ui/parts.ts";
 
 const ArrowTable = part(() => import("./ArrowTable.tsx"));
 const DataTable = part(() => import("./DataTable.tsx"));
 const PrintedTable = part(async () => ({ default: (await import("./DataTable.tsx")).Printed }));
 const JsonTree = part(() => import("./JsonTree.tsx"));
 const Picture = part(() => import("./Picture.tsx"));
+const frameOutput = promptPart(() => import("./FrameOutput.tsx"));
 
 interface Props {
   store: NotebookStore;
@@ -197,13 +194,8 @@ function View({ store, shape, run, isGrowing, allRows, isWrapped, isWhole }: Vie
       return <ArrowTable {...{ store, kernelSession, arrow, text }} />;
     }
     case "frame":
-      return <Drawn store={store} run={run} drawing={shape.drawing} title={shape.text} />;
     case "widget":
-      return (
-        <Active store={store} isAsked={isImported(run)} text={shape.text}>
-          <Widget store={store} run={run} model={shape.model} text={shape.text} />
-        </Active>
-      );
+      return <InFrame store={store} run={run} shape={shape} />;
     case "json":
       return <JsonTree value={shape.value} />;
     case "file":
@@ -215,74 +207,11 @@ function View({ store, shape, run, isGrowing, allRows, isWrapped, isWhole }: Vie
   }
 }
 
-interface DrawnProps {
-  store: NotebookStore;
-  run: Execution;
-  drawing: Drawing;
-  title: string;
-}
-
-function Drawn({ store, run, drawing, title }: DrawnProps) {
-  useTopics(store, "executions");
-  const { scripts: before, isBrought } = useBokeh(store, drawing);
-  const imported = isImported(run);
-  const shown = useMemo(
-    (): Drawing =>
-      imported && drawing.kind === "html" && !isActiveHtml(drawing.html)
-        ? { kind: "html", html: stillHtml(drawing.html) }
-        : drawing,
-    [imported, drawing],
-  );
-  if (drawing.kind === "bokeh" && !before) {
-    return <p className="quiet small">Run output_notebook(INLINE) from bokeh.resources in a cell to show Bokeh charts.</p>;
-  }
-  const hasScripts = drawing.kind === "bokeh" || (drawing.kind === "html" && isActiveHtml(drawing.html));
-  return (
-    <Active store={store} isAsked={hasScripts && (imported || isBrought)} text={title}>
-      <Frame drawing={shown} title={title || "Output"} {...(before && { before })} />
-    </Active>
-  );
-}
-
-interface ActiveProps {
-  store: NotebookStore;
-  isAsked: boolean;
-  text: string;
-  children: ReactNode;
-}
-
-/** Scripts of an imported output run only after consent, which applies to the whole notebook. */
-function Active({ store, isAsked, text, children }: ActiveProps) {
-  const { userId } = store.session;
-  const isShown = useShowsActive(userId, store.id);
-  if (!isAsked || isShown) return children;
-  return (
-    <div className="held-back row small">
-      <p>
-        <span className="quiet">This output came with a file and runs scripts.</span> {text && <code>{text.slice(0, 200)}</code>}
-      </p>
-      <button className="button" onClick={() => showActive(userId, store.id)}>
-        Show active content
-      </button>
-    </div>
-  );
-}
-
-/** Each Bokeh chart has its own frame, and gets the library scripts from the notebook's outputs. */
-function useBokeh(store: NotebookStore, drawing: Drawing): { scripts: string[] | undefined; isBrought: boolean } {
-  const [scripts, setScripts] = useState<string[]>();
-  const runs = drawing.kind === "bokeh" ? [...store.document.executions.values()] : [];
-  const outputs = runs.flatMap((run) => (run.outputs ?? []).map((output) => ({ run, output })));
-  const found = outputs.findLast(({ output }) => bokehScripts(output.content) !== undefined);
-  const loader = found?.output;
-  useEffect(() => {
-    if (!loader) return;
-    void store.session.rest.whole(store.id, loader).then((content) => {
-      const script = bokehScripts(content);
-      setScripts(script === undefined ? undefined : [script]);
-    });
-  }, [store, loader]);
-  return { scripts, isBrought: isImported(found?.run) };
+/** Output in the sandboxed frame, without the 300 ms for which React would show a fallback. */
+function InFrame({ store, run, shape }: FrameOutputProps) {
+  const FrameOutput = frameOutput.usePart();
+  if (!FrameOutput) return <div className="shape" aria-busy="true" />;
+  return <FrameOutput store={store} run={run} shape={shape} />;
 }
 
 interface ToolProps {
