@@ -5,7 +5,7 @@ import { type ComponentProps, StrictMode, Suspense, useEffect, useRef, useState 
 import { createRoot } from "react-dom/client";
 import { AskAgain } from "./views/account/AskAgain.tsx";
 import { Boundary } from "./ui/Broken.tsx";
-import { NotebookView } from "./views/notebook/Notebook.tsx";
+import { NotebookView, loadFirst } from "./views/notebook/Notebook.tsx";
 import { part, promptPart } from "./ui/parts.ts";
 import { applySettings, applyTheme } from "./app/session/settings.ts";
 import { routeOf, useRoute } from "./app/session/route.ts";
@@ -13,7 +13,13 @@ import { Invitation, type Session, TOLD, onLink, resume, signIn } from "./app/se
 
 const SignIn = part(() => import("./views/account/SignIn.tsx"));
 const list = promptPart(() => import("./views/notebooks/Home.tsx"));
-if (routeOf(location.hash).name === "home") list.load();
+
+// The server answers while React renders for the first time.
+const resumed = resume();
+// App tells the error.
+resumed.catch(() => undefined);
+const isHome = routeOf(location.hash).name === "home";
+if (isHome) list.load();
 
 /** The list of notebooks, no part of what opening a notebook loads first. */
 function Home(props: ComponentProps<NonNullable<ReturnType<typeof list.usePart>>>) {
@@ -32,7 +38,9 @@ function App() {
   const [notice, setNotice] = useState<string>();
 
   useEffect(() => {
-    resume().then(
+    // The session's requests leave time for the editor, after the first paint.
+    if (!isHome) requestAnimationFrame(() => setTimeout(loadFirst));
+    resumed.then(
       (session) => setWho(session === TOLD ? { state: "told" } : session ? { state: "in", session } : { state: "out" }),
       (error: Error) => setWho({ state: "out", error }),
     );

@@ -13,6 +13,19 @@ const tab = new Map<string, string>();
 /** State of the fake server. */
 const server = { point: "", tokens: new Set<string>(), isEnded: false, isForProgram: false, proofs: 0, opened: new Set<string>() };
 
+/** Socket that never opens. */
+class FakeSocket {
+  onclose = null;
+  isClosed = false;
+  constructor() {
+    sockets.push(this);
+  }
+  close() {
+    this.isClosed = true;
+  }
+}
+let sockets: FakeSocket[] = [];
+
 /** Opens a page and resumes its session. */
 async function resume(): Promise<Session | undefined> {
   const session = await resumed();
@@ -23,6 +36,7 @@ async function resume(): Promise<Session | undefined> {
 beforeEach(() => {
   kept.clear();
   tab.clear();
+  sockets = [];
   Object.assign(server, { point: "", tokens: new Set(), isEnded: false, isForProgram: false, proofs: 0, opened: new Set() });
   vi.stubGlobal("location", new URL("http://127.0.0.1:8787/"));
   vi.stubGlobal("sessionStorage", {
@@ -30,6 +44,7 @@ beforeEach(() => {
     setItem: (key: string, value: string) => void tab.set(key, value),
     removeItem: (key: string) => void tab.delete(key),
   });
+  vi.stubGlobal("WebSocket", FakeSocket);
   vi.stubGlobal("fetch", (path: string, init: RequestInit) => answer(path, init));
 });
 afterEach(() => void vi.unstubAllGlobals());
@@ -91,6 +106,32 @@ test("a page that opens later is signed in by the key, and no token is kept", as
   const second = await resume();
   expect(second?.token).toBe("page 2");
   expect(tab.size).toBe(0);
+});
+
+test("a notebook’s page connects its socket while the server says who the person is, the list of notebooks does not", async () => {
+  await exchange({ token: "nt_owner_x_y" });
+  expect((await resume())?.connection.state.name).toBe("idle");
+  expect(sockets).toEqual([]);
+  vi.stubGlobal("location", new URL("http://127.0.0.1:8787/#/n/nb"));
+  const atMe: number[] = [];
+  vi.stubGlobal("fetch", (path: string, init: RequestInit) => {
+    if (path === "/api/me") atMe.push(sockets.length);
+    return answer(path, init);
+  });
+  const session = await resume();
+  expect(atMe).toEqual([1]);
+  expect(session?.connection.state.name).toBe("connecting");
+  expect(sockets).toMatchObject([{ isClosed: false }]);
+  session?.connection.stop();
+});
+
+test("a socket that connected ahead is closed if the server does not say who the person is", async () => {
+  await exchange({ token: "nt_owner_x_y" });
+  vi.stubGlobal("location", new URL("http://127.0.0.1:8787/#/n/nb"));
+  const fails = Response.json({ code: "internal", detail: "no disk" }, { status: 500 });
+  vi.stubGlobal("fetch", (path: string, init: RequestInit) => (path === "/api/me" ? Promise.resolve(fails) : answer(path, init)));
+  await expect(resume()).rejects.toThrow();
+  expect(sockets).toMatchObject([{ isClosed: true }]);
 });
 
 test("a page that was opened with a session gets one of its own", async () => {

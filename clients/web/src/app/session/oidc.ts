@@ -2,7 +2,7 @@
 // The page then proves possession of the key, so that a stolen or injected code is useless.
 import { del, entries, get, set } from "idb-keyval";
 import type { OidcBegun as Begun, OidcOption, SignInOptions as Options } from "../../protocol/rest.ts";
-import { Problem, type Rest } from "../../transport/rest.ts";
+import { Problem, Rest } from "../../transport/rest.ts";
 import { type NewKey, heldKey, makeKey, signText } from "./browserKey.ts";
 
 export type { OidcOption };
@@ -28,10 +28,17 @@ export interface Return {
 }
 
 const PLACE = "notarium.oidc.";
-const CALLBACK = "/oidc/callback";
 
-export async function providerOf(rest: Rest): Promise<OidcOption | undefined> {
-  return (await rest.get<Options>("/api/session/options")).oidc ?? undefined;
+const anonymous = new Rest({ base: "", token: () => undefined });
+
+/** The OpenID Connect provider of this server, if there is one. */
+export async function provider(): Promise<OidcOption | undefined> {
+  return (await anonymous.get<Options>("/api/session/options")).oidc ?? undefined;
+}
+
+/** Leaves the page; the provider redirects back. */
+export function signInWith(option: OidcOption): Promise<never> {
+  return goToProvider(anonymous, option);
 }
 
 /** Redirects the page to the provider. `link` adds the identity to the signed-in account, confirmed by its password. */
@@ -60,7 +67,7 @@ export type Afresh = { token: string; until: number; userId: string } | { error:
 const channelOf = (state: string) => new BroadcastChannel(PLACE + state);
 
 /** Opens the provider in a new tab to sign in again; this page stays open. Must be called from a click handler. */
-export async function askAfresh(rest: Rest, provider: OidcOption, signal: AbortSignal): Promise<Afresh> {
+export async function askAfresh({ name }: OidcOption, signal: AbortSignal): Promise<Afresh> {
   // Opened before any await, because the browser would block it later.
   const tab = open("about:blank");
   if (!tab) throw new Problem(0, "no_tab", "Allow pop-ups for this page and try again.");
@@ -68,10 +75,10 @@ export async function askAfresh(rest: Rest, provider: OidcOption, signal: AbortS
   try {
     const key = await makeKey();
     if (!key) throw noKey();
-    const begun = await rest.json<Begun>("POST", "/api/session/oidc/begin", { key: key.point, fresh: true });
+    const begun = await anonymous.json<Begun>("POST", "/api/session/oidc/begin", { key: key.point, fresh: true });
     await forgetOld();
     const { point, privateKey } = key;
-    const common = { point, privateKey, name: provider.name, until: begun.expires_at };
+    const common = { point, privateKey, name, until: begun.expires_at };
     await set(PLACE + begun.state, { ...common, hash: "", isLink: false, isAfresh: true } satisfies Pending);
     const channel = channelOf(begun.state);
     const told = new Promise<Afresh>((resolve, reject) => {
@@ -100,14 +107,6 @@ async function tellAll(afresh: Afresh): Promise<void> {
 
 function noKey(): Problem {
   return new Problem(0, "no_key", "This browser stores nothing for this site (private window?). Use another window to sign in.");
-}
-
-/** Parameters of the provider's redirect; removes them from the address. */
-export function takeReturn(): URLSearchParams | undefined {
-  if (location.pathname !== CALLBACK) return undefined;
-  const back = new URLSearchParams(location.search);
-  history.replaceState(null, "", "/");
-  return back;
 }
 
 /** Builds the proof for the server and restores the page's fragment. Throws errors for people to read. */

@@ -4,8 +4,9 @@ import type { Actor } from "../../protocol/messages.ts";
 import type { Me, OneTimeUse } from "../../protocol/rest.ts";
 import { type NewKey, type SignedIn, forgetKey, makeKey, proveKey } from "./browserKey.ts";
 import { learn, serverNow } from "./clock.ts";
-import { type OidcOption, type Return, askAfresh, goToProvider, proofOf, providerOf, takeReturn, tellAfresh } from "./oidc.ts";
-import { Connection } from "../../transport/connection.ts";
+import type { Afresh, OidcOption, Return } from "./oidc.ts";
+import { routeOf } from "./route.ts";
+import { Connection, type ConnectionState } from "../../transport/connection.ts";
 import { Problem, Rest } from "../../transport/rest.ts";
 
 export type { Me };
@@ -13,6 +14,8 @@ export type { Me };
 const KEY = "notarium.session";
 const NOT_PROVED = "not_proved";
 const SHARE_ENDED = "share_ended";
+/** Path to which an identity provider redirects. */
+const CALLBACK = "/oidc/callback";
 /** One-time tokens, exchanged for a session: the printed owner token, resets, invitations, and links for a browser. */
 const ONE_TIME = /^nt_(owner|reset|link)_/;
 
@@ -35,7 +38,6 @@ let count = 0;
 
 export class Session {
   readonly rest: Rest;
-  readonly connection: Connection;
   #fresh: { token: string; until: number } | undefined;
   readonly #restAfresh = new Rest({ base: "", token: () => this.#fresh?.token });
   readonly #provers: (() => Promise<boolean>)[] = [];
@@ -50,15 +52,15 @@ export class Session {
   constructor(
     public token: string,
     public me: Me,
+    readonly connection = newConnection(),
   ) {
     this.rest = new Rest({ base: "", token: () => this.token, renew: (refused) => this.#renewed(refused) });
-    const address = new URL("/api/socket", location.href);
-    address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
-    const open = () => new WebSocket(address) as never;
-    this.connection = new Connection({ open, client: "notarium-web/0.1.0" });
-    this.connection.changed.add((state) => {
-      if (state.name === "refused" && state.code === "unauthenticated") void this.#renewed(this.token);
-    });
+    this.connection.changed.add((state) => this.#hear(state));
+    this.#hear(this.connection.state);
+  }
+
+  #hear(state: ConnectionState): void {
+    if (state.name === "refused" && state.code === "unauthenticated") void this.#renewed(this.token);
   }
 
   get userId(): string | undefined {
@@ -123,12 +125,11 @@ export class Session {
     this.#fresh = { token, until: expires_at ?? 0 };
   }
 
-  /** Gets that session from the provider, which asks in a new tab. */
-  async signInAfreshWith(option: OidcOption, signal: AbortSignal): Promise<void> {
-    const told = await askAfresh(anonymous, option, signal);
+  /** Takes that session from the provider, which asked in a new tab. */
+  continueAfresh(told: Afresh, { name }: OidcOption): void {
     if ("error" in told) throw new Problem(401, "provider_refused", told.error);
     if (told.userId !== this.userId)
-      throw new Problem(403, "somebody_else", `You signed in to ${option.name} as someone else. Here you are ${this.me.name}.`);
+      throw new Problem(403, "somebody_else", `You signed in to ${name} as someone else. Here you are ${this.me.name}.`);
     this.#fresh = { token: told.token, until: told.until };
   }
 
@@ -171,6 +172,13 @@ export class Session {
     await forgetKey(this.me.token_id);
     if (this.me.kind === "session") await this.rest.json("DELETE", "/api/session").catch(() => undefined);
   }
+}
+
+function newConnection(): Connection {
+  const address = new URL("/api/socket", location.href);
+  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+  const open = () => new WebSocket(address) as never;
+  return new Connection({ open, client: "notarium-web/0.1.0" });
 }
 
 /** True if the person cancelled the password dialog; this needs no error message. */
@@ -226,16 +234,6 @@ export function linkTo(notebook: string, token: string): string {
   return `${location.origin}/#token=${token}&notebook=${notebook}`;
 }
 
-/** The OpenID Connect provider of this server, if there is one. */
-export function provider(): Promise<OidcOption | undefined> {
-  return providerOf(anonymous);
-}
-
-/** Leaves the page; the provider redirects back. */
-export function signInWith(option: OidcOption): Promise<never> {
-  return goToProvider(anonymous, option);
-}
-
 /** Result of a tab that only passed its sign-in to another tab. */
 export const TOLD = "told";
 
@@ -244,11 +242,20 @@ export async function resume(): Promise<Session | typeof TOLD | undefined> {
   return back ? returned(back) : resumeKept();
 }
 
+/** Parameters of the provider's redirect; removes them from the address. */
+function takeReturn(): URLSearchParams | undefined {
+  if (location.pathname !== CALLBACK) return undefined;
+  const back = new URLSearchParams(location.search);
+  history.replaceState(null, "", "/");
+  return back;
+}
+
 /** Completes a redirect from the provider. If it fails, an existing session remains. */
 async function returned(back: URLSearchParams): Promise<Session | typeof TOLD | undefined> {
   try {
+    const { proofOf, tellAfresh } = await import("./oidc.ts");
     const { pending, key, proof } = await proofOf(back);
-    if (pending.isAfresh) return await tellOther(proof);
+    if (pending.isAfresh) return await tellOther(proof, tellAfresh);
     if (!pending.isLink) return await keep(key, await anonymous.json("POST", "/api/session/oidc", { ...proof, label: "browser" }));
     const session = await resumeKept();
     await session?.rest.json("POST", "/api/me/identities", proof);
@@ -262,7 +269,7 @@ async function returned(back: URLSearchParams): Promise<Session | typeof TOLD | 
   }
 }
 
-async function tellOther(proof: Return["proof"]): Promise<typeof TOLD> {
+async function tellOther(proof: Return["proof"], tellAfresh: (state: string, afresh: Afresh) => void): Promise<typeof TOLD> {
   try {
     const body = { ...proof, label: "browser, asked anew", fresh: true };
     const { token, expires_at, user } = await anonymous.json<SignedIn>("POST", "/api/session/oidc", body);
@@ -302,7 +309,19 @@ async function resumeOwn(): Promise<Session | undefined> {
     await forgetKey();
     throw new Problem(401, "ended", "Your session has ended. Sign in again.");
   });
-  return answer && new Session(answer.token, await whoIs(answer.token));
+  return answer && connected(answer.token);
+}
+
+/** Session whose socket connects while the server tells who the person is, if a notebook is about to open. */
+async function connected(token: string): Promise<Session> {
+  const connection = newConnection();
+  if (routeOf(location.hash).name === "notebook") connection.start(token);
+  try {
+    return new Session(token, await whoIs(token), connection);
+  } catch (error) {
+    connection.stop();
+    throw error;
+  }
 }
 
 export async function signIn(token: string): Promise<Session> {

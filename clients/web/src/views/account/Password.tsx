@@ -1,8 +1,8 @@
 // Dialog that asks for the password. Lazy: loads when first needed.
 import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useState } from "react";
-import type { OidcOption } from "../../app/session/oidc.ts";
-import { type Session, provider } from "../../app/session/session.ts";
+import { type OidcOption, askAfresh, provider } from "../../app/session/oidc.ts";
+import type { Session } from "../../app/session/session.ts";
 import { CredentialField, CredentialForm } from "./CredentialForm.tsx";
 
 interface Props {
@@ -61,12 +61,12 @@ function NoPassword({ session, end }: Props) {
     const controller = new AbortController();
     setWaiting(controller);
     setError(undefined);
-    await session.signInAfreshWith(way, controller.signal).then(
-      () => end(true),
-      (failure: Error) => {
-        if (!controller.signal.aborted) setError(failure.message);
-      },
-    );
+    try {
+      session.continueAfresh(await askAfresh(way, controller.signal), way);
+      end(true);
+    } catch (failure) {
+      if (!controller.signal.aborted) setError((failure as Error).message);
+    }
     setWaiting(undefined);
   };
   return (

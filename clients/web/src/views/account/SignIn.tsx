@@ -1,18 +1,8 @@
 // The sign-in page: by the link that `notarium up` prints, its token, or login and password.
 import { ExternalLink, LogIn } from "lucide-react";
 import { useEffect, useState } from "react";
-import type { OidcOption } from "../../app/session/oidc.ts";
-import {
-  Invitation,
-  type Session,
-  exchange,
-  isLinkEnded,
-  isShareEnded,
-  provider,
-  resumeKept,
-  signIn,
-  signInWith,
-} from "../../app/session/session.ts";
+import { type OidcOption, provider, signInWith } from "../../app/session/oidc.ts";
+import { Invitation, type Session, exchange, isLinkEnded, isShareEnded, resumeKept, signIn } from "../../app/session/session.ts";
 import icon from "../../ui/icon.svg";
 import { CredentialField, CredentialForm, NewPassword } from "./CredentialForm.tsx";
 
