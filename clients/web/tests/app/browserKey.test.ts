@@ -195,7 +195,7 @@ test("a session that has ended says so", async () => {
 test("a token that somebody brought ends without the browser's own session", async () => {
   await exchange({ token: "nt_owner_x_y" });
   tab.set("notarium.session", "nt_share_gone_z");
-  await expect(resume()).rejects.toThrow("This token isn’t valid");
+  await expect(resume()).rejects.toThrow("It was revoked or has expired");
   expect(tab.size).toBe(0);
   expect((await resume())?.token).toBe("page 2");
 });
