@@ -164,3 +164,18 @@ test("the field and the proposal are in sight at every size", async ({ browser, 
     await expect(question(page)).toHaveCount(0);
   }
 });
+
+test("a proposal is there again after a reload, and applies; one that was discarded is not", async ({ browser, server }) => {
+  server.model.script = proposes("kept = 1");
+  const page = await person(browser, server);
+  await opened(page);
+  await ask(page, "make it short");
+  await expect(question(page).getByText("The assistant proposes a change")).toBeInViewport();
+  await page.reload();
+  await expect(question(page).getByText("The assistant proposes a change")).toBeInViewport();
+  await question(page).getByRole("button", { name: "Apply" }).click();
+  await recorded(server, page, "kept = 1", "other = 1");
+  await page.reload();
+  await expect(page.locator(".cell").first()).toContainText("kept = 1");
+  await expect(question(page)).toHaveCount(0);
+});

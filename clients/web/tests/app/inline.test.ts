@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { blockOf, wordsOf } from "../../src/app/state/inline.ts";
-import type { Inline } from "../../src/app/state/inlineField.ts";
+import { type Inline, keepInline, keptInline } from "../../src/app/state/inlineField.ts";
 import type { OpenNotebook } from "../../src/app/state/notebook.ts";
 
 test("the longest block of code of an answer is the proposal; an answer in words has none", () => {
@@ -20,4 +20,34 @@ test("the model is told the question first, the cell, and the marked lines in a 
   const asked: Inline = { cell: "c2", marked: "", conversation: "k", question: "faster, please" };
   expect(wordsOf(notebook, asked)).toMatch(/^faster, please\n\nThis is about cell 2 \(c2, SQL\)\.\nChange nothing/);
   expect(wordsOf(notebook, { ...asked, marked: "a\n```\nb" })).toContain("these lines of it:\n````\na\n```\nb\n````\n");
+});
+
+test("a question that was sent is kept for the tab until it is closed; what is damaged is none", () => {
+  const kept = new Map<string, string>();
+  const storage = {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, text: string) => void kept.set(key, text),
+    removeItem: (key: string) => void kept.delete(key),
+  };
+  const asked: Inline = { cell: "a", marked: "", conversation: "c", question: "why?" };
+  keepInline("n", asked, storage);
+  expect(keptInline("n", storage)).toBeUndefined();
+  const sent = { ...asked, turn: "t", isSent: true, before: { source: "x", version: 3 } };
+  keepInline("n", sent, storage);
+  expect(keptInline("n", storage)).toEqual(sent);
+  expect(keptInline("other", storage)).toBeUndefined();
+  keepInline("n", { ...asked, proposal: "y" }, storage);
+  expect(keptInline("n", storage)?.proposal).toBe("y");
+  const full = {
+    ...storage,
+    setItem: () => {
+      throw new Error("quota");
+    },
+  };
+  keepInline("n", { ...asked, proposal: "z" }, full);
+  expect(keptInline("n", storage)).toBeUndefined();
+  for (const damaged of ["{", "null", "[]", '{"cell": 1}']) {
+    kept.set("notarium.inline.n", damaged);
+    expect(keptInline("n", storage), damaged).toBeUndefined();
+  }
 });

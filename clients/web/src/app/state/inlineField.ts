@@ -1,4 +1,5 @@
-// State of the page's one inline question. `inline.ts` asks and answers it, and is loaded when the field is first opened.
+// State of the page's one inline question. `inline.ts` asks and answers it, and is loaded when the field is first opened. A question
+// that was sent is stored for this tab, so that a reload loses no proposal.
 import { newId } from "../../transport/ids.ts";
 import type { OpenNotebook, Selection, Typing } from "./notebook.ts";
 
@@ -19,6 +20,36 @@ export interface Inline {
   proposal?: string;
   /** The answer in words, if it has no code. */
   answer?: string;
+}
+
+type TabStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
+
+const key = (place: string) => `notarium.inline.${place}`;
+
+/** Stores a question that was sent; forgets one that was closed or is not sent yet. */
+export function keepInline(place: string, asked: Inline | undefined, storage: TabStorage = sessionStorage): void {
+  const isSent = asked && (asked.isSent === true || asked.proposal !== undefined || asked.answer !== undefined);
+  try {
+    if (isSent) storage.setItem(key(place), JSON.stringify(asked));
+    else storage.removeItem(key(place));
+  } catch {
+    // Above the browser's storage quota: an earlier question must not stand for this one.
+    storage.removeItem(key(place));
+  }
+}
+
+export function keptInline(place: string, storage: TabStorage = sessionStorage): Inline | undefined {
+  try {
+    const value: unknown = JSON.parse(storage.getItem(key(place)) ?? "null");
+    return isInline(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isInline(value: unknown): value is Inline {
+  const { cell, marked, conversation, question } = (value ?? {}) as Partial<Inline>;
+  return [cell, marked, conversation, question].every((each) => typeof each === "string");
 }
 
 export class InlineField {
@@ -46,9 +77,23 @@ export class InlineField {
     this.set({ cell, marked: lines, conversation, question: "" });
   }
 
+  /** Another person who signs in in this tab does not get the question. */
+  get #place(): string {
+    return `${this.#notebook.id}.${this.#notebook.session.userId ?? ""}`;
+  }
+
+  /** Shows the question of before a reload, if its cell is still there. */
+  restore(): void {
+    const kept = keptInline(this.#place);
+    if (this.asked || !kept || !this.#notebook.replica.document.cells.has(kept.cell)) return;
+    this.#conversations.set(kept.cell, kept.conversation);
+    this.set(kept);
+  }
+
   set(asked: Inline | undefined): void {
     const before = this.asked?.cell;
     this.asked = asked;
+    keepInline(this.#place, asked);
     for (const cell of new Set([before, asked?.cell])) if (cell !== undefined) this.#notebook.touch(`cell:${cell}`);
   }
 }

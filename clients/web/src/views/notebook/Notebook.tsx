@@ -146,6 +146,9 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
     const words = version > 0 ? takeArrival(store.id) : undefined;
     if (words) store.toast({ text: words, action: { label: "Copy", run: () => void navigator.clipboard.writeText(words) } });
   }, [store, version > 0]);
+  useEffect(() => {
+    if (version > 0) store.inline.restore();
+  }, [store, version > 0]);
   useEffect(() => void (document.title = version > 0 ? `${title || "Untitled"} – Notarium` : "Notarium"), [title, version]);
   useEffect(() => {
     if (version > 0 && cell !== undefined && store.document.cells.has(cell)) store.select(cell);
