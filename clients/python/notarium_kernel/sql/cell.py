@@ -13,6 +13,7 @@ from ..tables.registry import new_name, tables
 from . import connections, header, results, show
 from .binding import BoundStatement, bind
 from .errors import ConnectionFailed, SqlError, TooLarge
+from .frame_advice import advise
 from .results import Result, Settings, arrow
 from .tokens import parse
 
@@ -58,6 +59,7 @@ def run(source: str, namespace: dict[str, Any], display: Callable[..., Any]) -> 
             if isinstance(error, ConnectionFailed):
                 # The next cell connects again.
                 connections.open_connections.close(read.connection)
+            advise(error, dialect, namespace)
             raise _naming(error, number, len(bound)) from None
         if result.columns is not None:
             kept = result

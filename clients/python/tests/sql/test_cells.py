@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from notarium import sql
-from notarium_kernel.sql import cell, show
+from notarium_kernel.sql import cell, frame_advice, show
 from notarium_kernel.sql.errors import SqlError, TooLarge
 
 GOLDEN = Path(__file__).resolve().parents[4] / "protocol/golden"
@@ -111,6 +111,43 @@ def test_of_several_statements_the_one_that_failed_is_named(run):
     shown = run("INSERT INTO t VALUES (1), (2); SELECT count(*) AS n FROM t")
     assert [each[0]["text/plain"].split(",")[0] for each in shown][0] == "Done: 2 rows changed"
     assert shown.resource["data"] == [{"n": 2}]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]}), pa.table({"a": [1]})])
+def test_an_unknown_table_that_is_a_variable_is_written_in_braces(run, frame):
+    kind = type(frame).__name__
+    with pytest.raises(
+        SqlError, match=rf"does not exist.*\. df is a variable of the kernel \({kind}\): write {{df}} to read it"
+    ):
+        run("SELECT * FROM df", df=frame)
+    assert run("SELECT * FROM {df}", df=frame).resource["data"] == [{"a": 1}]
+    run("-- @a.sqlite write\nCREATE TABLE t (a INT)")
+    with pytest.raises(SqlError, match="no such table: df. df is a variable .* in DuckDB .*write {df}"):
+        run("-- @a.sqlite\nSELECT * FROM df", df=frame)
+
+
+def test_an_unknown_table_that_is_no_frame_gets_no_advice(run):
+    for source, names in [
+        ("SELECT * FROM df", {}),
+        ("SELECT * FROM df", {"df": 1}),
+        ("SELECT df.x FROM nowhere", {"df": pd.DataFrame()}),
+    ]:
+        with pytest.raises(SqlError) as failed:
+            run(source, **names)
+        assert "variable" not in str(failed.value)
+    with pytest.raises(SqlError, match="statement 2 of 2: .*write {Sales} to read it; the one before it is done$"):
+        run("SELECT 1; SELECT * FROM sales", Sales=pd.DataFrame({"a": [1]}))
+
+
+def test_the_name_in_the_message_of_postgresql_is_found():
+    error = SqlError('relation "df" does not exist')
+    frame_advice.advise(error, "postgresql", {"df": pd.DataFrame(), "DF": 1})
+    assert str(error).startswith(
+        'relation "df" does not exist. df is a variable of the kernel (DataFrame): run this cell in DuckDB'
+    )
+    other = SqlError('column "df" does not exist')
+    frame_advice.advise(other, "postgresql", {"df": pd.DataFrame()})
+    assert str(other) == 'column "df" does not exist'
 
 
 def test_what_cannot_be_bound_leaves_nothing_half_done(run):
