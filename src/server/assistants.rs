@@ -49,9 +49,8 @@ use crate::blobs::parse_hash;
 use crate::http::problem::Problem;
 use crate::notebooks::listing::{self, ListingQuery};
 use crate::notebooks::{Notebooks, body_of};
-use crate::rooms::DecodedCommand;
-use crate::rooms::Identity;
 use crate::rooms::notices::NoticeQueue;
+use crate::rooms::{DecodedCommand, Identity};
 use call_pace::{CallPace, CallPaceKey};
 use parking_lot::RwLock;
 

@@ -26,10 +26,7 @@ mod sessions;
 mod tests;
 
 pub use accounts::{Accounts, AuthOptions, OneTimeToken};
-pub use browser_keys::LinkEnd;
-pub use browser_keys::OneTimeUse;
-pub use browser_keys::reset_in;
-pub use browser_keys::{KeyProof, hash_of_key, signed_by};
+pub use browser_keys::{KeyProof, LinkEnd, OneTimeUse, hash_of_key, reset_in, signed_by};
 pub use follow::{Follow, FollowedToken, Revocation};
 pub use grants::{NewAgent, NewApiToken, NewShareLink, NewToken};
 pub use identities::ProvedIdentity;

@@ -31,8 +31,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 
 use crate::app::App;
-use crate::http::body_timeout::finish_body;
-use crate::http::body_timeout::{BodyTimeout, keep_pace};
+use crate::http::body_timeout::{BodyTimeout, finish_body, keep_pace};
 use crate::http::extract::{method_not_allowed, not_found};
 use crate::http::guard::{Guard, GuardServices, Route, route_table};
 use crate::http::origin::{AllowedOrigins, check_origin};

@@ -8,10 +8,9 @@ use notarium_record::{
 };
 use parking_lot::Mutex;
 
-use crate::event_store::bounded;
 use crate::event_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES, EventStore,
-    MAX_HISTORY_EVENTS, MAX_READ_EVENTS, NotebookSize, StoreError, check, check_listed, page, within_limit,
+    MAX_HISTORY_EVENTS, MAX_READ_EVENTS, NotebookSize, StoreError, bounded, check, check_listed, page, within_limit,
 };
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot, superfluous};
 

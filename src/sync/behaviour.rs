@@ -23,9 +23,7 @@ use notarium_wire::{
 };
 
 use crate::RoomConfig;
-use crate::io::{AppendFailure, Input, Output, Submission, Ticket};
-use crate::io::{Caller, ReplyTo};
-use crate::io::{ClientId, ClientInput, Identity};
+use crate::io::{AppendFailure, Caller, ClientId, ClientInput, Identity, Input, Output, ReplyTo, Submission, Ticket};
 use crate::room::Room;
 use crate::simulation::{Disk, context_notebook, harmless, named, rendered};
 

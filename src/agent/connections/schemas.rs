@@ -16,8 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, mpsc};
 
-use super::run_broker;
-use super::{Connections, DatabaseConnection};
+use super::{Connections, DatabaseConnection, run_broker};
 
 /// Lifetime of a cached answer: a run of the kernel, or another program, may change the database.
 const KEPT_FOR: Duration = Duration::from_secs(10);

@@ -7,12 +7,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use notarium_core::kernel_tools;
 use notarium_core::text::normalise_line_breaks;
 use notarium_core::tools::{Arguments, CreateNotebook, DescribeConnection, Executor, NewCell, Tool};
 use notarium_core::{
     CellId, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, InsertCell,
-    NotebookId, Place, RawObject, Rejection, RequestExecution, ToolCall, ToolCallEnd, ToolCallId,
+    NotebookId, Place, RawObject, Rejection, RequestExecution, ToolCall, ToolCallEnd, ToolCallId, kernel_tools,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;

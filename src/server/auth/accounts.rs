@@ -11,13 +11,9 @@ use notarium_store::accounts::{
 use tokio::sync::broadcast;
 
 use super::account_status::GuestNames;
-use super::browser_keys::BrowserKeys;
-use super::browser_keys::BrowserLinks;
-use super::follow::Cached;
-use super::follow::TokenCache;
-use super::follow::{FollowedToken, Revocation};
-use super::passwords::Throttle;
-use super::passwords::{PasswordCost, Passwords};
+use super::browser_keys::{BrowserKeys, BrowserLinks};
+use super::follow::{Cached, FollowedToken, Revocation, TokenCache};
+use super::passwords::{PasswordCost, Passwords, Throttle};
 use super::sessions::{EVERYDAY, is_fresh};
 use super::{AuthError, Authenticated, Placements, TokenText};
 use crate::cluster::{Cluster, ClusterNotice};

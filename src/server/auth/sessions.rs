@@ -12,12 +12,8 @@ use notarium_store::accounts::{
 use notarium_wire::rest::Profile;
 use ulid::Ulid;
 
-use super::Accounts;
-use super::AuthError;
-use super::Authenticated;
-use super::OneTimeToken;
-use super::TokenText;
 use super::browser_keys::{KeyProof, hash_of_key};
+use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText};
 use crate::auth;
 
 const DAY_MS: Millis = 24 * 60 * 60 * 1000;

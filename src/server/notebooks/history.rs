@@ -20,11 +20,9 @@ use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 
 use super::Notebooks;
-use crate::auth::Authenticated;
-use crate::auth::Follow;
+use crate::auth::{Authenticated, Follow};
 use crate::http::problem::Problem;
-use crate::rooms::Memo;
-use crate::rooms::{News, Subscription, identity, snapshot};
+use crate::rooms::{Memo, News, Subscription, identity, snapshot};
 
 /// Events per read.
 const PAGE: usize = 2_000;

@@ -12,10 +12,8 @@ use futures_util::future::{BoxFuture, Shared};
 use notarium_core::{Actor, Document, Head, Notebook, NotebookId, Subject, ToolCallPhase, UserId, Version, wire_word};
 use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, MAX_SNAPSHOT_GAP, StoreError};
 
-use super::Rooms;
-use super::metadata;
-use super::snapshot;
 use super::stored::load;
+use super::{Rooms, metadata, snapshot};
 
 /// Notebooks caught up per round.
 const CATCH_UP_PAGE: usize = 100;

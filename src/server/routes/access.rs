@@ -15,8 +15,7 @@ use crate::http::extract::{Conditions, JsonBody, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, NotebookRights, route_table};
 use crate::http::problem::Problem;
 use crate::notebooks::body_of;
-use crate::rooms::DecodedCommand;
-use crate::rooms::subject_key;
+use crate::rooms::{DecodedCommand, subject_key};
 
 /// Notebooks per page of an owner's list.
 const MAX_OWNED: usize = 1_000;

@@ -18,8 +18,7 @@ use crate::http::extract::{Conditions, Created, Params};
 use crate::http::guard::notebook_of;
 use crate::http::openapi::{Answered, Described, Taken};
 use crate::http::problem::Problem;
-use crate::rooms::DecodedCommand;
-use crate::rooms::ReadState;
+use crate::rooms::{DecodedCommand, ReadState};
 
 /// An accepted command, with the version as its `ETag`.
 #[derive(Debug)]

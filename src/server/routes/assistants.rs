@@ -23,8 +23,7 @@ use serde::Deserialize;
 
 use super::answers::{NotebookReader, Submit, WantedPage, command, latest};
 use crate::app::App;
-use crate::auth::Authenticated;
-use crate::auth::Follow;
+use crate::auth::{Authenticated, Follow};
 use crate::http::extract::{BytesBody, Conditions, Created, JsonBody, NoBody, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, require_assistant, route_table};
 use crate::http::problem::Problem;

@@ -15,15 +15,12 @@ use notarium_wire::{
 };
 use tokio::sync::Semaphore;
 
-use super::hello::parse;
-use super::hello::problem;
-use super::hello::{Named, called, let_in, refusal, welcome};
+use super::hello::{Named, called, let_in, parse, problem, refusal, welcome};
 use super::pulse::ReportMemory;
 use crate::agents::kernel_questions::{KernelAsker, answer_to};
 use crate::agents::{AgentLock, Knows, MAX_OFFERED_KERNELSPECS, Offer, frame};
 use crate::app::App;
-use crate::auth::Authenticated;
-use crate::auth::Follow;
+use crate::auth::{Authenticated, Follow};
 use crate::limits::clock::Window;
 use crate::rooms::{
     ClientId, ClientInput, ClientRegistration, DecodedCommand, Identity, Outbox, ReplyTo, RoomHandle, Submission,

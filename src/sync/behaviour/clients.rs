@@ -7,8 +7,7 @@ use notarium_wire::{
 
 use super::{CREATE, INSERT, Scene, edit, error, user, with_role, without_scopes};
 use crate::RoomConfig;
-use crate::io::ClientId;
-use crate::io::{ClientInput, Input, Output};
+use crate::io::{ClientId, ClientInput, Input, Output};
 use crate::simulation::context_notebook;
 
 /// Anna's notebook at `version`; every event after 2 is an edit of cell `a`.

@@ -5,9 +5,7 @@ use notarium_wire::{AckMessage, KernelUsage, ServerMessage};
 
 use super::{LAUNCH, Scene, agent, edit, user};
 use crate::RoomConfig;
-use crate::io::ClientId;
-use crate::io::ReplyTo;
-use crate::io::{ClientInput, Input, Output, Submission};
+use crate::io::{ClientId, ClientInput, Input, Output, ReplyTo, Submission};
 use crate::room::queue::PendingCommand;
 
 /// A started kernel of the agent on connection 9.

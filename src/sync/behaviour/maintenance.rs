@@ -5,9 +5,7 @@ use notarium_wire::ServerMessage;
 
 use super::{CREATE, INSERT, Scene, assistant, edit, user};
 use crate::RoomConfig;
-use crate::io::Caller;
-use crate::io::ClientId;
-use crate::io::{AppendFailure, ClientInput, Input, Output};
+use crate::io::{AppendFailure, Caller, ClientId, ClientInput, Input, Output};
 
 fn snapshots(scene: &mut Scene) -> Vec<Version> {
     let others = std::mem::take(&mut scene.others);

@@ -5,8 +5,7 @@ use notarium_wire::ServerMessage;
 
 use super::{Scene, edit, user, with_role};
 use crate::RoomConfig;
-use crate::io::ClientId;
-use crate::io::{ClientInput, Input, Output};
+use crate::io::{ClientId, ClientInput, Input, Output};
 use crate::simulation::rendered;
 
 /// Returns the held renderings; all other questions are answered.

@@ -9,8 +9,7 @@ use super::disk::context_notebook;
 use super::wishes::people;
 use crate::RoomConfig;
 use crate::decoded_command::DecodedCommand;
-use crate::io::Identity;
-use crate::io::{ClientInput, Input, Output, Submission};
+use crate::io::{ClientInput, Identity, Input, Output, Submission};
 use crate::room::Room;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,10 +6,8 @@
 use std::collections::btree_map::Entry;
 
 use super::json::{Json, Map};
-use super::output;
 use super::schema::Base;
-use super::{Document, DocumentCell, Object};
-use super::{NoticeCode, Notices};
+use super::{Document, DocumentCell, NoticeCode, Notices, Object, output};
 
 /// Flags that JupyterLab knows. They are stored in `metadata.jupyter`, so that it shows the cell alike.
 pub const JUPYTER_FLAGS: [&str; 2] = ["outputs_hidden", "source_hidden"];

@@ -7,8 +7,7 @@ use super::json::{self, Json, Map, ParseFailure};
 use super::output::{is_line_end, plain_text, split_lines};
 use super::schema::{self, Base};
 use super::upgrade::{self, Lines};
-use super::{Document, FileLimits, Imported, IpynbError, MAX_DEPTH};
-use super::{NoticeCode, Notices};
+use super::{Document, FileLimits, Imported, IpynbError, MAX_DEPTH, NoticeCode, Notices};
 
 /// Maximum number of levels that wrap a value in a file, including `metadata.notarium`.
 const WRAPPING_DEPTH: usize = 16;
