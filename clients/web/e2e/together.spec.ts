@@ -1,4 +1,4 @@
-import { expect, person, saved, test, write } from "./server.ts";
+import { expect, fresh, person, saved, test, write } from "./server.ts";
 
 test("runs tell who asked, their place, and what they wait for; a blocked one names the cell that failed", async ({
   browser,
@@ -130,4 +130,39 @@ test("following a person leads to where they are, until I do something", async (
   await bo.mouse.move(600, 500);
   await bo.mouse.wheel(0, -50);
   await expect(bo.locator(".following")).toHaveCount(0);
+});
+
+test("the sixth person stands in a list, from which they are followed with the keyboard", async ({ browser, server }) => {
+  const ann = await person(browser, server);
+  await ann.getByRole("button", { name: "New notebook" }).click();
+  await write(ann, Array.from({ length: 60 }, (_, line) => `line_${line} = ${line}`).join("\n"));
+  await ann.keyboard.press("Escape");
+  await ann.keyboard.press("b");
+  await expect(ann.locator(".cell")).toHaveCount(2);
+  const notebook = /n\/([^/?]+)/.exec(ann.url())?.[1] ?? "";
+  const others = [];
+  for (const name of ["Bo", "Cy", "Di", "Ed", "Fay", "Gil"]) {
+    const { id, token } = await server.account(name);
+    await server.send("PUT", `/api/notebooks/${notebook}/access`, { subject: { kind: "user", id }, role: "editor" });
+    const page = await (await fresh(browser)).newPage();
+    await page.goto(`${server.url}/#token=${token}&notebook=${notebook}`);
+    await page.locator(".cell").first().waitFor();
+    others.push(page);
+  }
+  const more = ann.getByRole("button", { name: "1 more person" });
+  await expect(more).toBeInViewport();
+  await more.click();
+  const item = ann.getByRole("menuitem", { name: /^Follow/ });
+  await expect(item).toBeInViewport();
+  const name = ((await item.textContent()) ?? "").replace(/^Follow (\w+).*/, "$1");
+  await ann.keyboard.press("ArrowDown");
+  await expect(item).toBeFocused();
+  await ann.keyboard.press("Enter");
+  await expect(ann.locator(".following")).toContainText(`Following ${name}`);
+  const followed = others[["Bo", "Cy", "Di", "Ed", "Fay", "Gil"].indexOf(name)];
+  await followed?.locator(".cell").nth(1).focus();
+  await expect(ann.locator(".cell").nth(1)).toBeInViewport();
+  await followed?.locator(".cell").first().focus();
+  await expect(ann.locator(".cell").first()).toBeInViewport();
+  await expect(ann.locator(".following")).toBeInViewport();
 });

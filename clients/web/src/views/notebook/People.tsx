@@ -1,4 +1,5 @@
 // Avatars of people, assistants and agents here. A click goes to a person's cell, a second click follows the person.
+import { Menu } from "@base-ui/react/menu";
 import { Bot, Cpu, Eye } from "lucide-react";
 import { useEffect } from "react";
 import { type AgentHere, agentsHere } from "../../app/state/kernels.ts";
@@ -8,6 +9,7 @@ import { useTopics } from "../../app/state/topics.ts";
 import { hueOf, kernelName, kindOf, initials } from "../../app/words/words.ts";
 import { page } from "../../commands/table.ts";
 import type { PeerState } from "../../protocol/messages.ts";
+import { MenuPopup } from "../../ui/MenuPopup.tsx";
 
 /** Avatars shown; a label counts the rest. */
 const SHOWN = 5;
@@ -31,14 +33,8 @@ export function People({ store }: { store: NotebookStore }) {
         </li>
       ))}
       {peers.length > SHOWN && (
-        <li
-          className="small quiet"
-          title={peers
-            .slice(SHOWN)
-            .map(({ name }) => name)
-            .join(", ")}
-        >
-          +{peers.length - SHOWN}
+        <li>
+          <Others store={store} peers={peers.slice(SHOWN)} />
         </li>
       )}
       {agents.length > 0 && (
@@ -48,6 +44,41 @@ export function People({ store }: { store: NotebookStore }) {
       )}
     </ul>
   );
+}
+
+/** “+2”: a list of the people without an avatar, of whom each can be followed. */
+function Others({ store, peers }: { store: NotebookStore; peers: PeerState[] }) {
+  return (
+    <Menu.Root>
+      <Menu.Trigger
+        className="button bare small more-people"
+        aria-label={`${peers.length} more ${peers.length === 1 ? "person" : "people"}`}
+      >
+        +{peers.length}
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner sideOffset={4} className="above people-list">
+          <MenuPopup>
+            {peers.map((peer) => {
+              const { name, place, isFollowed } = describe(store, peer);
+              return (
+                <Menu.Item key={peer.connection} className="item" onClick={() => store.together.follow(peer.connection)}>
+                  {isFollowed ? "Stop following" : "Follow"} {name}
+                  {place && <span className="quiet small">{place}</span>}
+                </Menu.Item>
+              );
+            })}
+          </MenuPopup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+function describe({ together, document }: NotebookStore, { connection, name, actor, state }: PeerState) {
+  const where = state?.cell_id ? document.order.indexOf(state.cell_id) + 1 : 0;
+  const place = where > 0 ? ` in cell ${where}${state?.typing ? ", typing" : ""}` : "";
+  return { name: name || kindOf(actor), place, where, isFollowed: together.following === connection };
 }
 
 /** Merges the tabs of a user: the last peer in a cell, otherwise the newest peer. */
@@ -104,12 +135,8 @@ function agentWords({ document }: NotebookStore, { name, kernelspecs, isReachabl
 
 function Avatar({ store, peer }: { store: NotebookStore; peer: PeerState }) {
   const { connection, actor, state } = peer;
-  const label = peer.name || kindOf(actor);
-  const isFollowed = store.together.following === connection;
+  const { name: label, place, where, isFollowed } = describe(store, peer);
   const cell = state?.cell_id;
-  const where = cell ? store.document.order.indexOf(cell) + 1 : 0;
-  const doing = state?.typing ? ", typing" : "";
-  const place = where > 0 ? ` in cell ${where}${doing}` : "";
   const act = isFollowed ? "Click to stop following" : where > 0 ? "Click to go there, again to follow" : "Click to follow";
   return (
     <button
@@ -143,7 +170,7 @@ export function Following({ store }: { store: NotebookStore }) {
   useEffect(() => {
     if (!isOn) return;
     const end = (event: Event) => {
-      if (!(event.target as HTMLElement).closest?.(".people, .following")) together.follow(undefined);
+      if (!(event.target as HTMLElement).closest?.(".people, .people-list, .following")) together.follow(undefined);
     };
     const kinds = ["wheel", "keydown", "mousedown", "touchmove"];
     for (const kind of kinds) addEventListener(kind, end, { passive: true });
