@@ -186,15 +186,19 @@ pub enum Actor {
 impl Actor {
     /// A short text that is unique per actor: the key for retries and undo.
     pub fn key(&self) -> String {
+        self.key_parts().concat()
+    }
+
+    /// The key in pieces, for where it is not kept: an edit asks for it several times.
+    pub(crate) fn key_parts(&self) -> [&str; 4] {
         match self {
-            // Called several times for each edit: `concat` allocates once.
-            Actor::User { id } => ["user:", id.as_str()].concat(),
-            Actor::Guest { share_link } => ["guest:", share_link.as_str()].concat(),
+            Actor::User { id } => ["user:", id.as_str(), "", ""],
+            Actor::Guest { share_link } => ["guest:", share_link.as_str(), "", ""],
             Actor::Assistant { for_user, conversation } => {
-                ["assistant:", for_user.as_str(), ":", conversation.as_str()].concat()
+                ["assistant:", for_user.as_str(), ":", conversation.as_str()]
             }
-            Actor::Agent { id } => ["agent:", id.as_str()].concat(),
-            Actor::System => "system".to_owned(),
+            Actor::Agent { id } => ["agent:", id.as_str(), "", ""],
+            Actor::System => ["system", "", "", ""],
         }
     }
 

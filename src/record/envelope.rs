@@ -159,10 +159,15 @@ fn payload_digest(salt: &Salt, payload: &str) -> Hash {
 struct Header(Sha256);
 
 impl Header {
-    fn bytes(mut self, field: &[u8]) -> Self {
-        let length = u32::try_from(field.len()).unwrap_or(u32::MAX - 1);
-        self.0.update(length.to_be_bytes());
-        self.0.update(field);
+    fn bytes(self, field: &[u8]) -> Self {
+        self.joined([field])
+    }
+
+    /// A field in pieces.
+    fn joined<const N: usize>(mut self, pieces: [&[u8]; N]) -> Self {
+        let length = pieces.iter().map(|piece| piece.len()).sum::<usize>();
+        self.0.update(u32::try_from(length).unwrap_or(u32::MAX - 1).to_be_bytes());
+        pieces.into_iter().for_each(|piece| self.0.update(piece));
         self
     }
 
@@ -187,7 +192,7 @@ fn chain_hash(previous: &Hash, envelope: &Envelope, digest: &Hash) -> Hash {
         .bytes(&envelope.version.to_be_bytes())
         .bytes(envelope.event_type.as_bytes())
         .bytes(&envelope.schema.to_be_bytes())
-        .bytes(envelope.actor.key().as_bytes())
+        .joined(envelope.actor.key_parts().map(str::as_bytes))
         .bytes(envelope.command_id.as_str().as_bytes())
         .bytes(envelope.correlation_id.as_str().as_bytes())
         .optional(envelope.causation_id.as_ref().map(EventId::as_str))

@@ -31,12 +31,13 @@ use notarium_record::{
 
 /// Groups that a command would invert, newest first, with the key of their actor.
 fn targets<'a>(notebook: &'a Notebook, context: &Context, command: &Command) -> Vec<(&'a str, &'a UndoGroup)> {
-    let own = context.actor.key();
     match command {
         Command::Undo { turn_id: Some(turn_id), .. } => groups_of_turn(notebook, turn_id),
-        Command::Undo { correlation_id: Some(id), .. } => find_group(notebook, &own, id).into_iter().collect(),
+        Command::Undo { correlation_id: Some(id), .. } => {
+            find_group(notebook, &context.actor.key(), id).into_iter().collect()
+        }
         Command::Undo { steps, cell_id, .. } | Command::Redo { steps, cell_id } => {
-            let Some((key, stacks)) = notebook.ledger.undo.of(&own) else { return Vec::new() };
+            let Some((key, stacks)) = notebook.ledger.undo.of(&context.actor.key()) else { return Vec::new() };
             let is_redo = matches!(command, Command::Redo { .. });
             newest(stacks, is_redo, *steps, cell_id.as_ref()).map(|group| (key, group)).collect()
         }
