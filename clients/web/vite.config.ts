@@ -33,7 +33,9 @@ export default defineConfig({
     target: TARGET,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { output: { codeSplitting: { groups: FIRST_FILES } } },
+    // Plotly is the largest file that is loaded when a notebook needs it.
+    chunkSizeWarningLimit: 5_000,
+    rolldownOptions: { output: { codeSplitting: { groups: FIRST_FILES } }, checks: { pluginTimings: false } },
   },
   worker: { format: "es" },
   server: { proxy: { "/api": { target: process.env.NOTARIUM_SERVER ?? "http://127.0.0.1:8787", ws: true, changeOrigin: true } } },
