@@ -54,6 +54,9 @@ compiled: rust
 # Each test is a process of its own with nextest, and the slow ones of all programs run side by side.
 CARGO_TEST = cargo $(if $(shell command -v cargo-nextest),nextest run,test) --workspace
 
+# The example needs the tests' features of libraries: with them the program is the one that the tests have compiled.
+PROGRAM = cargo build --quiet --workspace --bin notarium --example names_of
+
 web: $(PAGE) ## build the page that the server embeds
 
 $(PAGE): $(WEB)/node_modules/.ready $(PAGE_SOURCES)
@@ -80,16 +83,16 @@ $(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
 
 # A test that fails beside the others' load and passes alone is named as flaky at the end.
 test-web-all: web deps $(PAGE_VENV)/.ready ## the page in a browser, with server, agent and kernel
-	cargo build --quiet --workspace --bin notarium
+	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 1
 
 test-web-smoke: web deps $(PAGE_VENV)/.ready ## two minutes' choice of the same
-	cargo build --quiet --workspace --bin notarium
+	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && $(BROWSER) --grep @smoke
 
 # The same seed presses the same keys: NOTARIUM_MONKEY_SEED=… make monkey
 monkey: web deps $(PAGE_VENV)/.ready ## two people who press 2,000 keys at random in one notebook
-	cargo build --quiet --workspace --bin notarium
+	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_MONKEY_KEYS=2000 && $(BROWSER) monkey
 
 $(PYTHON_VENV)/.ready: $(PYTHON_CLIENT)/requirements-dev.txt
@@ -100,7 +103,7 @@ $(PYTHON_VENV)/.ready: $(PYTHON_CLIENT)/requirements-dev.txt
 
 test-python: rust $(PYTHON_VENV)/.ready python-dist ## the Python client: types, golden files, a network that fails, a real server and kernel, the wheel
 	@scripts/need-postgresql >/dev/null || true
-	cargo build --quiet --workspace --bin notarium
+	$(PROGRAM)
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/mypy
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/pyright --pythonpath $(CURDIR)/$(PYTHON_VENV)/bin/python
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/python -m pytest
@@ -119,11 +122,11 @@ bench-web: web deps $(PAGE_VENV)/.ready ## how fast the page is in Chromium, bes
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_BENCH=1 NOTARIUM_BINARY=$(CURDIR)/target/release/notarium && $(BROWSER) bench
 
 looks: web deps $(PAGE_VENV)/.ready ## the pictures that the screens are compared with, made anew: look at what git says has changed
-	cargo build --quiet --workspace --bin notarium
+	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_BLESS=1 && $(BROWSER) looks
 
 pictures: web deps $(PAGE_VENV)/.ready ## the pictures of README.md, made anew
-	cargo build --quiet --workspace --bin notarium
+	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_PICTURES=1 && $(BROWSER) pictures
 	test -d target/pictures-venv || $(PYTHON) -m venv target/pictures-venv
 	target/pictures-venv/bin/python -m pip install --quiet --disable-pip-version-check pillow
@@ -170,19 +173,19 @@ interop-files: deps
 	$(VENV)/bin/python tests/interop/names/check.py target/debug/examples/names_of
 
 interop-runs: deps
-	cargo build --quiet --workspace --bin notarium
+	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/nbclient_compare.py target/debug/notarium $(NOTEBOOKS)
 
 interop-mcp: deps
-	cargo build --quiet --workspace --bin notarium
+	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/mcp/check.py target/debug/notarium --conformance
 
 interop-openapi: deps
-	cargo build --quiet --workspace --bin notarium
+	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium
 
 interop-documents: rust $(PYTHON_VENV)/.ready
-	cargo build --quiet --workspace --bin notarium
+	$(PROGRAM)
 	$(PYTHON_VENV)/bin/python tests/interop/documents/check.py target/debug/notarium
 
 target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
@@ -195,7 +198,7 @@ image-check: rust web ## what the Dockerfile does, without Docker: a release bui
 	scripts/docker-steps target/image --check
 
 soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, every route of REST, two monkeys in one notebook
-	cargo build --quiet --workspace --bin notarium
+	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium --schemathesis target/schemathesis-venv/bin/schemathesis
 	NOTARIUM_GATE_STEPS=1000000 cargo test --profile soak -p notarium-core --test suite tool_calls_property
 	NOTARIUM_SEEDS=5000 cargo test --profile soak -p notarium-sync simulation
