@@ -84,7 +84,7 @@ $(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
 # A test that fails beside the others' load and passes alone is named as flaky at the end.
 test-web-all: web deps $(PAGE_VENV)/.ready ## the page in a browser, with server, agent and kernel
 	$(PROGRAM)
-	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 1
+	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2
 
 test-web-smoke: web deps $(PAGE_VENV)/.ready ## two minutes' choice of the same
 	$(PROGRAM)
