@@ -94,7 +94,7 @@ test("events of one correlation are one step, with how many cells it touched; wh
     event("CellRestored", { cell_id: "b" }, { correlation_id: "4", undoes: "2" }),
   ];
   expect(steps(all).map(({ words, cells }) => [words.join(", "), cells])).toEqual([
-    ["undid: restored a cell", ["b"]],
+    ["undid: deleted a cell", ["b"]],
     ["deleted 2 cells", ["b", "c"]],
     ["inserted a cell, edited a cell", ["a"]],
   ]);
@@ -106,6 +106,17 @@ test("the words of the next undo are those of its group; of a group from before 
   groups.hear(event("CellDeleted", { cell_id: "b" }, { correlation_id: "x" }));
   expect(groups.words("x")).toBe("deleted 2 cells");
   expect(groups.words("y")).toBeUndefined();
+});
+
+test("the words of an undo and a redo are those of what they take back and do again", () => {
+  const groups = new Groups();
+  groups.hear(event("CellInserted", { cell_id: "a" }, { correlation_id: "x", version: 1 }));
+  groups.hear(event("CellDeleted", { cell_id: "a" }, { correlation_id: "undo", undoes: "x", version: 2 }));
+  groups.hear(event("CellRestored", { cell_id: "a" }, { correlation_id: "redo", undoes: "undo", version: 3 }));
+  expect([groups.words("undo"), groups.words("redo")]).toEqual(["inserted a cell", "inserted a cell"]);
+  // Of a group from before the page opened only its undo is known.
+  groups.hear(event("CellDeleted", { cell_id: "b" }, { correlation_id: "late", undoes: "unknown", version: 4 }));
+  expect(groups.words("late")).toBe("undid: inserted a cell");
 });
 
 test("a run's sentence says who, when, how long and how it ended", () => {

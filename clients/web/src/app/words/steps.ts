@@ -112,10 +112,18 @@ export function steps(events: readonly EventMessage[], nameOf?: NameOf): Step[] 
 
 const IMPORTED = "imported";
 
+/** What an event of an undo took back: an insertion is undone by deleting the cell. */
+const UNDONE = { CellDeleted: "CellInserted", CellRestored: "CellDeleted" } satisfies Partial<Record<EventType, EventType>>;
+
 /** The event's type; a grant that takes over a notebook is `TakenOver`. */
 function typeOf({ type, payload }: EventMessage): string {
   const isTakenOver = type === "AccessGranted" && (payload as { taken_over_from?: unknown }).taken_over_from !== undefined;
   return isTakenOver ? "TakenOver" : type;
+}
+
+/** Type whose words tell a step: of an undo what it took back. */
+function toldOf(event: EventMessage): string {
+  return (event.undoes ? wordOf<string>(UNDONE, event.type) : undefined) ?? typeOf(event);
 }
 
 const isImport = ({ type, payload }: EventMessage) =>
@@ -132,7 +140,7 @@ export function wordsOf(events: readonly EventMessage[], nameOf?: NameOf): strin
   // Outputs of an imported file are recorded as runs that were never requested here.
   const imported = new Set(events.filter(isImport).flatMap(({ payload }) => runOf(payload)));
   for (const event of events) {
-    const type = typeOf(event);
+    const type = toldOf(event);
     if (wordOf(WORDS, type) === undefined || runOf(event.payload).some((run) => imported.has(run))) continue;
     cells.set(type, (cells.get(type) ?? new Set()).add(cellOf(event)[0] ?? event.id));
   }
@@ -170,8 +178,18 @@ export class Groups {
     if (this.#groups.size > 200) this.#groups.delete(this.#groups.keys().next().value ?? "");
   }
 
+  /** Words of a group; of an undo or redo those of the group that it took back or did again. */
   words(correlation: string): string | undefined {
-    const words = wordsOf(this.#groups.get(correlation) ?? []);
+    const events = this.#groups.get(correlation) ?? [];
+    const target = events.find(({ undoes }) => undoes)?.undoes;
+    if (target && target !== correlation && this.#isBefore(target, events)) return this.words(target);
+    const words = wordsOf(events);
     return words.length === 0 ? undefined : words.join(", ");
+  }
+
+  /** True if the group is known and began before these events; ids may be used again after an undo. */
+  #isBefore(correlation: string, [first]: readonly EventMessage[]): boolean {
+    const begun = this.#groups.get(correlation)?.[0];
+    return begun !== undefined && first !== undefined && begun.version < first.version;
   }
 }
