@@ -36,6 +36,36 @@ async function begin(page: Page): Promise<void> {
   await expect(panel(page).getByRole("textbox", { name: "Comment" })).toBeFocused();
 }
 
+test("a comment that is begun again keeps its text and takes the keys, also from another cell", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "total = 1");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("b");
+  await page.keyboard.press("Enter");
+  await page.locator(".cell").nth(1).locator(".cm-focused").waitFor();
+  await page.keyboard.type("second = 2");
+  await saved(page);
+  await page.locator(".cell .source").first().click();
+  await begin(page);
+  await page.keyboard.type("draft ");
+  for (const cell of [0, 1]) {
+    await page.locator(".cell .source").nth(cell).click();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Control+Alt+m");
+    await page.keyboard.type(`more ${cell} `);
+  }
+  const field = panel(page).getByRole("textbox", { name: "Comment" });
+  await expect(field).toBeFocused();
+  await expect(field).toBeInViewport();
+  await expect(field).toHaveValue("draft more 0 more 1 ");
+  await page.keyboard.press("Control+Enter");
+  await expect(panel(page).getByRole("article").first()).toContainText("draft more 0 more 1");
+  await expect(page.locator(".cell .source").first()).toHaveText(/^\s*total = 1\s*$/);
+  await expect(page.locator(".cell .source").nth(1)).toHaveText(/^\s*second = 2\s*$/);
+  await page.context().close();
+});
+
 test("a thread on marked text: begun by keys, answered by another, follows its text, resolved and reopened", async ({
   browser,
   server,

@@ -104,7 +104,14 @@ export class Focus {
     this.#wake();
     this.act();
     this.#arrive();
-    this.#opening = { held: "", timer: setTimeout(() => this.#arrive(), OPENING_MS) };
+    this.#opening = { held: "", timer: setTimeout(() => this.#tooLate(), OPENING_MS) };
+  }
+
+  /** The field did not open in time: the letters for it are offered. */
+  #tooLate(): void {
+    const { held = "" } = this.#opening ?? {};
+    this.#arrive();
+    if (held !== "") this.#lose({ ...NOWHERE, text: held });
   }
 
   get isOpening(): boolean {

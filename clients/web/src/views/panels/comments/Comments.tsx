@@ -98,7 +98,11 @@ function Draft({ store }: { store: NotebookStore }) {
   const { comments } = store;
   const { draft } = comments;
   const place = useRef<HTMLElement>(null);
-  useEffect(() => void place.current?.scrollIntoView({ block: "nearest" }), [draft]);
+  // Also when the same comment is begun again: its field takes the focus and keeps its text, wherever the comment is now.
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: "nearest" });
+    store.focus.take(place.current?.querySelector("textarea"));
+  }, [store, draft]);
   if (!draft) return null;
   return (
     <section
@@ -115,7 +119,6 @@ function Draft({ store }: { store: NotebookStore }) {
         range={draft.marked && [draft.marked.from, draft.marked.to]}
       />
       <CommentField
-        key={`${draft.cell} ${draft.marked?.from ?? ""}`}
         store={store}
         label="Comment"
         button="Comment"
