@@ -238,6 +238,8 @@ test("with forced colours what is chosen in a list, and what an edit changed, is
   await page.keyboard.press("Enter");
   await page.keyboard.type("pri");
   await expect(page.getByRole("listbox")).toBeInViewport(long);
+  // A key right after the list has opened is meant for the text.
+  await expect(page.locator(".cm-tooltip-autocomplete")).not.toHaveClass(/is-unseen/);
   await page.keyboard.press("ArrowDown");
   const chosen = page.getByRole("option", { selected: true });
   const other = page.getByRole("option", { selected: false }).first();
