@@ -83,23 +83,3 @@ test("a guest's tag shows the role; a state stands beside the output's tools; a 
   await expect(bob.locator(".connection")).toContainText("retrying in", { timeout: 30_000 });
   await expect(bob.locator(".connection .more")).toBeHidden();
 });
-
-test("on a phone nothing moves when a cell with outputs is entered or left", async ({ browser, server }) => {
-  const page = await person(browser, server);
-  const said = { output_type: "stream", name: "stdout", text: "said\n" };
-  const cells = ["one", "two", "three"].map((id) => ({ ...python(id, `print("${id}")`), outputs: [said] }));
-  await bringIn(page, notebook(...cells), "phone.ipynb");
-  await page.setViewportSize({ width: 390, height: 844 });
-  const places = () => page.locator(".cell .outputs").evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
-  await expect(page.locator(".cell .outputs")).toHaveCount(3);
-  await page.locator(".cell").first().focus();
-  await expect(page.locator(".cell").first().getByRole("button", { name: "Copy output" })).toBeInViewport();
-  const before = await places();
-  for (let step = 0; step < 2; step += 1) {
-    await page.keyboard.press("ArrowDown");
-    await expect(page.locator(".cell").nth(step + 1)).toHaveClass(/current/);
-    expect(await places()).toEqual(before);
-  }
-  await expect(page.locator(".cell").nth(2).getByRole("button", { name: "Copy output" })).toBeInViewport();
-  await expect(page.locator(".cell").first().getByRole("button", { name: "Copy output" })).toBeHidden();
-});
