@@ -108,13 +108,24 @@ test("the words of the next undo are those of its group; of a group from before 
   expect(groups.words("y")).toBeUndefined();
 });
 
+test("history tells a redo as what it did, not as an undo of its undo", () => {
+  const all = [
+    event("CellInserted", { cell_id: "a" }, { correlation_id: "x" }),
+    event("CellDeleted", { cell_id: "a" }, { correlation_id: "undo", undoes: "x" }),
+    event("CellRestored", { cell_id: "a" }, { correlation_id: "redo", undoes: "undo" }),
+    event("CellDeleted", { cell_id: "a" }, { correlation_id: "again", undoes: "redo" }),
+  ];
+  const words = ["undid: inserted a cell", "redid: restored a cell", "undid: inserted a cell", "inserted a cell"];
+  expect(steps(all).map((step) => step.words.join(", "))).toEqual(words);
+});
+
 test("the words of an undo and a redo are those of what they take back and do again", () => {
   const groups = new Groups();
   groups.hear(event("CellInserted", { cell_id: "a" }, { correlation_id: "x", version: 1 }));
   groups.hear(event("CellDeleted", { cell_id: "a" }, { correlation_id: "undo", undoes: "x", version: 2 }));
   groups.hear(event("CellRestored", { cell_id: "a" }, { correlation_id: "redo", undoes: "undo", version: 3 }));
   expect([groups.words("undo"), groups.words("redo")]).toEqual(["inserted a cell", "inserted a cell"]);
-  // Of a group from before the page opened only its undo is known.
+  // The undo of a group from before the page opened is all that is known of it.
   groups.hear(event("CellDeleted", { cell_id: "b" }, { correlation_id: "late", undoes: "unknown", version: 4 }));
   expect(groups.words("late")).toBe("undid: inserted a cell");
 });

@@ -104,7 +104,7 @@ export class CallEffects {
       if (!CHANGING.has(name)) return false;
       if (this.#ended.has(call_id) || this.#changed.has(call_id)) return this.#changed.has(call_id);
       const result = results.get(call_id);
-      // Of several cells some may have been added before the failure.
+      // A failed call may have added some of its cells.
       return result !== undefined && (!result.isError || name === "create_cells");
     });
     return changed.map(({ call_id }) => call_id);

@@ -101,12 +101,18 @@ export function steps(events: readonly EventMessage[], nameOf?: NameOf): Step[] 
       all.push({ step, events: [event] });
     }
   }
-  const told = all.map(({ step, events }) => ({
-    ...step,
-    words: wordsOf(events, nameOf),
-    cells: [...new Set(events.flatMap(cellOf))],
-    kinds: new Set(events.flatMap(({ type }) => kindOf(type) ?? [])),
-  }));
+  // Correlations of undos: what undoes one of these is a redo, and what undoes a redo is an undo again.
+  const undos = new Set<string>();
+  const told = all.map(({ step, events }) => {
+    const isRedo = events.some(({ undoes }) => undoes && undos.has(undoes));
+    if (!isRedo && events.some(({ undoes }) => undoes)) undos.add(step.correlation);
+    return {
+      ...step,
+      words: wordsOf(events, nameOf, isRedo),
+      cells: [...new Set(events.flatMap(cellOf))],
+      kinds: new Set(events.flatMap(({ type }) => kindOf(type) ?? [])),
+    };
+  });
   return told.filter(({ words }) => words.length > 0).reverse();
 }
 
@@ -122,8 +128,8 @@ function typeOf({ type, payload }: EventMessage): string {
 }
 
 /** Type whose words tell a step: of an undo what it took back. */
-function toldOf(event: EventMessage): string {
-  return (event.undoes ? wordOf<string>(UNDONE, event.type) : undefined) ?? typeOf(event);
+function toldOf(event: EventMessage, isRedo: boolean): string {
+  return (event.undoes && !isRedo ? wordOf<string>(UNDONE, event.type) : undefined) ?? typeOf(event);
 }
 
 const isImport = ({ type, payload }: EventMessage) =>
@@ -134,18 +140,18 @@ function runOf(payload: unknown): string[] {
   return execution_id === undefined ? [] : [execution_id];
 }
 
-/** Examples: “inserted a cell”, “deleted 3 cells”, “undid: edited a cell”. */
-export function wordsOf(events: readonly EventMessage[], nameOf?: NameOf): string[] {
+/** Examples: “inserted a cell”, “deleted 3 cells”, “undid: edited a cell”, “redid: …” with `isRedo`. */
+export function wordsOf(events: readonly EventMessage[], nameOf?: NameOf, isRedo = false): string[] {
   const cells = new Map<string, Set<string>>();
   // Outputs of an imported file are recorded as runs that were never requested here.
   const imported = new Set(events.filter(isImport).flatMap(({ payload }) => runOf(payload)));
   for (const event of events) {
-    const type = toldOf(event);
+    const type = toldOf(event, isRedo);
     if (wordOf(WORDS, type) === undefined || runOf(event.payload).some((run) => imported.has(run))) continue;
     cells.set(type, (cells.get(type) ?? new Set()).add(cellOf(event)[0] ?? event.id));
   }
   if (imported.size > 0) cells.set(IMPORTED, imported);
-  const undo = events.some(({ undoes }) => undoes) ? "undid: " : "";
+  const undo = events.some(({ undoes }) => undoes) ? (isRedo ? "redid: " : "undid: ") : "";
   return [...cells].map(([type, ids]) => {
     const { size } = ids;
     const [only] = ids;
