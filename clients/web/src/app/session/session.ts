@@ -196,7 +196,7 @@ export function isShareEnded(error: unknown): error is Problem {
   return error instanceof Problem && error.code === SHARE_ENDED;
 }
 
-/** What a guest does about a link that no longer works; `owner` is the name of an owner of the notebook, if known. */
+/** Words for a guest whose link no longer works; `owner` is the name of an owner of the notebook, if known. */
 export function shareEndedWords(owner?: string): string {
   return `It was revoked or has expired. Ask ${owner ?? "whoever sent it to you"} for a new one.`;
 }

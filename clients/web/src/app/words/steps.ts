@@ -118,7 +118,7 @@ export function steps(events: readonly EventMessage[], nameOf?: NameOf): Step[] 
 
 const IMPORTED = "imported";
 
-/** What an event of an undo took back: an insertion is undone by deleting the cell. */
+/** Events that an undo took back, by its own events: an insertion is undone by deleting the cell. */
 const UNDONE = { CellDeleted: "CellInserted", CellRestored: "CellDeleted" } satisfies Partial<Record<EventType, EventType>>;
 
 /** The event's type; a grant that takes over a notebook is `TakenOver`. */
