@@ -16,22 +16,13 @@ use notarium_record::{
 /// add up: an author by grant who is a runner by workspace edits and runs.
 fn roles_of(notebook: &Document, actor: &Actor, authority: &Authority, now: Millis) -> Vec<Role> {
     let workspaces = authority.workspaces.iter().map(|id| Subject::Workspace { id: id.clone() });
-    let granted = subject_of(actor).into_iter().chain(workspaces);
+    let granted = actor.subject().into_iter().chain(workspaces);
     granted.filter_map(|subject| granted_role(notebook, &subject, now)).chain(authority.ambient_role).collect()
 }
 
 /// Returns the highest of the actor's roles now, as its client shows it. `None`: the actor may not read the notebook.
 pub fn role_of(notebook: &Document, actor: &Actor, authority: &Authority, now: Millis) -> Option<Role> {
     roles_of(notebook, actor, authority, now).into_iter().max()
-}
-
-fn subject_of(actor: &Actor) -> Option<Subject> {
-    match actor {
-        Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(Subject::User { id: id.clone() }),
-        Actor::Guest { share_link } => Some(Subject::ShareLink { id: share_link.clone() }),
-        Actor::Agent { id } => Some(Subject::Agent { id: id.clone() }),
-        Actor::System => None,
-    }
 }
 
 /// The role that the access list gives a subject now; expired grants give none.

@@ -183,7 +183,29 @@ pub enum Actor {
     System,
 }
 
+impl Subject {
+    /// Key of the subject in lists: `user:ID`, `share_link:ID`, `workspace:ID`, `agent:ID`.
+    pub fn key(&self) -> String {
+        match self {
+            Subject::User { id } => format!("user:{id}"),
+            Subject::ShareLink { id } => format!("share_link:{id}"),
+            Subject::Workspace { id } => format!("workspace:{id}"),
+            Subject::Agent { id } => format!("agent:{id}"),
+        }
+    }
+}
+
 impl Actor {
+    /// Entry of access lists that gives the actor a role of its own; an assistant has that of its person.
+    pub fn subject(&self) -> Option<Subject> {
+        match self {
+            Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(Subject::User { id: id.clone() }),
+            Actor::Guest { share_link } => Some(Subject::ShareLink { id: share_link.clone() }),
+            Actor::Agent { id } => Some(Subject::Agent { id: id.clone() }),
+            Actor::System => None,
+        }
+    }
+
     /// A short text that is unique per actor: the key for retries and undo.
     pub fn key(&self) -> String {
         self.key_parts().concat()

@@ -1,7 +1,5 @@
 //! Script: rules, and the replies that they give. Placeholders in a reply are filled from the conversation.
 
-use std::path::{Path, PathBuf};
-
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -86,21 +84,12 @@ pub struct ScriptedUsage {
 
 /// Reason why a script cannot be loaded.
 #[derive(Debug, thiserror::Error)]
-pub enum ScriptError {
-    #[error("The script {path} cannot be read: {error}")]
-    Unreadable { path: PathBuf, error: std::io::Error },
-    #[error("The script is not as documented: {0}")]
-    Malformed(#[from] serde_json::Error),
-}
+#[error("The script is not as documented: {0}")]
+pub struct ScriptError(#[from] serde_json::Error);
 
 impl Script {
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         Ok(serde_json::from_str(text)?)
-    }
-
-    pub fn from_file(path: &Path) -> Result<Self, ScriptError> {
-        let text = std::fs::read_to_string(path);
-        Self::parse(&text.map_err(|error| ScriptError::Unreadable { path: path.to_owned(), error })?)
     }
 
     /// Creates a queue of replies, each used once, for any request.

@@ -18,7 +18,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{catalog_entry, catch_up_catalog, owners, subject_key};
+pub use catalog::{catalog_entry, catch_up_catalog, owners};
 pub use handle::RoomHandle;
 pub use judge::{Judge, Memo, Names};
 pub use notarium_sync::{ClientId, ClientInput, DecodedCommand, Identity, ReadState, ReplyTo, Submission};

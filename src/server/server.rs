@@ -131,7 +131,7 @@ impl Server {
         let listener = TcpListener::bind(listen).await.map_err(refused)?;
         let local_addr = listener.local_addr().map_err(refused)?;
         let allowed = allowed_origins(config, local_addr)?;
-        let accounts = Accounts::open_with(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
+        let accounts = Accounts::open(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
         let owner_token = accounts.first_start().await?.map(|token| token.text.reveal());
         let (notices, work) = mpsc::unbounded_channel();
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));

@@ -224,11 +224,6 @@ impl Token {
     pub fn kind(&self) -> TokenKind {
         self.scopes.kind()
     }
-
-    /// Returns the time of revocation, else of expiry.
-    pub fn ended_at(&self) -> Option<Millis> {
-        self.revoked_at.or(self.expires_at)
-    }
 }
 
 /// Filter of tokens.

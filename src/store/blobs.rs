@@ -17,7 +17,6 @@ use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use notarium_record::{Hash, Millis, NotebookId};
 use object_store::local::LocalFileSystem;
-use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, WriteMultipart};
 use serde_json::Value;
@@ -109,11 +108,6 @@ impl Blobs {
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unavailable)?;
         let store = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true).with_automatic_cleanup(true);
         Ok(Self::new(Arc::new(store), max_blob_bytes))
-    }
-
-    /// For tests: blobs in memory.
-    pub fn memory(max_blob_bytes: u64) -> Self {
-        Self::new(Arc::new(InMemory::new()), max_blob_bytes)
     }
 
     /// Stores blobs in any object store whose puts are durable.

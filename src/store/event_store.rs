@@ -1,7 +1,5 @@
 //! Trait of all store backends, with its types and errors.
 
-use std::cmp::Reverse;
-
 use async_trait::async_trait;
 use notarium_record::{
     Append, CommandId, CommandRecord, Epoch, ExecutionId, Hash, Head, HistoryQuery, InstanceId, Millis, NotebookId,
@@ -33,7 +31,7 @@ pub const LISTED_TYPES: [&str; 5] =
     ["CellDeleted", "ExecutionRequested", "MessagePosted", "ToolCallRequested", "TurnStarted"];
 
 /// Refuses events of another notebook, and events that do not continue `expected` without gaps.
-pub(crate) fn check(append: &Append) -> Result<(), StoreError> {
+pub fn check(append: &Append) -> Result<(), StoreError> {
     let mut version = append.expected.version;
     for event in &append.events {
         version += 1;
@@ -50,7 +48,7 @@ pub(crate) fn check(append: &Append) -> Result<(), StoreError> {
     Ok(())
 }
 
-pub(crate) fn check_listed(event_type: &str) -> Result<(), StoreError> {
+pub fn check_listed(event_type: &str) -> Result<(), StoreError> {
     if LISTED_TYPES.contains(&event_type) {
         return Ok(());
     }
@@ -58,7 +56,7 @@ pub(crate) fn check_listed(event_type: &str) -> Result<(), StoreError> {
 }
 
 /// Refuses more than [`MAX_HISTORY_EVENTS`] events.
-pub(crate) fn within_limit(events: Vec<Stored>) -> Result<Vec<Stored>, StoreError> {
+pub fn within_limit(events: Vec<Stored>) -> Result<Vec<Stored>, StoreError> {
     if events.len() > MAX_HISTORY_EVENTS {
         return Err(StoreError::HistoryTooLong { limit: MAX_HISTORY_EVENTS });
     }
@@ -138,7 +136,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    pub(crate) fn unknown(notebook: &NotebookId) -> Self {
+    pub fn unknown(notebook: &NotebookId) -> Self {
         Self::Invalid { reason: format!("there is no notebook {notebook}") }
     }
 }
@@ -246,15 +244,6 @@ pub trait EventStore: Send + Sync + 'static {
     /// event; if that is the first, the error is [`StoreError::UnreadableEvent`].
     async fn read(&self, notebook: &NotebookId, after: Version, limit: usize) -> Result<Vec<Stored>, StoreError>;
 
-    /// Returns events with versions below `before` (`None`: from the end), latest first, at most `limit` and [`MAX_READ_EVENTS`]: for pages
-    /// of history.
-    async fn read_backwards(
-        &self,
-        notebook: &NotebookId,
-        before: Option<Version>,
-        limit: usize,
-    ) -> Result<Vec<Stored>, StoreError>;
-
     /// Returns events about one subject with versions above `after`, except edits of a source, in order, at most `limit` and
     /// [`MAX_READ_EVENTS`].
     async fn read_subject(
@@ -333,8 +322,6 @@ pub trait EventStore: Send + Sync + 'static {
     /// Deletes one snapshot, for instance a damaged one; a missing one is no error.
     async fn delete_snapshot(&self, notebook: &NotebookId, version: Version) -> Result<(), StoreError>;
 
-    async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError>;
-
     /// Returns all notebooks with ids above `after`, by id: for catch-up and verification.
     async fn notebooks(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError>;
 
@@ -366,34 +353,13 @@ pub trait EventStore: Send + Sync + 'static {
 }
 
 /// Returns the number of rows of a page: 1 to [`MAX_PAGE`]; 0 means [`MAX_PAGE`].
-pub(crate) fn page(limit: usize) -> usize {
+pub fn page(limit: usize) -> usize {
     if limit == 0 { MAX_PAGE } else { limit.min(MAX_PAGE) }
-}
-
-impl CatalogEntry {
-    /// Sort key in the list: latest first, then by id.
-    pub(crate) fn rank(&self) -> (Reverse<Millis>, &NotebookId) {
-        (Reverse(self.updated_at), &self.notebook_id)
-    }
-}
-
-impl CatalogQuery {
-    pub(crate) fn matches(&self, entry: &CatalogEntry) -> bool {
-        let has_access = |subjects: &Vec<String>| entry.access.iter().any(|(subject, _)| subjects.contains(subject));
-        let is_after = |after: &CatalogCursor| entry.rank() > (Reverse(after.updated_at), &after.notebook_id);
-        self.subjects.as_ref().is_none_or(has_access)
-            && self.archived.is_none_or(|archived| entry.archived == archived)
-            && self.has_work.is_none_or(|has_work| entry.has_work == has_work)
-            && self.has_waiting_calls.is_none_or(|waits| entry.has_waiting_calls == waits)
-            && self.is_template.is_none_or(|is_template| entry.template.is_some() == is_template)
-            && self.text.as_ref().is_none_or(|text| contains_words(&entry.search_text, text))
-            && self.after.as_ref().is_none_or(is_after)
-    }
 }
 
 impl CatalogPage {
     /// Cuts `found`, which is sorted, to `limit` entries; `next` is set if there are more.
-    pub(crate) fn cut(mut found: Vec<CatalogEntry>, limit: usize) -> Self {
+    pub fn cut(mut found: Vec<CatalogEntry>, limit: usize) -> Self {
         let more = found.len() > page(limit);
         found.truncate(page(limit));
         for entry in &mut found {
@@ -407,18 +373,12 @@ impl CatalogPage {
     }
 }
 
-/// Returns true if every word of `wanted` begins a word of `text`, ignoring case.
-fn contains_words(text: &str, wanted: &str) -> bool {
-    let text: Vec<String> = words(text).collect();
-    words(wanted).all(|wanted| text.iter().any(|word| word.starts_with(&wanted)))
-}
-
 /// Splits a text into words: runs of letters and digits, in lower case.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
+pub fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 /// Returns the first [`MAX_SEARCH_TEXT_CHARS`] characters.
-pub(crate) fn bounded(text: &str) -> &str {
+pub fn bounded(text: &str) -> &str {
     text.char_indices().nth(MAX_SEARCH_TEXT_CHARS).map_or(text, |(end, _)| &text[..end])
 }

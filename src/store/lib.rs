@@ -1,7 +1,7 @@
 //! The store of events, heads, commands, and the projections derived from them.
 //!
-//! Purpose: [`EventStore`] is the trait that the server writes to; [`Sqlite`] is the default backend, [`Memory`] is for tests and
-//! simulations.
+//! Purpose: [`EventStore`] is the trait that the server writes to; [`Sqlite`] is the backend. Tests
+//! have another, `tests/support/memory.rs`.
 //!
 //! Every backend passes the one suite in `tests/contract`.
 //!
@@ -12,7 +12,7 @@
 //! - Payloads are read back byte for byte as written; unknown event types survive.
 //! - A blob is on disk, and its bytes have the hash that names it, before the event that names it is appended.
 //!
-//! Files: `event_store` (the trait, its errors, the catalog's order), `memory` and `sqlite/` (its backends), `snapshots`, `blobs`,
+//! Files: `event_store` (the trait, its errors, the catalog's order), `sqlite/` (its backend), `snapshots`, `blobs`,
 //! `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
 //! `writer` (group commit) with `transaction` and `rows`, `reader`, `projections` and `catalog`, `copy` (for backups), `health`, `error`.
 //!
@@ -22,12 +22,10 @@ pub mod accounts;
 pub mod backup;
 pub mod blobs;
 mod event_store;
-mod memory;
 mod snapshots;
 pub mod sqlite;
 
 pub use blobs::{BlobError, Blobs};
 pub use event_store::*;
-pub use memory::Memory;
-pub use snapshots::{MAX_SNAPSHOT_GAP, Snapshot, SnapshotError};
+pub use snapshots::{MAX_SNAPSHOT_GAP, Snapshot, SnapshotError, superfluous};
 pub use sqlite::Sqlite;

@@ -70,7 +70,7 @@ fn checksum(format: u32, head: &Head, state: &[u8]) -> Hash {
 /// Returns the versions of snapshots to delete, out of a notebook's sorted versions. A snapshot is deleted if the gap it leaves is not
 /// larger than its age in versions, nor than `max_gap`. The first and the last stay. Going back by any distance costs at most a few times
 /// that distance, and never more than `max_gap`.
-pub(crate) fn superfluous(versions: &[Version], max_gap: Version) -> Vec<Version> {
+pub fn superfluous(versions: &[Version], max_gap: Version) -> Vec<Version> {
     let Some(newest) = versions.last() else { return Vec::new() };
     let mut next_kept = *newest;
     let mut superfluous = Vec::new();

@@ -381,22 +381,6 @@ impl<T> fmt::Debug for Caller<T> {
     }
 }
 
-#[cfg(test)]
-impl Submission {
-    /// Creates a submission for which all named subjects are active.
-    pub(crate) fn where_all_are_active(
-        identity: Arc<Identity>,
-        message: notarium_wire::CommandMessage,
-        reply_to: ReplyTo,
-    ) -> Self {
-        let decoded = DecodedCommand::decode(message).expect("a command");
-        let named = notarium_core::required_account_status(&decoded.command);
-        let active = named.into_iter().map(|subject| (subject, notarium_core::AccountStatus::Active));
-        let account_status = AccountStatuses::new(active);
-        Self { account_status, ..Self::new(identity, decoded, reply_to) }
-    }
-}
-
 /// A state as serialised for the wire.
 #[derive(Debug, Clone)]
 pub struct Rendered {

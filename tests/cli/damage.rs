@@ -113,7 +113,10 @@ async fn verify_says_when_the_server_shows_another_state_than_its_record_leads_t
 /// Overwrites bytes in the database file, and deletes snapshots, which would hide it.
 async fn overwritten(folder: &Path, notebook: &str, before: &[u8], after: &[u8]) {
     let store = Sqlite::open(folder).await.unwrap();
-    store.delete_snapshots(&notebook.parse().unwrap()).await.unwrap();
+    let id = notebook.parse().unwrap();
+    while let Some(found) = store.snapshot(&id, None).await.unwrap() {
+        store.delete_snapshot(&id, found.version).await.unwrap();
+    }
     store.close().await;
     let file = folder.join("notarium.db");
     let mut bytes = std::fs::read(&file).unwrap();

@@ -139,21 +139,20 @@ impl StreamText {
 }
 
 #[cfg(test)]
-/// The text as a reader sees it: every `\r` and `\b` carried out.
-pub fn render(text: &str) -> String {
-    let mut stream = StreamText::default();
-    stream.push(text);
-    let mut rendered = std::mem::take(&mut stream.settled);
-    if let Some(line) = stream.open {
-        line.append_to(&mut rendered, false);
-    }
-    rendered
-}
-
-#[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// The text as a reader sees it: every `\r` and `\b` carried out.
+    pub fn render(text: &str) -> String {
+        let mut stream = StreamText::default();
+        stream.push(text);
+        let mut rendered = std::mem::take(&mut stream.settled);
+        if let Some(line) = stream.open {
+            line.append_to(&mut rendered, false);
+        }
+        rendered
+    }
 
     /// The rules in their plainest form, over one buffer of characters.
     fn oracle(text: &str) -> String {

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::stream_text::render;
+use super::stream_text::tests::render;
 use super::*;
 
 fn stdout(text: &str) -> KernelOutput {

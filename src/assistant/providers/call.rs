@@ -36,7 +36,9 @@ pub(super) trait Dialect: Send + Sync {
     }
     fn decoder(&self) -> Box<dyn Decoder>;
     /// Path for counting tokens, and the fields of its body, if the provider counts.
-    fn counting(&self) -> Option<(&'static str, &'static [&'static str])>;
+    fn counting(&self) -> Option<(&'static str, &'static [&'static str])> {
+        None
+    }
 }
 
 /// Reads the events of one stream.

@@ -52,10 +52,6 @@ impl Dialect for ChatCompletions {
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(Chunks::default())
     }
-
-    fn counting(&self) -> Option<(&'static str, &'static [&'static str])> {
-        None
-    }
 }
 
 /// The header with the key.

@@ -74,10 +74,6 @@ impl Dialect for Responses {
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(ResponseEvents::default())
     }
-
-    fn counting(&self) -> Option<(&'static str, &'static [&'static str])> {
-        None
-    }
 }
 
 fn tool(tool: &ToolDeclaration) -> ToolItem {

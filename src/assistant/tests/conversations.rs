@@ -15,7 +15,7 @@ use crate::support::{
 
 fn example() -> Script {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/scripts/tidy-up.json");
-    Script::from_file(&path).unwrap()
+    Script::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `access`, `share` and `workspace`: grants of a notebook, share links, groups of people and notebooks.
 
 use clap::Subcommand;
-use notarium_core::{Actor, Command, Millis, Role, ShareLinkId, Subject, WorkspaceId};
+use notarium_core::{Actor, Command, Millis, Role, ShareLinkId, WorkspaceId};
 use notarium_wire::rest::{
     Access, CreatedShareLink, Member, MemberRole, NewShareLink, Placement, ShareLink, Workspace, WorkspaceName,
 };
@@ -12,15 +12,6 @@ use crate::cli::connection::find::{self, People, subject};
 use crate::cli::terminal::print;
 use crate::cli::terminal::values::{ROLES, after, one_of, parse_duration, word};
 use crate::cli::{CommonOptions, Ended, InNotebook, JsonArgs};
-
-fn subject_text(subject: &Subject) -> String {
-    match subject {
-        Subject::User { id } => format!("user:{id}"),
-        Subject::ShareLink { id } => format!("share_link:{id}"),
-        Subject::Workspace { id } => format!("workspace:{id}"),
-        Subject::Agent { id } => format!("agent:{id}"),
-    }
-}
 
 // --- access ---
 
@@ -80,7 +71,7 @@ async fn list(notebook: &NotebookClient, as_json: bool) -> Ended {
     let empty = "nobody has a role of their own here";
     print::list(&list.access, false, empty, ["who", "name", "role", "until"], async |entry| {
         let name = people.subject(&entry.subject).await;
-        [subject_text(&entry.subject), name, word(&entry.grant.role), print::optional_time(entry.grant.expires_at)]
+        [entry.subject.key(), name, word(&entry.grant.role), print::optional_time(entry.grant.expires_at)]
     })
     .await
 }

@@ -131,7 +131,7 @@ impl Accounts {
             expires_at: None,
             is_fresh: true,
             asks_again: false,
-            placements: self.placements(),
+            placements: self.shared.placements.clone(),
         }))
     }
 }
@@ -192,13 +192,13 @@ impl Accounts {
         if !found.label.is_empty() {
             return Ok(Some(found.label));
         }
-        let said = self.guest_names().0.get(link).map(|name| name.clone());
+        let said = self.shared.guest_names.0.get(link).map(|name| name.clone());
         Ok(Some(said.unwrap_or_else(|| "Guest".to_owned())))
     }
 
     /// Remembers the name that a guest chose.
     pub fn guest_says(&self, link: &ShareLinkId, name: &str) {
-        let names = &self.guest_names().0;
+        let names = &self.shared.guest_names.0;
         if names.len() >= MAX_GUESTS && !names.contains_key(link) {
             names.clear();
         }

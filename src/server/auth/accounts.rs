@@ -30,25 +30,25 @@ const KEEP_ENDED_MS: Millis = 30 * 24 * 60 * 60 * 1000;
 /// Accounts, tokens and what they allow. Cheap to clone.
 #[derive(Clone)]
 pub struct Accounts {
-    shared: Arc<AccountsParts>,
+    pub(super) shared: Arc<AccountsParts>,
 }
 
-struct AccountsParts {
+pub(super) struct AccountsParts {
     store: Arc<dyn AccountStore>,
     clock: Clock,
     cache: TokenCache,
-    placements: Arc<Placements>,
+    pub(super) placements: Arc<Placements>,
     revocations: broadcast::Sender<Revocation>,
     /// Receiver of tokens and accounts that end for good, once [`Accounts::report_to`] has set it.
     cluster: OnceLock<Arc<dyn Cluster>>,
-    passwords: Passwords,
-    throttle: Throttle,
+    pub(super) passwords: Passwords,
+    pub(super) throttle: Throttle,
     asks_again: AtomicBool,
     /// Usage counters, once [`Accounts::count_in`] has set them.
     usage: OnceLock<Arc<UsageCounters>>,
-    browser_keys: BrowserKeys,
-    browser_links: BrowserLinks,
-    guest_names: GuestNames,
+    pub(super) browser_keys: BrowserKeys,
+    pub(super) browser_links: BrowserLinks,
+    pub(super) guest_names: GuestNames,
 }
 
 /// Options of authentication.
@@ -75,17 +75,8 @@ struct LoadedToken {
 }
 
 impl Accounts {
-    /// Opens the accounts with the default options.
-    pub async fn open(store: Arc<dyn AccountStore>, clock: Clock) -> Result<Self, AccountError> {
-        Self::open_with(store, clock, &AuthOptions::default()).await
-    }
-
     /// Opens the accounts. Reads the workspace of every notebook; everything else is read on demand.
-    pub async fn open_with(
-        store: Arc<dyn AccountStore>,
-        clock: Clock,
-        options: &AuthOptions,
-    ) -> Result<Self, AccountError> {
+    pub async fn open(store: Arc<dyn AccountStore>, clock: Clock, options: &AuthOptions) -> Result<Self, AccountError> {
         let placements = Arc::new(Placements::default());
         read_placements(&*store, &placements).await?;
         store.forget_ended_tokens(clock.now().saturating_sub(KEEP_ENDED_MS)).await?;
@@ -105,30 +96,6 @@ impl Accounts {
             guest_names: GuestNames::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
-    }
-
-    pub(super) fn passwords(&self) -> &Passwords {
-        &self.shared.passwords
-    }
-
-    pub(super) fn browser_keys(&self) -> &BrowserKeys {
-        &self.shared.browser_keys
-    }
-
-    pub(super) fn browser_links(&self) -> &BrowserLinks {
-        &self.shared.browser_links
-    }
-
-    pub(super) fn guest_names(&self) -> &GuestNames {
-        &self.shared.guest_names
-    }
-
-    pub(super) fn throttle(&self) -> &Throttle {
-        &self.shared.throttle
-    }
-
-    pub(super) fn placements(&self) -> Arc<Placements> {
-        self.shared.placements.clone()
     }
 
     /// Sets the usage counters that count notebooks from now on.
@@ -226,8 +193,8 @@ impl Accounts {
             }
             for revocation in revocations_of(change) {
                 if let Revocation::Token(id) = &revocation {
-                    self.browser_keys().ended(id);
-                    self.browser_links().ended(id);
+                    self.shared.browser_keys.ended(id);
+                    self.shared.browser_links.ended(id);
                 }
                 self.shared.cache.forget(&revocation);
                 // No receiver: no connection is open.
@@ -282,7 +249,7 @@ impl Accounts {
 
     /// Compares secrets. A session bound to a browser's key has none itself: each of its open pages has one.
     fn opens(&self, id: &TokenId, kept: &[u8; 32], presented: &[u8; 32]) -> bool {
-        kept == presented || self.browser_keys().is_open(id, presented)
+        kept == presented || self.shared.browser_keys.is_open(id, presented)
     }
 
     /// Without the right secret the error is always `Invalid`.

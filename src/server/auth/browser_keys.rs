@@ -196,16 +196,16 @@ impl Accounts {
         let kept = self.kept_session(&who.token_id).await?;
         let text = TokenText::generate(TokenKind::Link, kept.id)?;
         let expires_at = self.now() + LINK_MS;
-        self.browser_links().made(&text.id, text.secret_hash(), expires_at);
+        self.shared.browser_links.made(&text.id, text.secret_hash(), expires_at);
         Ok(OneTimeToken { text, expires_at: Some(expires_at) })
     }
 
     /// Signs in the browser that opens the link.
     pub(super) async fn open_link(&self, link: &TokenText, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
-        self.browser_links().open(link, self.now())?;
+        self.shared.browser_links.open(link, self.now())?;
         let opened = self.opened_by(link, client).await;
         if opened.is_err() {
-            self.browser_links().close(link);
+            self.shared.browser_links.close(link);
         }
         opened
     }
@@ -279,7 +279,7 @@ pub struct OneTimeUse {
 impl Accounts {
     /// Looks at a one-time token without using it up. Counted like an attempt to sign in.
     pub async fn one_time_use(&self, text: &str, address: Option<IpAddr>) -> Result<OneTimeUse, AuthError> {
-        self.throttle().attempt_from(address)?;
+        self.shared.throttle.attempt_from(address)?;
         if TokenText::parse(text).is_some_and(|text| text.kind == TokenKind::Link) {
             let kind = TokenKind::Link;
             return Ok(OneTimeUse { kind, user: None, needs_login: false, needs_password: false });

@@ -63,11 +63,6 @@ impl FollowedToken {
         Self { accounts, authenticated, revocations, is_stale: false }
     }
 
-    /// Rights as last checked.
-    pub fn authenticated(&self) -> &Authenticated {
-        &self.authenticated
-    }
-
     /// Waits for a change of rights. `Ok` has the new rights (re-subscribe, demote); `Err`: close.
     /// Safe to drop and call again (for `select!`).
     pub async fn changed(&mut self) -> Result<Authenticated, AuthError> {

@@ -13,7 +13,7 @@ use notarium_store::accounts::{
 };
 use ulid::Ulid;
 
-use super::sessions::{Minted, TokenRequest, mint};
+use super::sessions::{TokenRequest, mint};
 use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText};
 use crate::auth;
 
@@ -98,11 +98,10 @@ impl Accounts {
         self.keep(who, minted, "agent.create").await
     }
 
-    async fn keep(&self, who: &Authenticated, minted: Minted, action: &str) -> Result<NewToken, AuthError> {
-        let Minted { text, token } = minted;
-        let audit = self.audit(&who.actor, action, &token.id);
-        self.change(&[AccountChange::CreateToken(token.clone())], audit).await?;
-        Ok(NewToken { text, token })
+    async fn keep(&self, who: &Authenticated, minted: NewToken, action: &str) -> Result<NewToken, AuthError> {
+        let audit = self.audit(&who.actor, action, &minted.token.id);
+        self.change(&[AccountChange::CreateToken(minted.token.clone())], audit).await?;
+        Ok(minted)
     }
 
     /// Revokes a token that the person holds or made; an administrator's session revokes any.

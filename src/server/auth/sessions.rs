@@ -13,7 +13,7 @@ use notarium_wire::rest::Profile;
 use ulid::Ulid;
 
 use super::browser_keys::{KeyProof, hash_of_key};
-use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText};
+use super::{Accounts, AuthError, Authenticated, NewToken, OneTimeToken, TokenText};
 use crate::auth;
 
 const DAY_MS: Millis = 24 * 60 * 60 * 1000;
@@ -46,12 +46,6 @@ pub struct ClientInfo<'a> {
     pub key: Option<&'a str>,
 }
 
-/// A new token and its record. The text is shown once.
-pub(super) struct Minted {
-    pub text: TokenText,
-    pub token: Token,
-}
-
 /// Request for a new token.
 pub(super) struct TokenRequest {
     pub holder: TokenHolder,
@@ -63,7 +57,7 @@ pub(super) struct TokenRequest {
     pub expires_at: Option<Millis>,
 }
 
-pub(super) fn mint(request: TokenRequest) -> Result<Minted, AccountError> {
+pub(super) fn mint(request: TokenRequest) -> Result<NewToken, AccountError> {
     let text = TokenText::generate(request.scopes.kind(), Ulid::generate().into())?;
     let token = Token {
         id: text.id.clone(),
@@ -79,7 +73,7 @@ pub(super) fn mint(request: TokenRequest) -> Result<Minted, AccountError> {
         revoked_at: None,
         identity: None,
     };
-    Ok(Minted { text, token })
+    Ok(NewToken { text, token })
 }
 
 /// True for a short session: its password was just asked for, and no client stores it.
@@ -94,7 +88,7 @@ pub(super) fn mint_for(
     label: String,
     now: Millis,
     life: Millis,
-) -> Result<Minted, AccountError> {
+) -> Result<NewToken, AccountError> {
     mint_with(user, TokenScopes::all_of(kind), label, now, life)
 }
 
@@ -104,7 +98,7 @@ fn mint_with(
     label: String,
     now: Millis,
     life: Millis,
-) -> Result<Minted, AccountError> {
+) -> Result<NewToken, AccountError> {
     mint(TokenRequest {
         holder: TokenHolder::User(user.id.clone()),
         created_by: user.id.clone(),
@@ -137,17 +131,17 @@ impl Accounts {
         self.keep_session(user, minted, Vec::new(), "session.sign_in_afresh").await
     }
 
-    pub(super) fn mint_fresh(&self, user: &User, client: ClientInfo<'_>) -> Result<Minted, AuthError> {
+    pub(super) fn mint_fresh(&self, user: &User, client: ClientInfo<'_>) -> Result<NewToken, AuthError> {
         Ok(mint_for(user, TokenKind::Session, auth::label(client.label)?, self.now(), FRESH_MS)?)
     }
 
     /// Verifies login and password; returns the person.
     async fn proven(&self, login: &str, password: String, address: Option<IpAddr>) -> Result<User, AuthError> {
         let login = auth::login(login)?;
-        self.throttle().attempt(&login, address).await?;
+        self.shared.throttle.attempt(&login, address).await?;
         let user = self.store().user_by_login(&login).await?;
         let phc = user.as_ref().and_then(|user| user.password_hash.clone());
-        if !self.passwords().verify(password, phc).await? {
+        if !self.shared.passwords.verify(password, phc).await? {
             return Err(AuthError::WrongPassword);
         }
         let user = user.ok_or(AuthError::WrongPassword)?;
@@ -183,7 +177,7 @@ impl Accounts {
         client: ClientInfo<'_>,
         is_remote: bool,
     ) -> Result<SignedIn, AuthError> {
-        self.throttle().attempt_from(client.address)?;
+        self.shared.throttle.attempt_from(client.address)?;
         if let Some(link) = TokenText::parse(text).filter(|text| text.kind == TokenKind::Link) {
             return match (profile, password) {
                 (None, None) => self.open_link(&link, client).await,
@@ -211,12 +205,12 @@ impl Accounts {
 
     /// Challenge that a page of the session's browser signs to get a token.
     pub fn challenge(&self, session: &TokenId) -> String {
-        self.browser_keys().challenge(session, self.now())
+        self.shared.browser_keys.challenge(session, self.now())
     }
 
     /// Gives a page that has just opened a token of its browser's session.
     pub async fn resume(&self, proof: KeyProof<'_>) -> Result<SignedIn, AuthError> {
-        let key_hash = self.browser_keys().check(proof, self.now())?;
+        let key_hash = self.shared.browser_keys.check(proof, self.now())?;
         let is_bound = |token: &Token| token.kind() == TokenKind::Session && token.secret_hash == key_hash;
         let token = self.store().token(proof.session).await?.filter(is_bound).ok_or(AuthError::Invalid)?;
         let user = self.holder_of(&token).await?;
@@ -224,7 +218,7 @@ impl Accounts {
             return Err(AuthError::Revoked);
         }
         let text = TokenText::generate(TokenKind::Session, token.id.clone())?;
-        self.browser_keys().opened(&token.id, text.secret_hash());
+        self.shared.browser_keys.opened(&token.id, text.secret_hash());
         Ok(SignedIn { text, token, user })
     }
 
@@ -261,8 +255,8 @@ impl Accounts {
         address: Option<IpAddr>,
     ) -> Result<(), AuthError> {
         let Some(phc) = &user.password_hash else { return Ok(()) };
-        self.throttle().attempt(user.login.as_deref().unwrap_or(user.id.as_str()), address).await?;
-        match self.passwords().verify(current.unwrap_or_default(), Some(phc.clone())).await? {
+        self.shared.throttle.attempt(user.login.as_deref().unwrap_or(user.id.as_str()), address).await?;
+        match self.shared.passwords.verify(current.unwrap_or_default(), Some(phc.clone())).await? {
             true => Ok(()),
             false => Err(AuthError::WrongPassword),
         }
@@ -270,7 +264,7 @@ impl Accounts {
 
     /// Counts an attempt to sign in without a login; an error above the limit.
     pub fn count_attempt(&self, address: Option<IpAddr>) -> Result<(), AuthError> {
-        self.throttle().attempt_from(address)
+        self.shared.throttle.attempt_from(address)
     }
 
     /// Changes the caller's name and login.
@@ -354,7 +348,7 @@ impl Accounts {
     }
 
     /// Makes a session as for every sign-in.
-    pub(super) fn mint_session(&self, user: &User, client: ClientInfo<'_>) -> Result<Minted, AuthError> {
+    pub(super) fn mint_session(&self, user: &User, client: ClientInfo<'_>) -> Result<NewToken, AuthError> {
         let scopes = match self.asks_again() {
             // Scopes are cut for the token's whole life: it stays stored where others may read it, even if the option
             // is turned off.
@@ -368,14 +362,14 @@ impl Accounts {
     pub(super) async fn begin_bound(
         &self,
         user: User,
-        mut minted: Minted,
+        mut minted: NewToken,
         client: ClientInfo<'_>,
         changes: Vec<AccountChange>,
         action: &str,
     ) -> Result<SignedIn, AuthError> {
         if let Some(hash) = client.key.map(hash_of_key).transpose()? {
             minted.token.secret_hash = hash;
-            self.browser_keys().opened(&minted.token.id, minted.text.secret_hash());
+            self.shared.browser_keys.opened(&minted.token.id, minted.text.secret_hash());
         }
         self.keep_session(user, minted, changes, action).await
     }
@@ -383,7 +377,7 @@ impl Accounts {
     pub(super) async fn keep_session(
         &self,
         user: User,
-        Minted { text, token }: Minted,
+        NewToken { text, token }: NewToken,
         mut changes: Vec<AccountChange>,
         action: &str,
     ) -> Result<SignedIn, AuthError> {
@@ -395,7 +389,7 @@ impl Accounts {
 
     async fn set_password(&self, user: &User, password: String) -> Result<AccountChange, AuthError> {
         auth::check_password(&password)?;
-        let hash = self.passwords().hash(password).await?;
+        let hash = self.shared.passwords.hash(password).await?;
         Ok(AccountChange::SetPassword { user: user.id.clone(), hash })
     }
 

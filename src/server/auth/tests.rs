@@ -19,7 +19,7 @@ const MINUTE: Millis = 60_000;
 async fn accounts(clock: &Arc<AtomicU64>) -> Accounts {
     let options = AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 }, ..AuthOptions::default() };
     let store = crate::server::scratch::accounts().await;
-    Accounts::open_with(store, Clock::manual(clock.clone()), &options).await.unwrap()
+    Accounts::open(store, Clock::manual(clock.clone()), &options).await.unwrap()
 }
 
 async fn owner(accounts: &Accounts) -> SignedIn {
@@ -233,7 +233,7 @@ async fn a_lost_owner_token_is_issued_again_on_the_folder() {
     let clock = Clock::manual(Arc::new(AtomicU64::new(START)));
     {
         let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
-        let accounts = Accounts::open(database.clone(), clock.clone()).await.unwrap();
+        let accounts = Accounts::open(database.clone(), clock.clone(), &AuthOptions::default()).await.unwrap();
         owner(&accounts).await;
         let in_use = issue_owner_token_in(folder.path(), START).await.unwrap_err();
         assert!(in_use.to_string().contains("another server uses"), "{in_use}");
@@ -242,7 +242,7 @@ async fn a_lost_owner_token_is_issued_again_on_the_folder() {
     }
     let issued = issue_owner_token_in(folder.path(), START).await.unwrap();
     let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
-    let accounts = Accounts::open(database.clone(), clock).await.unwrap();
+    let accounts = Accounts::open(database.clone(), clock, &AuthOptions::default()).await.unwrap();
     let session = accounts
         .exchange_locally(&issued.text.reveal(), ClientInfo { label: "laptop", ..ClientInfo::default() })
         .await

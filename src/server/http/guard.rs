@@ -268,6 +268,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::AuthOptions;
     use crate::limits::clock::Clock;
 
     struct Nobody;
@@ -284,7 +285,8 @@ mod tests {
     }
 
     async fn router() -> GuardedRouter {
-        let accounts = Accounts::open(crate::server::scratch::accounts().await, Clock::system()).await.unwrap();
+        let store = crate::server::scratch::accounts().await;
+        let accounts = Accounts::open(store, Clock::system(), &AuthOptions::default()).await.unwrap();
         GuardedRouter::new(GuardServices { accounts, rights: Arc::new(Nobody) })
     }
 

@@ -11,7 +11,6 @@ use tokio::time::timeout;
 
 use super::Notebooks;
 use crate::auth::Authenticated;
-use crate::rooms::subject_key;
 
 /// Rounds per request. Together with `MAX_PAGE` they limit the catalog entries that one request reads.
 const MAX_ROUNDS: usize = 20;
@@ -121,14 +120,9 @@ pub fn sees(authenticated: &Authenticated, subjects: &[String], entry: &CatalogE
 
 /// Subjects under which the access lists may name the caller.
 pub fn subjects_of(authenticated: &Authenticated) -> Vec<String> {
-    let own = match &authenticated.actor {
-        Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(Subject::User { id: id.clone() }),
-        Actor::Guest { share_link } => Some(Subject::ShareLink { id: share_link.clone() }),
-        Actor::Agent { id } => Some(Subject::Agent { id: id.clone() }),
-        Actor::System => None,
-    };
     let workspaces = authenticated.workspaces.keys().map(|id| Subject::Workspace { id: id.clone() });
-    own.into_iter().chain(workspaces).map(|subject| subject_key(&subject)).collect()
+    let subjects = authenticated.actor.subject().into_iter().chain(workspaces);
+    subjects.map(|subject| subject.key()).collect()
 }
 
 /// Notebooks read concurrently.

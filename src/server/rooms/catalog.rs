@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dashmap::DashMap;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
-use notarium_core::{Actor, Document, Head, Notebook, NotebookId, Subject, ToolCallPhase, UserId, Version, wire_word};
+use notarium_core::{Actor, Document, Head, Notebook, NotebookId, ToolCallPhase, UserId, Version, wire_word};
 use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, MAX_SNAPSHOT_GAP, StoreError};
 
 use super::stored::load;
@@ -67,7 +67,7 @@ fn state_bytes(notebook: &Document) -> u64 {
 
 /// Catalog entry of a notebook.
 pub fn catalog_entry(notebook: &Document) -> CatalogEntry {
-    let access = notebook.access.iter().map(|entry| (subject_key(&entry.subject), wire_word(&entry.grant.role)));
+    let access = notebook.access.iter().map(|entry| (entry.subject.key(), wire_word(&entry.grant.role)));
     CatalogEntry {
         notebook_id: notebook.notebook_id.clone(),
         version: notebook.version,
@@ -89,16 +89,6 @@ fn has_work(notebook: &Document) -> bool {
         || !notebook.turns.is_empty()
         || !notebook.tool_calls.is_empty()
         || notebook.executions.values().any(|run| !run.status.is_finished())
-}
-
-/// Key of a subject in the catalog: `user:ID`, `share_link:ID`, `workspace:ID`, `agent:ID`.
-pub fn subject_key(subject: &Subject) -> String {
-    match subject {
-        Subject::User { id } => format!("user:{id}"),
-        Subject::ShareLink { id } => format!("share_link:{id}"),
-        Subject::Workspace { id } => format!("workspace:{id}"),
-        Subject::Agent { id } => format!("agent:{id}"),
-    }
 }
 
 /// Title and sources, cut to the length that the store keeps.

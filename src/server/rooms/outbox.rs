@@ -149,10 +149,6 @@ impl Outbox {
         self.0.state.lock().is_closed = true;
         self.0.ready.notify_one();
     }
-
-    pub fn is_closed(&self) -> bool {
-        self.0.state.lock().is_closed
-    }
 }
 
 impl OutboxReceiver {
@@ -396,7 +392,7 @@ mod tests {
         let (outbox, receiver) = Outbox::new(1, 100);
         drop(receiver);
         assert_eq!(outbox.offer("a".into()), Offered::Closed);
-        assert!(outbox.is_closed());
+        assert!(outbox.0.state.lock().is_closed);
     }
 
     #[test]

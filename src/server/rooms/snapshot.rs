@@ -135,12 +135,3 @@ async fn pass_over(store: &dyn EventStore, notebook: &NotebookId, snapshot: &Sna
 pub(crate) fn damaged() -> u64 {
     DAMAGED.load(Ordering::Relaxed)
 }
-
-/// The same snapshot with another format of one part, as a newer server would write it.
-#[cfg(test)]
-pub(super) fn of_another_format(snapshot: &Snapshot, part: &str) -> Snapshot {
-    let json = snapshot.decompress(MAX_BYTES).expect("it unpacks");
-    let mut parts: serde_json::Value = serde_json::from_slice(&json).expect("it is JSON");
-    parts[part]["format"] = 99.into();
-    Snapshot::compress(snapshot.format, snapshot.head, parts.to_string().as_bytes()).expect("it compresses")
-}

@@ -15,7 +15,7 @@ use crate::http::extract::{Conditions, JsonBody, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, NotebookRights, route_table};
 use crate::http::problem::Problem;
 use crate::notebooks::body_of;
-use crate::rooms::{DecodedCommand, subject_key};
+use crate::rooms::DecodedCommand;
 
 /// Notebooks per page of an owner's list.
 const MAX_OWNED: usize = 1_000;
@@ -74,7 +74,7 @@ async fn list_owned(
 ) -> Result<Json<OwnedPage>, Problem> {
     app.rooms.list_changes_of(&who.actor).await;
     app.rooms.list_changes_of(&Actor::User { id: user.clone() }).await;
-    let subject = subject_key(&Subject::User { id: user });
+    let subject = Subject::User { id: user }.key();
     let owns = |entry: &CatalogEntry| entry.access.contains(&(subject.clone(), "owner".to_owned()));
     let catalog = CatalogQuery {
         subjects: Some(vec![subject.clone()]),

@@ -213,19 +213,6 @@ impl EventStore for Sqlite {
         }
     }
 
-    async fn read_backwards(
-        &self,
-        notebook: &NotebookId,
-        before: Option<Version>,
-        limit: usize,
-    ) -> Result<Vec<Stored>, StoreError> {
-        let query = sqlx::query(reader::READ_BACKWARDS).bind(notebook.as_str()).bind(before.map_or(i64::MAX, integer));
-        let mut events = self.events(notebook, query.bind(reader::limit(limit, MAX_READ_EVENTS))).await?;
-        in_order(&mut events);
-        events.reverse();
-        Ok(events)
-    }
-
     async fn read_subject(
         &self,
         notebook: &NotebookId,
@@ -288,11 +275,6 @@ impl EventStore for Sqlite {
 
     async fn delete_snapshot(&self, notebook: &NotebookId, version: Version) -> Result<(), StoreError> {
         self.write(projections::delete_snapshot(notebook, version)).await.map(drop)
-    }
-
-    async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError> {
-        let sql = "DELETE FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?)";
-        self.write(sqlx::query(sql).bind(notebook.as_str())).await.map(drop)
     }
 
     async fn notebooks(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {

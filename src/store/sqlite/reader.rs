@@ -106,18 +106,14 @@ pub(super) async fn read(
     Ok(events)
 }
 
-/// Places of a notebook's events after (`>`) or before (`<`) a version, the nearest first.
+/// Places of a notebook's events after a version, the nearest first.
 macro_rules! places {
-    ($operator:literal, $order:literal) => {
+    ($order:literal) => {
         concat!(
             "(SELECT version, position FROM places \
-             WHERE notebook = (SELECT key FROM notebooks WHERE id = ?1) AND version ",
-            $operator,
-            " ?2 \
+             WHERE notebook = (SELECT key FROM notebooks WHERE id = ?1) AND version > ?2 \
              UNION ALL SELECT version, position FROM recent_places \
-             WHERE notebook = (SELECT key FROM notebooks WHERE id = ?1) AND version ",
-            $operator,
-            " ?2 ",
+             WHERE notebook = (SELECT key FROM notebooks WHERE id = ?1) AND version > ?2 ",
             $order,
             ")"
         )
@@ -127,14 +123,7 @@ macro_rules! places {
 // CROSS JOIN makes SQLite use this order, here and below: first the place, then its event.
 pub(super) const READ: &str = select_events!(
     "FROM ",
-    places!(">", "ORDER BY version LIMIT ?3"),
-    " p CROSS JOIN events e ON e.position = p.position \
-     JOIN actors a ON a.key = e.actor"
-);
-
-pub(super) const READ_BACKWARDS: &str = select_events!(
-    "FROM ",
-    places!("<", "ORDER BY version DESC LIMIT ?3"),
+    places!("ORDER BY version LIMIT ?3"),
     " p CROSS JOIN events e ON e.position = p.position \
      JOIN actors a ON a.key = e.actor"
 );
@@ -154,7 +143,7 @@ pub(super) const EVENTS_OF_SUBJECT: &str = select_events!(
 // The index by subject has no edits, so they are found by a scan of the versions.
 pub(super) const SCAN_BY_SUBJECT: &str = select_events!(
     "FROM ",
-    places!(">", ""),
+    places!(""),
     " p CROSS JOIN events e ON e.position = p.position JOIN actors a ON a.key = e.actor \
      WHERE e.subject IN (SELECT value FROM json_each(?3)) OR (?4 AND e.subject IS NULL) LIMIT ?5"
 );

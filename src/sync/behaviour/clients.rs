@@ -1,14 +1,17 @@
 //! Tests of subscriptions, catch-up, presence, and loss of access.
 
-use notarium_core::{Role, Scope};
+use std::sync::Arc;
+
+use notarium_core::{AccountStatus, AccountStatuses, Role, Scope, required_account_status};
 use notarium_wire::{
-    ActivityKind, ErrorCode, LastEvent, PresenceState, ServerMessage, SubscribeMessage, TurnActivity, UnconfirmedText,
+    ActivityKind, CommandMessage, ErrorCode, LastEvent, PresenceState, ServerMessage, SubscribeMessage, TurnActivity,
+    UnconfirmedText,
 };
 
 use super::{CREATE, INSERT, Scene, edit, error, user, with_role, without_scopes};
-use crate::RoomConfig;
-use crate::io::{ClientId, ClientInput, Input, Output};
+use crate::io::{ClientId, ClientInput, Identity, Input, Output, ReplyTo, Submission};
 use crate::simulation::context_notebook;
+use crate::{DecodedCommand, RoomConfig};
 
 /// Anna's notebook at `version`; every event after 2 is an edit of cell `a`.
 fn with_edits(config: RoomConfig, version: u64) -> Scene {
@@ -271,4 +274,15 @@ fn a_grant_that_expires_and_a_token_that_is_revoked_end_the_subscription() {
     assert_eq!(scene.durable(1), ["access None"]);
     scene.feed(Input::Client(ClientId(2), ClientInput::IdentityChanged(user("carl"))));
     assert_eq!(scene.durable(2), ["access None"]);
+}
+
+impl Submission {
+    /// Creates a submission for which all named subjects are active.
+    pub(crate) fn where_all_are_active(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
+        let decoded = DecodedCommand::decode(message).expect("a command");
+        let named = required_account_status(&decoded.command);
+        let active = named.into_iter().map(|subject| (subject, AccountStatus::Active));
+        let account_status = AccountStatuses::new(active);
+        Self { account_status, ..Self::new(identity, decoded, reply_to) }
+    }
 }

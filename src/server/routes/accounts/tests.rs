@@ -131,7 +131,7 @@ impl Server {
         let clock = Arc::new(AtomicU64::new(START));
         let options =
             AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 }, ..AuthOptions::default() };
-        let accounts = Accounts::open_with(store, Clock::manual(clock.clone()), &options).await.unwrap();
+        let accounts = Accounts::open(store, Clock::manual(clock.clone()), &options).await.unwrap();
         let notebooks = Arc::new(Notebooks::default());
         let gate = GuardServices { accounts: accounts.clone(), rights: notebooks.clone() };
         let router: GuardedRouter<()> = super::routes(gate, "https://notes.example.org/", None);

@@ -40,8 +40,6 @@ async fn the_events_of_a_notebook_are_one_row_wherever_their_places_are() {
         assert_eq!(versions(store.read(id, 3, 5).await.unwrap()), [4, 5, 6, 7, 8]);
         let middle = last / 2;
         assert_eq!(versions(store.read(id, middle, 10_000).await.unwrap()), (middle + 1..=last).collect::<Vec<_>>());
-        let back = store.read_backwards(id, Some(last), 10_000).await.unwrap();
-        assert_eq!(versions(back), (1..last).rev().collect::<Vec<_>>());
         let wanted = Selection { since: middle, subjects: Vec::new(), with_notebook: true };
         assert_eq!(
             versions(store.scan_by_subject(id, &wanted).await.unwrap()),
@@ -142,7 +140,7 @@ async fn an_event_without_its_place_is_found_by_the_check_after_the_start() {
 #[tokio::test]
 async fn events_are_found_by_their_places() {
     let (store, _folder) = open_sqlite().await;
-    for sql in [reader::READ, reader::READ_BACKWARDS, reader::SCAN_BY_SUBJECT] {
+    for sql in [reader::READ, reader::SCAN_BY_SUBJECT] {
         let plan = plan_of(&store, sql).await;
         let searches = |table: &str| plan.iter().filter(|step| step.contains(table)).count();
         assert_eq!(searches("SEARCH places USING PRIMARY KEY (notebook=? AND version"), 1, "{plan:#?}");

@@ -29,21 +29,6 @@ pub async fn pages_end_where_asked(store: Store) {
     }
 }
 
-pub async fn reading_backwards_gives_the_latest_first(store: Store) {
-    let author = five(&store).await;
-    for (before, limit, expected) in [
-        (None, 2, vec![5, 4]),
-        (Some(4), 2, vec![3, 2]),
-        (Some(2), 9, vec![1]),
-        (Some(1), 9, vec![]),
-        (Some(0), 9, vec![]),
-        (Some(99), 1, vec![5]),
-    ] {
-        let found = store.read_backwards(&author.notebook_id, before, limit).await.unwrap();
-        assert_eq!(versions(&found), expected, "{limit} before {before:?}");
-    }
-}
-
 pub async fn a_stale_head_is_refused_and_nothing_written(store: Store) {
     let mut author = Author::new("nb");
     store.append(author.rename("first")).await.unwrap();
@@ -104,13 +89,12 @@ pub async fn an_unknown_notebook_is_empty(store: Store) {
     let id = notebook("nobody");
     assert_eq!(store.head(&id).await.unwrap(), None);
     assert_eq!(all(&store, &id).await, []);
-    assert_eq!(store.read_backwards(&id, None, 9).await.unwrap(), []);
     assert_eq!(store.snapshot(&id, None).await.unwrap(), None);
     assert_eq!(store.command(&id, "system", &CommandId::new("c").unwrap()).await.unwrap(), None);
     assert_eq!(store.blob_record(&id, &Hash::ZERO).await.unwrap(), None);
     let query = HistoryQuery::Cells { cells: vec![CellId::new("a").unwrap()], since: 0, with_notebook: true };
     assert_eq!(store.history(&id, &query).await.unwrap(), Past::default());
-    store.delete_snapshots(&id).await.unwrap();
+    store.delete_snapshot(&id, 1).await.unwrap();
 }
 
 // --- leases ---

@@ -32,7 +32,7 @@ pub async fn snapshots_are_disposable(store: Store) {
     let replaced = Snapshot { format: 9, ..snapshot(2) };
     store.put_snapshot(&author.notebook_id, replaced.clone()).await.unwrap();
     assert_eq!(store.snapshot(&author.notebook_id, None).await.unwrap(), Some(replaced));
-    store.delete_snapshots(&author.notebook_id).await.unwrap();
+    store.delete_snapshot(&author.notebook_id, 2).await.unwrap();
     assert_eq!(store.snapshot(&author.notebook_id, None).await.unwrap(), None);
     assert_eq!(versions(&all(&store, &author.notebook_id).await), [1, 2, 3, 4, 5]);
 }

@@ -1,18 +1,19 @@
-//! In-memory store for tests and simulations. Appends count as "on disk" immediately.
+//! In-memory store for tests, with the contract suite of every store. Appends count as "on disk" immediately.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use notarium_record::{
-    Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, NewEvent, NotebookId, Selection, Stored, Version,
+use notarium_core::{
+    Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, Millis, NewEvent, NotebookId, Selection, Stored,
+    Version,
+};
+use notarium_store::{
+    AppendError, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES, EventStore,
+    MAX_HISTORY_EVENTS, MAX_READ_EVENTS, MAX_SNAPSHOT_GAP, NotebookSize, Snapshot, StoreError, bounded, check,
+    check_listed, page, superfluous, within_limit, words,
 };
 use parking_lot::Mutex;
-
-use crate::event_store::{
-    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES, EventStore,
-    MAX_HISTORY_EVENTS, MAX_READ_EVENTS, NotebookSize, StoreError, bounded, check, check_listed, page, within_limit,
-};
-use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot, superfluous};
 
 /// Store with one map behind a mutex that is never held across an await.
 #[derive(Debug, Default)]
@@ -34,10 +35,6 @@ struct Log {
 }
 
 impl Memory {
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Runs `read` on the notebook's log; returns the default if there is none.
     fn with<T: Default>(&self, notebook: &NotebookId, read: impl FnOnce(&Log) -> T) -> T {
         self.notebooks.lock().get(notebook).map(read).unwrap_or_default()
@@ -130,15 +127,6 @@ impl EventStore for Memory {
         }))
     }
 
-    async fn read_backwards(
-        &self,
-        notebook: &NotebookId,
-        before: Option<Version>,
-        limit: usize,
-    ) -> Result<Vec<Stored>, StoreError> {
-        Ok(self.with(notebook, |log| log.backwards(before).take(limit.min(MAX_READ_EVENTS)).cloned().collect()))
-    }
-
     async fn read_subject(
         &self,
         notebook: &NotebookId,
@@ -212,13 +200,6 @@ impl EventStore for Memory {
         Ok(())
     }
 
-    async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError> {
-        if let Some(log) = self.notebooks.lock().get_mut(notebook) {
-            log.snapshots.clear();
-        }
-        Ok(())
-    }
-
     async fn notebooks(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {
         let notebooks = self.notebooks.lock();
         let later = notebooks.iter().filter(|(id, _)| after.is_none_or(|after| *id > after));
@@ -248,8 +229,8 @@ impl EventStore for Memory {
     async fn catalog(&self, query: CatalogQuery) -> Result<CatalogPage, StoreError> {
         let notebooks = self.notebooks.lock();
         let entries = notebooks.values().filter_map(|log| log.catalog.as_ref());
-        let mut found: Vec<CatalogEntry> = entries.filter(|entry| query.matches(entry)).cloned().collect();
-        found.sort_by(|left, right| left.rank().cmp(&right.rank()));
+        let mut found: Vec<CatalogEntry> = entries.filter(|entry| matches(&query, entry)).cloned().collect();
+        found.sort_by(|left, right| rank(left).cmp(&rank(right)));
         Ok(CatalogPage::cut(found, query.limit))
     }
 
@@ -291,4 +272,27 @@ impl EventStore for Memory {
         }
         Ok(())
     }
+}
+
+/// Sort key in the list: latest first, then by id.
+fn rank(entry: &CatalogEntry) -> (Reverse<Millis>, &NotebookId) {
+    (Reverse(entry.updated_at), &entry.notebook_id)
+}
+
+fn matches(query: &CatalogQuery, entry: &CatalogEntry) -> bool {
+    let has_access = |subjects: &Vec<String>| entry.access.iter().any(|(subject, _)| subjects.contains(subject));
+    let is_after = |after: &CatalogCursor| rank(entry) > (Reverse(after.updated_at), &after.notebook_id);
+    query.subjects.as_ref().is_none_or(has_access)
+        && query.archived.is_none_or(|archived| entry.archived == archived)
+        && query.has_work.is_none_or(|has_work| entry.has_work == has_work)
+        && query.has_waiting_calls.is_none_or(|waits| entry.has_waiting_calls == waits)
+        && query.is_template.is_none_or(|is_template| entry.template.is_some() == is_template)
+        && query.text.as_ref().is_none_or(|text| contains_words(&entry.search_text, text))
+        && query.after.as_ref().is_none_or(is_after)
+}
+
+/// Returns true if every word of `wanted` begins a word of `text`, ignoring case.
+fn contains_words(text: &str, wanted: &str) -> bool {
+    let text: Vec<String> = words(text).collect();
+    words(wanted).all(|wanted| text.iter().any(|word| word.starts_with(&wanted)))
 }
