@@ -2,7 +2,7 @@
 import type { Locator, Page } from "@playwright/test";
 import { notebook, python } from "./cells.ts";
 import { bringIn } from "./demo.ts";
-import { recorded } from "./record.ts";
+import { record, recorded } from "./record.ts";
 import { expect, person, saved, test, write } from "./server.ts";
 
 /** Waits until the list takes keys. Earlier keys belong to the editor. */
@@ -210,4 +210,38 @@ test("@smoke Enter right after a word ends the line, whatever opens in that mome
   }
   await saved(page);
   await recorded(server, page, `${words.join("\n")}\n`);
+});
+
+test("while the kernel is busy the notebook's names are offered; its late answer joins the list, and no newer text", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  await bringIn(
+    page,
+    notebook(
+      python("busy", "import threading, time\ntemper_made = 1\nprint('begun')\ntime.sleep(4)"),
+      python("names", "temper_atures = [1]"),
+      python("here", ""),
+    ),
+    "Busy.ipynb",
+  );
+  await page.locator(".cell").first().locator(".source").click();
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator(".cell").first().locator(".outputs")).toContainText("begun", { timeout: 60_000 });
+  await page.locator(".cell").nth(2).locator(".source").click();
+  await page.locator(".cell").nth(2).locator(".cm-focused").waitFor();
+  await page.keyboard.type("temper_");
+  const list = page.locator(".cm-tooltip-autocomplete");
+  // The kernel is busy: the syntax of the cells gives the names.
+  await expect(list.getByRole("option", { name: /^temper_atures/ })).toBeInViewport();
+  await expect(list.getByRole("option", { name: /^temper_made/ })).toBeInViewport();
+  // Then the kernel is idle and answers with their types.
+  await expect(list.getByRole("option", { name: /temper_made.*instance/ })).toBeInViewport({ timeout: 30_000 });
+  await page.keyboard.type("m");
+  await expect(list.getByRole("option", { name: /^temper_made/ })).toBeInViewport();
+  await marked(page);
+  await page.keyboard.press("Enter");
+  await saved(page);
+  expect((await record(server, page)).at(-1)?.source).toBe("temper_made");
 });

@@ -1,5 +1,6 @@
 // Completion with the kernel's names; notes.ts shows documentation. A kernel may answer late, or not while it is busy. The
-// editor's own suggestions wait only briefly for it, and late answers are dropped silently.
+// names of the notebook's cells and of the language wait only briefly for it. A late answer joins the list if the text goes on
+// as it was asked about, and is dropped otherwise.
 import {
   type Completion,
   type CompletionContext,
@@ -7,11 +8,12 @@ import {
   type CompletionSource,
   closeCompletion,
   completionStatus,
+  startCompletion,
 } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 import type { Extension } from "@codemirror/state";
 import type { EditorView, KeyBinding } from "@codemirror/view";
-import type { CompletionMatch } from "../protocol/messages.ts";
+import type { CompletionMatch, KernelAnswer } from "../protocol/messages.ts";
 import { type Ask, asking, hasKernel, textBefore } from "./kernel.ts";
 import { ask as openList, listKeys, suggestions, takeOrMark } from "./list.ts";
 import { closeNote, inspectAtCaret, notes } from "./notes.ts";
@@ -20,8 +22,8 @@ import { closeNote, inspectAtCaret, notes } from "./notes.ts";
 const PATIENCE_MS = 500;
 
 /** Extension for code cells: names of the kernel and the language, and the kernel's documentation. */
-export function kernelCompletion(ask: Ask): Extension {
-  return [asking.of(ask), suggestions([completionSource(ask)]), notes()];
+export function kernelCompletion(ask: Ask, others: () => readonly string[]): Extension {
+  return [asking.of(ask), suggestions([completionSource(ask, others)]), notes()];
 }
 
 /** Keys of lists and notes at the caret. Escape closes them, and otherwise is passed on. */
@@ -53,15 +55,80 @@ export const commands: Record<"complete" | "inspect", (view: EditorView) => bool
 
 // Completion
 
-export function completionSource(ask: Ask, patience = PATIENCE_MS): CompletionSource {
+/** An answer that came after the list, for the text from `start` to `pos` of the question. */
+interface Late {
+  asked: string;
+  pos: number;
+  names: Names;
+}
+
+const late = new WeakMap<EditorView, Late>();
+
+/** `others` lists the names that the notebook's other cells define. */
+export function completionSource(ask: Ask, others: () => readonly string[] = () => [], patience = PATIENCE_MS): CompletionSource {
   return async (context) => {
     if (!isWanted(context)) return null;
+    const known = context.view && joining(context.view, context);
+    const own = withOthers(await ownNames(context), others(), context);
+    if (known) return together(known, own);
     const fromKernel = ask({ complete: {} }, context.state.doc.toString(), context.pos);
-    const own = await ownNames(context);
     const answer = await (own ? soon(fromKernel, patience) : fromKernel);
+    if (own && answer === undefined) void follow(context, ask, fromKernel);
     const kernel = answer && "completed" in answer ? fromAnswer(answer.completed, context) : null;
     return together(kernel, own);
   };
+}
+
+/** Questions to a kernel that stays busy, while the list is open: the server lets each wait for some seconds. */
+const MOST_QUESTIONS = 100;
+/** A refusal that comes sooner is not one of a question that waited. */
+const WAITED_MS = 1_000;
+
+async function follow(context: CompletionContext, ask: Ask, first: Promise<KernelAnswer | undefined>): Promise<void> {
+  const isOpen = () => context.view !== undefined && completionStatus(context.view.state) !== null;
+  let [question, askedAt] = [first, performance.now() - PATIENCE_MS];
+  for (let count = 1; count <= MOST_QUESTIONS; count += 1) {
+    const answer = await question;
+    const isBusy = answer !== undefined && "refused" in answer && answer.refused.code === "kernel_busy";
+    if (!isBusy || performance.now() - askedAt < WAITED_MS || !isOpen()) return join(context, answer);
+    askedAt = performance.now();
+    question = ask({ complete: {} }, context.state.doc.toString(), context.pos);
+  }
+}
+
+/** Adds a late answer to the list, unless the person has closed it or the text is another one. */
+function join(context: CompletionContext, answer: KernelAnswer | undefined): void {
+  const { view, pos, state } = context;
+  const names = answer && "completed" in answer ? fromAnswer(answer.completed, context) : null;
+  if (!view || !names || completionStatus(view.state) === null) return;
+  late.set(view, { asked: state.doc.toString(), pos, names });
+  if (joining(view, { state: view.state, pos: view.state.selection.main.head })) startCompletion(view);
+  else late.delete(view);
+}
+
+/** The late answer, if the text is the one asked about, or goes on with more letters of the name. */
+function joining(view: EditorView, { state, pos }: Pick<CompletionContext, "state" | "pos">): Names | undefined {
+  const answer = late.get(view);
+  if (!answer || pos < answer.pos) return undefined;
+  const text = state.doc.toString();
+  const { asked, names } = answer;
+  const more = text.slice(answer.pos, pos);
+  const isSame = text === asked.slice(0, answer.pos) + more + asked.slice(answer.pos);
+  if (!isSame || !/^[\p{L}\p{N}_]*$/u.test(more)) return undefined;
+  // A cut answer lists only names of the shorter text.
+  if (more !== "" && !names.isWhole) return undefined;
+  return { ...names, ...(names.to !== undefined && { to: names.to + more.length }) };
+}
+
+/** Adds the notebook's names where a name begins: not behind a dot. */
+function withOthers(own: Names | null, others: readonly string[], context: CompletionContext): Names | null {
+  const word = context.matchBefore(/[\p{L}_][\p{L}\p{N}_]*$/u);
+  const isMember = word !== null && /\.\s*$/.test(context.state.sliceDoc(Math.max(0, word.from - 20), word.from));
+  if (!word || isMember || (own && own.from !== word.from)) return own;
+  const known = new Set(own?.options.map(({ label }) => label));
+  const more = others.filter((name) => !known.has(name)).map((label): Completion => ({ label, type: "variable" }));
+  if (!own && more.length === 0) return null;
+  return { from: word.from, options: [...(own?.options ?? []), ...more], isWhole: true };
 }
 
 /** True if completion is useful: automatically only after part of a name, never in comments. */

@@ -64,6 +64,8 @@ export interface EditorOptions {
   keys: KeyBinding[];
   /** Asks the kernel of a code cell, or the kernel with an SQL cell's variables. */
   ask: Ask;
+  /** Names that the notebook's other cells define. */
+  names: () => readonly string[];
   /** Table schemas for an SQL cell. */
   tables: Tables;
   /** Called when the person would change the text of an editor that is read-only. */
@@ -202,7 +204,7 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     // Text direction follows the script, line by line.
     isText ? EditorView.perLineTextDirection.of(true) : [],
     isText ? [] : [indentOnInput(), bracketMatching(), settings.closeBrackets ? closeBrackets() : []],
-    type === "code" ? kernelCompletion(ask) : [],
+    type === "code" ? kernelCompletion(ask, options.names) : [],
     wrapping.of(wraps(options)),
     authorPlace,
     settings.lineNumbers ? [lineNumbers(), EditorView.editorAttributes.of({ class: "numbered" })] : [],

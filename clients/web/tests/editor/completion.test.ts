@@ -21,10 +21,15 @@ function python3(code: string): EditorState {
 }
 
 /** Requests completion at the end of the code. */
-async function complete(code: string, answer: KernelAnswer | undefined | Promise<undefined>, explicit = false) {
+async function complete(
+  code: string,
+  answer: KernelAnswer | undefined | Promise<undefined>,
+  explicit = false,
+  others: string[] = [],
+) {
   const ask = vi.fn<Ask>(() => Promise.resolve(answer));
   const state = python3(code);
-  const result = await completionSource(ask, 1)(new CompletionContext(state, code.length, explicit));
+  const result = await completionSource(ask, () => others, 1)(new CompletionContext(state, code.length, explicit));
   const labels = result?.options.map(({ label }) => label) ?? [];
   return { ask, result, labels };
 }
@@ -116,4 +121,16 @@ test("the pointer finds names: no keywords, texts, comments", () => {
   expect(found(code.indexOf("print"))).toBe("print");
   expect(found(code.indexOf("'ship") + 2)).toBeUndefined();
   expect(found(code.length - 2)).toBeUndefined();
+});
+
+test("without the kernel's answer the names of the other cells are offered, not behind a dot", async () => {
+  const busy: KernelAnswer = { refused: { code: "kernel_busy", message: "the kernel is executing something" } };
+  for (const answer of [busy, undefined, new Promise<undefined>(() => undefined)]) {
+    const { labels } = await complete("total = 1\ntem", answer, false, ["temperatures", "total"]);
+    expect(labels).toContain("temperatures");
+    expect(labels.filter((label) => label === "total")).toHaveLength(1);
+  }
+  expect((await complete("data.tem", busy, false, ["temperatures"])).result).toBeNull();
+  const { labels } = await complete("tem", matches(0, 3, "temp"), false, ["temperatures"]);
+  expect(labels).toEqual(expect.arrayContaining(["temp", "temperatures"]));
 });

@@ -1,6 +1,7 @@
 // The editor of a cell, with the carets of peers. Lazy: loads after the page has painted.
 import { useEffect, useRef } from "react";
 import type { EditorView, KeyBinding } from "@codemirror/view";
+import { namesOf } from "../../app/cells/depends.ts";
 import { useSettings } from "../../app/session/settings.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
@@ -49,6 +50,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
       // SQL asks the kernel for variables only, and sends no cell id.
       ask: async (kind, code, cursor) =>
         store.mayRun ? store.questions.ask({ ...(type === "code" && { cell_id: id }), code, cursor, kind }) : undefined,
+      names: () => namesBeside(store, id),
       tables: (connection) => store.schemas.tables(connection),
       unwritable: () => store.together.refuse("edit"),
       refused: (bytes, most) => store.toast({ text: tooLong(bytes, most), isError: true }),
@@ -156,6 +158,25 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
   }, [store, id, type, settings, JSON.stringify(marked)]);
 
   return <div className="source" ref={place} />;
+}
+
+/** Most cells whose names are suggested without a kernel, the nearest above first. */
+const MAX_CELLS = 200;
+const defined = new Map<string, { source: string; names: string[] }>();
+
+/** Names that the other code cells define, by their syntax. */
+function namesBeside({ document: { order, cells } }: NotebookStore, id: string): string[] {
+  const at = order.indexOf(id);
+  const beside = [...order.slice(0, at).reverse(), ...order.slice(at + 1)].filter((each) => cells.get(each)?.cell_type === "code");
+  return [...new Set(beside.slice(0, MAX_CELLS).flatMap((each) => definedIn(each, cells.get(each)?.source ?? "")))];
+}
+
+function definedIn(id: string, source: string): string[] {
+  const known = defined.get(id);
+  if (known?.source === source) return known.names;
+  const names = [...namesOf(source).defined];
+  defined.set(id, { source, names });
+  return names;
 }
 
 function tooLong(bytes: number, most: number): string {
