@@ -320,6 +320,28 @@ async fn an_agent_that_leaves_or_lies_leads_to_no_half_files() {
     assert_eq!(downloading.await.unwrap().unwrap().status(), 503);
 }
 
+/// The puppet reads the whole body and answers nothing: the server alone bounds it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_without_a_length_is_bounded_whatever_the_agent_does() {
+    let scene = Scene::new().await;
+    let (mut connection, token) = scene.puppet(&[WORKING_FILES]).await;
+    let agent = scene.server.http_as(&token);
+    let reads = tokio::spawn(async move {
+        let (_, request) = asked(&mut connection).await;
+        let FileRequest::Write { transfer, size_bytes, .. } = request else { panic!("{request:?}") };
+        assert_eq!(size_bytes, None);
+        let answer = agent.request(Method::GET, &format!("/api/transfers/{transfer}")).send().await.unwrap();
+        let body = answer.bytes().await;
+        (connection, body.is_err())
+    });
+    let piece = Bytes::from(vec![0; 64 << 10]);
+    let pieces = stream::iter((0..=(MAX_BYTES >> 16)).map(move |_| Ok::<_, std::io::Error>(piece.clone())));
+    let answer = scene.upload(&scene.http, "large.bin", "", reqwest::Body::wrap_stream(pieces)).await;
+    assert_eq!(answer.refused(413), "too_large");
+    let (_connection, is_broken_off) = timeout(PATIENCE, reads).await.expect("the body ends").unwrap();
+    assert!(is_broken_off);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_download_ends_with_its_token() {
     let scene = Scene::new().await;

@@ -1,10 +1,10 @@
 //! Files below an open folder, safe against concurrent renames and links that lead outside: opens paths, counts and deletes
 //! whole folders.
 
-use std::ffi::{CStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 use notarium_wire::FileKind;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, Stat, fstat, openat, statat, unlinkat};
@@ -127,28 +127,69 @@ impl TreeCount {
     }
 }
 
-/// Deletes permanently. Fails with `PERM` at a folder for which `is_kept` is true: that folder stays, and its ancestors.
-pub(super) fn delete(folder: BorrowedFd<'_>, name: &CStr, is_kept: &dyn Fn(&Stat) -> bool) -> Result<()> {
-    delete_to(folder, name, is_kept, MAX_DEPTH)
+/// A file or folder that a deletion left in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NotDeleted {
+    /// Path below what was to be deleted; empty: that itself.
+    pub path: PathBuf,
+    /// Error of the system. `None`: the folder is one that must stay.
+    pub error: Option<Errno>,
 }
 
-fn delete_to(folder: BorrowedFd<'_>, name: &CStr, is_kept: &dyn Fn(&Stat) -> bool, depth: u32) -> Result<()> {
-    match unlinkat(folder, name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => return Ok(()),
-        Err(Errno::ISDIR | Errno::PERM) => {}
-        Err(error) => return Err(error),
-    }
-    let inner = open_folder(folder, name)?;
-    if depth == 0 || is_kept(&fstat(&inner)?) {
-        return Err(Errno::PERM);
-    }
-    for entry in Dir::read_from(&inner)? {
-        let entry = entry?;
-        if !is_dots(entry.file_name()) {
-            delete_to(inner.as_fd(), entry.file_name(), is_kept, depth - 1)?;
+/// Deletes permanently, as far as possible. Folders for which `is_kept` is true stay, and so do their ancestors; the
+/// ancestors are not named in the result.
+pub(super) fn delete(folder: BorrowedFd<'_>, name: &CStr, is_kept: &dyn Fn(&Stat) -> bool) -> Vec<NotDeleted> {
+    let mut deletion = Deletion { is_kept, left: Vec::new() };
+    deletion.delete(folder, name, PathBuf::new(), MAX_DEPTH);
+    deletion.left
+}
+
+struct Deletion<'a> {
+    is_kept: &'a dyn Fn(&Stat) -> bool,
+    left: Vec<NotDeleted>,
+}
+
+impl Deletion<'_> {
+    fn delete(&mut self, folder: BorrowedFd<'_>, name: &CStr, path: PathBuf, depth: u32) {
+        match unlinkat(folder, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => return,
+            Err(Errno::ISDIR | Errno::PERM) => {}
+            Err(error) => return self.leave(path, Some(error)),
+        }
+        let before = self.left.len();
+        if let Err(error) = self.delete_content(folder, name, &path, depth) {
+            return self.leave(path, Some(error));
+        }
+        if self.left.len() > before {
+            return;
+        }
+        if let Err(error) = unlinkat(folder, name, AtFlags::REMOVEDIR) {
+            self.leave(path, Some(error));
         }
     }
-    unlinkat(folder, name, AtFlags::REMOVEDIR)
+
+    fn delete_content(&mut self, folder: BorrowedFd<'_>, name: &CStr, path: &Path, depth: u32) -> Result<()> {
+        let inner = open_folder(folder, name)?;
+        if (self.is_kept)(&fstat(&inner)?) {
+            self.leave(path.to_owned(), None);
+            return Ok(());
+        }
+        if depth == 0 {
+            return Err(Errno::PERM);
+        }
+        for entry in Dir::read_from(&inner)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if !is_dots(name) {
+                self.delete(inner.as_fd(), name, path.join(OsStr::from_bytes(name.to_bytes())), depth - 1);
+            }
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, path: PathBuf, error: Option<Errno>) {
+        self.left.push(NotDeleted { path, error });
+    }
 }
 
 fn open_folder(folder: BorrowedFd<'_>, name: impl rustix::path::Arg) -> Result<OwnedFd> {

@@ -7,9 +7,10 @@
 #[cfg(test)]
 mod tests;
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use notarium_wire::{FileKind, FileRefusal, MovedFile, TrashPage, TrashedFile};
@@ -154,6 +155,7 @@ fn rename_reserved(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> 
 pub(super) const TRASH: &str = ".notarium-trash";
 const ABOUT: &str = "about.json";
 const CONTENT: &str = "content";
+const CONTENT_NAME: &CStr = c"content";
 const KEPT_DAYS: u32 = 30;
 const MAX_BYTES: u64 = 2 << 30;
 const MAX_ENTRIES: usize = 1_000;
@@ -259,10 +261,8 @@ impl WorkingFolder {
             Some(id) => vec![parsed(id).filter(|id| read(&trash, *id).is_some()).ok_or_else(gone)?],
             None => ids(&trash),
         };
-        for id in ids {
-            self.delete(&trash, id).map_err(|error| RequestRefusal::system(&id.to_string(), error))?;
-        }
-        self.trash(limit)
+        let left: Vec<LeftFile> = ids.into_iter().flat_map(|id| self.delete(&trash, id)).collect();
+        if left.is_empty() { self.trash(limit) } else { Err(not_deleted(&left)) }
     }
 
     /// Permanently deletes entries that are too old, and the oldest ones above the size limits.
@@ -290,23 +290,58 @@ impl WorkingFolder {
             count += 1;
             bytes = bytes.saturating_add(about.size_bytes);
             let is_too_much = count > 1 && (count > self.keeps.entries || bytes > self.keeps.bytes);
-            if (is_too_much || age(id) > kept_for) && self.delete(trash, id).is_err() {
+            if (is_too_much || age(id) > kept_for) && !self.delete(trash, id).is_empty() {
                 tracing::warn!(entry = %id, "an entry of the trash of the working folder cannot be deleted");
             }
         }
     }
 
-    fn delete(&self, trash: &OwnedFd, id: Ulid) -> SystemResult<()> {
-        let name = CString::new(id.to_string()).map_err(|_| Errno::INVAL)?;
-        beneath::delete(trash.as_fd(), &name, &|stat| self.places.is_hidden(stat))
+    /// Deletes an entry as far as possible. If something of its content stays, so does its record: it is listed, and can
+    /// be restored or deleted again.
+    fn delete(&self, trash: &OwnedFd, id: Ulid) -> Vec<LeftFile> {
+        let about = read(trash, id).map(|(entry, about, _)| (entry, about.path));
+        let path = about.as_ref().map_or_else(|| id.to_string(), |(_, path)| path.clone());
+        let is_kept = |stat: &Stat| self.places.is_hidden(stat);
+        let mut left = match &about {
+            Some((entry, _)) => beneath::delete(entry.as_fd(), CONTENT_NAME, &is_kept),
+            None => Vec::new(),
+        };
+        if left.is_empty()
+            && let Ok(name) = CString::new(id.to_string())
+        {
+            left = beneath::delete(trash.as_fd(), &name, &is_kept);
+        }
+        let path = Path::new(&path);
+        let whole = |below: &Path| if below.as_os_str().is_empty() { path.to_owned() } else { path.join(below) };
+        left.into_iter().map(|left| LeftFile { path: whole(&left.path), ..left }).collect()
     }
 
     /// Deletes an entry without content.
     fn forget(&self, trash: &OwnedFd, id: Ulid) {
-        if let Err(error) = self.delete(trash, id) {
-            tracing::warn!(%error, "what is left of an entry of the trash cannot be deleted");
+        if let Some(left) = self.delete(trash, id).first() {
+            tracing::warn!(path = ?left.path, "what is left of an entry of the trash cannot be deleted");
         }
     }
+}
+
+/// A file or folder of an entry that was not deleted, by its path before it was moved to the trash.
+type LeftFile = beneath::NotDeleted;
+
+/// Most paths that a refusal names.
+const MAX_NAMED: usize = 3;
+
+/// Names what stays of deleted entries, and why.
+fn not_deleted(left: &[LeftFile]) -> RequestRefusal {
+    let named = left.iter().take(MAX_NAMED).map(|LeftFile { path, error }| match error {
+        None => format!("'{}' stays, because it is hidden from kernels", path.display()),
+        Some(error) => format!("'{}' stays: the system there refuses: {error}", path.display()),
+    });
+    let named: Vec<String> = named.collect();
+    let more = left.len().saturating_sub(MAX_NAMED);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let is_kept = left.iter().all(|left| left.error.is_none());
+    let code = if is_kept { FileRefusal::OutOfReach } else { FileRefusal::SystemRefused };
+    RequestRefusal::new(code, format!("the rest is deleted. {}{more}", named.join("; ")))
 }
 
 const TRASH_FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);

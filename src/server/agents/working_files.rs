@@ -190,9 +190,7 @@ impl<'a> FileAsker<'a> {
     ) -> Result<WrittenFile, Problem> {
         let max_bytes = self.service.max_file_bytes;
         if size_bytes.is_some_and(|bytes| bytes > max_bytes) {
-            let message =
-                format!("a file has at most {max_bytes} bytes here: send a smaller one, or raise --max-file-size");
-            return Err(refused(FileRefusal::TooLarge, message));
+            return Err(too_large(max_bytes));
         }
         let progress = Arc::new(Notify::new());
         let moved = progress.clone();
@@ -205,12 +203,19 @@ impl<'a> FileAsker<'a> {
             pieces,
         )
         .await?;
-        let pieces = pieces.inspect(move |_| moved.notify_one()).boxed();
+        // A body without Content-Length is bounded here as well, whatever the agent does.
+        let (exceeds, exceeded) = oneshot::channel();
+        let pieces = at_most(pieces, max_bytes, exceeds).inspect(move |_| moved.notify_one()).boxed();
         let transfer = transfer_name();
         let OpenRequest { id, answer, place: _place } =
             self.begin(transfer.clone(), Some(TransferWay::ToAgent(pieces)))?;
         self.send(id, FileRequest::Write { path, transfer, overwrite, size_bytes, max_bytes })?;
-        match stored(answer, &progress).await? {
+        let answer = tokio::select! {
+            biased;
+            Ok(()) = exceeded => return Err(too_large(max_bytes)),
+            answer = stored(answer, &progress) => answer?,
+        };
+        match answer {
             FileAnswer::Written(written) => Ok(written),
             other => Err(problem(other)),
         }
@@ -305,6 +310,33 @@ async fn stored(mut answer: oneshot::Receiver<FileAnswer>, progress: &Notify) ->
 
 fn late() -> Problem {
     refused(FileRefusal::Timeout, "the runtime agent did not answer in time: try again")
+}
+
+fn too_large(max_bytes: u64) -> Problem {
+    let message = format!("a file has at most {max_bytes} bytes here: send a smaller one, or raise --max-file-size");
+    refused(FileRefusal::TooLarge, message)
+}
+
+/// Passes on at most this many bytes. Beyond them it tells `exceeds`, and then ends with an error.
+fn at_most(
+    pieces: FilePieces,
+    max_bytes: u64,
+    exceeds: oneshot::Sender<()>,
+) -> impl Stream<Item = Result<Bytes, axum::Error>> + Send + 'static {
+    stream::unfold(Some((pieces, max_bytes, exceeds)), async |state| {
+        let (mut pieces, left, exceeds) = state?;
+        match pieces.next().await? {
+            Ok(bytes) => match left.checked_sub(bytes.len() as u64) {
+                Some(left) => Some((Ok(bytes), Some((pieces, left, exceeds)))),
+                None => {
+                    // The caller may have left.
+                    let _ = exceeds.send(());
+                    Some((Err(axum::Error::new(std::io::Error::other("the file is too large"))), None))
+                }
+            },
+            Err(error) => Some((Err(error), None)),
+        }
+    })
 }
 
 /// Passes on exactly this many bytes, or ends with an error: a truncated file is never taken for a whole one.

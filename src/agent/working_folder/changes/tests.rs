@@ -219,6 +219,30 @@ fn what_code_put_into_the_trash_is_not_believed() {
 }
 
 #[test]
+fn a_kept_folder_stays_and_all_beside_it_is_deleted() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.path("data/a")).unwrap();
+    std::fs::create_dir_all(scene.path("data/z/deep")).unwrap();
+    for name in ["data/a/one", "data/m", "data/z/deep/two", "data/z/three"] {
+        std::fs::write(scene.path(name), "x").unwrap();
+    }
+    let (file, folder) = (scene.removed("a.txt").unwrap(), scene.removed("data").unwrap());
+    let content = scene.path(TRASH).join(&folder).join("content");
+    std::fs::rename(scene.path("keys"), content.join("z/deep/keys")).unwrap();
+    let refused = scene.working.empty_trash(None, 9).unwrap_err();
+    assert_eq!(refused.code, R::OutOfReach);
+    assert_eq!(refused.message, "the rest is deleted. 'data/z/deep/keys' stays, because it is hidden from kernels");
+    assert!(content.join("z/deep/keys/id").exists());
+    let left = |folder: &str| -> Vec<_> {
+        std::fs::read_dir(content.join(folder)).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    assert_eq!((left(""), left("z"), left("z/deep")), (vec!["z".into()], vec!["deep".into()], vec!["keys".into()]));
+    // The other entry is gone; this one is still listed.
+    assert_eq!(scene.restored(&file, None), Err(R::NotFound));
+    assert_eq!(scene.in_trash(), ["data"]);
+}
+
+#[test]
 fn the_trash_keeps_so_much_for_so_long_and_the_last_entry_always() {
     let mut scene = Scene::new();
     scene.working.keeps = TrashLimits { days: 30, bytes: 12, entries: 3 };

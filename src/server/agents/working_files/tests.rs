@@ -50,3 +50,19 @@ async fn one_token_and_one_agent_have_so_many_at_a_time() {
     kept.pop();
     assert!(transfers.begin(asked("t", "bob"), None).is_ok());
 }
+
+#[tokio::test]
+async fn a_body_passes_up_to_its_limit_and_what_exceeds_it_is_told() {
+    let body = |sizes: &[usize]| {
+        let pieces: Vec<_> = sizes.iter().map(|size| Ok(Bytes::from(vec![0; *size]))).collect();
+        stream::iter(pieces).boxed()
+    };
+    for (sizes, passed, is_exceeded) in [(&[2, 3][..], 2, false), (&[2, 4], 1, true), (&[6], 0, true), (&[], 0, false)]
+    {
+        let (exceeds, exceeded) = oneshot::channel();
+        let pieces: Vec<_> = at_most(body(sizes), 5, exceeds).collect().await;
+        assert_eq!(pieces.iter().filter(|piece| piece.is_ok()).count(), passed, "{sizes:?}");
+        assert_eq!(pieces.iter().any(Result::is_err), is_exceeded, "{sizes:?}");
+        assert_eq!(exceeded.await.is_ok(), is_exceeded, "{sizes:?}");
+    }
+}
