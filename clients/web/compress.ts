@@ -1,4 +1,4 @@
-// Compresses the build's files. The server sends them unchanged.
+// Compresses the build's files, and bounds what a start loads. The server sends them unchanged.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -10,6 +10,26 @@ const WORTHWHILE = /\.(js|css|svg|html)$/;
 
 /** Limit for the best quality: it takes half a minute for the chart libraries and saves 5 %. */
 const LARGE_BYTES = 400_000;
+
+/** Limit of the scripts and styles that index.html names, compressed by gzip. */
+const MAX_START_BYTES = 250 * 1_024;
+
+/** Fails the build if a start loads too much: mostly a static import that should be lazy. */
+export function smallStart(): Plugin {
+  return {
+    name: "small-start",
+    apply: "build",
+    writeBundle({ dir }) {
+      const html = readFileSync(join(dir ?? "", "index.html"), "utf8");
+      const files = new Set([...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)].map(([, file]) => file ?? ""));
+      const bytes = [...files].reduce((sum, file) => sum + gzipSync(readFileSync(join(dir ?? "", file)), { level: 9 }).length, 0);
+      if (bytes > MAX_START_BYTES)
+        this.error(
+          `${Math.ceil(bytes / 1_024)} KB are loaded at the start, ${MAX_START_BYTES / 1_024} KB may be: import lazily (ui/parts.ts)`,
+        );
+    },
+  };
+}
 
 export function compress(): Plugin {
   return {

@@ -1,7 +1,7 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import type { Plugin } from "vite";
-import { compress } from "./compress.ts";
+import { compress, smallStart } from "./compress.ts";
 import { frameScript } from "./widgets.ts";
 
 /** Removes KaTeX's other font formats, about forty files: every supported browser reads woff2. */
@@ -26,7 +26,7 @@ const FIRST_FILES = [
 ];
 
 export default defineConfig({
-  plugins: [oneFontFormat, react(), frameScript(TARGET), compress()],
+  plugins: [oneFontFormat, react(), frameScript(TARGET), compress(), smallStart()],
   build: {
     outDir: "dist/page",
     emptyOutDir: true,

@@ -1,7 +1,6 @@
 // Avatars of people, assistants and agents here. A click goes to a person's cell, a second click follows the person.
-import { Menu } from "@base-ui/react/menu";
 import { Bot, Cpu, Eye } from "lucide-react";
-import { useEffect } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { type AgentHere, agentsHere } from "../../app/state/kernels.ts";
 import { type AssistantAtWork, assistantsAtWork } from "../../app/state/assistants.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
@@ -9,7 +8,7 @@ import { useTopics } from "../../app/state/topics.ts";
 import { hueOf, kernelName, kindOf, initials } from "../../app/words/words.ts";
 import { page } from "../../commands/table.ts";
 import type { PeerState } from "../../protocol/messages.ts";
-import { MenuPopup } from "../../ui/MenuPopup.tsx";
+import { part } from "../../ui/parts.ts";
 
 /** Avatars shown; a label counts the rest. */
 const SHOWN = 5;
@@ -46,36 +45,33 @@ export function People({ store }: { store: NotebookStore }) {
   );
 }
 
-/** “+2”: a list of the people without an avatar, of whom each can be followed. */
-function Others({ store, peers }: { store: NotebookStore; peers: PeerState[] }) {
+const loadList = () => import("./MorePeople.tsx");
+const MorePeople = part(loadList);
+
+/** “+2”: a plain button until the first click, then a list of the people without an avatar, of whom each can be followed. */
+function Others(props: { store: NotebookStore; peers: PeerState[] }) {
+  const [isWanted, setIsWanted] = useState(false);
+  const { length } = props.peers;
+  const button = (
+    <button
+      className="button bare small more-people"
+      aria-haspopup="menu"
+      aria-label={`${length} more ${length === 1 ? "person" : "people"}`}
+      onPointerEnter={() => void loadList()}
+      onClick={() => setIsWanted(true)}
+    >
+      +{length}
+    </button>
+  );
+  if (!isWanted) return button;
   return (
-    <Menu.Root>
-      <Menu.Trigger
-        className="button bare small more-people"
-        aria-label={`${peers.length} more ${peers.length === 1 ? "person" : "people"}`}
-      >
-        +{peers.length}
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner sideOffset={4} className="above people-list">
-          <MenuPopup>
-            {peers.map((peer) => {
-              const { name, place, isFollowed } = describe(store, peer);
-              return (
-                <Menu.Item key={peer.connection} className="item" onClick={() => store.together.follow(peer.connection)}>
-                  {isFollowed ? "Stop following" : "Follow"} {name}
-                  {place && <span className="quiet small">{place}</span>}
-                </Menu.Item>
-              );
-            })}
-          </MenuPopup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    <Suspense fallback={button}>
+      <MorePeople {...props} />
+    </Suspense>
   );
 }
 
-function describe({ together, document }: NotebookStore, { connection, name, actor, state }: PeerState) {
+export function describe({ together, document }: NotebookStore, { connection, name, actor, state }: PeerState) {
   const where = state?.cell_id ? document.order.indexOf(state.cell_id) + 1 : 0;
   const place = where > 0 ? ` in cell ${where}${state?.typing ? ", typing" : ""}` : "";
   return { name: name || kindOf(actor), place, where, isFollowed: together.following === connection };
