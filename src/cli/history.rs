@@ -183,6 +183,9 @@ async fn step(notebook: &NotebookClient, command: &Command) -> Ended {
         print::note("(its last events: `notarium log` has them all)");
     }
     let mut narrator = Narrator::new(&notebook.client);
+    if matches!(command, Command::Redo { .. }) {
+        narrator.learn_undos(shown.iter().filter_map(|stored| stored.envelope.undoes.clone()));
+    }
     for stored in shown {
         print::note(narrator.line(&NarratedEvent::from(*stored), print::time).await);
     }

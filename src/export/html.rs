@@ -31,8 +31,7 @@ pub fn write(notebook: &ExportedNotebook) -> String {
 }
 
 fn push_cell(out: &mut String, cell: &ExportedCell) {
-    let shown: Vec<Shown> =
-        if cell.are_outputs_hidden { Vec::new() } else { cell.outputs.iter().filter_map(outputs::of).collect() };
+    let shown = outputs::shown(cell);
     if cell.is_source_hidden && shown.is_empty() {
         return;
     }

@@ -66,6 +66,8 @@ pub struct ExportedCell {
     pub outputs: Vec<Value>,
     /// MIME bundles by file name.
     pub attachments: Value,
+    /// Sentences about the outputs, such as that the source has changed since. They stand before the outputs.
+    pub notes: Vec<String>,
     pub is_source_hidden: bool,
     pub are_outputs_hidden: bool,
 }

@@ -57,10 +57,7 @@ fn push_cell(pieces: &mut Vec<String>, cell: &ExportedCell, language: &str) {
             ExportedKind::Prompt => quoted(&with_attachments(&harmless(&cell.source), cell)),
         });
     }
-    if cell.are_outputs_hidden {
-        return;
-    }
-    pieces.extend(cell.outputs.iter().filter_map(outputs::of).map(|shown| output(&shown)));
+    pieces.extend(outputs::shown(cell).iter().map(output));
 }
 
 fn output(shown: &Shown) -> String {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::{clean_html, escaped, needs_scripts, shows_something};
+use crate::{ExportedCell, clean_html, escaped, needs_scripts, shows_something};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown {
@@ -39,7 +39,16 @@ const LIVE: [(&str, &str); 5] = [
     ("text/vnd.mermaid", "A Mermaid diagram"),
 ];
 
-pub fn of(output: &Value) -> Option<Shown> {
+/// Notes and outputs of a cell in their order; nothing if they are hidden.
+pub fn shown(cell: &ExportedCell) -> Vec<Shown> {
+    if cell.are_outputs_hidden {
+        return Vec::new();
+    }
+    let notes = cell.notes.iter().cloned().map(Shown::Note);
+    notes.chain(cell.outputs.iter().filter_map(of)).collect()
+}
+
+fn of(output: &Value) -> Option<Shown> {
     match output.get("output_type").and_then(Value::as_str) {
         Some("stream") => {
             let is_error_stream = output.get("name").and_then(Value::as_str) == Some("stderr");

@@ -211,3 +211,18 @@ fn percent_comments_magics_and_other_languages() {
                     # %% language=\"sql\"\n# SELECT 1\n\n# %%\n";
     assert!(out.ends_with(expected), "{out}");
 }
+
+#[test]
+fn notes_stand_before_the_outputs_unless_these_are_hidden() {
+    let changed = ExportedCell {
+        notes: vec!["Changed since it ran.".to_owned()],
+        outputs: vec![json!({ "output_type": "stream", "name": "stdout", "text": "22.75" })],
+        ..cell(ExportedKind::Code, "sum(prices) * 2")
+    };
+    let page = html(vec![changed.clone()]);
+    let (before, _) = page.split_once("22.75").expect("the output");
+    assert!(before.contains("<p class=\"nb-note\">Changed since it ran.</p>"), "{page}");
+    let text = write(Format::Markdown, &notebook(vec![changed.clone()]));
+    assert!(text.contains("```\n\n*Changed since it ran.*\n\n```text\n22.75"), "{text}");
+    assert!(!html(vec![ExportedCell { are_outputs_hidden: true, ..changed }]).contains("Changed since"));
+}

@@ -40,6 +40,16 @@ async fn a_notebook_is_exported_as_a_page_as_markdown_and_as_python_alike_by_eve
         assert!(answer.headers()["content-disposition"].to_str().unwrap().contains(&format!("Sea.{ending}")));
         assert_eq!(answer.text().await.unwrap(), file);
     }
+    let state = world.run(&["show", "Sea", "--json"]).await.json();
+    let code = state["notebook"]["order"][1].as_str().unwrap();
+    world.run(&["edit", "Sea", code, "--source", "later = 1"]).await.ok();
+    for (ending, note) in
+        [("html", "<p class=\"nb-note\">Changed since it ran.</p>"), ("md", "*Changed since it ran.*")]
+    {
+        let file = world.run(&["export", "Sea", "--format", ending]).await.ok();
+        let (before, _) = file.split_once("<b>Wind</b>").expect("the old output");
+        assert!(before.contains(note), "{file}");
+    }
     let unknown = world.run(&["export", "Sea", "--format", "docx"]).await.fails(2);
     assert!(unknown.contains("no format 'docx': take ipynb, html, md or py"), "{unknown}");
     assert!(world.run(&["export", "Sea"]).await.ok().contains("\"nbformat\": 4"));

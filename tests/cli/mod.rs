@@ -92,8 +92,12 @@ async fn cells_are_added_moved_deleted_restored_and_undone() {
     let says_what = undone.err.contains("edited ") && undone.err.contains("(undo)");
     assert!(undone.code == 0 && says_what, "{undone:?}");
     assert!(!world.run(&["show", "Cells"]).await.ok().contains("one two"));
-    world.run(&["redo", "Cells"]).await.ok();
+    let redone = world.run(&["redo", "Cells"]).await;
+    assert!(redone.code == 0 && redone.err.contains("(redo)"), "{redone:?}");
     assert!(world.run(&["show", "Cells"]).await.ok().contains("one two"));
+    let log = world.run(&["log", "Cells"]).await.ok();
+    let marks: Vec<&str> = log.lines().filter_map(|line| line.rsplit_once(" (")).map(|(_, mark)| mark).collect();
+    assert!(marks.ends_with(&["undo)", "redo)"]), "{log}");
     let nothing = world.run(&["redo", "Cells"]).await.fails(1);
     assert!(nothing.contains("redo"), "{nothing}");
 }

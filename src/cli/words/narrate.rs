@@ -3,11 +3,11 @@
 
 mod assistants;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use notarium_core::{
-    Actor, CellId, Document, EndCause, Event, EventId, Execution, ExecutionCause, ExecutionId, ExecutionOutcome,
-    ExecutionSubject, KernelCause, Millis, MissingFunctions, Reactivity, Recorded, Stored, Subject,
+    Actor, CellId, CorrelationId, Document, EndCause, Event, EventId, Execution, ExecutionCause, ExecutionId,
+    ExecutionOutcome, ExecutionSubject, KernelCause, Millis, MissingFunctions, Reactivity, Recorded, Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
@@ -24,6 +24,8 @@ pub struct Narrator {
     runs: BTreeMap<ExecutionId, NarratedRun>,
     asked: EndRequests,
     work: Work,
+    /// Groups that undid others. What undoes one of these is a redo.
+    undos: HashSet<CorrelationId>,
 }
 
 /// Data of a run until it ends.
@@ -56,6 +58,7 @@ impl Narrator {
             runs: BTreeMap::new(),
             asked: EndRequests::default(),
             work: Work::default(),
+            undos: HashSet::new(),
         }
     }
 
@@ -67,6 +70,11 @@ impl Narrator {
         }
     }
 
+    /// Remembers groups that are undos: what undoes one of them is a redo.
+    pub fn learn_undos(&mut self, groups: impl IntoIterator<Item = CorrelationId>) {
+        self.undos.extend(groups);
+    }
+
     /// One line: version, time, actor, sentence.
     pub async fn line(&mut self, event: &NarratedEvent, time: fn(Millis) -> String) -> String {
         let who = self.people.name(&event.message.actor).await;
@@ -76,10 +84,21 @@ impl Narrator {
                 format!("{} (an event that this program is too old to know)", print::clean(&event.message.event_type))
             }
         };
-        let undone = if event.message.undoes.is_some() { " (undo)" } else { "" };
+        let undone = self.undone(&event.message);
         let version = style(format!("{:>5}", event.message.version)).dim();
         let time = style(time(event.message.recorded_at)).dim();
         format!("{version}  {time}  {} {what}{undone}", style(who).bold())
+    }
+
+    fn undone(&mut self, message: &EventMessage) -> &'static str {
+        match &message.undoes {
+            None => "",
+            Some(group) if self.undos.contains(group) => " (redo)",
+            Some(_) => {
+                self.undos.insert(message.correlation_id.clone());
+                " (undo)"
+            }
+        }
     }
 
     async fn sentence(&mut self, recorded: &Recorded) -> String {

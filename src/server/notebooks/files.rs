@@ -243,9 +243,9 @@ pub async fn write_readable(
     let _permits = notebooks.making_files.acquire_many(MAKING_MIB).await;
     let loaded = notebooks.blobs.load_all(&state.notebook_id, named).await?;
     let making = tokio::task::spawn_blocking(move || {
-        let files = state.order.iter().filter_map(|id| cell(&state, id, &loaded));
+        let files = state.order.iter().filter_map(|id| Some((id, cell(&state, id, &loaded)?)));
         let (kernel_name, kernel_display_name, language) = kernelspec;
-        let cells = files.map(readable_cell).collect();
+        let cells = files.map(|(id, file)| ReadableCell { notes: notes(&state, id), ..readable_cell(file) }).collect();
         let notebook =
             ExportedNotebook { title: state.title.clone(), kernel_name, kernel_display_name, language, cells };
         notarium_export::write(format, &notebook)
@@ -285,10 +285,19 @@ fn readable_cell(file: DocumentCell) -> ReadableCell {
         execution_count: file.execution_count,
         outputs,
         attachments: Value::Object(attachments),
+        notes: Vec::new(),
         is_source_hidden: is_on("source_hidden"),
         are_outputs_hidden: is_on("outputs_hidden"),
         source: file.source,
     }
+}
+
+/// Sentences about a cell's outputs: the cause of a run that did not end by itself, and a text that has changed since.
+fn notes(notebook: &Document, cell_id: &CellId) -> Vec<String> {
+    let end = notebook.latest_execution(cell_id).and_then(|(_, execution)| execution.end_sentence());
+    let is_prompt = notebook.cells.get(cell_id).is_some_and(|cell| cell.reply.is_some());
+    let since = if is_prompt { "Changed since it was answered." } else { "Changed since it ran." };
+    end.into_iter().chain(notebook.is_stale(cell_id).then(|| since.to_owned())).collect()
 }
 
 /// The assistant's answer to a prompt.
