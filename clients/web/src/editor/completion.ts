@@ -83,13 +83,15 @@ export function completionSource(ask: Ask, others: () => readonly string[] = () 
 const MOST_QUESTIONS = 100;
 /** A refusal that comes sooner is not one of a question that waited. */
 const WAITED_MS = 1_000;
+/** Refusals after which the kernel may still answer. Its first completion loads a library, which can take longer than the wait. */
+const LATE: ReadonlySet<string> = new Set(["kernel_busy", "timeout"]);
 
 async function follow(context: CompletionContext, ask: Ask, first: Promise<KernelAnswer | undefined>): Promise<void> {
   const isOpen = () => context.view !== undefined && completionStatus(context.view.state) !== null;
   let [question, askedAt] = [first, performance.now() - PATIENCE_MS];
   for (let count = 1; count <= MOST_QUESTIONS; count += 1) {
     const answer = await question;
-    const isBusy = answer !== undefined && "refused" in answer && answer.refused.code === "kernel_busy";
+    const isBusy = answer !== undefined && "refused" in answer && LATE.has(answer.refused.code);
     if (!isBusy || performance.now() - askedAt < WAITED_MS || !isOpen()) return join(context, answer);
     askedAt = performance.now();
     question = ask({ complete: {} }, context.state.doc.toString(), context.pos);
