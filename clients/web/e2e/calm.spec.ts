@@ -2,7 +2,7 @@
 import type { Page } from "@playwright/test";
 import { notebook, python } from "./cells.ts";
 import { bringIn } from "./demo.ts";
-import { recorded } from "./record.ts";
+import { notebookOf, recorded } from "./record.ts";
 import { expect, person, saved, test } from "./server.ts";
 
 async function begun(page: Page): Promise<void> {
@@ -119,4 +119,51 @@ test("a part that fails says so alone, with details to copy, and is loaded again
   await broken.getByRole("button", { name: "Reload this part" }).click();
   await expect(page.getByLabel("Message to the assistant")).toBeInViewport();
   await expect(broken).toHaveCount(0);
+});
+
+test("@smoke a run requested offline says that it waits, can be taken back, and runs once", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await bringIn(page, notebook(python("kept", "print('kept ran')"), python("back", "print('back ran')")), "Offline.ipynb");
+  await saved(page);
+  await page.context().setOffline(true);
+  await expect(page.locator(".connection")).toContainText("Offline");
+  const [kept, back] = [page.locator("#cell-kept"), page.locator("#cell-back")];
+  await kept.locator(".source").click();
+  await page.keyboard.press("Control+Enter");
+  await page.keyboard.press("Control+Enter");
+  await expect(kept.getByText("Waiting for the connection…")).toBeInViewport();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Control+Enter");
+  await expect(back.getByText("Waiting for the connection…")).toBeInViewport();
+  await page.keyboard.press("Escape");
+  await expect(back.getByText("Waiting for the connection…")).toHaveCount(0);
+  await page.keyboard.press("Control+Enter");
+  await back.getByRole("button", { name: "Cancel" }).click();
+  await expect(back.getByText("Waiting for the connection…")).toHaveCount(0);
+  await expect(kept.getByText("Waiting for the connection…")).toBeInViewport();
+  await page.context().setOffline(false);
+  await expect(kept.locator(".outputs")).toContainText("kept ran", { timeout: 90_000 });
+  await expect(page.getByText("Waiting for the connection…")).toHaveCount(0);
+  const answer = await server.send("GET", `/api/notebooks/${notebookOf(page)}`);
+  const { notebook: state } = (await answer.json()) as { notebook: { executions: Record<string, { subject: object }> } };
+  expect(Object.values(state.executions).map(({ subject }) => subject)).toEqual([expect.objectContaining({ cell_id: "kept" })]);
+});
+
+test("the sign of failed runs counts every red cell, and leads to that of the last run first", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await bringIn(page, notebook(python("one", "1 / 0"), python("two", "2 / 0")), "Red.ipynb");
+  for (const [cell, words] of [
+    ["one", "1 failed"],
+    ["two", "2 failed"],
+  ] as const) {
+    await page.locator(`#cell-${cell} .source`).click();
+    await page.keyboard.press("Control+Enter");
+    await expect(page.locator(`#cell-${cell} .failure`)).toBeInViewport({ timeout: 90_000 });
+    await expect(page.getByRole("button", { name: words, exact: true })).toBeInViewport();
+  }
+  await page.locator("#cell-one").focus();
+  await page.getByRole("button", { name: "2 failed" }).click();
+  await expect(page.locator("#cell-two")).toHaveClass(/current/);
+  await page.getByRole("button", { name: "2 failed" }).click();
+  await expect(page.locator("#cell-one")).toHaveClass(/current/);
 });

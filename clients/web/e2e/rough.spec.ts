@@ -160,6 +160,13 @@ test("two tabs of one person: both type in one cell, and each tab takes back its
   await one.bringToFront();
   await one.keyboard.press("Control+z");
   await recorded(server, one, "value = 1", "other = 2 # two");
+  // The other tab is no other person.
+  const other = one.getByRole("button", { name: /^You are here in another tab in cell 2/ });
+  await expect(other).toBeInViewport();
+  await expect(one.locator("#cell-c1").getByRole("img", { name: "Here: You, in another tab" })).toBeInViewport();
+  await other.click();
+  await other.click();
+  await expect(one.getByText("Following your other tab")).toBeInViewport();
 });
 
 test("@smoke composed and right-to-left text stays whole while another person writes in the same line", async ({

@@ -170,7 +170,7 @@ export const actions: Action[] = [
     run: (store) => void store.runs.restartAndRun(),
   },
   { id: "kernel", title: "Kernel details", run: () => page.kernel?.() },
-  { id: "stop-all", title: "Stop all runs", needs: "run", run: (store) => void store.send({ StopAll: {} }) },
+  { id: "stop-all", title: "Stop all runs", needs: "run", run: (store) => store.runs.stopAll() },
   { id: "edit", title: "Edit cell", keys: ["Enter"], run: edit },
   { id: "up", title: "Cell above", keys: ["ArrowUp", "k"], run: (store) => store.select(store.neighbour(-1)) },
   { id: "down", title: "Cell below", keys: ["ArrowDown", "j"], run: (store) => store.select(store.neighbour(1)) },

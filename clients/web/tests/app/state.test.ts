@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { nextMark } from "../../src/app/session/attention.ts";
 import { keepDrafts, takeDrafts } from "../../src/app/session/drafts.ts";
-import { Progress } from "../../src/app/state/progress.ts";
+import { Progress, failedCells } from "../../src/app/state/progress.ts";
 import { Groups, steps } from "../../src/app/words/steps.ts";
 import {
   causeWords,
@@ -10,6 +10,7 @@ import {
   endedWords,
   kernelEnd,
   ordinal,
+  peerName,
   runSentence,
   shortDuration,
   withoutLog,
@@ -36,6 +37,23 @@ test("progress counts the runs since all was quiet, and what failed", () => {
   progress.hear(event("ExecutionRequested"));
   expect(progress).toMatchObject({ total: 1, done: 0, failed: 0, isOver: false });
   expect(progress.hear(event("CellMoved"))).toBe(false);
+});
+
+test("all red cells count as failed, those of the last runs first", () => {
+  const latest = new Map(["a", "b", "c", "d"].map((cell) => [cell, `run ${cell}`]));
+  const status = { "run a": "error", "run b": "ok", "run c": "lost", "run d": "cancelled", old: "error" };
+  const executions = new Map(Object.entries(status).map(([id, status]) => [id, { status } as Execution]));
+  const document = { order: ["a", "b", "c", "d", "never"], latest, executions };
+  expect(failedCells(document, ["run c", "old"])).toEqual(["c", "a"]);
+  expect(failedCells(document, [])).toEqual(["a", "c"]);
+});
+
+test("another page of the same person is theirs, not another person", () => {
+  const peer = (id: string, name: string) => ({ name, actor: { kind: "user", id } as const });
+  const isMe = (actor: { id?: string }) => actor.id === "ann";
+  expect(peerName(peer("ann", "Ann"), isMe as never)).toBe("You, in another tab");
+  expect(peerName(peer("bo", "Bo"), isMe as never)).toBe("Bo");
+  expect(peerName(peer("bo", ""), isMe as never)).toBe("Someone");
 });
 
 test("the tab's icon shows running, then how it ended; a question goes first; nothing out of nothing", () => {

@@ -1,5 +1,6 @@
 // Progress of the runs requested since the notebook was last idle.
 import type { EventMessage } from "../../protocol/messages.ts";
+import type { Document } from "../../protocol/document.ts";
 import type { EventType } from "../../protocol/schemas.ts";
 
 const ENDS: ReadonlySet<string> = new Set<EventType>([
@@ -47,4 +48,15 @@ export class Progress {
     } else return false;
     return true;
   }
+}
+
+/** Cells whose latest run failed, in the order of the notebook; those of `latest` runs come first. */
+export function failedCells(document: Pick<Document, "order" | "latest" | "executions">, latest: readonly string[]): string[] {
+  const isBad = (cell: string) => {
+    const status = document.executions.get(document.latest.get(cell) ?? "")?.status;
+    return status === "error" || status === "lost";
+  };
+  const isLate = (cell: string) => latest.includes(document.latest.get(cell) ?? "");
+  const bad = document.order.filter(isBad);
+  return [...bad.filter(isLate), ...bad.filter((cell) => !isLate(cell))];
 }

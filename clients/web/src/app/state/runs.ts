@@ -1,4 +1,6 @@
-// Runs cells, starts turns of prompt cells, interrupts and restarts kernels.
+// Runs cells, starts turns of prompt cells, interrupts and restarts kernels. Runs requested without a connection wait here, where
+// they can be taken back, and are sent when it returns.
+import { isFinished } from "../../protocol/apply/executions.ts";
 import type { CellType, Command } from "../../protocol/messages.ts";
 import { type Missing, missingWords } from "./missingFunctions.ts";
 import { newId } from "../../transport/ids.ts";
@@ -7,11 +9,62 @@ import type { Asking, OpenNotebook, Selection, Toasts, Typing } from "./notebook
 /** True for cell types that a kernel executes. */
 export const isRunnable = (type: CellType | undefined): boolean => type === "code" || type === "sql";
 
+/** Cells to run, until the server has answered. */
+interface RunRequest {
+  cells: Set<string>;
+  /** The server may have the request, so that it can no longer be taken back here. */
+  isSent: boolean;
+}
+
 export class Runs {
   readonly #notebook: OpenNotebook & Asking & Selection & Toasts & Typing;
+  readonly #requests = new Set<RunRequest>();
 
   constructor(notebook: OpenNotebook & Asking & Selection & Toasts & Typing) {
     this.#notebook = notebook;
+    notebook.replica.stateChanged.add(() => this.#requests.forEach(({ cells }) => this.#show(cells)));
+  }
+
+  /** Runs of the cell that wait for the connection: “held” ones can be taken back. Undefined without such a run. */
+  waits(cell: string): "held" | "sent" | undefined {
+    if (this.#requests.size === 0 || this.#notebook.isLive) return undefined;
+    const requests = [...this.#requests].filter(({ cells }) => cells.has(cell));
+    if (requests.length === 0) return undefined;
+    return requests.some(({ isSent }) => !isSent) ? "held" : "sent";
+  }
+
+  /** True if runs wait for the connection. */
+  get isWaiting(): boolean {
+    return !this.#notebook.isLive && [...this.#requests].some(({ cells }) => cells.size > 0);
+  }
+
+  /** Takes back runs that were not sent yet: of these cells, or of all. Returns true if there was one. */
+  takeBack(cells?: readonly string[]): boolean {
+    let isTaken = false;
+    for (const request of this.#requests) {
+      const taken = request.isSent ? [] : (cells ?? [...request.cells]).filter((cell) => request.cells.delete(cell));
+      isTaken ||= taken.length > 0;
+      this.#show(taken);
+    }
+    return isTaken;
+  }
+
+  #show(cells: Iterable<string>): void {
+    for (const cell of cells) this.#notebook.touchSoon(`cell:${cell}`);
+    this.#notebook.touchSoon("executions");
+  }
+
+  /** Resolves while connected. */
+  #connected(): Promise<void> {
+    const notebook = this.#notebook;
+    if (notebook.isLive) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = notebook.replica.stateChanged.add(() => {
+        if (!notebook.isLive) return;
+        end();
+        resolve();
+      });
+    });
   }
 
   /** Runs cells in their order, after unconfirmed text is stored. Prompt cells start a turn. */
@@ -23,14 +76,37 @@ export class Runs {
       const action = { label: "Run now", run: () => void this.start(cells, { isSure: true }) };
       return void notebook.toast({ text: "The assistant is still working. What you run may change.", action });
     }
-    await notebook.texts.settled(cells);
-    for (const cell_id of cells.filter((id) => typeOf(id) === "prompt"))
-      void notebook.send({ StartTurn: { conversation_id: notebook.conversation ?? newId(), cell_id } });
-    const commands: Command[] = cells
+    const request: RunRequest = { cells: new Set(cells.filter((id) => this.waits(id) !== "held")), isSent: false };
+    this.#requests.add(request);
+    if (!notebook.isLive) this.#show(request.cells);
+    await this.#whenReady(request);
+    request.isSent = true;
+    const wanted = [...request.cells];
+    const turns = wanted
+      .filter((id) => typeOf(id) === "prompt")
+      .map((cell_id) => notebook.send({ StartTurn: { conversation_id: notebook.conversation ?? newId(), cell_id } }));
+    const commands: Command[] = wanted
       .filter((id) => isRunnable(typeOf(id)))
       .map((cell_id) => ({ RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true } }));
-    if (commands.length === 1 && commands[0]) await notebook.send(commands[0]);
-    else if (commands.length > 1) await notebook.send({ Batch: { commands } });
+    const runs = commands.length > 1 ? notebook.send({ Batch: { commands } }) : commands[0] && notebook.send(commands[0]);
+    void Promise.all([...turns, runs]).then(() => this.#requests.delete(request));
+    await runs;
+  }
+
+  /** Resolves when the connection is there and the cells' text is confirmed. */
+  async #whenReady({ cells }: RunRequest): Promise<void> {
+    do {
+      await this.#connected();
+      await this.#notebook.texts.settled([...cells]);
+    } while (!this.#notebook.isLive);
+  }
+
+  /** Stops all runs, and takes back those that wait for the connection. */
+  stopAll(): void {
+    const { executions } = this.#notebook.replica.document;
+    const isTaken = this.takeBack();
+    const isOpen = [...executions.values()].some(({ status }) => !isFinished(status));
+    if (isOpen || !isTaken) void this.#notebook.send({ StopAll: {} });
   }
 
   /** Shows a toast with the functions that the new kernel lacks, and the cell to run for them. */

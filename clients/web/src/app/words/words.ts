@@ -200,6 +200,11 @@ export function kindOf(actor: Actor): string {
   ];
 }
 
+/** Name of a peer. Another page of the same person is theirs, not another person. */
+export function peerName({ name, actor }: { name: string; actor: Actor }, isMe: (actor: Actor) => boolean): string {
+  return isMe(actor) ? "You, in another tab" : name || kindOf(actor);
+}
+
 /** Two initials: of the first and last word, else the first two letters, so that Ann and Anton differ. */
 export function initials(name: string): string {
   const words = name.trim().split(/\s+/);

@@ -6,10 +6,10 @@ import { settings, useSettings } from "../../app/session/settings.ts";
 import { readHeader } from "../../app/cells/sqlHeader.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
-import { hueOf, kindOf, statusWords, initials } from "../../app/words/words.ts";
+import { hueOf, kindOf, initials, peerName, statusWords } from "../../app/words/words.ts";
 import { type Token, linesOf } from "../../outputs/highlight.ts";
-import type { Cell as CellValue, CellType, PeerState } from "../../protocol/messages.ts";
-import { Gutter, HiddenCells, RunState } from "./CellState.tsx";
+import type { Actor, Cell as CellValue, CellType, PeerState } from "../../protocol/messages.ts";
+import { Gutter, HiddenCells, RunState, WaitingState } from "./CellState.tsx";
 import { Standing } from "./Graph.tsx";
 import { Grip } from "./Grip.tsx";
 import { AnsweredInputs, InputRequest } from "../outputs/InputRequest.tsx";
@@ -54,6 +54,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
   const run = store.document.latestExecution(id);
   const peers = [...store.replica.presence.peers.values()].filter(({ state }) => state?.cell_id === id);
   const number = store.document.order.indexOf(id) + 1;
+  const waits = store.runs.waits(id);
   const isProposed = store.proposals.has(id);
   const reviewed = store.review.cells.get(id);
   const classes = [
@@ -111,7 +112,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
           </Suspense>
         )}
         <HiddenCells store={store} id={id} />
-        {run && <RunState store={store} id={id} run={run} />}
+        {waits ? <WaitingState isHeld={waits === "held"} /> : run && <RunState store={store} id={id} run={run} />}
         {run?.status === "running" && (
           <RunProgress store={store} execution={store.document.latest.get(id) ?? ""} kernel={run.kernel_session} />
         )}
@@ -153,7 +154,8 @@ function Here({ store, id, peers }: { store: NotebookStore; id: string; peers: P
   const assistants = store.working.get(id) ?? [];
   if (peers.length === 0 && assistants.length === 0) return null;
   const words = assistants.every(({ waits }) => waits) ? "The assistant is waiting for approval" : "The assistant is working here";
-  const names = [...(assistants.length > 0 ? [words] : []), ...peers.map((peer) => peer.name || kindOf(peer.actor))];
+  const isMe = (actor: Actor) => store.session.isMe(actor);
+  const names = [...(assistants.length > 0 ? [words] : []), ...peers.map((peer) => peerName(peer, isMe))];
   return (
     <div className="here" role="img" aria-label={`Here: ${names.join(", ")}`}>
       {assistants.length > 0 && (
@@ -162,7 +164,11 @@ function Here({ store, id, peers }: { store: NotebookStore; id: string; peers: P
         </span>
       )}
       {peers.map((peer) => (
-        <span key={peer.connection} className={`avatar small peer-hue-${hueOf(peer.name || kindOf(peer.actor))}`} title={peer.name}>
+        <span
+          key={peer.connection}
+          className={`avatar small peer-hue-${hueOf(peer.name || kindOf(peer.actor))}`}
+          title={peerName(peer, isMe)}
+        >
           {initials(peer.name || "?")}
         </span>
       ))}

@@ -34,7 +34,16 @@ export function Gutter({ store, id, cell, run }: Props) {
   const isOpen = run && !isFinished(run.status);
   return (
     <div className="gutter">
-      {isOpen && execution ? (
+      {store.runs.waits(id) === "held" ? (
+        <button
+          className="run"
+          aria-label="Cancel"
+          title="Cancel (waiting for the connection)"
+          onClick={() => store.runs.takeBack([id])}
+        >
+          <Square size={12} fill="currentColor" />
+        </button>
+      ) : isOpen && execution ? (
         <button
           className="run"
           aria-label={run.status === "running" ? "Stop" : "Cancel"}
@@ -121,6 +130,17 @@ export function HiddenCells({ store, id }: { store: NotebookStore; id: string })
     <button className="button bare small quiet hidden-cells" onClick={() => store.collapse(false, id)}>
       {count === 1 ? "1 hidden cell" : `${count} hidden cells`}
     </button>
+  );
+}
+
+/** State of a run that the server does not know yet. */
+export function WaitingState({ isHeld }: { isHeld: boolean }) {
+  return (
+    <p className="state small quiet chip" role="status">
+      <span title={isHeld ? "It runs when you’re connected again. Press Esc to cancel it" : undefined}>
+        Waiting for the connection…
+      </span>
+    </p>
   );
 }
 

@@ -19,6 +19,7 @@ import { useTopics } from "../../app/state/topics.ts";
 import { keyLabel, page } from "../../commands/table.ts";
 import { MOST_NAME, guestName, keepGuestName } from "../../app/session/guest.ts";
 import { serverNow, useNow } from "../../app/session/clock.ts";
+import { failedCells } from "../../app/state/progress.ts";
 import { clock } from "../../app/words/words.ts";
 import { ConnectionStatus } from "./ConnectionStatus.tsx";
 import { Kernel } from "../panels/kernel/Kernel.tsx";
@@ -28,6 +29,7 @@ import { People } from "./People.tsx";
 export function Bar({ store }: { store: NotebookStore }) {
   useTopics(store, "notebook", "panel", "executions");
   const isRunning = store.queue.length > 0;
+  const isBusy = isRunning || store.runs.isWaiting;
   return (
     <header className="bar">
       <a className="button bare icon" href="#/" aria-label="All notebooks" title="All notebooks">
@@ -41,13 +43,8 @@ export function Bar({ store }: { store: NotebookStore }) {
       <Steps store={store} />
       <People store={store} />
       <Kernel store={store} />
-      {isRunning ? (
-        <button
-          className="button all-runs"
-          aria-label="Stop all"
-          onClick={() => void store.send({ StopAll: {} })}
-          disabled={!store.mayRun}
-        >
+      {isBusy ? (
+        <button className="button all-runs" aria-label="Stop all" onClick={() => store.runs.stopAll()} disabled={!store.mayRun}>
           <Square size={14} aria-hidden /> <span className="word">Stop all</span>
         </button>
       ) : (
@@ -182,20 +179,24 @@ function ProgressButton({ store }: { store: NotebookStore }) {
       disabled={cell === undefined || !store.document.cells.has(cell)}
       onClick={() => store.select(cell)}
     >
-      {total > 1 && `${done} / ${total} · `}
-      {clock(now - since)}
+      {total > 1 && `${done} / ${total}`}
+      <span className={total > 1 ? "more" : undefined}>
+        {total > 1 && " · "}
+        {clock(now - since)}
+      </span>
     </button>
   );
 }
 
-/** “1 failed · 5 skipped”, until the next run starts: each click goes to the next failed cell. */
+/**
+ * “1 failed · 5 skipped” after runs of which one failed, until the next run starts. Counts all cells that are red, also those of
+ * earlier runs; each click goes to the next one, first to those of the last runs.
+ */
 function Failures({ store }: { store: NotebookStore }) {
+  useTopics(store, "order");
   const [at, setAt] = useState(0);
   const { failures, skipped } = store.progress;
-  const cells = failures.flatMap((id) => {
-    const subject = store.document.executions.get(id)?.subject;
-    return subject?.kind === "cell" && store.document.cells.has(subject.cell_id) ? [subject.cell_id] : [];
-  });
+  const cells = failures.length > 0 ? failedCells(store.document, failures) : [];
   const next = cells[at % Math.max(1, cells.length)];
   if (next === undefined) return null;
   const failed = `${cells.length} failed`;

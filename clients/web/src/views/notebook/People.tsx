@@ -71,10 +71,15 @@ function Others(props: { store: NotebookStore; peers: PeerState[] }) {
   );
 }
 
-export function describe({ together, document }: NotebookStore, { connection, name, actor, state }: PeerState) {
+/** `name` is the object of “Follow” and “Following”. */
+export function describe({ together, document, session }: NotebookStore, { connection, name: own, actor, state }: PeerState) {
   const where = state?.cell_id ? document.order.indexOf(state.cell_id) + 1 : 0;
   const place = where > 0 ? ` in cell ${where}${state?.typing ? ", typing" : ""}` : "";
-  return { name: name || kindOf(actor), place, where, isFollowed: together.following === connection };
+  const label = own || kindOf(actor);
+  const isMe = session.isMe(actor);
+  const name = isMe ? "your other tab" : label;
+  const here = isMe ? `You are here in another tab${place}` : `${label} is here${place}`;
+  return { name, label, place, here, where, isFollowed: together.following === connection };
 }
 
 /** Merges the tabs of a user: the last peer in a cell, otherwise the newest peer. */
@@ -131,14 +136,14 @@ function agentWords({ document }: NotebookStore, { name, kernelspecs, isReachabl
 
 function Avatar({ store, peer }: { store: NotebookStore; peer: PeerState }) {
   const { connection, actor, state } = peer;
-  const { name: label, place, where, isFollowed } = describe(store, peer);
+  const { label, place, here, where, isFollowed } = describe(store, peer);
   const cell = state?.cell_id;
   const act = isFollowed ? "Click to stop following" : where > 0 ? "Click to go there, again to follow" : "Click to follow";
   return (
     <button
       className={`avatar peer-hue-${hueOf(label)}${isFollowed ? " followed" : ""}${state?.typing ? " typing" : ""}`}
-      title={`${label}${actor.kind === "guest" ? " (guest)" : ""}${place}. ${act}`}
-      aria-label={`${label} is here${place}. ${act}`}
+      title={actor.kind === "guest" ? `${label} (guest)${place}. ${act}` : `${here}. ${act}`}
+      aria-label={`${here}. ${act}`}
       aria-pressed={isFollowed}
       onClick={() => {
         if (isFollowed || !cell || cell === store.current) store.together.follow(connection);
@@ -173,9 +178,9 @@ export function Following({ store }: { store: NotebookStore }) {
     return () => kinds.forEach((kind) => removeEventListener(kind, end));
   }, [isOn, together]);
   if (!peer) return null;
-  const name = peer.name || kindOf(peer.actor);
+  const { name, label } = describe(store, peer);
   return (
-    <div className={`following peer-hue-${hueOf(name)}`} role="status">
+    <div className={`following peer-hue-${hueOf(label)}`} role="status">
       <Eye size={14} aria-hidden /> Following {name}
       <button className="link" onClick={() => together.follow(undefined)}>
         Stop

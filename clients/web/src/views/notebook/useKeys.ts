@@ -40,6 +40,8 @@ export function useKeys(store: NotebookStore): void {
       if (target.closest(ELSEWHERE) || isButton || event.defaultPrevented || event.isComposing) return;
       if (store.past !== undefined && event.key === "Escape") return store.look(undefined);
       if (store.view !== undefined && event.key === "Escape" && !store.isEditing) return store.turnTo(undefined);
+      // Escape takes back runs that wait for the connection.
+      if (event.key === "Escape" && !store.isEditing && store.runs.takeBack(store.selected)) return;
       // An earlier version is shown: single keys would edit the hidden current one.
       if (store.past !== undefined && !event.ctrlKey && !event.metaKey) return;
       if (isSelectAll(event) && selectOutput(target)) return event.preventDefault();
