@@ -210,3 +210,52 @@ test("a command that is typed before the palette is there runs, Enter and all", 
   await Promise.all(keys.map((key) => keyboard.send("Input.dispatchKeyEvent", key)));
   await recorded(server, ann, "value = 1", "value = 1");
 });
+
+test("letters for a field that does not open in time are offered, and are no commands", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  // The code of the field never arrives.
+  await page.route(/assets\/Find-.*\.js/, () => new Promise(() => undefined));
+  await begun(page, "one = 1");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("mdd b");
+  const toast = page.locator(".toast", { hasText: "The field you opened isn’t there yet. Your text:" });
+  await expect(toast).toBeInViewport();
+  await expect(toast.locator("pre")).toHaveText("mdd b");
+  await page.keyboard.type("dd");
+  await expect(toast.locator("pre")).toHaveText("mdd bdd");
+  await expect(toast.getByRole("button", { name: "Copy your text" })).toBeInViewport();
+  // A click ends the holding back.
+  await page.locator(".cell .source").click();
+  await caretIsIn(page, 0);
+  await page.keyboard.press("End");
+  await page.keyboard.type("2");
+  await recorded(server, page, "one = 12");
+  expect((await record(server, page)).map(({ cell_type }) => cell_type)).toEqual(["code"]);
+});
+
+test("a restored cell has the caret where it was, behind what was typed meanwhile", async ({ browser, server }) => {
+  const ann = await person(browser, server);
+  await begun(ann, "first = 1", "total = price");
+  const bo = await joined(browser, server, ann, "Ed");
+  await ann.locator(".cell .source").nth(1).click();
+  await caretIsIn(ann, 1);
+  await ann.keyboard.press("Home");
+  for (let step = 0; step < "total".length; step += 1) await ann.keyboard.press("ArrowRight");
+  for (const [typed, whole] of [
+    ["", "total = price"],
+    ["_sum", "total_net_sum = price"],
+  ] as const) {
+    await bo.locator(".cell").nth(1).focus();
+    await bo.getByRole("toolbar", { name: "Cell 2" }).getByRole("button", { name: "Delete cell" }).click();
+    await expect(ann.locator(".cell")).toHaveCount(1);
+    await ann.keyboard.type(typed);
+    const toast = ann.locator(".toast", { hasText: "Ed deleted the cell you were editing" }).last();
+    await expect(toast.locator("pre")).toHaveText(whole);
+    await toast.getByRole("button", { name: "Restore" }).click();
+    await caretIsIn(ann, 1);
+    await recorded(server, ann, "first = 1", whole);
+    await ann.keyboard.type("_net");
+  }
+  await recorded(server, ann, "first = 1", "total_net_sum_net = price");
+});

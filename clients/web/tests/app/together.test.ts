@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Ahead } from "../../src/app/state/ahead.ts";
 import { Focus } from "../../src/app/state/focus.ts";
 import type { Toast } from "../../src/app/state/notebook.ts";
 import { Together } from "../../src/app/state/together.ts";
+import type { Cell, Command } from "../../src/protocol/messages.ts";
 import { Person } from "../support/person.ts";
 import { ReferenceServer } from "../support/server.ts";
 
@@ -20,7 +22,7 @@ function setup(isMe: boolean) {
   const person = new Person(server, "ann");
   const toasts: Toast[] = [];
   const notebook = {
-    ...{ id: "nb", replica: person.replica, texts: person.texts, focus: new Focus(), toasts },
+    ...{ id: "nb", replica: person.replica, texts: person.texts, focus: new Focus(), ahead: new Ahead(), toasts },
     ...{ isEditing: true, current: "a", mayEdit: true, marked: { cell: "a", from: 0, to: 0 } },
     session: { isMe: ({ id }: { id: string }) => isMe && id === "ann", nameOfActor: async ({ id }: { id: string }) => id },
     toast: (toast: Omit<Toast, "id">) => (toasts.push({ ...toast, id: String(toasts.length) }), String(toasts.length - 1)),
@@ -42,6 +44,34 @@ test("keys after a deletion continue the text at the caret, also if its last let
   await vi.advanceTimersByTimeAsync(0);
   notebook.focus.strayed.tell(" and more");
   expect(toasts).toMatchObject([{ text: "bo deleted the cell you were editing", copy: "one\ntwo mine and more" }]);
+});
+
+test("a restored cell is edited at the caret, behind the keys that were held back", async () => {
+  const { server, person, notebook, toasts } = setup(true);
+  notebook.marked.to = notebook.marked.from = 3;
+  server.publish("bo", "CellDeleted", { cell_id: "a", cell: {} });
+  person.net.deliver("down");
+  await vi.advanceTimersByTimeAsync(0);
+  notebook.focus.strayed.tell(" more");
+  const sent: Command[] = [];
+  const chosen: unknown[] = [];
+  const send = async (body: Command) => {
+    sent.push(body);
+    if ("RestoreCell" in body)
+      person.replica.document.cells.set("a", { cell_type: "code", source: "one\ntwo", cell_version: 9 } as Cell);
+    return { version: 9, outcome: {} };
+  };
+  const select = (cell: string, how: object) => chosen.push(cell, how, notebook.ahead.caret(cell));
+  Object.assign(notebook, { send, select, isLive: true });
+  vi.spyOn(notebook.focus, "act").mockReturnValue();
+  toasts[0]?.action?.run();
+  expect(notebook.ahead.isWaiting).toBe(true);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sent).toEqual([
+    { RestoreCell: { cell_id: "a" } },
+    { ReplaceSource: { cell_id: "a", cell_version: 9, source: "one more\ntwo" } },
+  ]);
+  expect(chosen).toEqual(["a", { edit: true }, "one more".length]);
 });
 
 test.each([

@@ -63,6 +63,11 @@ export class Ahead {
     this.#caret = { cell, at: from + insert.length };
   }
 
+  /** Sets the caret of a cell whose editor is not mounted yet. */
+  stand(cell: string, at: number): void {
+    this.#caret = { cell, at };
+  }
+
   /** The caret position after the text written ahead into a cell. */
   caret(cell: string): number | undefined {
     return this.#caret.cell === cell ? this.#caret.at : undefined;

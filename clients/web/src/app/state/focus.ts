@@ -29,11 +29,12 @@ interface Place {
   isDone: boolean;
 }
 
-/** An element that disappeared while it had the focus. */
+/** An element that disappeared while it had the focus, or that did not open for the letters typed for it. */
 export interface Lost {
   /** The cell, if the element was its editor. */
   cell: string | undefined;
   text: string;
+  isUnopened: boolean;
 }
 
 /** Event that hands the keyboard to a frame (frameKeys.ts). */
@@ -111,7 +112,7 @@ export class Focus {
   #tooLate(): void {
     const { held = "" } = this.#opening ?? {};
     this.#arrive();
-    if (held !== "") this.#lose({ ...NOWHERE, text: held });
+    if (held !== "") this.#lose({ ...NOWHERE, text: held }, true);
   }
 
   get isOpening(): boolean {
@@ -145,13 +146,13 @@ export class Focus {
     if (kind === "none" || this.#place.cell === cell) this.#lose(this.#place);
   }
 
-  #lose({ kind, element, cell, text }: Place): void {
+  #lose({ kind, element, cell, text }: Place, isUnopened = false): void {
     if (this.isAstray) return;
     this.isAstray = true;
     this.losses += 1;
     this.kept = "";
     const isEditor = kind === "text" && element?.closest(".cm-editor") !== null;
-    this.lost.tell({ cell: isEditor ? cell : undefined, text });
+    this.lost.tell({ cell: isEditor ? cell : undefined, text, isUnopened });
   }
 
   #wake(): void {

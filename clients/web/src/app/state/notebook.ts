@@ -64,6 +64,8 @@ export interface Selection {
   /** Selection of the editor focused last, or in the text of a cell. */
   readonly marked: MarkedRange | undefined;
   select(cell: string | undefined, how?: { edit?: boolean; extend?: boolean }): void;
+  /** Opens a cell's editor at a line, or with a range selected, and scrolls there. */
+  goTo(cell: string, place: { line: number } | { from: number; to: number }): void;
   /** The nearest visible cell `step` cells up or down. */
   neighbour(step: number): string | undefined;
 }

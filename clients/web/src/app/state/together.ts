@@ -1,6 +1,7 @@
 // Conflicts with others' changes: notices with a way back. Also follows a person.
 import type { Actor, Cell, EventMessage } from "../../protocol/messages.ts";
 import type { Copy } from "../../collab/texts.ts";
+import type { Done } from "../../transport/outbox.ts";
 import { takeDrafts } from "../session/drafts.ts";
 import type { Edits } from "./edits.ts";
 import type { OpenNotebook, Rights, Selection, Toast, Toasts, Typing } from "./notebook.ts";
@@ -30,7 +31,7 @@ export class Together {
       this.#offerDrafts();
     });
     notebook.texts.copied.add((copy) => (copy.isForbidden || !notebook.mayEdit ? this.lostRights(copy) : this.#copied(copy)));
-    notebook.focus.lost.add(({ cell, text }) => cell === undefined && this.#closed(text));
+    notebook.focus.lost.add(({ cell, text, isUnopened }) => cell === undefined && this.#closed(text, isUnopened));
     notebook.replica.replaced.add(() => this.#missed());
   }
 
@@ -71,7 +72,10 @@ export class Together {
     const toast = this.#keep(
       {
         text: "The cell you were editing was deleted",
-        action: { label: "Restore", run: () => this.restore(cell_id, whole() === source ? undefined : whole()) },
+        action: {
+          label: "Restore",
+          run: () => this.restore(cell_id, { caret: at + kept.length, ...(whole() !== source && { text: whole() }) }),
+        },
       },
       (more) => (kept = more),
       whole,
@@ -92,13 +96,13 @@ export class Together {
     void this.#deleted(cell, notebook.texts.held(cell) ?? "");
   }
 
-  /** A field disappeared while the person was typing in it. */
-  #closed(text: string): void {
+  /** A field disappeared while the person was typing in it, or did not open. */
+  #closed(text: string, isUnopened: boolean): void {
     let kept = "";
     const whole = () => text + kept;
     const isText = text.trim() !== "";
     const told = isText
-      ? "What you were writing in has closed. Your text:"
+      ? `${isUnopened ? "The field you opened isn’t there yet" : "What you were writing in has closed"}. Your text:`
       : "Keys are paused, because what you were using has closed. Click, or press Esc.";
     if (isText) return void this.#keep({ text: told }, (more) => (kept = more), whole);
     const end = this.#notebook.focus.strayed.add(() => {
@@ -125,15 +129,24 @@ export class Together {
     return this.#isMe(actor) ? "You, in another tab," : this.name(actor);
   }
 
-  /** Restores a cell, with the text that did not reach it. */
-  restore(cell_id: string, text?: string): void {
+  /** Restores a cell, with the text that did not reach it, and edits it at the caret. */
+  restore(cell_id: string, { text, caret = 0 }: { text?: string; caret?: number } = {}): void {
     const notebook = this.#notebook;
-    void notebook.send({ RestoreCell: { cell_id } }).then((done) => {
-      if (!done) return;
+    const work = this.#restored(cell_id, text);
+    const arrive = (isDone: boolean) => {
+      if (!isDone) return;
       notebook.focus.act();
+      notebook.ahead.stand(cell_id, caret);
       notebook.select(cell_id, { edit: true });
-      if (text !== undefined) this.#putBack(cell_id, text);
-    });
+    };
+    if (notebook.isLive) notebook.ahead.until(work, arrive);
+    else void work.then(arrive);
+  }
+
+  async #restored(cell_id: string, text: string | undefined): Promise<boolean> {
+    if (!(await this.#notebook.send({ RestoreCell: { cell_id } }))) return false;
+    if (text !== undefined) await this.#putBack(cell_id, text);
+    return true;
   }
 
   async #merged(event: EventMessage, cell_id: string): Promise<void> {
@@ -192,15 +205,24 @@ export class Together {
       copy: text,
       isError: true,
       action: isDeleted
-        ? { label: "Restore cell with it", run: () => this.restore(cell, text) }
-        : { label: "Insert into cell", run: () => this.#putBack(cell, text) },
+        ? { label: "Restore cell with it", run: () => this.restore(cell, { text, caret: this.#caretIn(cell, text) }) }
+        : { label: "Insert into cell", run: () => void this.#insert(cell, text) },
     });
   }
 
-  #putBack(cell_id: string, source: string): void {
+  /** Puts text into its cell and goes to its end, because the cell may be out of sight. */
+  async #insert(cell: string, text: string): Promise<void> {
+    const notebook = this.#notebook;
+    const wasLive = notebook.isLive;
+    if (!(await this.#putBack(cell, text)) || !wasLive) return;
+    notebook.focus.act();
+    notebook.goTo(cell, { from: text.length, to: text.length });
+  }
+
+  async #putBack(cell_id: string, source: string): Promise<Done | undefined> {
     const cell = this.#notebook.replica.document.cells.get(cell_id);
-    if (!cell) return this.#notebook.edits.insert("end", "code", source);
-    void this.#notebook.send({ ReplaceSource: { cell_id, cell_version: cell.cell_version, source } });
+    if (!cell) return void this.#notebook.edits.insert("end", "code", source, false);
+    return this.#notebook.send({ ReplaceSource: { cell_id, cell_version: cell.cell_version, source } });
   }
 
   #offerDrafts(): void {
@@ -214,7 +236,7 @@ export class Together {
         text: "Your text from last time wasn’t saved:",
         copy: text,
         ...(notebook.mayEdit && {
-          action: { label: isThere ? "Insert into cell" : "Insert as cell", run: () => this.#putBack(cell, text) },
+          action: { label: isThere ? "Insert into cell" : "Insert as cell", run: () => void this.#insert(cell, text) },
         }),
       });
     }

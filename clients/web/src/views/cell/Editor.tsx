@@ -5,7 +5,7 @@ import { namesOf } from "../../app/cells/depends.ts";
 import { useSettings } from "../../app/session/settings.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
-import { hueOf, kindOf } from "../../app/words/words.ts";
+import { hueOf, kindOf, peerName } from "../../app/words/words.ts";
 import { keysOf } from "../../commands/keys.ts";
 import { actions, editorKey, isAllowed, page, refuse } from "../../commands/table.ts";
 import { commands } from "../../editor/completion.ts";
@@ -98,7 +98,8 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
     met.current = at;
     if (clicked !== undefined) editor.dispatch({ selection: { anchor: clicked } });
     const written = store.ahead.arrive(id);
-    if (written !== undefined) editor.dispatch({ selection: { anchor: Math.min(written, editor.state.doc.length) } });
+    const anchor = Math.min(written ?? 0, editor.state.doc.length);
+    if (written !== undefined) editor.dispatch({ selection: { anchor }, scrollIntoView: true });
   }, [store, id, isEditing, at, type, settings]);
 
   useEffect(() => {
@@ -136,13 +137,14 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
   }, [store, id, isEditing, reveal]);
 
   useEffect(() => {
-    const carets = peers.flatMap(({ name, actor, state }) => {
-      const label = name || kindOf(actor);
-      const [anchor, head] = state?.selection ?? [];
-      return anchor === undefined || head === undefined ? [] : [{ name: label, hue: hueOf(label), anchor, head }];
+    const carets = peers.flatMap((peer) => {
+      const [anchor, head] = peer.state?.selection ?? [];
+      if (anchor === undefined || head === undefined) return [];
+      const name = peerName(peer, (actor) => store.session.isMe(actor));
+      return [{ name, hue: hueOf(peer.name || kindOf(peer.actor)), anchor, head }];
     });
     view.current?.dispatch({ effects: setPeers.of(carets) });
-  }, [peers]);
+  }, [store, peers]);
 
   // Authors refer to the confirmed text; unconfirmed edits have none yet.
   const authors = store.authors.of(id);
