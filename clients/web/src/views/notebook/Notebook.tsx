@@ -18,6 +18,7 @@ import { CommentNews } from "../cell/CommentMark.tsx";
 import { Gone } from "./Gone.tsx";
 import { Following } from "./People.tsx";
 import { Notices } from "./Notices.tsx";
+import { Place } from "./Place.tsx";
 import { Markdown } from "../outputs/Rendered.tsx";
 import { Toasts } from "./Toasts.tsx";
 import { Tools } from "./Tools.tsx";
@@ -78,7 +79,7 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
       );
     const online = () => session.connection.retryNow();
     const leaving = (event: BeforeUnloadEvent) => {
-      if (begun.replica.unanswered > 0 || begun.texts.cells().length > 0) event.preventDefault();
+      if (begun.replica.unanswered > 0 || begun.texts.cells().length > 0 || begun.runs.isWaiting) event.preventDefault();
     };
     const offline = () => session.connection.interrupt();
     addEventListener("online", online);
@@ -233,6 +234,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
           </Boundary>
         )}
       </Suspense>
+      <Place store={store} isWanted={cell === undefined && at === undefined} />
       <CommentNews store={store} />
       <Boundary what="The review of changes">
         <Review store={store} />
