@@ -233,3 +233,24 @@ test("threads stand at the height of their cells, also when cells grow, and belo
   await ann.setViewportSize({ width: 360, height: 760 });
   await expect.poll(async () => (await top(threads.nth(1))) - (await top(threads.nth(0)))).toBeLessThan(260);
 });
+
+test("guests cannot be mentioned, and the list says so", async ({ browser, server }) => {
+  const [ann] = await two(browser, server, "commenter", "Zora Bell");
+  const made = await server.send("POST", `/api/notebooks/${notebookOf(ann)}/share-links`, { role: "commenter", label: "Zoë" });
+  const { token } = (await made.json()) as { token: string };
+  const guest = await (await fresh(browser)).newPage();
+  await guest.goto(`${server.url}/#token=${token}&notebook=${notebookOf(ann)}`);
+  await expect(guest.locator(".cell").first()).toContainText("total");
+  await ann.locator(".cell").first().focus();
+  await begin(ann);
+  await ann.keyboard.type("Ask @Zo");
+  await expect(ann.getByRole("option", { name: "Zora Bell" })).toBeInViewport();
+  await expect(ann.getByText("Guests can’t be mentioned: Zoë")).toBeInViewport();
+  await ann.keyboard.type("ë");
+  await expect(ann.getByRole("option", { name: "Zora Bell" })).toHaveCount(0);
+  await expect(ann.getByText("Guests can’t be mentioned: Zoë")).toBeInViewport();
+  await ann.keyboard.press("Control+Enter");
+  await expect(panel(ann).getByRole("article").first()).toContainText("Ask @Zoë");
+  await expect(ann.getByText("Guests can’t be mentioned: Zoë")).toHaveCount(0);
+  await ann.context().close();
+});

@@ -105,3 +105,24 @@ test("deleting says who uses what goes, and leads there", async ({ browser, serv
   await page.locator(".toast").getByRole("button", { name: "Go to cell 3" }).click();
   await expect(page.locator(".cell").nth(2)).toHaveClass(/current/);
 });
+
+test("before a kernel is connected the panel says “yet”, and offers it once it is there", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  let isThere = false;
+  await page.route(/\/api\/notebooks\/[^/]+\/kernels$/, async (route) => {
+    if (isThere) return route.continue();
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...((await answer.json()) as object), kernelspecs: [] } });
+  });
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await saved(page);
+  await page.locator(".bar .kernel").click();
+  const words = page.getByText("No kernel is connected yet.");
+  await expect(words).toBeInViewport();
+  await expect(page.locator(".kernel-panel")).not.toContainText("Ask your administrator");
+  isThere = true;
+  await expect(page.getByRole("button", { name: /^Python 3/ }).last()).toBeInViewport();
+  await expect(page.getByText("Start a kernel", { exact: true })).toBeInViewport();
+  await expect(words).toHaveCount(0);
+  await page.context().close();
+});

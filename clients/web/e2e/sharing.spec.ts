@@ -7,8 +7,20 @@ test("a link leads a guest to the notebook, with their name and role, and out wh
   await ann.keyboard.press("Escape");
   await ann.getByRole("button", { name: "Share", exact: true }).click();
   const dialog = ann.getByRole("dialog");
+  await expect(dialog.getByText("No links yet.")).toBeInViewport();
   await dialog.getByLabel("Guest name").fill("Bo");
+  // While the list of links loads, the new link does not stand beside the words that there is none.
+  let list = () => {};
+  await ann.route(/\/share-links$/, async (route) => {
+    if (route.request().method() === "GET") await new Promise<void>((resolve) => (list = resolve));
+    await route.continue();
+  });
   await dialog.getByRole("button", { name: "New link" }).click();
+  await expect(dialog.getByText("Copy it now.")).toBeInViewport();
+  await expect(dialog.getByText("No links yet.")).toHaveCount(0);
+  list();
+  await expect(dialog.getByRole("button", { name: "Revoke the link for Bo" })).toBeInViewport();
+  await ann.unroute(/\/share-links$/);
   const link = await dialog.getByLabel("Link to copy").inputValue();
   expect(new URL(link).hash).toContain("token=");
 
@@ -30,7 +42,18 @@ test("a link leads a guest to the notebook, with their name and role, and out wh
   await expect(guest.locator(".tag.plain")).toHaveText("Guest “Zoë”: Can view");
   await expect(ann.locator(".people .avatar")).toHaveAttribute("aria-label", /Zoë \(Bo\) is here/);
 
+  // Revoking has no undo, so it asks.
+  const question = ann.getByRole("alertdialog", { name: "Revoke the link for Bo?" });
   await dialog.getByRole("button", { name: "Revoke the link for Bo" }).click();
+  await expect(question).toBeInViewport();
+  await ann.keyboard.press("Escape");
+  await expect(question).toHaveCount(0);
+  await expect(guest.locator(".tag.plain")).toHaveText("Guest “Zoë”: Can view");
+  await dialog.getByRole("button", { name: "Revoke the link for Bo" }).click();
+  await question.getByRole("button", { name: "Revoke link" }).click();
+  await expect(question).toHaveCount(0);
+  await expect(dialog.getByText("Copy it now.")).toHaveCount(0);
+  await expect(dialog.getByText("No links yet.")).toBeInViewport();
   const ended = guest.getByText("This link no longer works");
   await expect(ended).toBeInViewport();
   await expect(guest.getByText(/It was revoked or has expired\. Ask Owner for a new one\./)).toBeInViewport();

@@ -1,4 +1,5 @@
 // Share dialog: roles of people and workspaces, and share links. Only owners can change them.
+import { AlertDialog } from "@base-ui/react/alert-dialog";
 import { Dialog } from "@base-ui/react/dialog";
 import { Link2, Trash2, UserPlus } from "lucide-react";
 import { type FormEvent, useCallback, useEffect, useMemo, useState } from "react";
@@ -189,7 +190,9 @@ function Person({ store, entry, isOwner, attempt }: PartProps & { entry: AccessE
 
 function Links({ store, attempt }: PartProps) {
   const [links, setLinks] = useState<ShareLink[]>();
-  const [made, setMade] = useState<string>();
+  const [made, setMade] = useState<{ id: string; url: string }>();
+  /** The link about whose revocation the owner is asked. */
+  const [asked, setAsked] = useState<string>();
   const [role, setRole] = useState<Role>("viewer");
   const { session } = store;
   const path = `/api/notebooks/${store.id}/share-links`;
@@ -209,11 +212,18 @@ function Links({ store, attempt }: PartProps) {
     void attempt(async () => {
       const body = { role, label, expires_at: term === undefined ? null : serverNow() + term };
       const rest = await session.deciding();
-      const { token } = await rest.json<CreatedShareLink>("POST", path, body);
-      setMade(linkTo(store.id, token));
+      const { id, token } = await rest.json<CreatedShareLink>("POST", path, body);
+      setMade({ id, url: linkTo(store.id, token) });
       load();
     });
   };
+  const revoke = (id: string) =>
+    void attempt(async () => {
+      await (await session.deciding()).json("DELETE", `${path}/${id}`);
+      setAsked(undefined);
+      setMade((before) => (before?.id === id ? undefined : before));
+      load();
+    });
   return (
     <section aria-label="Links">
       <h3>Links for people without an account</h3>
@@ -231,7 +241,7 @@ function Links({ store, attempt }: PartProps) {
           <Link2 size={15} aria-hidden /> New link
         </button>
       </form>
-      {made && <Made url={made} />}
+      {made && <Made url={made.url} />}
       <ul className="access">
         {links?.map((link) => (
           <li key={link.id} className="row">
@@ -245,15 +255,11 @@ function Links({ store, attempt }: PartProps) {
             <IconButton
               label={`Revoke the link for ${link.label || "Guest"}`}
               title="Revoke link"
-              onClick={() =>
-                void attempt(async () => {
-                  await (await session.deciding()).json("DELETE", `${path}/${link.id}`);
-                  load();
-                })
-              }
+              onClick={() => setAsked(link.id)}
             >
               <Trash2 size={15} />
             </IconButton>
+            {asked === link.id && <Revocation link={link} revoke={() => revoke(link.id)} close={() => setAsked(undefined)} />}
           </li>
         ))}
         {!links && session.asksAgain && (
@@ -263,9 +269,32 @@ function Links({ store, attempt }: PartProps) {
             </button>
           </li>
         )}
-        {links?.length === 0 && <li className="quiet small">No links yet.</li>}
+        {links?.length === 0 && !made && <li className="quiet small">No links yet.</li>}
       </ul>
     </section>
+  );
+}
+
+/** Question before a link is revoked: unlike other changes of access, this has no undo. */
+function Revocation({ link, revoke, close }: { link: ShareLink; revoke: () => void; close: () => void }) {
+  return (
+    <AlertDialog.Root open onOpenChange={(isOpen) => !isOpen && close()}>
+      <AlertDialog.Portal>
+        <AlertDialog.Backdrop className="backdrop" />
+        <AlertDialog.Popup className="dialog question">
+          <AlertDialog.Title>Revoke the link for {link.label || "Guest"}?</AlertDialog.Title>
+          <AlertDialog.Description className="quiet">
+            Everyone who uses it loses access immediately. This can’t be undone.
+          </AlertDialog.Description>
+          <div className="row end">
+            <AlertDialog.Close className="button">Cancel</AlertDialog.Close>
+            <button className="button danger" onClick={revoke}>
+              Revoke link
+            </button>
+          </div>
+        </AlertDialog.Popup>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
   );
 }
 

@@ -2,6 +2,8 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import { mentionAt, mentionsIn } from "../../../app/state/comments.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
+import { useTopics } from "../../../app/state/topics.ts";
+import { kindOf } from "../../../app/words/words.ts";
 
 const SHOWN = 6;
 
@@ -120,7 +122,17 @@ function usePeople(store: NotebookStore): Person[] {
   return [...names].filter(([id]) => id !== store.session.userId).map(([id, name]) => ({ id, name }));
 }
 
+/** Names of the guests here: a mention needs an account. */
+function guestsHere(store: NotebookStore): string[] {
+  const guests = [...store.replica.presence.peers.values()].filter(({ actor }) => actor.kind === "guest");
+  return [...new Set(guests.map((guest) => guest.name || kindOf(guest.actor)))];
+}
+
+const isCalled = (name: string, begin: string) =>
+  [name.toLowerCase(), ...name.toLowerCase().split(/[\s()]+/)].some((word) => word.startsWith(begin));
+
 function usePicker(store: NotebookStore, at: { name: string } | undefined) {
+  useTopics(store, "presence");
   const id = useId();
   const all = usePeople(store);
   const [index, setIndex] = useState(0);
@@ -132,10 +144,9 @@ function usePicker(store: NotebookStore, at: { name: string } | undefined) {
   }, [name]);
   const people = useMemo(() => {
     if (name === undefined || isClosed) return [];
-    const words = (person: Person) => person.name.toLowerCase().split(/\s+/);
-    const found = all.filter((person) => [person.name.toLowerCase(), ...words(person)].some((word) => word.startsWith(name)));
-    return found.slice(0, SHOWN);
+    return all.filter((person) => isCalled(person.name, name)).slice(0, SHOWN);
   }, [name, isClosed, all.map((each) => each.id).join()]);
+  const guests = name === undefined || isClosed ? [] : guestsHere(store).filter((guest) => isCalled(guest, name));
   const active = people[Math.min(index, people.length - 1)];
   const press = (key: string, choose: (person: Person) => void): boolean => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[key];
@@ -146,10 +157,21 @@ function usePicker(store: NotebookStore, at: { name: string } | undefined) {
     else return false;
     return true;
   };
-  return { id, people, active, press };
+  return { id, people, guests: guests.slice(0, SHOWN), active, press };
 }
 
 function Picker({ picker, choose }: { picker: ReturnType<typeof usePicker>; choose: (person: Person) => void }) {
+  return (
+    <>
+      <People picker={picker} choose={choose} />
+      <p className={picker.guests.length > 0 ? "small quiet" : "hidden"} role="status">
+        {picker.guests.length > 0 && `Guests can’t be mentioned: ${picker.guests.join(", ")}`}
+      </p>
+    </>
+  );
+}
+
+function People({ picker, choose }: { picker: ReturnType<typeof usePicker>; choose: (person: Person) => void }) {
   if (picker.people.length === 0) return null;
   return (
     <ul id={picker.id} className="people-list" role="listbox" aria-label="People">

@@ -150,6 +150,7 @@ function Nothing({ store }: { store: NotebookStore }) {
           Select text or a cell
           {press && (
             <>
+              {" "}
               and press <kbd>{keyLabel(press)}</kbd>
             </>
           )}

@@ -164,19 +164,33 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
   );
 }
 
+/** Interval of asking for kernels while none is connected. */
+const AGAIN_MS = 3_000;
+
 function Offered({ store, isNone }: { store: NotebookStore; isNone: boolean }) {
   const [offered, setOffered] = useState<Kernels["kernelspecs"]>();
   useEffect(() => {
-    store.session.rest.get<Kernels>(`/api/notebooks/${store.id}/kernels`).then(
-      ({ kernelspecs }) => setOffered(kernelspecs),
-      () => setOffered([]),
-    );
+    let isGone = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ask = async () => {
+      const answer = await store.session.rest.get<Kernels>(`/api/notebooks/${store.id}/kernels`).catch(() => undefined);
+      if (isGone) return;
+      setOffered((before) => answer?.kernelspecs ?? before ?? []);
+      // A new server connects its kernels after its start.
+      if (!answer?.kernelspecs.length) timer = setTimeout(() => void ask(), AGAIN_MS);
+    };
+    void ask();
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
   }, [store]);
   const start = (kernelspec: string | null) => void store.send({ LaunchKernel: { kernelspec } });
-  if (offered?.length === 0)
+  if (offered?.length === 0 && isNone)
     return (
-      <p className="note small">
-        No kernels available. Ask your administrator to start a runtime agent (<code>notarium agent</code>).
+      <p className="note small" role="status">
+        No kernel is connected yet. A server started with <code>notarium up</code> first prepares its Python, which takes about a
+        minute. On other servers an administrator starts kernels with <code>notarium agent</code>.
       </p>
     );
   if (!isNone && (offered?.length ?? 0) < 2) return null;
