@@ -1,7 +1,7 @@
 // Accessibility (looks.spec.ts runs axe on every screen): main tasks by keyboard; print; few colours.
 import type { Page } from "@playwright/test";
 import { complaints } from "./axe.ts";
-import { notebook, python } from "./cells.ts";
+import { notebook, python, query } from "./cells.ts";
 import { bringIn } from "./demo.ts";
 import { expect, fresh, person, saved, test } from "./server.ts";
 
@@ -100,6 +100,23 @@ test("on paper: all cells and outputs, and nothing to press", async ({ browser, 
     expect((await cell.boundingBox())?.width, "as wide as the paper").toBeGreaterThan(700);
   }
   await expect(page.locator(".failure")).toContainText("KeyError");
+  await page.context().close();
+});
+
+test("on paper the head of a query is text: where it runs and its variable", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await bringIn(page, notebook(query("named", "-- > total\nselect 1"), query("bare", "select 2")), "Paper.ipynb");
+  await expect(page.getByLabel("Variable for the result").first()).toHaveValue("total");
+  await page.emulateMedia({ media: "print", colorScheme: "light" });
+  for (const each of await page.locator(".sql-head button").all()) await expect(each).toBeHidden();
+  await expect(page.getByLabel("Connection")).toHaveCount(2);
+  for (const each of await page.getByLabel("Connection").all()) {
+    await expect(each).toBeVisible();
+    await expect(each).toHaveCSS("appearance", "none");
+  }
+  await expect(page.getByLabel("Variable for the result").first()).toBeVisible();
+  await expect(page.getByLabel("Variable for the result").nth(1)).toBeHidden();
+  await expect(page.locator("#cell-bare .sql-head > span", { hasText: "→" })).toBeHidden();
   await page.context().close();
 });
 

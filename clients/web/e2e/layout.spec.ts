@@ -10,6 +10,26 @@ const boxOf = async (page: Page, selector: string) => {
   return { ...box, right: box.x + box.width, bottom: box.y + box.height };
 };
 
+type Box = Awaited<ReturnType<typeof boxOf>>;
+
+const meet = (one: Box, other: Box) => one.x < other.right && other.x < one.right && one.y < other.bottom && other.y < one.bottom;
+
+/** Boxes of the lines of an element's text. */
+const linesOf = (page: Page, selector: string): Promise<Box[]> =>
+  page
+    .locator(selector)
+    .first()
+    .evaluate((element) => {
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      const boxes = [];
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        boxes.push(...range.getClientRects());
+      }
+      return boxes.map(({ x, y, width, height, right, bottom }) => ({ x, y, width, height, right, bottom }));
+    });
+
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 test("opening a dialog or the assistant's panel and a dialog moves no cell", async ({ server }) => {
@@ -82,4 +102,91 @@ test("a guest's tag shows the role; a state stands beside the output's tools; a 
   await bob.context().setOffline(true);
   await expect(bob.locator(".connection")).toContainText("retrying in", { timeout: 30_000 });
   await expect(bob.locator(".connection .more")).toBeHidden();
+});
+
+const failure = (evalue: string) => ({ output_type: "error", ename: "ValueError", evalue, traceback: [] });
+
+test("an output's tools cover no word of an error; on a phone they move nothing and cover no output", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  const said = { output_type: "stream", name: "stdout", text: "said\n" };
+  const long = "the value of this column is not a number that anybody here could use for the mean ".repeat(3);
+  const cells = ["one", "two", "three"].map((id) => ({ ...python(id, `print("${id}")\nprint(2)`), outputs: [said] }));
+  await bringIn(page, notebook({ ...python("bad", "mean()"), outputs: [failure(long)] }, ...cells), "tools.ipynb");
+  await saved(page);
+  await page.locator("#cell-bad .failure").hover();
+  const tools = await boxOf(page, "#cell-bad .output > .tools");
+  const words = await linesOf(page, "#cell-bad .failure .message");
+  expect(words.length).toBeGreaterThan(1);
+  for (const line of words) expect(meet(line, tools)).toBe(false);
+  // The error of an earlier text is dimmed.
+  const colour = () => page.locator("#cell-bad .failure .message").evaluate((element) => getComputedStyle(element).color);
+  const before = await colour();
+  await page.locator("#cell-bad .source").click();
+  await page.locator(".editing .cm-focused").waitFor();
+  await page.keyboard.type("x");
+  await expect(page.locator("#cell-bad .outputs.old")).toBeInViewport();
+  expect(await colour()).not.toBe(before);
+  await page.keyboard.press("Escape");
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  const places = () => page.locator(".cell .output").evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON()));
+  await page.locator("#cell-one").focus();
+  await page.evaluate(() => scrollTo(0, 0));
+  const still = await places();
+  for (const id of ["one", "two", "three"]) {
+    await page.locator(`#cell-${id} .output pre`).click();
+    const copy = page.locator(`#cell-${id}`).getByRole("button", { name: "Copy output" });
+    await expect(copy).toBeInViewport({ ratio: 1 });
+    await expect(copy.locator("..")).toHaveCSS("opacity", "1");
+    const box = await boxOf(page, `#cell-${id} .output > .tools .button`);
+    expect(Math.min(box.width, box.height)).toBeGreaterThanOrEqual(44);
+    expect(box.bottom).toBeLessThanOrEqual((await boxOf(page, `#cell-${id} .output pre`)).y);
+    expect(await places()).toEqual(still);
+  }
+  await expect(page.locator("#cell-one .output > .tools")).toHaveCSS("opacity", "0");
+  // Without a pointer that hovers, a column's menu is seen.
+  const emulation = await page.context().newCDPSession(page);
+  await emulation.send("Emulation.setDeviceMetricsOverride", { width: 390, height: 844, deviceScaleFactor: 1, mobile: true });
+  expect(await page.evaluate(() => matchMedia("(hover: none)").matches)).toBe(true);
+  await page.getByRole("link", { name: "All notebooks" }).click();
+  await bringIn(page);
+  await expect(page.locator(".column-menu").first()).toHaveCSS("opacity", "1");
+  await page.context().close();
+});
+
+test("while a run asks for input, its state covers no field, and a guest's bar on a phone has two lines", async ({
+  browser,
+  server,
+}) => {
+  const ann = await person(browser, server);
+  const cells = [python("asks", "print(input('name? '))"), ...["b", "c", "d"].map((id) => python(id, "1"))];
+  await bringIn(ann, notebook(...cells), "asks.ipynb");
+  await saved(ann);
+  const notebookId = /n\/([^/?]+)/.exec(ann.url())?.[1] ?? "";
+  const guests = [];
+  for (const role of ["viewer", "editor"]) {
+    const made = await server.send("POST", `/api/notebooks/${notebookId}/share-links`, { role, label: `Guest of the ${role}s` });
+    const { token } = (await made.json()) as { token: string };
+    const guest = await (await fresh(browser)).newPage();
+    await guest.setViewportSize({ width: 390, height: 844 });
+    await guest.goto(`${server.url}/#token=${token}&notebook=${notebookId}`);
+    await guest.locator(".cell").first().waitFor();
+    guests.push(guest);
+  }
+  await ann.getByRole("button", { name: "Run all" }).click();
+  await expect(ann.locator("#cell-asks .input input")).toBeInViewport({ timeout: 90_000 });
+  const chip = await boxOf(ann, "#cell-asks .state.chip > *");
+  await expect(ann.locator("#cell-asks .state.chip")).toHaveText("Waiting for input");
+  expect(meet(chip, await boxOf(ann, "#cell-asks .input input"))).toBe(false);
+  expect(meet(chip, await boxOf(ann, "#cell-asks .input .button"))).toBe(false);
+  for (const guest of guests) {
+    await expect(guest.locator(".progress")).toBeInViewport({ ratio: 1 });
+    await expect(guest.getByRole("button", { name: "All commands" })).toBeInViewport({ ratio: 1 });
+    expect((await boxOf(guest, ".bar")).height).toBeLessThanOrEqual(98);
+    expect(await overflow(guest)).toBe(0);
+  }
+  await Promise.all([ann, ...guests].map((page) => page.context().close()));
 });
