@@ -144,9 +144,24 @@ export class Together {
   }
 
   async #restored(cell_id: string, text: string | undefined): Promise<boolean> {
-    if (!(await this.#notebook.send({ RestoreCell: { cell_id } }))) return false;
+    const done = await this.#notebook.send({ RestoreCell: { cell_id } });
+    if (!done) return false;
+    await this.#reached(done.version);
     if (text !== undefined) await this.#putBack(cell_id, text);
     return true;
+  }
+
+  /** Resolves when the document has this version: a replica that loads a snapshot gets the answer before the document. */
+  #reached(version: number): Promise<void> {
+    const { replica } = this.#notebook;
+    if (replica.document.version >= version) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = replica.changed.add(() => {
+        if (replica.document.version < version) return;
+        end();
+        resolve();
+      });
+    });
   }
 
   async #merged(event: EventMessage, cell_id: string): Promise<void> {
