@@ -1,7 +1,7 @@
 // Runs requested without a connection.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Runs } from "../../src/app/state/runs.ts";
-import type { ClientMessage, Command } from "../../src/protocol/messages.ts";
+import type { Cell, ClientMessage, Command } from "../../src/protocol/messages.ts";
 import { Person } from "../support/person.ts";
 import { ReferenceServer } from "../support/server.ts";
 
@@ -61,7 +61,10 @@ test("a run requested offline waits, says so, and is sent once the connection an
 test("a run that waits is taken back alone or with all, and is not sent", async () => {
   const { person, runs } = setup();
   person.net.cut();
-  void runs.start(["a", "b"]);
+  // Text does not run.
+  person.replica.document.cells.set("text", { cell_type: "markdown", source: "" } as Cell);
+  void runs.start(["a", "text", "b"]);
+  expect(runs.waits("text")).toBeUndefined();
   expect(runs.takeBack(["b"])).toBe(true);
   expect(runs.takeBack(["b"])).toBe(false);
   expect([runs.waits("a"), runs.waits("b")]).toEqual(["held", undefined]);

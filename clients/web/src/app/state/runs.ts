@@ -76,7 +76,8 @@ export class Runs {
       const action = { label: "Run now", run: () => void this.start(cells, { isSure: true }) };
       return void notebook.toast({ text: "The assistant is still working. What you run may change.", action });
     }
-    const request: RunRequest = { cells: new Set(cells.filter((id) => this.waits(id) !== "held")), isSent: false };
+    const runs = (id: string) => isRunnable(typeOf(id)) || typeOf(id) === "prompt";
+    const request: RunRequest = { cells: new Set(cells.filter((id) => runs(id) && this.waits(id) !== "held")), isSent: false };
     this.#requests.add(request);
     if (!notebook.isLive) this.#show(request.cells);
     await this.#whenReady(request);
@@ -88,9 +89,9 @@ export class Runs {
     const commands: Command[] = wanted
       .filter((id) => isRunnable(typeOf(id)))
       .map((cell_id) => ({ RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true } }));
-    const runs = commands.length > 1 ? notebook.send({ Batch: { commands } }) : commands[0] && notebook.send(commands[0]);
-    void Promise.all([...turns, runs]).then(() => this.#requests.delete(request));
-    await runs;
+    const done = commands.length > 1 ? notebook.send({ Batch: { commands } }) : commands[0] && notebook.send(commands[0]);
+    void Promise.all([...turns, done]).then(() => this.#requests.delete(request));
+    await done;
   }
 
   /** Resolves when the connection is there and the cells' text is confirmed. */
