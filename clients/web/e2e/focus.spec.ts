@@ -187,7 +187,13 @@ test("a cell that others move or give another type keeps the caret; a lowered ro
   await expect(bo.locator(".bar")).toContainText("Can view");
   await bo.keyboard.type(" four dd b");
   await expect(bo.locator(".editing .cm-content")).toHaveText("second one two three");
+  const toast = bo.locator(".toast", { hasText: "You can no longer edit this notebook. Your unsaved text:" });
+  await expect(toast.locator("pre")).toHaveText("second one two three four dd b");
   await recorded(server, ann, "second one two three", "first", "third");
+  await server.send("PUT", `/api/notebooks/${notebookOf(ann)}/access`, { subject, role: "editor" });
+  const again = bo.locator(".toast", { hasText: "You can edit this notebook again. Your unsaved text:" });
+  await again.getByRole("button", { name: "Insert into cell" }).click();
+  await recorded(server, ann, "second one two three four dd b", "first", "third");
 });
 
 test("a command that is typed before the palette is there runs, Enter and all", async ({ browser, server }) => {

@@ -21,12 +21,14 @@ function setup(isMe: boolean) {
   const server = new ReferenceServer();
   const person = new Person(server, "ann");
   const toasts: Toast[] = [];
+  let shown = 0;
   const notebook = {
     ...{ id: "nb", replica: person.replica, texts: person.texts, focus: new Focus(), ahead: new Ahead(), toasts },
     ...{ isEditing: true, current: "a", mayEdit: true, marked: { cell: "a", from: 0, to: 0 } },
     session: { isMe: ({ id }: { id: string }) => isMe && id === "ann", nameOfActor: async ({ id }: { id: string }) => id },
-    toast: (toast: Omit<Toast, "id">) => (toasts.push({ ...toast, id: String(toasts.length) }), String(toasts.length - 1)),
-    retoast: (id: string, more: Partial<Toast>) => void Object.assign(toasts[Number(id)] ?? {}, more),
+    toast: (toast: Omit<Toast, "id">) => (toasts.push({ ...toast, id: String(++shown) }), String(shown)),
+    dismiss: (id: string) => void toasts.splice(0, toasts.length, ...toasts.filter((toast) => toast.id !== id)),
+    retoast: (id: string, more: Partial<Toast>) => void Object.assign(toasts.find((toast) => toast.id === id) ?? {}, more),
   };
   new Together(notebook as never);
   person.net.deliverAll();
@@ -73,6 +75,57 @@ test("a restored cell is edited at the caret, behind the keys that were held bac
   const { cell_version } = person.replica.document.cells.get("a") ?? {};
   expect(sent[1]).toEqual({ ReplaceSource: { cell_id: "a", cell_version, source: "one more\ntwo" } });
   expect(chosen).toEqual(["a", { edit: true }, "one more".length]);
+});
+
+test("a quote that the editor had closed is typed over in the kept text, as in the editor", async () => {
+  const { server, person, notebook, toasts } = setup(true);
+  person.replaceText("a", 0, 7, 'x = "abc"');
+  person.net.deliverAll();
+  notebook.marked.to = 'x = "abc'.length;
+  server.publish("bo", "CellDeleted", { cell_id: "a", cell: {} });
+  person.net.deliver("down");
+  await vi.advanceTimersByTimeAsync(0);
+  notebook.focus.strayed.tell('def"');
+  expect(toasts).toMatchObject([{ copy: 'x = "abcdef"' }]);
+});
+
+test.each(["the role", "the refusal"])("letters typed after a lowered role are kept, if %s is told first", async (first) => {
+  const { server, person, notebook, toasts } = setup(true);
+  const send = vi.fn();
+  const { focus } = notebook;
+  Object.assign(notebook, { send });
+  // The focus is in the editor, as `leave` finds it in a browser.
+  vi.spyOn(focus, "leave").mockImplementation(() => ((focus.isAstray = true), void (focus.losses += 1)));
+  person.texts.open("a", (change) => (notebook.marked.to = change.mapPos(notebook.marked.to)));
+  person.type("a", " mine");
+  notebook.marked.to = "one\ntwo mine".length;
+  const lower = () => ((notebook.mayEdit = false), person.replica.changed.tell({ parts: new Set(), cells: new Set() } as never));
+  const refuse = () => person.texts.giveUp("a", "You may not edit.", true);
+  for (const step of first === "the role" ? [lower, refuse] : [refuse, lower]) step();
+  focus.strayed.tell(" and");
+  focus.strayed.tell(" and more");
+  expect(toasts).toMatchObject([
+    { text: "You can no longer edit this notebook. Your unsaved text:", copy: "one\ntwo mine and more", isError: true },
+  ]);
+  expect(toasts[0]).not.toHaveProperty("action");
+  notebook.mayEdit = true;
+  person.replica.changed.tell({ parts: new Set(), cells: new Set() } as never);
+  expect(toasts).toMatchObject([
+    { text: "You can edit this notebook again. Your unsaved text:", copy: "one\ntwo mine and more", isError: false },
+  ]);
+  expect(toasts[0]?.action?.label).toBe("Insert into cell");
+  toasts[0]?.action?.run();
+  expect(send).toHaveBeenCalledWith({ ReplaceSource: expect.objectContaining({ source: "one\ntwo mine and more" }) });
+  expect(server.source("a")).toBe("one\ntwo");
+});
+
+test("a lowered role without typed letters shows no text", () => {
+  const { person, notebook, toasts } = setup(true);
+  const { focus } = notebook;
+  vi.spyOn(focus, "leave").mockImplementation(() => ((focus.isAstray = true), void (focus.losses += 1)));
+  notebook.mayEdit = false;
+  person.replica.changed.tell({ parts: new Set(), cells: new Set() } as never);
+  expect([focus.isAstray, toasts]).toEqual([true, []]);
 });
 
 test.each([

@@ -1,17 +1,31 @@
 // Conflicts with others' changes: notices with a way back. Also follows a person.
-import type { Actor, Cell, EventMessage } from "../../protocol/messages.ts";
+import type { Actor, Cell, CellType, EventMessage } from "../../protocol/messages.ts";
 import type { Copy } from "../../collab/texts.ts";
 import type { Done } from "../../transport/outbox.ts";
+import { typedOn } from "../../collab/typedOn.ts";
 import { takeDrafts } from "../session/drafts.ts";
+import { settings } from "../session/settings.ts";
 import type { Edits } from "./edits.ts";
 import type { OpenNotebook, Rights, Selection, Toast, Toasts, Typing } from "./notebook.ts";
 import { type Tried, missingWords } from "./rights.ts";
+import { isRunnable } from "./runs.ts";
 import { kindOf } from "../words/words.ts";
 
 /** Changes that arrive this soon after a reconnect were made while offline. */
 const RETURN_MS = 3_000;
 /** Repeated changes of one author in one cell give one notice in this time. */
 const QUIET_MS = 30_000;
+
+/** Text that was not saved because the role was lowered, with the letters typed since. */
+interface LostText {
+  cellId: string;
+  text: string;
+  /** Place of the caret, and the letters typed there since. */
+  at: number;
+  typed: string;
+  /** Letters are still added. */
+  isOpen: boolean;
+}
 
 export class Together {
   /** The followed person's connection id. */
@@ -20,16 +34,21 @@ export class Together {
   readonly #told = new Map<string, number>();
   #returnedAt = 0;
   #hasDrafts = true;
-  #lost: { toast: string; texts: { cellId: string; text: string }[] } = { toast: "", texts: [] };
+  #lost: { toast: string; texts: LostText[] } = { toast: "", texts: [] };
+  #mayEdit = false;
+  /** The role was lowered and not given back. */
+  #isLowered = false;
 
   constructor(notebook: OpenNotebook & Rights & Selection & Toasts & Typing & { readonly edits: Pick<Edits, "insert"> }) {
     this.#notebook = notebook;
     notebook.replica.folded.add((event, before) => this.#hear(event, before));
     notebook.replica.stateChanged.add(({ name }) => {
       if (name !== "live") return;
+      this.#rightsMoved();
       this.#returnedAt = Date.now();
       this.#offerDrafts();
     });
+    notebook.replica.changed.add(() => this.#rightsMoved());
     notebook.texts.copied.add((copy) => (copy.isForbidden || !notebook.mayEdit ? this.lostRights(copy) : this.#copied(copy)));
     notebook.focus.lost.add(({ cell, text, isUnopened }) => cell === undefined && this.#closed(text, isUnopened));
     notebook.replica.replaced.add(() => this.#missed());
@@ -51,7 +70,7 @@ export class Together {
     const notebook = this.#notebook;
     const isMine = notebook.isEditing && notebook.current === cell_id;
     if (event.type === "CellDeleted" && isMine && before && !notebook.replica.isOwn(event))
-      void this.#deleted(cell_id, before.source, event.actor);
+      void this.#deleted(cell_id, before.source, before.cell_type, event.actor);
     // Guests of one link share an actor, so their own events are known by their commands.
     if (this.#isMe(event.actor) || notebook.replica.isOwn(event)) return;
     const isTyped = notebook.texts.cells().includes(cell_id);
@@ -63,12 +82,13 @@ export class Together {
   #unsent: { cell: string; text: string; at: number } | undefined;
 
   /** Offers the deleted cell's full text, including keys typed until the person reacts. */
-  async #deleted(cell_id: string, source: string, by?: Actor): Promise<void> {
+  async #deleted(cell_id: string, source: string, type?: CellType, by?: Actor): Promise<void> {
     const notebook = this.#notebook;
     const { text, at } = this.#unsent?.cell === cell_id ? this.#unsent : { text: source, at: this.#caretIn(cell_id, source) };
     this.#unsent = undefined;
     let kept = "";
-    const whole = () => text.slice(0, at) + kept + text.slice(at);
+    const closes = closesBrackets(type);
+    const whole = () => typedOn(text, at, kept, closes);
     const toast = this.#keep(
       {
         text: "The cell you were editing was deleted",
@@ -178,20 +198,91 @@ export class Together {
     });
   }
 
+  /** Collects what the person goes on typing when the role is lowered; offers to insert it when the role is given back. */
+  #rightsMoved(): void {
+    const notebook = this.#notebook;
+    if (notebook.mayEdit === this.#mayEdit) return;
+    this.#mayEdit = notebook.mayEdit;
+    this.#isLowered = !notebook.mayEdit;
+    if (this.#isLowered) return this.#collect();
+    if (this.#isLostShown && this.#lostTexts.length === 0) notebook.dismiss(this.#lost.toast);
+    else if (this.#isLostShown) this.#showLost();
+  }
+
+  /** Holds back the letters typed into a cell that can no longer be edited. */
+  #collect(): void {
+    const notebook = this.#notebook;
+    const { current: cellId, focus } = notebook;
+    if (cellId === undefined || !notebook.isEditing || focus.isAstray) return;
+    focus.leave(cellId);
+    if (!focus.isAstray) return;
+    const text = notebook.texts.held(cellId) ?? notebook.replica.document.cells.get(cellId)?.source ?? "";
+    const lost: LostText = { cellId, text, at: this.#caretIn(cellId, text), typed: "", isOpen: true };
+    this.#keepLost(lost);
+    const loss = focus.losses;
+    const end = focus.strayed.add((typed) => {
+      if (focus.losses > loss) lost.isOpen = false;
+      if (!this.#lost.texts.includes(lost)) lost.isOpen = false;
+      if (!lost.isOpen) return end();
+      lost.typed = typed;
+      this.#showLost();
+    });
+  }
+
+  get #isLostShown(): boolean {
+    return this.#notebook.toasts.some(({ id }) => id === this.#lost.toast);
+  }
+
+  /** Lost texts with something that is not saved. */
+  get #lostTexts(): LostText[] {
+    const source = (id: string) => this.#notebook.replica.document.cells.get(id)?.source;
+    return this.#lost.texts.filter(({ cellId, text, typed }) => typed !== "" || text !== source(cellId));
+  }
+
+  /** Forgets the texts of a notice that was dismissed. */
+  #keepLost(lost: LostText): void {
+    const isKept = ({ isOpen }: LostText) => this.#isLostShown || (isOpen && this.#notebook.focus.isAstray);
+    this.#lost.texts = [...this.#lost.texts.filter(isKept), lost];
+  }
+
   /** Shows one notice with all text lost by a lowered role, for any number of cells and commands. */
   lostRights(copy?: { cellId: string; text: string }): void {
+    this.#isLowered = true;
+    const open = () => this.#lost.texts.find(({ cellId, isOpen }) => isOpen && cellId === copy?.cellId);
+    // The server may refuse the text before it tells the new role.
+    if (copy && this.#notebook.current === copy.cellId && !open()) this.#collect();
+    const typing = open();
+    if (copy && typing) Object.assign(typing, { text: copy.text, at: this.#caretIn(copy.cellId, copy.text) });
+    else if (copy && !this.#lost.texts.some(({ cellId, text }) => cellId === copy.cellId && text === copy.text))
+      this.#keepLost({ ...copy, at: copy.text.length, typed: "", isOpen: false });
+    else if (this.#isLostShown) return;
+    this.#showLost();
+  }
+
+  #showLost(): void {
     const notebook = this.#notebook;
-    const isShown = notebook.toasts.some(({ id }) => id === this.#lost.toast);
-    const texts = isShown ? this.#lost.texts : [];
-    const isNew = copy && !texts.some(({ cellId, text }) => cellId === copy.cellId && text === copy.text);
-    if (isShown && !isNew) return;
-    if (isShown) notebook.dismiss(this.#lost.toast);
-    const all = isNew ? [...texts, copy] : texts;
+    const { cells } = notebook.replica.document;
+    const whole = ({ cellId, text, at, typed }: LostText) => typedOn(text, at, typed, closesBrackets(cells.get(cellId)?.cell_type));
+    const all = this.#lostTexts.map((lost) => ({ cellId: lost.cellId, text: whole(lost) }));
+    const isLowered = this.#isLowered;
     const place = (id: string) => notebook.replica.document.order.indexOf(id) + 1;
     const named = all.map(({ cellId, text }) => (all.length === 1 ? text : `# Cell ${place(cellId) || "deleted"}\n${text}`));
-    const text = `You can no longer edit this notebook.${all.length > 0 ? " Your unsaved text:" : ""}`;
-    const toast = notebook.toast({ text, isError: true, ...(all.length > 0 && { copy: named.join("\n\n") }) });
-    this.#lost = { toast, texts: all };
+    const what = isLowered ? "You can no longer edit this notebook." : "You can edit this notebook again.";
+    const putBack = {
+      label: all.length === 1 ? "Insert into cell" : "Insert into cells",
+      run: () => all.forEach(({ cellId, text }) => void this.#insert(cellId, text)),
+    };
+    const toast = {
+      text: `${what}${all.length > 0 ? " Your unsaved text:" : ""}`,
+      isError: isLowered,
+      ...(all.length > 0 && { copy: named.join("\n\n") }),
+      ...(!isLowered && all.length > 0 && { action: putBack }),
+    };
+    const shown = notebook.toasts.find(({ id }) => id === this.#lost.toast);
+    if (shown?.copy !== undefined && isLowered === (shown.action === undefined)) return notebook.retoast(shown.id, toast);
+    // A notice with text stays, and one with an action has none while the person may not edit.
+    if (shown) notebook.dismiss(shown.id);
+    this.#lost.toast = notebook.toast(toast);
   }
 
   /** Says once that the person may not do what a key would have done; again only after a while. */
@@ -265,4 +356,9 @@ export class Together {
     if (actor.kind === "assistant") return "The assistant";
     return (await this.#notebook.session.nameOfActor(actor)?.catch(() => undefined)) ?? kindOf(actor);
   }
+}
+
+/** True if the editor of such a cell closes brackets and quotes by itself; a cell of unknown type counts as code. */
+function closesBrackets(type: CellType | undefined): boolean {
+  return settings().closeBrackets && (type === undefined || isRunnable(type));
 }
