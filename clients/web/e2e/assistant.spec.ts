@@ -57,7 +57,7 @@ test("an assistant works in the open: cards, a decision with its effect, marks o
   await expect(page.locator(".cell-review ins")).toHaveText("3");
   // Running cells that the assistant may still change needs another confirmation.
   await page.getByRole("button", { name: "Run all" }).click();
-  await expect(page.locator(".toast")).toContainText("The assistant is still working");
+  await expect(page.locator(".toast")).toContainText("Not run yet: the assistant waits for your decision.");
 
   await card.getByRole("button", { name: "Delete cell" }).focus();
   await page.keyboard.press("Enter");

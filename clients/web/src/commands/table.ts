@@ -161,7 +161,7 @@ export const actions: Action[] = [
   ...editing(page),
   ...python(page),
   { id: "interrupt", title: "Interrupt the kernel", keys: ["i i"], needs: "run", run: (store) => store.runs.interrupt() },
-  { id: "restart", title: "Restart the kernel", keys: ["0 0"], needs: "run", run: (store) => store.runs.restart() },
+  { id: "restart", title: "Restart the kernel", keys: ["0 0"], needs: "run", run: (store) => void store.runs.restart() },
   {
     id: "restart-run-all",
     title: "Restart the kernel and run all cells",

@@ -1,7 +1,9 @@
 // Runs cells, starts turns of prompt cells, interrupts and restarts kernels. Runs requested without a connection wait here, where
 // they can be taken back, and are sent when it returns.
 import { isFinished } from "../../protocol/apply/executions.ts";
-import type { CellType, Command } from "../../protocol/messages.ts";
+import type { Actor, CellType, Command, Execution } from "../../protocol/messages.ts";
+import { kindOf } from "../words/words.ts";
+import { assistantsAtWork } from "./assistants.ts";
 import { type Missing, missingWords } from "./missingFunctions.ts";
 import { newId } from "../../transport/ids.ts";
 import type { Asking, OpenNotebook, Selection, Toasts, Typing } from "./notebook.ts";
@@ -74,7 +76,9 @@ export class Runs {
     const isTouched = notebook.replica.document.turns.size > 0 && !isSure && cells.some((id) => isRunnable(typeOf(id)));
     if (isTouched) {
       const action = { label: "Run now", run: () => void this.start(cells, { isSure: true }) };
-      return void notebook.toast({ text: "The assistant is still working. What you run may change.", action });
+      const waits = assistantsAtWork(notebook.replica.document).every((each) => each.waits);
+      const why = waits ? "the assistant waits for your decision" : "the assistant is still working and may change it";
+      return void notebook.toast({ text: `Not run yet: ${why}.`, action });
     }
     const runs = (id: string) => isRunnable(typeOf(id)) || typeOf(id) === "prompt";
     const request: RunRequest = { cells: new Set(cells.filter((id) => runs(id) && this.waits(id) !== "held")), isSent: false };
@@ -122,15 +126,57 @@ export class Runs {
     for (const kernel_session of this.#started()) void this.#notebook.send({ InterruptKernel: { kernel_session } });
   }
 
-  restart(): void {
-    for (const kernel_session of this.#started()) void this.#notebook.send({ RestartKernel: { kernel_session } });
+  restart(kernels = this.#started()): Promise<void> {
+    return this.#end(kernels, "Restart", () => {
+      for (const kernel_session of kernels) void this.#notebook.send({ RestartKernel: { kernel_session } });
+    });
+  }
+
+  shutDown(kernel_session: string): Promise<void> {
+    return this.#end([kernel_session], "Shut down", () => void this.#notebook.send({ ShutDownKernel: { kernel_session } }));
   }
 
   /** If no kernel is started, the first run starts one. */
-  async restartAndRun(kernels = this.#started()): Promise<void> {
+  restartAndRun(kernels = this.#started()): Promise<void> {
+    return this.#end(kernels, "Restart", () => void this.#restartAndRun(kernels));
+  }
+
+  async #restartAndRun(kernels: string[]): Promise<void> {
     const notebook = this.#notebook;
     for (const kernel_session of kernels) if (!(await notebook.send({ RestartKernel: { kernel_session } }))) return;
     await this.start(notebook.replica.document.order);
+  }
+
+  /** Ends the runs of kernels by an act; asks first if other people’s runs are among them. */
+  async #end(kernels: string[], act: string, run: () => void): Promise<void> {
+    const [first, ...more] = this.#runsOfOthers(kernels);
+    if (!first) return run();
+    const notebook = this.#notebook;
+    const { requested_by, subject, status } = first;
+    const known = await notebook.session.nameOfActor(requested_by)?.catch(() => undefined);
+    const who = known ?? kindOf(requested_by);
+    const owner = requested_by.kind === "assistant" ? `${who}’s assistant` : who;
+    const place = "cell_id" in subject ? notebook.replica.document.order.indexOf(subject.cell_id) + 1 : 0;
+    const is = status === "running" ? "is running" : "is queued";
+    const others = more.length === 0 ? "" : `, with ${more.length} more ${more.length === 1 ? "run" : "runs"} of others`;
+    notebook.toast({
+      text: `${owner}’s ${place > 0 ? `cell ${place}` : "code"} ${is}${others}. ${act} anyway?`,
+      action: { label: act, run },
+      second: { label: "Cancel", run: () => undefined },
+    });
+  }
+
+  /** Unfinished runs of others in these kernels, the running one first; runs that have no kernel yet may come to any. */
+  #runsOfOthers(kernels: string[]): Execution[] {
+    const isMine = (by: Actor) =>
+      this.#notebook.session.isMe(by) || (by.kind === "assistant" && by.for_user === this.#notebook.session.userId);
+    const open = [...this.#notebook.replica.document.executions.values()].filter(
+      ({ status, kernel_session, requested_by }) =>
+        !isFinished(status) && !isMine(requested_by) && (!kernel_session || kernels.includes(kernel_session)),
+    );
+    return open.sort(
+      (a, b) => Number(b.status === "running") - Number(a.status === "running") || a.requested_version - b.requested_version,
+    );
   }
 
   #started(): string[] {

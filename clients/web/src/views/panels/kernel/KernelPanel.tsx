@@ -145,7 +145,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
         <button
           className="button"
           disabled={!store.mayRun || !isStarted}
-          onClick={() => void store.send({ RestartKernel: { kernel_session: id } })}
+          onClick={() => void store.runs.restart([id])}
         >
           Restart
         </button>
@@ -155,7 +155,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
         <button
           className="button danger"
           disabled={!store.mayRun || session.phase === "ending"}
-          onClick={() => void store.send({ ShutDownKernel: { kernel_session: id } })}
+          onClick={() => void store.runs.shutDown(id)}
         >
           Shut down
         </button>
