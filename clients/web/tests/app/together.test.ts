@@ -144,3 +144,24 @@ test.each([
   expect(server.source("a")).toBe("one\ntwo one two three");
   expect(toasts).toEqual([]);
 });
+
+test("text merged in several cells is told in one notice that names them", async () => {
+  const { server, person, notebook, toasts } = setup(true);
+  const send = vi.fn();
+  Object.assign(notebook, { send });
+  const theirs = { kind: "assistant", for_user: "bo", conversation: "c" };
+  for (const cell_id of ["b", "a"]) {
+    person.type(cell_id, " mine");
+    const event = server.append("bo", `edit ${cell_id}`, "CellSourceEdited", {
+      cell_id,
+      change: [server.source(cell_id).length || 0, [0, "x"]].filter((part) => part !== 0),
+    });
+    Object.assign(event, { actor: theirs });
+    server.broadcast([event]);
+    person.net.deliver("down");
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect(toasts.map(({ text }) => text)).toEqual(["Your text in cells 1 and 2 was merged with the assistant’s"]);
+  toasts[0]?.second?.run();
+  expect(send.mock.calls).toEqual([[{ Undo: { correlation_id: "edit b" } }], [{ Undo: { correlation_id: "edit a" } }]]);
+});

@@ -189,14 +189,28 @@ export class Together {
     const isQuiet = Date.now() - (this.#told.get(key) ?? 0) < QUIET_MS;
     this.#told.set(key, Date.now());
     if (isQuiet) return;
-    const notebook = this.#notebook;
     const who = event.actor.kind === "assistant" ? "the assistant’s" : `${await this.name(event.actor)}’s`;
-    notebook.toast({
-      text: `Your text was merged with ${who}`,
+    const notebook = this.#notebook;
+    const isMore = this.#merges.who === who && notebook.toasts.some(({ id }) => id === this.#merges.toast);
+    const of = [...(isMore ? this.#merges.of : []), { cell_id, correlation_id: event.correlation_id }];
+    const cells = [...new Set(of.map((each) => each.cell_id))];
+    const numbers = cells.map((id) => notebook.replica.document.order.indexOf(id) + 1).sort((a, b) => a - b);
+    const places = numbers.length === 1 ? `cell ${numbers[0]}` : `cells ${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
+    const undo = () => {
+      for (const id of new Set(of.map(({ correlation_id }) => correlation_id)))
+        void notebook.send({ Undo: { correlation_id: id } });
+    };
+    const told = {
+      text: `Your text in ${places} was merged with ${who}`,
       action: { label: "Show", run: () => notebook.select(cell_id) },
-      second: { label: "Undo theirs", run: () => void notebook.send({ Undo: { correlation_id: event.correlation_id } }) },
-    });
+      second: { label: "Undo theirs", run: undo },
+    };
+    if (isMore) notebook.retoast(this.#merges.toast, told);
+    this.#merges = { who, of, toast: isMore ? this.#merges.toast : notebook.toast(told) };
   }
+
+  /** The notice of merged texts, for any number of cells. */
+  #merges: { who: string; toast: string; of: { cell_id: string; correlation_id: string }[] } = { who: "", toast: "", of: [] };
 
   /** Collects what the person goes on typing when the role is lowered; offers to insert it when the role is given back. */
   #rightsMoved(): void {
