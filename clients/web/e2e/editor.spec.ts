@@ -44,6 +44,30 @@ test("find and replace go through all cells, and one undo takes it all back", as
   await expect(page.locator(".cell .source").nth(1)).toHaveText(/print\(total\)\s*total \+= 1/);
 });
 
+test("Enter in “Replace with” replaces the match and goes to the next, also where the new text matches again", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  await notebook(page, "a = 1", "b = a", "c = a");
+  await page.keyboard.press("Control+f");
+  const find = page.getByRole("search", { name: "Find in the notebook" });
+  await expect(find.getByLabel("Find", { exact: true })).toBeFocused();
+  await page.keyboard.type("a");
+  await find.getByRole("button", { name: "Whole words" }).click();
+  await expect(find.getByRole("status")).toHaveText(/of 3/);
+  await find.getByRole("button", { name: "Replace", exact: true }).click();
+  await find.getByLabel("Replace with").click();
+  await page.keyboard.type("a + a");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  const sources = page.locator(".cell .source");
+  await expect(sources.nth(0)).toHaveText("a + a = 1");
+  await expect(sources.nth(1)).toHaveText("b = a + a");
+  await expect(sources.nth(2)).toHaveText("c = a + a");
+});
+
 test("the editor's settings are kept: line numbers, indent, Vim keys", async ({ browser, server }) => {
   const page = await person(browser, server);
   await notebook(page, "one\ntwo");

@@ -45,6 +45,9 @@ export default function Find({ store, opening, close }: Props) {
   const [isReplacing, setReplacing] = useState(false);
   const [index, setIndex] = useState(0);
   const field = useRef<HTMLInputElement>(null);
+  /** Place after the match replaced last, until the matches are found anew. */
+  const after = useRef<{ cell: string; at: number }>(undefined);
+  const replacements = useRef(Promise.resolve());
   const changes = useChanges(store);
   const pattern = useMemo(() => (query.text === "" ? undefined : patternOf(query)), [query]);
   const matches = useMemo(() => (pattern instanceof RegExp ? matchesIn(sourcesOf(store), pattern) : []), [store, pattern, changes]);
@@ -59,6 +62,11 @@ export default function Find({ store, opening, close }: Props) {
     store.focus.take(field.current);
     field.current?.select();
   }, [store, opening]);
+  useEffect(() => {
+    const { cell, at } = after.current ?? {};
+    after.current = undefined;
+    if (at !== undefined) setIndex(matchFrom(matches, store.document.order, cell, at));
+  }, [store, matches]);
   useShown(store, matches, current);
 
   const step = (by: 1 | -1) => matches.length > 0 && setIndex((at + by + matches.length) % matches.length);
@@ -67,6 +75,22 @@ export default function Find({ store, opening, close }: Props) {
     await replaceAll(store, wanted, pattern, by, query.isRegex);
     if (wanted.length > 1)
       store.toast({ text: `Replaced ${wanted.length.toLocaleString()} in ${new Set(wanted.map(({ cell }) => cell)).size} cells` });
+  };
+  /** Replaces the current match and goes to the next; keys pressed meanwhile replace the following ones. */
+  const replaceOne = () => {
+    if (!(pattern instanceof RegExp)) return;
+    const next = async () => {
+      const sources = new Map(sourcesOf(store));
+      const found = matchesIn(sources, pattern);
+      const place = after.current;
+      const match = place ? found[matchFrom(found, store.document.order, place.cell, place.at)] : current;
+      if (!match) return;
+      const change = replacing(sources.get(match.cell) ?? "", [match], pattern, by, query.isRegex);
+      if (change.empty) return;
+      after.current = { cell: match.cell, at: change.mapPos(match.to, 1) };
+      await replaceAll(store, [match], pattern, by, query.isRegex);
+    };
+    replacements.current = replacements.current.then(next, next);
   };
   const leave = () => {
     const isText = current && store.document.cells.get(current.cell)?.cell_type === "markdown";
@@ -119,8 +143,14 @@ export default function Find({ store, opening, close }: Props) {
               placeholder="Replace with"
               value={by}
               onChange={(event) => setBy(event.target.value)}
+              onKeyDown={(event) => {
+                if (event.key !== "Enter" || event.shiftKey || event.altKey || event.nativeEvent.isComposing) return;
+                event.preventDefault();
+                event.stopPropagation();
+                replaceOne();
+              }}
             />
-            <Toggle label="Replace this match" onClick={() => current && void replace([current])}>
+            <Toggle label="Replace this match" onClick={replaceOne}>
               <Replace size={15} />
             </Toggle>
             <Toggle label="Replace all" onClick={() => void replace(matches)}>
