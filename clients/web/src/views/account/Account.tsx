@@ -7,10 +7,11 @@ import { type OidcOption, goToProvider, provider } from "../../app/session/oidc.
 import { type Session, isNotProved } from "../../app/session/session.ts";
 import { date } from "../../app/words/words.ts";
 import type { Identity } from "../../protocol/rest.ts";
+import { Problem } from "../../transport/rest.ts";
 import { AskAgain } from "./AskAgain.tsx";
 import { CopyField } from "../../ui/CopyField.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
-import { CredentialField, CredentialForm, NewPassword } from "./CredentialForm.tsx";
+import { CredentialField, CredentialForm, FieldError, NewPassword } from "./CredentialForm.tsx";
 
 const TOKEN_MS = 30 * 86_400_000;
 
@@ -87,7 +88,10 @@ function OwnPassword({ session }: { session: Session }) {
     if (text("password") !== text("again")) throw new Error("The two passwords differ.");
     if (!session.me.user?.login) throw new Error("Choose a login first, above.");
     await proven(async () => {
-      await session.changePassword(hasOne ? text("current") : undefined, text("password"));
+      await session.changePassword(hasOne ? text("current") : undefined, text("password")).catch((failure: unknown) => {
+        const isCurrent = failure instanceof Problem && failure.code === "wrong_password";
+        throw isCurrent ? new FieldError("current", "The current password is wrong.") : failure;
+      });
       setHasOne(true);
       setIsSaved(true);
       setIsOpen(false);

@@ -14,6 +14,16 @@ interface Props {
   prove: (form: FormData) => Promise<void>;
 }
 
+/** An error of one field, which gets the focus. */
+export class FieldError extends Error {
+  constructor(
+    readonly field: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 export function CredentialForm({ children, className = "", reason, button, busy, second, prove }: Props) {
   const [error, setError] = useState(reason);
   const [isBusy, setIsBusy] = useState(false);
@@ -23,7 +33,12 @@ export function CredentialForm({ children, className = "", reason, button, busy,
     event.stopPropagation();
     setIsBusy(true);
     setError(undefined);
-    await prove(new FormData(event.currentTarget)).catch((failure: Error) => setError(failure.message));
+    const form = event.currentTarget;
+    await prove(new FormData(form)).catch((failure: Error) => {
+      setError(failure.message);
+      const field = failure instanceof FieldError ? form.elements.namedItem(failure.field) : undefined;
+      if (field instanceof HTMLInputElement) (field.focus(), field.select());
+    });
     setIsBusy(false);
   };
   return (

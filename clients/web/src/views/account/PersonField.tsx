@@ -14,17 +14,25 @@ interface Props {
   text: string;
   /** `id`: the person chosen from the list, if any. */
   choose: (text: string, id: string | undefined) => void;
+  /** The text names a person chosen from the list. */
+  isChosen: boolean;
 }
 
-export function PersonField({ rest, known, text, choose }: Props) {
+export function PersonField({ rest, known, text, choose, isChosen }: Props) {
   const [found, setFound] = useState<Found[]>([]);
+  /** Text for which the server knows nobody. */
+  const [unknown, setUnknown] = useState<string>();
   const asked = text.trim();
   useEffect(() => {
     if (asked === "") return setFound([]);
     let isWanted = true;
     const ask = () =>
       rest.get<Found[]>(`/api/people/matching?text=${encodeURIComponent(asked)}`).then(
-        (people) => isWanted && setFound(people.filter(({ id }) => !known.has(id))),
+        (people) => {
+          if (!isWanted) return;
+          setFound(people.filter(({ id }) => !known.has(id)));
+          setUnknown(people.length === 0 ? asked : undefined);
+        },
         // Without suggestions the user types the full login.
         () => isWanted && setFound([]),
       );
@@ -50,6 +58,14 @@ export function PersonField({ rest, known, text, choose }: Props) {
         autoComplete="off"
         spellCheck={false}
       />
+      <p className="quiet small nobody" role="status">
+        {unknown === asked && asked !== "" && !isChosen && (
+          <>
+            No account with this login or name. An administrator creates an invitation with <code>notarium user new</code>; a link
+            below needs no account.
+          </>
+        )}
+      </p>
       <Autocomplete.Portal hidden={found.length === 0}>
         <Autocomplete.Positioner sideOffset={4} align="start" className="above">
           <Autocomplete.Popup className="menu people-found">

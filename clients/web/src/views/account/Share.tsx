@@ -103,7 +103,13 @@ function AddPerson({ store, attempt }: PartProps) {
   };
   return (
     <form className="row" onSubmit={add}>
-      <PersonField rest={store.session.rest} known={known} text={person.text} choose={(text, id) => setPerson({ text, id })} />
+      <PersonField
+        rest={store.session.rest}
+        known={known}
+        text={person.text}
+        isChosen={person.id !== undefined}
+        choose={(text, id) => setPerson({ text, id })}
+      />
       <RoleSelect label="Role" role={role} choose={setRole} />
       <button className="button primary">
         <UserPlus size={15} aria-hidden /> Add
