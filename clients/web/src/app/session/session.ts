@@ -6,6 +6,7 @@ import { type NewKey, type SignedIn, forgetKey, makeKey, proveKey } from "./brow
 import { learn, serverNow } from "./clock.ts";
 import type { Afresh, OidcOption, Return } from "./oidc.ts";
 import { routeOf } from "./route.ts";
+import { keepLogin } from "./signInWay.ts";
 import { Connection, type ConnectionState } from "../../transport/connection.ts";
 import { Problem, Rest } from "../../transport/rest.ts";
 
@@ -167,6 +168,7 @@ export class Session {
   }
 
   async signOut(): Promise<void> {
+    if (this.me.user?.has_password) keepLogin(true);
     this.connection.stop();
     sessionStorage.removeItem(KEY);
     await forgetKey(this.me.token_id);

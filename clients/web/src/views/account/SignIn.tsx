@@ -3,6 +3,7 @@ import { ExternalLink, LogIn } from "lucide-react";
 import { useEffect, useState } from "react";
 import { type OidcOption, provider, signInWith } from "../../app/session/oidc.ts";
 import { Invitation, type Session, exchange, isLinkEnded, isShareEnded, resumeKept, signIn } from "../../app/session/session.ts";
+import { hasLogin, keepLogin } from "../../app/session/signInWay.ts";
 import icon from "../../ui/icon.svg";
 import { CredentialField, CredentialForm, NewPassword } from "./CredentialForm.tsx";
 
@@ -15,7 +16,7 @@ interface Props {
 }
 
 export default function SignIn({ error, signedIn, isInside = false }: Props) {
-  const [withToken, setWithToken] = useState(true);
+  const [withToken, setWithToken] = useState(() => !hasLogin());
   const [option, setOption] = useState<OidcOption>();
   useEffect(() => {
     // If the request fails (older server, offline), no provider is offered.
@@ -24,7 +25,8 @@ export default function SignIn({ error, signedIn, isInside = false }: Props) {
   const prove = async (form: FormData) => {
     const text = (name: string) => String(form.get(name) ?? "");
     const answer = withToken ? signIn(text("token").trim()) : exchange({ login: text("login").trim(), password: text("password") });
-    await answer.then(signedIn, (failure: unknown) => {
+    const enter = (session: Session) => (keepLogin(!withToken), signedIn(session));
+    await answer.then(enter, (failure: unknown) => {
       if (!(failure instanceof Invitation)) throw failure;
       setInvitation(failure);
     });
@@ -70,7 +72,9 @@ function Redeem({ invitation, signedIn }: { invitation: Invitation; signedIn: (s
     const text = (field: string) => String(form.get(field) ?? "");
     if (text("password") !== text("again")) throw new Error("The two passwords differ.");
     const own = needs_login ? { login: text("login").trim(), name: text("name").trim() } : {};
-    signedIn(await invitation.redeem({ password: text("password"), ...own }));
+    const session = await invitation.redeem({ password: text("password"), ...own });
+    keepLogin(true);
+    signedIn(session);
   };
   const leave = (
     <button type="button" className="button bare" onClick={() => location.reload()}>
