@@ -58,6 +58,9 @@ test("by keys alone: insert, change the type, move, delete, undo", async ({ brow
   await expect(page.locator(".rendered h1")).toHaveText("Title");
   await page.keyboard.press("Alt+ArrowUp");
   await expect(page.locator(".cell").first()).toHaveClass(/markdown/);
+  // Each cell is named by its present number.
+  await expect(page.locator(".cell").nth(0)).toHaveAttribute("aria-label", "Text cell 1");
+  await expect(page.locator(".cell").nth(1)).toHaveAttribute("aria-label", "Code cell 2");
   await page.keyboard.press("d");
   await page.keyboard.press("d");
   await expect(page.locator(".cell")).toHaveCount(1);

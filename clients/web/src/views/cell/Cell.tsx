@@ -50,6 +50,15 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
     if (!wasPointed) node.scrollIntoView({ block: "nearest" });
   }, [isCurrent, isEditing]);
 
+  // Cells above that come or go change the number, but render this cell no more than that.
+  useEffect(() => {
+    const name = () => {
+      const label = labelOf(store, id);
+      if (label) root.current?.setAttribute("aria-label", label);
+    };
+    return store.listen("order", name);
+  }, [store, id]);
+
   if (!cell) return null;
   const run = store.document.latestExecution(id);
   const peers = [...store.replica.presence.peers.values()].filter(({ state }) => state?.cell_id === id);
@@ -75,7 +84,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
       role="group"
       data-cell={id}
       tabIndex={isCurrent || (store.current === undefined && number === 1) ? 0 : -1}
-      aria-label={`${KINDS[cell.cell_type] ?? cell.cell_type} cell ${number}${run ? `: ${statusWords(run)}` : ""}`}
+      aria-label={labelOf(store, id)}
       onFocus={(event) => event.target === root.current && !isCurrent && store.select(id)}
       onMouseDown={(event) => {
         isPointed.current = !isCurrent;
@@ -148,6 +157,15 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
     </div>
   );
 });
+
+/** Example: “Code cell 2: Done”. */
+function labelOf({ document }: NotebookStore, id: string): string | undefined {
+  const cell = document.cells.get(id);
+  const run = document.latestExecution(id);
+  if (!cell) return undefined;
+  const number = document.order.indexOf(id) + 1;
+  return `${KINDS[cell.cell_type] ?? cell.cell_type} cell ${number}${run ? `: ${statusWords(run)}` : ""}`;
+}
 
 /** Avatars of peers and assistants in this cell. */
 function Here({ store, id, peers }: { store: NotebookStore; id: string; peers: PeerState[] }) {
