@@ -169,6 +169,10 @@ test("an assistant's call says whose tool it would be: the notebook's kernel, or
   await ask(page, "sink it");
   const card = page.locator(".confirmation");
   await expect(card).toContainText("this notebook’s kernel, python3 · requested", { timeout: 30_000 });
+  // The arguments stand in the head, without a click.
+  await expect(card.locator(".arguments")).toHaveText("deep2");
+  await expect(card.locator(".arguments")).toBeInViewport();
+  await expect(card).not.toContainText("version");
   await card.getByRole("button", { name: "Allow", exact: true }).click();
   await expect(page.locator(".transcript")).toContainText("It lies on the ground.", { timeout: 60_000 });
   await expect(page.locator(".call").filter({ hasText: "Sink" })).toContainText("this notebook’s kernel");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { diffOf } from "../../src/app/cells/diff.ts";
 import { Review } from "../../src/app/state/review.ts";
 import { endOf, joined, repeatsOf, resultsOf, saidOf, stateOf, withoutIds } from "../../src/app/words/talk.ts";
-import { reviewWords } from "../../src/app/words/toolWords.ts";
+import { effectWords, reviewWords } from "../../src/app/words/toolWords.ts";
 import type { Cell, EventMessage, MessagePosted } from "../../src/protocol/messages.ts";
 
 const assistant = { kind: "assistant", for_user: "ann", conversation: "c1" };
@@ -17,6 +17,12 @@ function working(): Review {
   review.hear(event("ToolCallRequested", { call_id: "call1", turn_id: "t1" }), undefined);
   return review;
 }
+
+test("the version of a registered function is not told to people", () => {
+  const what = 'calls cancel_order, version "3f9a". Its author says: Cancels. Risk, by its author: Cannot be undone.';
+  expect(effectWords(what, [])).toBe("Calls cancel_order. Its author says: Cancels. Risk, by its author: Cannot be undone.");
+  expect(effectWords("undoes what the assistant did before", [])).toBe("Undoes what the assistant did before.");
+});
 
 test("what a turn changes is marked by kind, with the text before it", () => {
   const review = working();

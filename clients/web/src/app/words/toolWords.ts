@@ -87,6 +87,11 @@ export function reasonWords(reason: string, order: readonly string[]): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
 }
 
+/** An effect in the server's words, without the version of a registered function. */
+export function effectWords(what: string, order: readonly string[]): string {
+  return reasonWords(what.replace(/^(calls \S+), version "[^"]*"/, "$1"), order);
+}
+
 /** Example: `sink_deep` becomes “Sink deep”. */
 export function sentence(name: string): string {
   const words = plain(name);

@@ -4,7 +4,7 @@ import { Suspense, useState } from "react";
 import { serverNow } from "../../app/session/clock.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { changeWords } from "../../app/words/sentences.ts";
-import { type CallArguments, allowWords, callWords, reasonWords, riskWords } from "../../app/words/toolWords.ts";
+import { type CallArguments, allowWords, callWords, effectWords, reasonWords, riskWords } from "../../app/words/toolWords.ts";
 import { ago, date, wordOf } from "../../app/words/words.ts";
 import type { CellType, ToolCall } from "../../protocol/messages.ts";
 import type { Effect } from "../../protocol/rest.ts";
@@ -45,6 +45,8 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
   const confirm = confirming(id, call);
   const { order } = store.document;
   const words = callWords(call.function, call.arguments as CallArguments, order);
+  // The name of a function of the notebook alone does not tell what the call is about.
+  const isRegistered = store.document.functions.has(call.function);
   const { confirmation, may_decide } = full ?? {};
   const conversation = call.requested_by.kind === "assistant" ? call.requested_by.conversation : undefined;
   const grant = async () => {
@@ -68,6 +70,7 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
         )}
       </p>
       <h3>{words}</h3>
+      {isRegistered && <Arguments value={call.arguments} />}
       <p className="risk">
         {confirmation?.risk ?? riskWords(call.risk)}
         {call.reasons?.map((each) => (
@@ -82,7 +85,7 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
       <details>
         <summary className="small quiet">Details</summary>
         <p className="small mono">{call.function}</p>
-        <Arguments value={call.arguments} />
+        {!isRegistered && <Arguments value={call.arguments} />}
       </details>
       {error && <p className="error">{error}</p>}
       {may_decide === false && <p className="quiet">Someone else has to allow this.</p>}
@@ -139,7 +142,7 @@ function EffectView({ effect, store, call }: { effect: Effect; store: NotebookSt
     case "writes":
       return <Shown title={`${effect.replaces ? "Replaces" : "Writes"} ${effect.path}`} text={effect.content} />;
     case "does":
-      return <p className="small">{reasonWords(effect.what, store.document.order)}</p>;
+      return <p className="small">{effectWords(effect.what, store.document.order)}</p>;
     default:
       return <Arguments value={effect} />;
   }
