@@ -133,8 +133,17 @@ test("history tells a redo as what it did, not as an undo of its undo", () => {
     event("CellRestored", { cell_id: "a" }, { correlation_id: "redo", undoes: "undo" }),
     event("CellDeleted", { cell_id: "a" }, { correlation_id: "again", undoes: "redo" }),
   ];
-  const words = ["undid: inserted a cell", "redid: restored a cell", "undid: inserted a cell", "inserted a cell"];
+  const words = ["undid: inserted a cell", "redid: inserted a cell", "undid: inserted a cell", "inserted a cell"];
   expect(steps(all).map((step) => step.words.join(", "))).toEqual(words);
+});
+
+test("a restoration that is done again is still called one", () => {
+  const all = [
+    event("CellRestored", { cell_id: "a" }, { correlation_id: "x" }),
+    event("CellDeleted", { cell_id: "a" }, { correlation_id: "undo", undoes: "x" }),
+    event("CellRestored", { cell_id: "a" }, { correlation_id: "redo", undoes: "undo" }),
+  ];
+  expect(steps(all)[0]?.words).toEqual(["redid: restored a cell"]);
 });
 
 test("the words of an undo and a redo are those of what they take back and do again", () => {

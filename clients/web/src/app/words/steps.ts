@@ -102,13 +102,17 @@ export function steps(events: readonly EventMessage[], nameOf?: NameOf): Step[] 
     }
   }
   // Correlations of undos: what undoes one of these is a redo, and what undoes a redo is an undo again.
-  const undos = new Set<string>();
+  const undos = new Map<string, string>();
+  const restored = new Set<string>();
   const told = all.map(({ step, events }) => {
+    const undone = events.find(({ undoes }) => undoes)?.undoes;
     const isRedo = events.some(({ undoes }) => undoes && undos.has(undoes));
-    if (!isRedo && events.some(({ undoes }) => undoes)) undos.add(step.correlation);
+    if (!isRedo && undone) undos.set(step.correlation, undone);
+    for (const event of events) if (event.type === "CellRestored") restored.add(`${step.correlation} ${cellOf(event)[0]}`);
+    const isRestored = (event: EventMessage) => restored.has(`${undos.get(event.undoes ?? "")} ${cellOf(event)[0]}`);
     return {
       ...step,
-      words: wordsOf(events, nameOf, isRedo),
+      words: wordsOf(events, nameOf, isRedo, isRestored),
       cells: [...new Set(events.flatMap(cellOf))],
       kinds: new Set(events.flatMap(({ type }) => kindOf(type) ?? [])),
     };
@@ -127,8 +131,10 @@ function typeOf({ type, payload }: EventMessage): string {
   return isTakenOver ? "TakenOver" : type;
 }
 
-/** Type whose words tell a step: of an undo what it took back. */
-function toldOf(event: EventMessage, isRedo: boolean): string {
+/** Type whose words tell a step: of an undo what it took back, of a redo what it did again. */
+function toldOf(event: EventMessage, isRedo: boolean, isRestored: (event: EventMessage) => boolean): string {
+  // An insertion that is done again restores its cell.
+  if (isRedo && event.undoes && event.type === "CellRestored" && !isRestored(event)) return "CellInserted";
   return (event.undoes && !isRedo ? wordOf<string>(UNDONE, event.type) : undefined) ?? typeOf(event);
 }
 
@@ -141,12 +147,17 @@ function runOf(payload: unknown): string[] {
 }
 
 /** Examples: “inserted a cell”, “deleted 3 cells”, “undid: edited a cell”, “redid: …” with `isRedo`. */
-export function wordsOf(events: readonly EventMessage[], nameOf?: NameOf, isRedo = false): string[] {
+export function wordsOf(
+  events: readonly EventMessage[],
+  nameOf?: NameOf,
+  isRedo = false,
+  isRestored: (event: EventMessage) => boolean = () => false,
+): string[] {
   const cells = new Map<string, Set<string>>();
   // Outputs of an imported file are recorded as runs that were never requested here.
   const imported = new Set(events.filter(isImport).flatMap(({ payload }) => runOf(payload)));
   for (const event of events) {
-    const type = toldOf(event, isRedo);
+    const type = toldOf(event, isRedo, isRestored);
     if (wordOf(WORDS, type) === undefined || runOf(event.payload).some((run) => imported.has(run))) continue;
     cells.set(type, (cells.get(type) ?? new Set()).add(cellOf(event)[0] ?? event.id));
   }
