@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { headerChange, headerLine, isVariable, readHeader } from "../../src/app/cells/sqlHeader.ts";
+import { headerChange, headerLine, isVariable, readHeader, seenLine } from "../../src/app/cells/sqlHeader.ts";
 
 const said = (source: string) => {
   const { connection, writes, variable } = readHeader(source);
@@ -43,4 +43,13 @@ test("what is written reads the same", () => {
 test("a variable is a name of Python's", () => {
   expect(["orders", "_x1", "größe"].every(isVariable)).toBe(true);
   expect(["1x", "a b", "a-b", "class", ""].some(isVariable)).toBe(false);
+});
+
+test("lines are counted without the header that is shown as fields", () => {
+  expect(seenLine("-- @warehouse > t\nSELEC 1", 2)).toBe(1);
+  expect(seenLine("-- > t\nSELECT 1,\n  x", 3)).toBe(2);
+  expect(seenLine("-- > t\nSELECT 1", 1)).toBe(1);
+  expect(seenLine("SELECT 1,\n  x", 2)).toBe(2);
+  // Behind empty lines the header is shown as a line.
+  expect(seenLine("\n-- > t\nSELEC 1", 3)).toBe(3);
 });

@@ -32,6 +32,13 @@ export function readHeader(source: string): FoundHeader {
   };
 }
 
+/** Line of a source as a person counts who sees the header as fields, not as a line. */
+export function seenLine(source: string, line: number): number {
+  const { from, to } = readHeader(source);
+  const isLine = from === 0 && to > 0 && source[to] === "\n";
+  return isLine && line > 1 ? line - 1 : line;
+}
+
 /** The header line without its line break; empty if all values are defaults. */
 export function headerLine({ connection, writes, variable }: SqlHeader): string {
   if (connection === undefined && !writes && variable === undefined) return "";

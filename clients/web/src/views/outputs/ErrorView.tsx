@@ -1,6 +1,7 @@
 // An error output: name and value, a link to the line, and the collapsed traceback.
 import { Bot } from "lucide-react";
 import { useMemo } from "react";
+import { seenLine } from "../../app/cells/sqlHeader.ts";
 import { ask, mayAsk } from "../../app/state/asking.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
@@ -24,14 +25,16 @@ export function ErrorView({ store, run, name, value, traceback }: Props) {
   const frames = useMemo(() => framesOf(traceback), [traceback]);
   const place = placeOf(frames);
   const line = sqlLine(value);
+  const seen = line === undefined ? undefined : seenIn(run, line);
+  const words = withoutEscapes(value).replace(/^line \d+: /, (whole) => (seen === undefined ? whole : `line ${seen}: `));
   // The user interrupted the run: nothing to fix.
   const isStopped = run?.status === "cancelled" && name === "KeyboardInterrupt";
   return (
     <div className={isStopped ? "failure stopped" : "failure"}>
       <p className="message">
         <strong>{name}</strong>
-        {value && `: ${withoutEscapes(value)}`} {place && <Line store={store} run={run} frame={place} />}
-        {line !== undefined && <SqlLine store={store} run={run} line={line} />}
+        {words && `: ${words}`} {place && <Line store={store} run={run} frame={place} />}
+        {line !== undefined && <SqlLine store={store} run={run} line={line} seen={seen ?? line} />}
       </p>
       {!isStopped && <Fix store={store} run={run} words={`${name}: ${withoutEscapes(value)}`} />}
       {traceback.trim() !== "" && (
@@ -115,14 +118,27 @@ function Line({ store, run, frame }: { store: NotebookStore; run: Execution | un
   );
 }
 
+/** Line of the text that ran, without a header that is shown as fields. */
+function seenIn(run: Execution | undefined, line: number): number {
+  return run?.subject.kind === "cell" ? seenLine(run.subject.source, line) : line;
+}
+
+interface SqlLineProps {
+  store: NotebookStore;
+  run: Execution | undefined;
+  line: number;
+  /** The line as the person counts. */
+  seen: number;
+}
+
 /** An SQL error has no frames, so the cell comes from the run. */
-function SqlLine({ store, run, line }: { store: NotebookStore; run: Execution | undefined; line: number }) {
+function SqlLine({ store, run, line, seen }: SqlLineProps) {
   const { subject } = run ?? {};
   const cell = subject?.kind === "cell" ? store.document.cells.get(subject.cell_id) : undefined;
   if (subject?.kind !== "cell" || cell?.cell_type !== "sql") return null;
   return (
     <button className="link small" onClick={() => store.goTo(subject.cell_id, { line })}>
-      Go to line {line}
+      Go to line {seen}
     </button>
   );
 }
