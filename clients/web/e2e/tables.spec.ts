@@ -71,6 +71,7 @@ test("a DataFrame of 5,000 rows: its shape, all rows, sort and filter over all o
 
   await page.getByRole("button", { name: "Copy as CSV" }).click();
   await expect(foot).toContainText("Copied 5,000 rows");
+  await expect(foot).not.toContainText("Copied", { timeout: 20_000 });
   const lines = (await page.evaluate(() => navigator.clipboard.readText())).trim().split("\n");
   expect([lines.length, lines[0], lines[1]?.split(",")[1], lines.at(-1)?.split(",")[1]]).toEqual([5001, ",n,word", "4999", "0"]);
   expect(await versionOf(server, page), "a question was recorded").toBe(before);

@@ -59,6 +59,12 @@ export function hiding(arrangement: Arrangement, column: number, isHidden: boole
   return { ...arrangement, hidden };
 }
 
+/** Example: “150” of a filter as a person reads it: 150 in a column of numbers, “150” in others. */
+export function filterValue(table: Table, column: number, value: string): string {
+  const isNumber = table.columns[column]?.isNumeric === true && numberOf(value.trim()) !== undefined;
+  return isNumber ? value.trim() : `“${value}”`;
+}
+
 /** Rows that pass all filters. */
 export function passing(rows: Field[][], filters: readonly ColumnFilter[]): Field[][] {
   if (filters.length === 0) return rows;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hiding, moved, nameOf, passing, plainArrangement, renamed, shownColumns } from "../../src/outputs/columns.ts";
+import { filterValue, hiding, moved, nameOf, passing, plainArrangement, renamed, shownColumns } from "../../src/outputs/columns.ts";
 import { type Field, headed } from "../../src/outputs/table.ts";
 
 const row = (...texts: string[]): Field[] => texts.map((text) => ({ text }));
@@ -33,5 +33,15 @@ test("filters: words, numbers as numbers, what is empty, and all of them togethe
   expect(names({ column: 2, operator: "empty", value: "" })).toEqual(["Harbour"]);
   expect(names({ column: 2, operator: "not empty", value: "" }, { column: 0, operator: "=", value: "airport" })).toEqual([
     "Airport",
+  ]);
+});
+
+test("the value of a filter has quotation marks, unless it is a number in a column of numbers", () => {
+  const table = headed(["name", "price"], [], rows);
+  const numbers = { ...table, columns: table.columns.map((column, at) => ({ ...column, isNumeric: at === 1 })) };
+  expect([filterValue(numbers, 0, "150"), filterValue(numbers, 1, " 150 "), filterValue(numbers, 1, "many")]).toEqual([
+    "“150”",
+    "150",
+    "“many”",
   ]);
 });

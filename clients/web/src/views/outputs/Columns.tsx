@@ -7,6 +7,7 @@ import {
   type Arrangement,
   OPERATORS,
   type Operator,
+  filterValue,
   hiding,
   moved,
   nameOf,
@@ -113,7 +114,7 @@ export function Filters({ table, arrangement, arrange, asked, ask }: FiltersProp
       {filters.map(({ column, operator, value }, index) => (
         <span key={index} className="filter-tag">
           {nameOf(table, arrangement, column) || "index"} {operator}
-          {!ALONE.has(operator) && ` “${value}”`}
+          {!ALONE.has(operator) && ` ${filterValue(table, column, value)}`}
           <button
             aria-label={`Remove the filter of “${nameOf(table, arrangement, column) || "index"}”`}
             title="Remove filter"

@@ -173,12 +173,13 @@ export function Sheet({ table, frame, needAll, children }: SheetProps) {
     if (next.filters !== filters) setAt(0);
     arrange(next);
   };
+  const isFiltered = wanted.trim() !== "" || filters.length > 0;
   const isEmpty = rows.shown.length === 0 && !rows.isAsking;
   return (
     <div className={isWrapped ? "sheet wrapped" : "sheet"} aria-busy={rows.isAsking}>
       <Filters {...{ table, arrangement, asked, ask }} arrange={arrangeFromFirst} />
       {asked?.what === "statistics" && (
-        <StatisticsView {...{ table, frame, rows }} column={asked.column} close={() => ask(undefined)} />
+        <StatisticsView {...{ table, frame, rows, isFiltered }} column={asked.column} close={() => ask(undefined)} />
       )}
       <div className="scroller" tabIndex={0} role="region" aria-label={`Table, ${rows.found} rows`}>
         <table>

@@ -11,10 +11,12 @@ interface Props {
   frame: FrameInKernel | undefined;
   rows: Rows;
   column: number;
+  /** The table shows only some of its rows; the statistics are of all. */
+  isFiltered: boolean;
   close: () => void;
 }
 
-export function StatisticsView({ table, frame, rows, column, close }: Props) {
+export function StatisticsView({ table, frame, rows, column, isFiltered, close }: Props) {
   const isWhole = table.total === undefined && (table.columnsLeftOut ?? 0) === 0;
   const isAsked = !isWhole && frame !== undefined && !rows.problem?.isGone;
   const asked = useAsked(isAsked ? frame : undefined, column);
@@ -31,6 +33,9 @@ export function StatisticsView({ table, frame, rows, column, close }: Props) {
         </button>
       </div>
       {typeof statistics === "object" ? <Numbers statistics={statistics} /> : <p className="quiet">{statistics ?? "Loading…"}</p>}
+      {isFiltered && typeof statistics === "object" && (statistics !== here || isWhole) && (
+        <p className="quiet">Of all {rows.total.toLocaleString()} rows.</p>
+      )}
       {statistics === here && !isWhole && (
         <p className="quiet">
           Of the first {table.rows.length.toLocaleString()} of {rows.total.toLocaleString()} rows.

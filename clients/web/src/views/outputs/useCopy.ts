@@ -1,9 +1,12 @@
 // Copies a table as CSV: all filtered rows, also those that only the kernel has. Reports the count.
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { passing } from "../../outputs/columns.ts";
 import type { Look } from "../../outputs/kernelTable.ts";
 import { type Table, csv, filtered, sorted } from "../../outputs/table.ts";
 import { type FrameInKernel, type Rows, wholeCsv } from "./useRows.ts";
+
+/** How long the result of a copy is shown, unless the view changes before. */
+const TOLD_MS = 5_000;
 
 export interface Copy {
   copy: (columns: number[]) => void;
@@ -13,6 +16,13 @@ export interface Copy {
 
 export function useCopy(table: Table, frame: FrameInKernel | undefined, look: Look, rows: Rows): Copy {
   const [copied, tell] = useState("");
+  const [isCopying, setIsCopying] = useState(false);
+  useEffect(() => {
+    if (copied === "" || isCopying) return;
+    const timer = setTimeout(() => tell(""), TOLD_MS);
+    return () => clearTimeout(timer);
+  }, [copied, isCopying]);
+  useEffect(() => tell(""), [look]);
   const isWhole = table.total === undefined && (table.columnsLeftOut ?? 0) === 0;
   const copyHere = (columns: number[], of: number) => {
     const passed = filtered(passing(look.sorting ? sorted(table, look.sorting) : table.rows, look.filters), look.search);
@@ -28,7 +38,9 @@ export function useCopy(table: Table, frame: FrameInKernel | undefined, look: Lo
     }
   };
   const copyAll = async (columns: number[], from: FrameInKernel) => {
-    const got = await wholeCsv(table, from, look, columns, (count) => tell(`Copying… ${count.toLocaleString()} rows`));
+    setIsCopying(true);
+    const moved = (count: number) => tell(`Copying… ${count.toLocaleString()} rows`);
+    const got = await wholeCsv(table, from, look, columns, moved).finally(() => setIsCopying(false));
     if ("problem" in got) await copyHere(columns, rows.total);
     else await put(got.text, words(got.count, got.of));
   };
