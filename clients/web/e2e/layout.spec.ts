@@ -97,10 +97,19 @@ test("a guest's tag shows the role; a state stands beside the output's tools; a 
   await expect(bob.locator(".notices")).toContainText("The kernel crashed (exit code 3)", { timeout: 90_000 });
   expect(await overflow(bob)).toBe(0);
   await expect(bob.getByRole("button", { name: "All commands" })).toBeInViewport({ ratio: 1 });
-  await bob.setViewportSize({ width: 390, height: 844 });
-  expect(await overflow(bob)).toBe(0);
   await bob.context().setOffline(true);
   await expect(bob.locator(".connection")).toContainText("retrying in", { timeout: 30_000 });
+  const [title, role, state] = [
+    await boxOf(bob, ".title input"),
+    await boxOf(bob, ".title > .tag"),
+    await boxOf(bob, ".connection"),
+  ];
+  expect(title.right).toBeLessThanOrEqual(role.x);
+  expect(role.right).toBeLessThanOrEqual(state.x);
+  expect(title.width).toBeGreaterThanOrEqual(100);
+  expect(await overflow(bob)).toBe(0);
+  await bob.setViewportSize({ width: 390, height: 844 });
+  expect(await overflow(bob)).toBe(0);
   await expect(bob.locator(".connection .more")).toBeHidden();
 });
 
