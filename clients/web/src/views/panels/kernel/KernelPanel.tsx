@@ -142,11 +142,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
         >
           Interrupt
         </button>
-        <button
-          className="button"
-          disabled={!store.mayRun || !isStarted}
-          onClick={() => void store.runs.restart([id])}
-        >
+        <button className="button" disabled={!store.mayRun || !isStarted} onClick={() => void store.runs.restart([id])}>
           Restart
         </button>
         <button className="button" disabled={!store.mayRun || !isStarted} onClick={() => void store.runs.restartAndRun([id])}>
