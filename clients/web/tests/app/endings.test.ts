@@ -2,6 +2,7 @@
 import { expect, test, vi } from "vitest";
 import type { Toast } from "../../src/app/state/notebook.ts";
 import { Runs } from "../../src/app/state/runs.ts";
+import { Listeners } from "../../src/transport/listeners.ts";
 
 const run = (requested_by: object, status: string, requested_version: number, kernel_session?: string) => ({
   ...{ requested_by, status, requested_version, kernel_session, subject: { kind: "cell", cell_id: `c${requested_version}` } },
@@ -23,7 +24,15 @@ function setup(...executions: object[]) {
     isMe: ({ kind, id }: { kind: string; id?: string }) => kind === "user" && id === "me",
     nameOfActor: async ({ id, for_user }: { id?: string; for_user?: string }) => ((id ?? for_user) === "ann" ? "Ann" : "Me"),
   };
-  const notebook = { replica: { document }, session, send, toast: (toast: Omit<Toast, "id">) => toasts.push(toast) };
+  const replica = { document, stateChanged: new Listeners() };
+  const notebook = {
+    replica,
+    isLive: true,
+    texts: { settled: async () => undefined },
+    session,
+    send,
+    toast: (toast: Omit<Toast, "id">) => toasts.push(toast),
+  };
   return { runs: new Runs(notebook as never), toasts, send, document };
 }
 

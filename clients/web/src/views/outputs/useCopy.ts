@@ -22,7 +22,7 @@ export function useCopy(table: Table, frame: FrameInKernel | undefined, look: Lo
     const timer = setTimeout(() => tell(""), TOLD_MS);
     return () => clearTimeout(timer);
   }, [copied, isCopying]);
-  useEffect(() => tell(""), [look]);
+  useEffect(() => void tell(""), [look]);
   const isWhole = table.total === undefined && (table.columnsLeftOut ?? 0) === 0;
   const copyHere = (columns: number[], of: number) => {
     const passed = filtered(passing(look.sorting ? sorted(table, look.sorting) : table.rows, look.filters), look.search);
