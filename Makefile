@@ -26,8 +26,8 @@ run: rust ## build, start server + agent with a Python kernel, print one link (g
 	$(MAKE) --no-print-directory web || echo "The notebook page could not be built (it needs Node 20 or newer): starting without it."; \
 	wait
 	@echo "Building (some minutes the first time) …"
-	@mkdir -p work
-	cargo run --profile local --no-default-features --quiet -p notarium -- up --working-dir work
+	@mkdir -p files
+	cargo run --profile local --no-default-features --quiet -p notarium -- up --working-dir files
 
 example: rust web ## a notebook of everything: PostgreSQL, DuckDB, a function that an assistant calls (it plays a script), all reactive
 	@scripts/need-postgresql >/dev/null

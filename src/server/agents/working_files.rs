@@ -9,6 +9,7 @@
 //! A person's request and the agent's are paired by the name of a transfer. The body of one becomes the response body
 //! of the other, so the reader's pace is the sender's back-pressure.
 
+mod pieces;
 #[cfg(test)]
 mod tests;
 
@@ -17,9 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use bytes::Bytes;
-use futures_util::stream::{self, BoxStream};
-use futures_util::{Stream, StreamExt};
+use futures_util::StreamExt;
 use notarium_core::{AgentId, Document, KernelPhase, KernelSessionId, NotebookId, Operation, TokenId, default_session};
 use notarium_wire::{
     FileAnswer, FileEntry, FileRefusal, FileRequest, FolderPage, KernelStatus, MAX_LISTED_FILES, MovedFile,
@@ -28,6 +27,9 @@ use notarium_wire::{
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 use ulid::Ulid;
+
+pub use pieces::FilePieces;
+use pieces::{at_most, whole};
 
 use super::{Agents, Reachable, frame};
 use crate::auth::{Accounts, Authenticated};
@@ -317,49 +319,6 @@ fn too_large(max_bytes: u64) -> Problem {
     refused(FileRefusal::TooLarge, message)
 }
 
-/// Passes on at most this many bytes. Beyond them it tells `exceeds`, and then ends with an error.
-fn at_most(
-    pieces: FilePieces,
-    max_bytes: u64,
-    exceeds: oneshot::Sender<()>,
-) -> impl Stream<Item = Result<Bytes, axum::Error>> + Send + 'static {
-    stream::unfold(Some((pieces, max_bytes, exceeds)), async |state| {
-        let (mut pieces, left, exceeds) = state?;
-        match pieces.next().await? {
-            Ok(bytes) => match left.checked_sub(bytes.len() as u64) {
-                Some(left) => Some((Ok(bytes), Some((pieces, left, exceeds)))),
-                None => {
-                    // The caller may have left.
-                    let _ = exceeds.send(());
-                    Some((Err(axum::Error::new(std::io::Error::other("the file is too large"))), None))
-                }
-            },
-            Err(error) => Some((Err(error), None)),
-        }
-    })
-}
-
-/// Passes on exactly this many bytes, or ends with an error: a truncated file is never taken for a whole one.
-fn whole(pieces: FilePieces, size_bytes: u64) -> impl Stream<Item = Result<Bytes, axum::Error>> + Send + 'static {
-    stream::unfold(Some((pieces, size_bytes)), async |state| {
-        let (mut pieces, left) = state?;
-        let next = pieces.next().await;
-        match next {
-            Some(Ok(bytes)) => match left.checked_sub(bytes.len() as u64) {
-                Some(left) => Some((Ok(bytes), Some((pieces, left)))),
-                None => Some((Err(torn()), None)),
-            },
-            Some(Err(error)) => Some((Err(error), None)),
-            None if left > 0 => Some((Err(torn()), None)),
-            None => None,
-        }
-    })
-}
-
-fn torn() -> axum::Error {
-    axum::Error::new(std::io::Error::other("the runtime agent sent another number of bytes than it said"))
-}
-
 /// Problem of a refusal. An answer of another kind counts as a failure.
 pub fn problem(answer: FileAnswer) -> Problem {
     match answer {
@@ -376,9 +335,6 @@ fn refused(code: FileRefusal, message: impl Into<String>) -> Problem {
 const MAX_PER_AGENT: usize = 32;
 /// Limit of concurrent requests of one token.
 const MAX_PER_TOKEN: usize = 8;
-
-/// Bytes of a file, in pieces.
-pub type FilePieces = BoxStream<'static, Result<Bytes, axum::Error>>;
 
 /// Open requests to runtime agents. Cheap to clone.
 #[derive(Clone, Default)]

@@ -1,5 +1,6 @@
 //! Tests of transfers.
 
+use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 
 use super::*;
