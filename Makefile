@@ -39,7 +39,7 @@ example: rust web ## a notebook of everything: PostgreSQL, DuckDB, a function th
 test: ## every check that CI runs; one that fails does not hide the others
 	@scripts/lanes installed
 	@scripts/lanes compiled
-	@scripts/lanes "lint unit test-python interop" "test-web test-web-all"
+	@scripts/lanes "lint unit test-python interop test-web-3" "test-web test-web-1 test-web-2"
 
 check: ## the quick part of `test`, some minutes: lints, unit tests, order in the sources, 20 seeds, the page's own tests
 	@scripts/lanes "lint" "test-web"
@@ -86,6 +86,11 @@ $(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
 test-web-all: web deps $(PAGE_VENV)/.ready ## the page in a browser, with server, agent and kernel
 	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2
+
+# A browser test mostly waits, so a third of them runs beside the others once the first list is done.
+test-web-1 test-web-2 test-web-3: test-web-%: web deps $(PAGE_VENV)/.ready # a third of the same
+	$(PROGRAM)
+	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2 --shard $*/3 --output $(CURDIR)/target/browser-tests/$*
 
 test-web-smoke: web deps $(PAGE_VENV)/.ready ## two minutes' choice of the same
 	$(PROGRAM)
@@ -214,4 +219,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example test check installed compiled rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-documents image-check soak bench clean
+.PHONY: help run example test check installed compiled rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-documents image-check soak bench clean
