@@ -36,7 +36,7 @@ test("@smoke the selected cell stays in sight while an output above it grows, an
   await expect(page.locator("#cell-grows .outputs")).toContainText("29");
   await expect(page.locator("#cell-here .cm-cursor-primary")).toBeInViewport();
   expect(Math.abs((await topOf(page, "here")) - before)).toBeLessThan(480);
-  // Who has scrolled away from it reads on where they are.
+  // A person who has scrolled away from it reads on where they are.
   await page.keyboard.press("Escape");
   await page.mouse.move(640, 300);
   await page.mouse.wheel(0, 600);

@@ -55,7 +55,7 @@ export const commands: Record<"complete" | "inspect", (view: EditorView) => bool
 
 // Completion
 
-/** An answer that came after the list, for the text from `start` to `pos` of the question. */
+/** An answer that came after the list, with the text and the caret of its question. */
 interface Late {
   asked: string;
   pos: number;

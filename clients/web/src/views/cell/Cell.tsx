@@ -54,7 +54,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
   useEffect(() => {
     const name = () => {
       const label = labelOf(store, id);
-      if (label) root.current?.setAttribute("aria-label", label);
+      if (label && root.current?.ariaLabel !== label) root.current?.setAttribute("aria-label", label);
     };
     return store.listen("order", name);
   }, [store, id]);
@@ -158,12 +158,21 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
   );
 });
 
+const places = new WeakMap<readonly string[], Map<string, number>>();
+
+/** Places of all cells. All labels are made anew after a change of the order: a search for each would be quadratic. */
+function placesIn(order: readonly string[]): Map<string, number> {
+  const known = places.get(order) ?? new Map(order.map((id, index) => [id, index]));
+  places.set(order, known);
+  return known;
+}
+
 /** Example: “Code cell 2: Done”. */
 function labelOf({ document }: NotebookStore, id: string): string | undefined {
   const cell = document.cells.get(id);
   const run = document.latestExecution(id);
   if (!cell) return undefined;
-  const number = document.order.indexOf(id) + 1;
+  const number = (placesIn(document.order).get(id) ?? -1) + 1;
   return `${KINDS[cell.cell_type] ?? cell.cell_type} cell ${number}${run ? `: ${statusWords(run)}` : ""}`;
 }
 

@@ -13,7 +13,7 @@ import { type CellEditor, createEditor, escapeIn } from "../../editor/mount.ts";
 import { showAuthors } from "../../editor/authors.ts";
 import { setPeers } from "../../editor/peers.ts";
 import { setThreads } from "../../editor/threads.ts";
-import type { CellType, PeerState } from "../../protocol/messages.ts";
+import type { Cell, CellType, PeerState } from "../../protocol/messages.ts";
 import { usePython } from "./usePython.ts";
 
 export interface EditorProps {
@@ -164,20 +164,22 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
 
 /** Most cells whose names are suggested without a kernel, the nearest above first. */
 const MAX_CELLS = 200;
-const defined = new Map<string, { source: string; names: string[] }>();
+const defined = new WeakMap<Cell, { source: string; names: string[] }>();
 
 /** Names that the other code cells define, by their syntax. */
 function namesBeside({ document: { order, cells } }: NotebookStore, id: string): string[] {
   const at = order.indexOf(id);
-  const beside = [...order.slice(0, at).reverse(), ...order.slice(at + 1)].filter((each) => cells.get(each)?.cell_type === "code");
-  return [...new Set(beside.slice(0, MAX_CELLS).flatMap((each) => definedIn(each, cells.get(each)?.source ?? "")))];
+  const beside = [...order.slice(0, at).reverse(), ...order.slice(at + 1)].flatMap((each) => cells.get(each) ?? []);
+  const code = beside.filter(({ cell_type }) => cell_type === "code").slice(0, MAX_CELLS);
+  return [...new Set(code.flatMap(definedIn))];
 }
 
-function definedIn(id: string, source: string): string[] {
-  const known = defined.get(id);
+function definedIn(cell: Cell): string[] {
+  const { source } = cell;
+  const known = defined.get(cell);
   if (known?.source === source) return known.names;
   const names = [...namesOf(source).defined];
-  defined.set(id, { source, names });
+  defined.set(cell, { source, names });
   return names;
 }
 
