@@ -79,10 +79,17 @@ export async function loadParts(): Promise<void> {
   }
 }
 
-const QUIET_MS = 2_000;
+/** Deadline of the wait for a quiet moment: a page that streams has none. */
+const QUIET_MS = 5_000;
+/** Idle time of a moment with no frame to paint; between two frames there are at most 16 ms, less than a part may take. */
+const IDLE_MS = 25;
 
-function quiet(): Promise<unknown> {
-  return new Promise((resolve) =>
-    "requestIdleCallback" in globalThis ? requestIdleCallback(resolve, { timeout: QUIET_MS }) : setTimeout(resolve, 50),
-  );
+/** Resolves when the browser has nothing to do, so that no key and no frame waits for a part. */
+async function quiet(): Promise<void> {
+  if (!("requestIdleCallback" in globalThis)) return new Promise((resolve) => setTimeout(resolve, 50));
+  const end = performance.now() + QUIET_MS;
+  for (let left = QUIET_MS; left > 0; left = end - performance.now()) {
+    const idle = await new Promise<IdleDeadline>((resolve) => requestIdleCallback(resolve, { timeout: left }));
+    if (idle.timeRemaining() >= IDLE_MS) return;
+  }
 }

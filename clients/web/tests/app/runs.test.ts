@@ -11,7 +11,9 @@ afterEach(() => void vi.useRealTimers());
 function setup() {
   const person = new Person(new ReferenceServer(), "ann");
   const touched: string[] = [];
+  const told: string[] = [];
   const notebook = {
+    toast: ({ text }: { text: string }) => void told.push(text),
     ...{ replica: person.replica, texts: person.texts },
     get isLive() {
       return person.connection.state.name === "live" && person.replica.state.name === "live";
@@ -21,7 +23,7 @@ function setup() {
   };
   const runs = new Runs(notebook as never);
   person.net.deliverAll();
-  return { person, runs, touched };
+  return { person, runs, touched, told };
 }
 
 /** Commands that left the page on the newest connection. */
@@ -89,4 +91,25 @@ test("a run that may have arrived before the connection was lost is shown, and n
   await vi.advanceTimersByTimeAsync(0);
   person.net.cut();
   expect(runs.waits("a")).toBeUndefined();
+});
+
+test("a kernel is not ended, and no run stopped, by what was asked offline", async () => {
+  const { person, runs, told } = setup();
+  person.replica.document.kernels.set("k", { phase: "started" } as never);
+  person.net.cut();
+  for (const ask of [
+    () => runs.restart(),
+    () => runs.shutDown("k"),
+    () => runs.restartAndRun(),
+    () => runs.interrupt(),
+    () => runs.stopAll(),
+  ])
+    ask();
+  expect(told).toEqual([
+    ...["Restart the kernel", "Shut down the kernel", "Restart the kernel", "Interrupt the kernel", "Stop the runs"].map(
+      (act) => `You’re offline. ${act} when you’re connected again.`,
+    ),
+  ]);
+  await reconnect(person);
+  expect(await sent(person)).toEqual([]);
 });

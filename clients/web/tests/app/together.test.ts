@@ -119,6 +119,26 @@ test.each(["the role", "the refusal"])("letters typed after a lowered role are k
   expect(server.source("a")).toBe("one\ntwo");
 });
 
+test("kept text goes into its cell beside what others wrote meanwhile", async () => {
+  const { server, person, notebook, toasts } = setup(true);
+  const send = vi.fn();
+  Object.assign(notebook, { send, isEditing: false });
+  person.type("a", " mine");
+  person.texts.giveUp("a", "You may not edit.", true);
+  notebook.mayEdit = false;
+  person.replica.changed.tell({ parts: new Set(), cells: new Set() } as never);
+  const bo = new Person(server, "bo");
+  bo.net.deliverAll();
+  bo.replaceText("a", 0, 3, "ONE");
+  bo.net.deliverAll();
+  person.net.deliver("down");
+  notebook.mayEdit = true;
+  person.replica.changed.tell({ parts: new Set(), cells: new Set() } as never);
+  toasts[0]?.action?.run();
+  await vi.waitFor(() => expect(send).toHaveBeenCalled());
+  expect(send).toHaveBeenCalledWith({ ReplaceSource: expect.objectContaining({ source: "ONE\ntwo mine" }) });
+});
+
 test("a lowered role without typed letters shows no text", () => {
   const { person, notebook, toasts } = setup(true);
   const { focus } = notebook;

@@ -1,6 +1,6 @@
 // Differences of two texts: a word diff for display, and a minimal change that keeps concurrent edits elsewhere in the text.
 import { diff, presentableDiff } from "@codemirror/merge";
-import { ChangeSet } from "@codemirror/state";
+import { ChangeSet, Text } from "@codemirror/state";
 
 export interface Segment {
   kind: "same" | "added" | "removed" | "left out";
@@ -49,4 +49,13 @@ export function changesBetween(before: string, after: string): ChangeSet {
     ...{ from: fromA, to: toA, insert: after.slice(fromB, toB) },
   }));
   return ChangeSet.of(parts, before.length);
+}
+
+/** Puts one person's change of a text into the text as others have changed it meanwhile; both changes survive. */
+export function mergedInto(current: string, base: string, mine: string): string {
+  const theirs = changesBetween(base, current);
+  return changesBetween(base, mine)
+    .map(theirs)
+    .apply(Text.of(current.split("\n")))
+    .toString();
 }

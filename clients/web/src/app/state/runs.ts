@@ -111,7 +111,10 @@ export class Runs {
     const { executions } = this.#notebook.replica.document;
     const isTaken = this.takeBack();
     const isOpen = [...executions.values()].some(({ status }) => !isFinished(status));
-    if (isOpen || !isTaken) void this.#notebook.send({ StopAll: {} });
+    if (isOpen || !isTaken) {
+      if (this.#isOffline("Stop the runs")) return;
+      void this.#notebook.send({ StopAll: {} });
+    }
   }
 
   /** Shows a toast with the functions that the new kernel lacks, and the cell to run for them. */
@@ -123,6 +126,7 @@ export class Runs {
   }
 
   interrupt(): void {
+    if (this.#isOffline("Interrupt the kernel")) return;
     for (const kernel_session of this.#started()) void this.#notebook.send({ InterruptKernel: { kernel_session } });
   }
 
@@ -147,8 +151,16 @@ export class Runs {
     await this.start(notebook.replica.document.order);
   }
 
+  /** True if offline, and says so: an act on a kernel is not kept for later, when other runs may be going. */
+  #isOffline(act: string): boolean {
+    if (this.#notebook.isLive) return false;
+    this.#notebook.toast({ text: `You’re offline. ${act} when you’re connected again.` });
+    return true;
+  }
+
   /** Ends the runs of kernels by an act; asks first if other people’s runs are among them. */
   async #end(kernels: string[], act: string, run: () => void): Promise<void> {
+    if (this.#isOffline(`${act} the kernel`)) return;
     const [first, ...more] = this.#runsOfOthers(kernels);
     if (!first) return run();
     const notebook = this.#notebook;

@@ -20,6 +20,8 @@ const QUIET_MS = 30_000;
 interface LostText {
   cellId: string;
   text: string;
+  /** Recorded source of the cell at the loss; undefined if the cell is gone. */
+  base: string | undefined;
   /** Place of the caret, and the letters typed there since. */
   at: number;
   typed: string;
@@ -230,8 +232,9 @@ export class Together {
     if (cellId === undefined || !notebook.isEditing || focus.isAstray) return;
     focus.leave(cellId);
     if (!focus.isAstray) return;
-    const text = notebook.texts.held(cellId) ?? notebook.replica.document.cells.get(cellId)?.source ?? "";
-    const lost: LostText = { cellId, text, at: this.#caretIn(cellId, text), typed: "", isOpen: true };
+    const base = this.#source(cellId);
+    const text = notebook.texts.held(cellId) ?? base ?? "";
+    const lost: LostText = { cellId, text, base, at: this.#caretIn(cellId, text), typed: "", isOpen: true };
     this.#keepLost(lost);
     const loss = focus.losses;
     const end = focus.strayed.add((typed) => {
@@ -249,8 +252,7 @@ export class Together {
 
   /** Lost texts with something that is not saved. */
   get #lostTexts(): LostText[] {
-    const source = (id: string) => this.#notebook.replica.document.cells.get(id)?.source;
-    return this.#lost.texts.filter(({ cellId, text, typed }) => typed !== "" || text !== source(cellId));
+    return this.#lost.texts.filter(({ cellId, text, typed }) => typed !== "" || text !== this.#source(cellId));
   }
 
   /** Forgets the texts of a notice that was dismissed. */
@@ -268,7 +270,7 @@ export class Together {
     const typing = open();
     if (copy && typing) Object.assign(typing, { text: copy.text, at: this.#caretIn(copy.cellId, copy.text) });
     else if (copy && !this.#lost.texts.some(({ cellId, text }) => cellId === copy.cellId && text === copy.text))
-      this.#keepLost({ ...copy, at: copy.text.length, typed: "", isOpen: false });
+      this.#keepLost({ ...copy, base: this.#source(copy.cellId), at: copy.text.length, typed: "", isOpen: false });
     else if (this.#isLostShown) return;
     this.#showLost();
   }
@@ -277,14 +279,14 @@ export class Together {
     const notebook = this.#notebook;
     const { cells } = notebook.replica.document;
     const whole = ({ cellId, text, at, typed }: LostText) => typedOn(text, at, typed, closesBrackets(cells.get(cellId)?.cell_type));
-    const all = this.#lostTexts.map((lost) => ({ cellId: lost.cellId, text: whole(lost) }));
+    const all = this.#lostTexts.map((lost) => ({ cellId: lost.cellId, base: lost.base, text: whole(lost) }));
     const isLowered = this.#isLowered;
     const place = (id: string) => notebook.replica.document.order.indexOf(id) + 1;
     const named = all.map(({ cellId, text }) => (all.length === 1 ? text : `# Cell ${place(cellId) || "deleted"}\n${text}`));
     const what = isLowered ? "You can no longer edit this notebook." : "You can edit this notebook again.";
     const putBack = {
       label: all.length === 1 ? "Insert into cell" : "Insert into cells",
-      run: () => all.forEach(({ cellId, text }) => void this.#insert(cellId, text)),
+      run: () => all.forEach(({ cellId, text, base }) => void this.#insert(cellId, text, base)),
     };
     const toast = {
       text: `${what}${all.length > 0 ? " Your unsaved text:" : ""}`,
@@ -320,23 +322,34 @@ export class Together {
     const isBeingDeleted = notebook.isEditing && notebook.current === cell && reason.includes("deleted");
     if (isBeingDeleted) return void (this.#unsent = { cell, text, at: this.#caretIn(cell, text) });
     const isDeleted = !this.#notebook.replica.document.cells.has(cell) || reason.includes("deleted");
+    const base = this.#source(cell);
     this.#notebook.toast({
       text: `${reason} Your unsaved text:`,
       copy: text,
       isError: true,
       action: isDeleted
         ? { label: "Restore cell with it", run: () => this.restore(cell, { text, caret: this.#caretIn(cell, text) }) }
-        : { label: "Insert into cell", run: () => void this.#insert(cell, text) },
+        : { label: "Insert into cell", run: () => void this.#insert(cell, text, base) },
     });
   }
 
-  /** Puts text into its cell and goes to its end, because the cell may be out of sight. */
-  async #insert(cell: string, text: string): Promise<void> {
+  #source(cell: string): string | undefined {
+    return this.#notebook.replica.document.cells.get(cell)?.source;
+  }
+
+  /**
+   * Puts text into its cell and goes to its end, because the cell may be out of sight. With `base`, the source on which the text
+   * was written, changes of others since then stay.
+   */
+  async #insert(cell: string, text: string, base?: string): Promise<void> {
     const notebook = this.#notebook;
     const wasLive = notebook.isLive;
-    if (!(await this.#putBack(cell, text)) || !wasLive) return;
+    const now = this.#source(cell);
+    const isChanged = now !== undefined && base !== undefined && now !== base;
+    const merged = isChanged ? (await import("../cells/diff.ts")).mergedInto(now, base, text) : text;
+    if (!(await this.#putBack(cell, merged)) || !wasLive) return;
     notebook.focus.act();
-    notebook.goTo(cell, { from: text.length, to: text.length });
+    notebook.goTo(cell, { from: merged.length, to: merged.length });
   }
 
   async #putBack(cell_id: string, source: string): Promise<Done | undefined> {
