@@ -153,11 +153,18 @@ test("an error is handed to the assistant by a click", async ({ browser, server 
   };
   const page = await person(browser, server);
   await page.getByRole("button", { name: "New notebook" }).click();
-  await write(page, "nowhere + 1");
+  await write(page, "import time\nif 'seen' in globals(): time.sleep(60)\nseen = True\nnowhere + 1");
   await page.keyboard.press("Control+Enter");
-  await page.getByRole("button", { name: "Ask the assistant to fix it" }).click({ timeout: 90_000 });
+  const fix = page.getByRole("button", { name: "Ask the assistant to fix it" });
+  await fix.click({ timeout: 90_000 });
   await expect(page.locator(".transcript")).toContainText("The name is not defined.");
   expect(told).toMatch(/Cell 1 \([\w-]+\) failed: NameError: name 'nowhere' is not defined/);
+  // An error that runs again is not handed over.
+  await expect(fix).toBeEnabled();
+  await page.locator(".cell .source").click();
+  await page.keyboard.press("Control+Enter");
+  await expect(fix).toHaveCount(0);
+  await expect(page.locator(".failure")).toContainText("NameError");
   await page.context().close();
 });
 

@@ -35,6 +35,12 @@ test("back in time: look, compare by word, name, restore as one step, and undo t
   await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
   await expect(page.locator(".cell")).toHaveCount(2);
   await expect(page.locator(".cell").first()).toContainText("total = 10 * 2");
+  // The filters stay in sight above the entries.
+  await page.setViewportSize({ width: 1280, height: 360 });
+  const panel = page.locator(".panel.history");
+  await panel.evaluate((all) => all.scrollTo(0, all.scrollHeight));
+  await expect.poll(() => panel.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(100);
+  await expect(panel.getByLabel("Kind", { exact: true })).toBeInViewport({ ratio: 1 });
 });
 
 test("the trash gives cells back; runs and lines name who it was", async ({ browser, server }) => {

@@ -7,6 +7,7 @@ import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { type Frame, framesOf, placeOf, sqlLine } from "../../outputs/traceback.ts";
 import { withoutEscapes } from "../../outputs/terminal.ts";
+import { isFinished } from "../../protocol/apply/executions.ts";
 import type { Execution } from "../../protocol/messages.ts";
 import { Ansi } from "./Text.tsx";
 
@@ -53,10 +54,11 @@ export function ErrorView({ store, run, name, value, traceback }: Props) {
 
 /** Offered for a cell's latest run only: an earlier error may be fixed already. */
 function Fix({ store, run, words }: { store: NotebookStore; run: Execution | undefined; words: string }) {
-  useTopics(store, "assistants");
+  useTopics(store, "assistants", "executions");
   const { document } = store;
   const cell = [...document.latest].find(([, execution]) => document.executions.get(execution) === run)?.[0];
-  if (run === undefined || cell === undefined || !mayAsk(store)) return null;
+  // While the cell runs again, the earlier run's error is shown.
+  if (run === undefined || !isFinished(run.status) || cell === undefined || !mayAsk(store)) return null;
   const place = document.order.indexOf(cell) + 1;
   const text = `Cell ${place} (${cell}) failed: ${words.slice(0, MOST_WORDS)}\nFind out why and fix it.`;
   const isBusy = document.turns.size > 0;
