@@ -159,8 +159,10 @@ export class Runs {
   }
 
   /** Ends the runs of kernels by an act; asks first if other people’s runs are among them. */
-  async #end(kernels: string[], act: string, run: () => void): Promise<void> {
-    if (this.#isOffline(`${act} the kernel`)) return;
+  async #end(kernels: string[], act: string, end: () => void): Promise<void> {
+    const isOffline = () => this.#isOffline(`${act} the kernel`);
+    if (isOffline()) return;
+    const run = () => void (isOffline() || end());
     const [first, ...more] = this.#runsOfOthers(kernels);
     if (!first) return run();
     const notebook = this.#notebook;

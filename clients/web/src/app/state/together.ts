@@ -344,9 +344,11 @@ export class Together {
   async #insert(cell: string, text: string, base?: string): Promise<void> {
     const notebook = this.#notebook;
     const wasLive = notebook.isLive;
+    const isChanged = base !== undefined && this.#source(cell) !== base;
+    const merge = isChanged ? (await import("../cells/diff.ts")).mergedInto : undefined;
+    // Read after the load: the merged text replaces this version.
     const now = this.#source(cell);
-    const isChanged = now !== undefined && base !== undefined && now !== base;
-    const merged = isChanged ? (await import("../cells/diff.ts")).mergedInto(now, base, text) : text;
+    const merged = merge && base !== undefined && now !== undefined ? merge(now, base, text) : text;
     if (!(await this.#putBack(cell, merged)) || !wasLive) return;
     notebook.focus.act();
     notebook.goTo(cell, { from: merged.length, to: merged.length });

@@ -54,7 +54,7 @@ export function ErrorView({ store, run, name, value, traceback }: Props) {
 
 /** Offered for a cell's latest run only: an earlier error may be fixed already. */
 function Fix({ store, run, words }: { store: NotebookStore; run: Execution | undefined; words: string }) {
-  useTopics(store, "assistants", "executions");
+  useTopics(store, "assistants");
   const { document } = store;
   const cell = [...document.latest].find(([, execution]) => document.executions.get(execution) === run)?.[0];
   // While the cell runs again, the earlier run's error is shown.
