@@ -73,23 +73,30 @@ let isLoading = false;
 export async function loadParts(): Promise<void> {
   if (isLoading) return;
   isLoading = true;
+  addEventListener("keydown", () => (lastKey = performance.now()), { capture: true, passive: true });
   for (const load of all) {
     await quiet();
     await load().catch(() => undefined);
   }
 }
 
-/** Deadline of the wait for a quiet moment: a page that streams has none. */
-const QUIET_MS = 5_000;
+/** Deadline of the wait for a quiet moment: a page that streams has none, and a person may type for long. */
+const QUIET_MS = 15_000;
 /** Idle time of a moment with no frame to paint; between two frames there are at most 16 ms, less than a part may take. */
 const IDLE_MS = 25;
+/** Time since the last key that counts as a pause: the next key of a word comes sooner. */
+const PAUSE_MS = 1_000;
 
-/** Resolves when the browser has nothing to do, so that no key and no frame waits for a part. */
+let lastKey = -Infinity;
+
+/** Resolves when the browser has nothing to do and nobody types, so that no key and no frame waits for a part. */
 async function quiet(): Promise<void> {
   if (!("requestIdleCallback" in globalThis)) return new Promise((resolve) => setTimeout(resolve, 50));
   const end = performance.now() + QUIET_MS;
   for (let left = QUIET_MS; left > 0; left = end - performance.now()) {
-    const idle = await new Promise<IdleDeadline>((resolve) => requestIdleCallback(resolve, { timeout: left }));
-    if (idle.timeRemaining() >= IDLE_MS) return;
+    const pause = Math.min(lastKey + PAUSE_MS - performance.now(), left);
+    if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+    const idle = await new Promise<IdleDeadline>((resolve) => requestIdleCallback(resolve, { timeout: Math.max(left, 1) }));
+    if (idle.timeRemaining() >= IDLE_MS && performance.now() - lastKey >= PAUSE_MS) return;
   }
 }

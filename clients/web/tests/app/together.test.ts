@@ -139,6 +139,23 @@ test("kept text goes into its cell beside what others wrote meanwhile", async ()
   expect(send).toHaveBeenCalledWith({ ReplaceSource: expect.objectContaining({ source: "ONE\ntwo mine" }) });
 });
 
+test("text of the last visit goes into its cell beside what others wrote since", async () => {
+  const draft = { cell: "a", text: "one\ntwo mine", base: "one\ntwo" };
+  vi.stubGlobal("localStorage", { getItem: () => JSON.stringify([draft]), setItem: () => undefined, removeItem: () => undefined });
+  const { server, person, notebook, toasts } = setup(true);
+  const send = vi.fn();
+  Object.assign(notebook, { send, isEditing: false });
+  const bo = new Person(server, "bo");
+  bo.net.deliverAll();
+  bo.replaceText("a", 0, 3, "ONE");
+  bo.net.deliverAll();
+  person.net.deliver("down");
+  person.replica.stateChanged.tell({ name: "live" } as never);
+  toasts[0]?.action?.run();
+  await vi.waitFor(() => expect(send).toHaveBeenCalled());
+  expect(send).toHaveBeenCalledWith({ ReplaceSource: expect.objectContaining({ source: "ONE\ntwo mine" }) });
+});
+
 test("a lowered role without typed letters shows no text", () => {
   const { person, notebook, toasts } = setup(true);
   const { focus } = notebook;

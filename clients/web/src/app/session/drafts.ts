@@ -3,6 +3,8 @@
 export interface Draft {
   cell: string;
   text: string;
+  /** Confirmed source on which the text was written; absent in drafts of older pages. */
+  base?: string | undefined;
 }
 
 type BrowserStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -36,6 +38,6 @@ function peek(notebook: string, storage: BrowserStorage): Draft[] {
 }
 
 function isDraft(value: unknown): value is Draft {
-  const { cell, text } = (value ?? {}) as Partial<Draft>;
-  return typeof cell === "string" && typeof text === "string";
+  const { cell, text, base } = (value ?? {}) as Partial<Draft>;
+  return typeof cell === "string" && typeof text === "string" && (base === undefined || typeof base === "string");
 }

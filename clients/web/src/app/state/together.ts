@@ -364,14 +364,14 @@ export class Together {
     if (!this.#hasDrafts) return;
     this.#hasDrafts = false;
     const notebook = this.#notebook;
-    for (const { cell, text } of takeDrafts(notebook.id)) {
+    for (const { cell, text, base } of takeDrafts(notebook.id)) {
       if (notebook.replica.document.cells.get(cell)?.source === text || text === "") continue;
       const isThere = notebook.replica.document.cells.has(cell);
       notebook.toast({
         text: "Your text from last time wasn’t saved:",
         copy: text,
         ...(notebook.mayEdit && {
-          action: { label: isThere ? "Insert into cell" : "Insert as cell", run: () => void this.#insert(cell, text) },
+          action: { label: isThere ? "Insert into cell" : "Insert as cell", run: () => void this.#insert(cell, text, base) },
         }),
       });
     }

@@ -75,7 +75,9 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
     const drafts = () =>
       keepDrafts(
         id,
-        begun.texts.cells().map((each) => ({ cell: each, text: begun.texts.shown(each) ?? "" })),
+        begun.texts
+          .cells()
+          .map((cell) => ({ cell, text: begun.texts.shown(cell) ?? "", base: begun.replica.document.cells.get(cell)?.source })),
       );
     const online = () => session.connection.retryNow();
     const leaving = (event: BeforeUnloadEvent) => {
