@@ -339,6 +339,8 @@ async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
     if played.is_ok() && input::is_terminal() {
         println!("\nIt is your turn: say one of the sentences above, or press Ctrl-D to end.");
         played = chat.converse().await;
+    } else if played.is_ok() {
+        println!("\nThe demo ends here. Run it at a terminal to confirm calls and to say sentences of your own.");
     }
     agent.stop().await?;
     played
