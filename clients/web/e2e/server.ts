@@ -134,7 +134,14 @@ export class TestServer {
   async end(): Promise<void> {
     await this.kill();
     this.model.stop();
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    // The pip of a first start outlives the server for a moment and writes on.
+    for (const end = Date.now() + 60_000; ;)
+      try {
+        return rmSync(this.#folder, { recursive: true, force: true });
+      } catch (error) {
+        if (Date.now() > end) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
   }
 }
 
