@@ -93,6 +93,7 @@ test("cells of SQL offer its words", async ({ browser, server }) => {
   await page.keyboard.press("Enter");
   await page.keyboard.type("sele");
   await expect(list.getByRole("option", { name: /^select/i }).first()).toBeInViewport();
+  await marked(page);
   await page.keyboard.press("Enter");
   await expect(page.locator(".editing .cm-content")).toHaveText(/^selxyz\s*select$/i);
 });
