@@ -39,6 +39,10 @@ pub struct PlaceArgs {
     /// Address and port to listen on; port 0 takes any free one.
     #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDRESS", env = "NOTARIUM_LISTEN", value_parser = address)]
     listen: SocketAddr,
+    /// A further address and port that serves /metrics alone, without a token, to everybody who reaches it: keep it on this machine or
+    /// an inner network. Without it /metrics is for administrators.
+    #[arg(long, value_name = "ADDRESS", env = "NOTARIUM_METRICS_LISTEN", value_parser = address)]
+    metrics_listen: Option<SocketAddr>,
     /// A host (or host:port) under which the server is reached besides this machine's own names; may be repeated.
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
@@ -114,7 +118,7 @@ impl PlaceArgs {
     /// Starts the server. `models`: the models of the assistants; empty: there are no assistants.
     pub async fn start(&self, folder: &Path, models: Vec<Model>) -> Result<RunningServer, Failure> {
         let mut config = ServerConfig::in_folder(folder);
-        config.listen = self.listen;
+        (config.listen, config.metrics_listen) = (self.listen, self.metrics_listen);
         config.assistants = !models.is_empty();
         config.models = models;
         self.settings.apply(&mut config);
@@ -139,6 +143,9 @@ pub async fn serve(args: ServeArgs, _: &CommonOptions) -> Ended {
     let server = args.place.start(&folder, models::offered(&config.models)).await?;
     models::beside(server, config, async |server| {
         announce(format_args!("Notarium serves {} on {}", folder.display(), server.url()));
+        if let Some(address) = server.metrics_addr {
+            announce(format_args!("Metrics: http://{address}/metrics"));
+        }
         announce(format_args!("Confirming: {}", args.place.confirm_with.sentence()));
         if let Some(token) = &server.owner_token {
             announce(format_args!(

@@ -35,8 +35,10 @@ pub enum Operation {
     ConfirmEdit,
     /// Decide on any tool call.
     Confirm,
-    /// Archive, unarchive, name versions; make a notebook reactive.
+    /// Name versions; make a notebook reactive.
     Organise,
+    /// Archive and unarchive. Guests do not, whatever their link gives them.
+    Archive,
     /// Grant and revoke access, hand over ownership, make share links.
     Share,
     /// Set which tool calls of assistants need no confirmation.
@@ -51,7 +53,7 @@ pub enum Operation {
 
 impl Operation {
     /// All operations, in the order of `protocol/roles.md`.
-    pub const ALL: [Operation; 17] = [
+    pub const ALL: [Operation; 18] = [
         Operation::Read,
         Operation::ShowPresence,
         Operation::Comment,
@@ -64,6 +66,7 @@ impl Operation {
         Operation::ConfirmEdit,
         Operation::Confirm,
         Operation::Organise,
+        Operation::Archive,
         Operation::Share,
         Operation::SetPolicy,
         Operation::Redact,
@@ -79,7 +82,7 @@ impl Operation {
             O::Comment | O::Converse => !matches!(role, Role::Viewer | Role::Agent),
             O::Edit | O::ConfirmEdit => matches!(role, Role::Author | Role::Editor | Role::Owner),
             O::Run | O::ControlKernel | O::AnswerInput => matches!(role, Role::Runner | Role::Editor | Role::Owner),
-            O::Confirm | O::Organise => matches!(role, Role::Editor | Role::Owner),
+            O::Confirm | O::Organise | O::Archive => matches!(role, Role::Editor | Role::Owner),
             O::Moderate | O::Share | O::SetPolicy | O::Redact | O::Erase => matches!(role, Role::Owner),
             O::ReportExecution => matches!(role, Role::Agent),
         }
@@ -90,7 +93,7 @@ impl Operation {
         use Operation as O;
         match self {
             O::Read | O::ShowPresence => Scope::Read,
-            O::Comment | O::Moderate | O::Converse | O::Edit | O::Organise => Scope::Edit,
+            O::Comment | O::Moderate | O::Converse | O::Edit | O::Organise | O::Archive => Scope::Edit,
             O::Run | O::ControlKernel | O::AnswerInput => Scope::Run,
             O::ConfirmEdit | O::Confirm => Scope::Confirm,
             O::Share | O::SetPolicy | O::Redact | O::Erase => Scope::Manage,
@@ -152,8 +155,8 @@ pub fn operation(command: &Command) -> Operation {
         C::ResolveThread { .. } | C::ReopenThread { .. } => Operation::Comment,
         C::MoveThread { .. } => Operation::Edit,
         C::Batch { .. } => Operation::Read,
-        C::ArchiveNotebook {} | C::UnarchiveNotebook {} | C::NameVersion { .. } => Operation::Organise,
-        C::SetReactivity { .. } => Operation::Organise,
+        C::ArchiveNotebook {} | C::UnarchiveNotebook {} => Operation::Archive,
+        C::NameVersion { .. } | C::SetReactivity { .. } => Operation::Organise,
         C::GrantAccess { .. } | C::RevokeAccess { .. } | C::TakeOverNotebook { .. } => Operation::Share,
         C::RequestExecution(_) | C::CancelExecution { .. } | C::GiveUpExecution { .. } | C::LaunchKernel { .. } => {
             Operation::Run

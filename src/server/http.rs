@@ -2,6 +2,7 @@
 //! time.
 
 pub mod body_timeout;
+mod connections;
 pub mod extract;
 pub mod guard;
 pub mod guarded_stream;
@@ -28,14 +29,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use ipnet::IpNet;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
+use self::connections::{ConnectionPool, PooledConnection};
 use crate::limits::ServerLimits;
-use crate::limits::connection_slots::{ConnectionSlots, Metered, ReadBudget};
+use crate::limits::connection_slots::{Metered, ReadBudget};
 
 /// Settings and services for every connection.
 #[derive(Clone)]
@@ -57,21 +58,19 @@ pub async fn serve(
 ) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
-    let permits = Arc::new(Semaphore::new(limits.max_http_connections));
-    let places = ConnectionSlots::new(limits.max_http_connections, limits.max_http_connections.div_ceil(2));
+    let pool = ConnectionPool::new(limits.max_http_connections, limits.max_http_connections.div_ceil(2));
     let first_byte_timeout = limits.first_byte_timeout;
     let acceptor =
         Acceptor { http, router, proxies: Arc::new(proxies), first_byte_timeout, stopping: stopping.clone() };
     let connections = TaskTracker::new();
-    while let Some(permit) = stopping.run_until_cancelled(permits.clone().acquire_owned()).await {
-        let Some((stream, peer)) = stopping.run_until_cancelled(Listener::accept(&mut listener)).await else { break };
-        // One network cannot take all connections.
-        let Some(place) = places.enter(Some(peer.ip())) else { continue };
-        let connection = acceptor.clone().connection(stream, peer);
-        connections.spawn(async move {
-            connection.await;
-            drop((permit, place));
-        });
+    while let Some((stream, peer)) = stopping.run_until_cancelled(Listener::accept(&mut listener)).await {
+        // An unconfigured proxy may be on a loopback address.
+        let is_shared = peer.ip().to_canonical().is_loopback() || acceptor.proxies.trusts(peer.ip());
+        match stopping.run_until_cancelled(pool.enter(peer.ip(), is_shared)).await {
+            Some(Some(slot)) => drop(connections.spawn(acceptor.clone().connection(stream, peer, slot))),
+            Some(None) => tracing::debug!(%peer, "a connection beyond its network's share is closed"),
+            None => break,
+        }
     }
     drop(listener);
     connections.close();
@@ -79,7 +78,15 @@ pub async fn serve(
 }
 
 impl Acceptor {
-    async fn connection(self, stream: TcpStream, peer: SocketAddr) {
+    /// Serves a connection until it ends, or has to give way to a new one.
+    async fn connection(self, stream: TcpStream, peer: SocketAddr, slot: Arc<PooledConnection>) {
+        let evicted = slot.evicted.clone();
+        if evicted.run_until_cancelled_owned(self.serve(stream, peer, slot)).await.is_none() {
+            tracing::debug!(%peer, "an idle connection gave way to a new one");
+        }
+    }
+
+    async fn serve(self, stream: TcpStream, peer: SocketAddr, slot: Arc<PooledConnection>) {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection keeps its delay");
         }
@@ -94,7 +101,7 @@ impl Acceptor {
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(budget.clone());
             let client = proxies.client(peer, request.headers());
-            answer(router.clone(), client, request)
+            answer(router.clone(), client, request, slot.clone())
         });
         let mut serving = pin!(self.http.serve_connection(stream, service).with_upgrades());
         let ended = tokio::select! {
@@ -110,11 +117,19 @@ impl Acceptor {
     }
 }
 
-async fn answer(mut router: Router, client: SocketAddr, request: Request<Incoming>) -> Result<Response, Infallible> {
+async fn answer(
+    mut router: Router,
+    client: SocketAddr,
+    request: Request<Incoming>,
+    slot: Arc<PooledConnection>,
+) -> Result<Response, Infallible> {
+    // The connection that was evicted a moment ago ends without an answer, and the request has no effect.
+    let Some(open) = slot.open_request() else { return std::future::pending().await };
     let mut request = request.map(Body::new);
     request.extensions_mut().insert(ConnectInfo(client));
     // A router is always ready, so `poll_ready` is not needed.
-    router.call(request).await
+    let response = router.call(request).await?;
+    Ok(response.map(|body| open.until_end_of(body)))
 }
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");

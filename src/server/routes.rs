@@ -33,7 +33,7 @@ use tower_http::trace::TraceLayer;
 use crate::app::App;
 use crate::http::body_timeout::{BodyTimeout, finish_body, keep_pace};
 use crate::http::extract::{method_not_allowed, not_found};
-use crate::http::guard::{Guard, GuardServices, Route, route_table};
+use crate::http::guard::{Guard, GuardServices, GuardedRouter, Route, route_table};
 use crate::http::origin::{AllowedOrigins, check_origin};
 use crate::http::problem::Problem;
 use crate::socket;
@@ -76,6 +76,16 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     });
     let (router, list) = routes.into_parts();
     Routes { router: layered(router.with_state(app.clone()), app, allowed), openapi, list }
+}
+
+/// Router of the address that serves metrics alone.
+pub fn metrics_alone(app: &App) -> Router {
+    let gate = GuardServices { accounts: app.accounts.clone(), rights: Arc::new(RoomRights(app.clone())) };
+    let routes = route_table!(GuardedRouter::new(gate); "" "" {
+        /// Metrics for Prometheus.
+        GET "/metrics", Guard::Public => status::metrics;
+    });
+    routes.into_parts().0.fallback(not_found).layer(TraceLayer::new_for_http()).with_state(app.clone())
 }
 
 fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {

@@ -27,7 +27,7 @@ use crate::blobs::sweep::{self, SweepError, Swept};
 use crate::blobs::{BlobClaims, NotebookBlobs};
 use crate::cluster::{Cluster, ClusterNotices, SingleNode};
 use crate::http::origin::{AllowedOrigins, InvalidOrigin};
-use crate::http::serve;
+use crate::http::{TrustedProxies, serve};
 use crate::limits::clock::Clock;
 use crate::limits::connection_slots::ConnectionSlots;
 use crate::limits::usage::UsageCounters;
@@ -48,6 +48,8 @@ pub struct ServerConfig {
     pub folder: PathBuf,
     /// Address to listen on. Port 0: any free one.
     pub listen: SocketAddr,
+    /// Address that serves `/metrics` alone, to everybody who reaches it. The other address serves it to administrators.
+    pub metrics_listen: Option<SocketAddr>,
     /// Further origins at which pages and programs may reach the server, besides this machine's own, as in
     /// `https://notes.example.org`.
     pub allowed_origins: Vec<String>,
@@ -74,6 +76,7 @@ impl ServerConfig {
         Self {
             folder: folder.into(),
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            metrics_listen: None,
             allowed_origins: Vec::new(),
             trusted_proxies: Vec::new(),
             public_url: None,
@@ -94,6 +97,8 @@ pub struct Server;
 /// A server that runs until it is shut down or the process ends.
 pub struct RunningServer {
     pub local_addr: SocketAddr,
+    /// Address of the metrics, if they have one of their own.
+    pub metrics_addr: Option<SocketAddr>,
     /// Token that the owner exchanges for a session. Only on the first start, and until one was used.
     pub owner_token: Option<String>,
     app: App,
@@ -126,10 +131,11 @@ impl Server {
         cluster: Arc<dyn Cluster>,
         cluster_notices: ClusterNotices,
     ) -> Result<RunningServer, StartError> {
-        let listen = config.listen;
-        let refused = |reason| StartError::Listen { address: listen, reason };
-        let listener = TcpListener::bind(listen).await.map_err(refused)?;
-        let local_addr = listener.local_addr().map_err(refused)?;
+        let (listener, local_addr) = bind(config.listen).await?;
+        let (metrics_listener, metrics_addr) = match config.metrics_listen {
+            Some(address) => bind(address).await.map(|(listener, address)| (Some(listener), Some(address)))?,
+            None => (None, None),
+        };
         let allowed = allowed_origins(config, local_addr)?;
         let accounts = Accounts::open(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
         let owner_token = accounts.first_start().await?.map(|token| token.text.reveal());
@@ -144,7 +150,14 @@ impl Server {
         let router = routes::all(&app, allowed, &public_url).router;
         let (limits, stopping) = (app.limits.clone(), app.stopping.clone());
         let proxies = config.trusted_proxies.iter().copied().collect();
-        let serving = tokio::spawn(async move { serve(listener, router, &limits, proxies, stopping).await });
+        let metrics = routes::metrics_alone(&app);
+        let serving = tokio::spawn(async move {
+            let own_address = async {
+                let Some(listener) = metrics_listener else { return };
+                serve(listener, metrics, &limits, TrustedProxies::default(), stopping.clone()).await;
+            };
+            tokio::join!(serve(listener, router, &limits, proxies, stopping.clone()), own_address);
+        });
         if let Err(error) = resume(&app).await {
             app.stopping.cancel();
             work.abort();
@@ -159,8 +172,28 @@ impl Server {
         }
         tokio::spawn(output_spill::follow(app.notebooks.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
-        Ok(RunningServer { local_addr, owner_token, app, storage, serving, work, sweeping, withdrawing, counting })
+        Ok(RunningServer {
+            local_addr,
+            metrics_addr,
+            owner_token,
+            app,
+            storage,
+            serving,
+            work,
+            sweeping,
+            withdrawing,
+            counting,
+        })
     }
+}
+
+async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
+    let bound = async {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    };
+    bound.await.map_err(|reason| StartError::Listen { address, reason })
 }
 
 fn allowed_origins(config: &ServerConfig, local: SocketAddr) -> Result<AllowedOrigins, InvalidOrigin> {

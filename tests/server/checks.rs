@@ -33,9 +33,15 @@ async fn following(server: &TestServer, cells: u64) -> TestClient {
     client
 }
 
+/// Starts a server that serves its metrics at an address of their own.
+async fn with_metrics() -> TestServer {
+    TestServer::with(|config| config.metrics_listen = Some(([127, 0, 0, 1], 0).into())).await
+}
+
 async fn differences(server: &TestServer) -> String {
-    let metrics =
-        crate::support::client().get(format!("{}/metrics", server.url())).send().await.unwrap().text().await.unwrap();
+    let address = server.running().metrics_addr.unwrap();
+    let metrics = crate::support::client().get(format!("http://{address}/metrics")).send().await.unwrap();
+    let metrics = metrics.error_for_status().unwrap().text().await.unwrap();
     let line = metrics.lines().find(|line| line.starts_with("notarium_check_differences_total ")).unwrap();
     assert!(metrics.contains("notarium_checks_total "), "{metrics}");
     line.rsplit(' ').next().unwrap().to_owned()
@@ -43,7 +49,7 @@ async fn differences(server: &TestServer) -> String {
 
 #[tokio::test]
 async fn a_client_that_holds_the_state_is_told_so_also_of_a_version_left_behind() {
-    let server = TestServer::start().await;
+    let server = with_metrics().await;
     let mut client = following(&server, 1).await;
     let past = client.state("n").digest().unwrap();
     client.run("n", &insert("d", "2")).await.unwrap();
@@ -61,7 +67,7 @@ async fn a_client_that_holds_the_state_is_told_so_also_of_a_version_left_behind(
 
 #[tokio::test]
 async fn a_planted_difference_is_counted_and_healed() {
-    let server = TestServer::start().await;
+    let server = with_metrics().await;
     let mut client = following(&server, 1).await;
     client.replicas.get_mut(&notebook()).unwrap().notebook.title = "planted".to_owned();
     let (version, planted) = (client.state("n").version, client.state("n").digest().unwrap());

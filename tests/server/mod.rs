@@ -13,6 +13,7 @@ mod expired;
 mod files;
 mod happening;
 mod means;
+mod metrics;
 mod oidc;
 mod old_versions;
 mod provider;

@@ -110,6 +110,22 @@ async fn a_share_link_opens_one_notebook_until_it_is_revoked() {
 }
 
 #[tokio::test]
+async fn a_guest_by_link_edits_and_does_not_archive() {
+    let server = TestServer::start().await;
+    let http = server.http(&server.person("Ann").await);
+    http.post("/api/notebooks", json!({"id": "n", "title": "Notes"})).await.ok();
+    let link = http.post("/api/notebooks/n/share-links", json!({"role": "editor", "label": "class"})).await.ok();
+    let guest = server.http_as(link["token"].as_str().unwrap());
+    guest.patch("/api/notebooks/n", json!({"title": "Ours"})).await.ok();
+    let archive = json!({"body": {"ArchiveNotebook": {}}});
+    assert_eq!(guest.post("/api/notebooks/n/archive", json!({})).await.refused(403), "forbidden");
+    assert_eq!(guest.post("/api/notebooks/n/commands", archive).await.refused(403), "forbidden");
+    http.post("/api/notebooks/n/archive", json!({})).await.ok();
+    assert_eq!(guest.post("/api/notebooks/n/unarchive", json!({})).await.refused(403), "forbidden");
+    assert_eq!(guest.get("/api/notebooks/n").await.ok()["title"], "Ours");
+}
+
+#[tokio::test]
 async fn members_of_a_workspace_list_and_read_what_is_in_it() {
     let server = TestServer::start().await;
     let (ann, bob) = (server.person("Ann").await, server.person("Bob").await);

@@ -71,6 +71,33 @@ async fn headers_that_never_end_and_silence_end_the_connection() {
 }
 
 #[tokio::test]
+async fn idle_connections_of_one_address_make_nobody_wait() {
+    const SLOTS: usize = 8;
+    let never = Duration::from_secs(3_600);
+    let server = TestServer::with(|config| {
+        config.limits.max_http_connections = SLOTS;
+        (config.limits.first_byte_timeout, config.limits.header_timeout) = (never, never);
+    })
+    .await;
+    let mut idle = Vec::new();
+    for number in 0..10 * SLOTS {
+        let mut stream = TcpStream::connect(server.address()).await.unwrap();
+        // Silent ones, and ones that never finish their headers.
+        if number % 2 == 1 {
+            stream.write_all(b"GET /healthz HTTP/1.1\r\n").await.unwrap();
+        }
+        idle.push(stream);
+    }
+    let http = server.http_as("").without_token();
+    for _ in 0..SLOTS {
+        let answer = timeout(PATIENCE, http.get("/healthz")).await.expect("the idle connections give way");
+        assert_eq!(answer.status, 200);
+    }
+    let first = timeout(PATIENCE, idle[0].read(&mut [0; 1])).await.expect("the longest idle connection was closed");
+    assert_eq!(first.unwrap_or(0), 0);
+}
+
+#[tokio::test]
 async fn a_body_that_trickles_is_refused_with_words() {
     let server = impatient().await;
     let ann = server.person("Ann").await;

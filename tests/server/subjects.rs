@@ -12,7 +12,7 @@ async fn deactivate(server: &TestServer, person: &Person) {
     server.apply(AccountChange::DeactivateUser { user: person.id.clone(), at: Clock::system().now() }).await;
 }
 
-async fn administrator(server: &TestServer, name: &str) -> Person {
+pub async fn administrator(server: &TestServer, name: &str) -> Person {
     let person = server.person(name).await;
     server.apply(AccountChange::SetAdmin { user: person.id.clone(), is_admin: true }).await;
     person

@@ -6,7 +6,7 @@ use crate::support::*;
 use notarium_core::{AccountStatus, Operation, RejectionCode as Code, Role, Scope};
 
 /// The table, written out by hand. Columns: viewer, commenter, runner, author, editor, owner, agent.
-const TABLE: [(Operation, &str, Scope); 17] = [
+const TABLE: [(Operation, &str, Scope); 18] = [
     (Operation::Read, "yes yes yes yes yes yes yes", Scope::Read),
     (Operation::ShowPresence, "yes yes yes yes yes yes yes", Scope::Read),
     (Operation::Comment, "- yes yes yes yes yes -", Scope::Edit),
@@ -19,6 +19,7 @@ const TABLE: [(Operation, &str, Scope); 17] = [
     (Operation::ConfirmEdit, "- - - yes yes yes -", Scope::Confirm),
     (Operation::Confirm, "- - - - yes yes -", Scope::Confirm),
     (Operation::Organise, "- - - - yes yes -", Scope::Edit),
+    (Operation::Archive, "- - - - yes yes -", Scope::Edit),
     (Operation::Share, "- - - - - yes -", Scope::Manage),
     (Operation::SetPolicy, "- - - - - yes -", Scope::Manage),
     (Operation::Redact, "- - - - - yes -", Scope::Manage),
@@ -49,7 +50,8 @@ fn command_of(operation: Operation) -> Option<serde_json::Value> {
         Operation::Run => request("a", "run"),
         Operation::ControlKernel => json!({"StopAll": {}}),
         Operation::AnswerInput => json!({"AnswerInput": {"execution_id": "run-a", "value": "x"}}),
-        Operation::Organise => json!({"ArchiveNotebook": {}}),
+        Operation::Organise => json!({"SetReactivity": {"reactivity": "lazy"}}),
+        Operation::Archive => json!({"ArchiveNotebook": {}}),
         Operation::Share => grant("user", "new", "viewer"),
         Operation::ReportExecution => json!({"ReconcileKernels": {"alive": []}}),
         Operation::Read => json!({"Batch": {"commands": []}}),
@@ -138,6 +140,20 @@ fn a_guest_has_what_the_share_link_gives() {
     world.step(&guest("link"), insert("n", "code", ""));
     assert_eq!(world.try_do(&guest("other"), &insert("m", "code", "")).unwrap_err().code, Code::UnknownNotebook);
     world.step(&guest("other").with_role(Role::Editor), insert("m", "code", ""));
+}
+
+#[test]
+fn a_guest_who_edits_does_not_archive() {
+    let editor = guest("link").with_role(Role::Editor);
+    let unarchive = json!({"UnarchiveNotebook": {}});
+    let mut world = with_cells();
+    world.step(&editor, json!({"NameVersion": {"version": 1, "name": "Start"}}));
+    for command in [json!({"ArchiveNotebook": {}}), json!({"Batch": {"commands": [{"ArchiveNotebook": {}}]}})] {
+        assert_eq!(world.try_do(&editor, &command).unwrap_err().code, Code::Forbidden);
+    }
+    let mut world = world.with(&user("ann"), json!({"ArchiveNotebook": {}}));
+    assert_eq!(world.try_do(&editor, &unarchive).unwrap_err().code, Code::Forbidden);
+    world.step(&user("ann"), unarchive);
 }
 
 #[test]
@@ -327,7 +343,7 @@ fn the_access_list_is_bounded() {
 /// `protocol/roles.md` as the code prints it.
 fn document() -> String {
     let mut text = String::from(
-        "# Who may do what in a notebook\n\nPrinted by the test `roles_md_is_current` of `src/core` from the code (`NOTARIUM_BLESS=1` rewrites it). A token needs\nthe scope beside the role. Roles from the notebook's own list and from a workspace or share link add up. Only people\nuse the scope `confirm`, and no assistant uses `manage`, whatever its token says. The server itself may do everything\nelse. Who decides on a tool call also needs the right to what the call does: `confirm_edit` is for calls whose risk is\nread or edit, `confirm` for sensitive and destructive ones. An assistant has the roles of the person it acts for, and\nof that person's scopes read, edit and run alone. Of redaction and erasure there are the rights so far, no\ncommands.\n\n| operation | scope |",
+        "# Who may do what in a notebook\n\nPrinted by the test `roles_md_is_current` of `src/core` from the code (`NOTARIUM_BLESS=1` rewrites it). A token needs\nthe scope beside the role. Roles from the notebook's own list and from a workspace or share link add up. Only people\nuse the scope `confirm`, and no assistant uses `manage`, whatever its token says. The server itself may do everything\nelse. Who decides on a tool call also needs the right to what the call does: `confirm_edit` is for calls whose risk is\nread or edit, `confirm` for sensitive and destructive ones. An assistant has the roles of the person it acts for, and\nof that person's scopes read, edit and run alone. Of redaction and erasure there are the rights so far, no\ncommands. A guest by link archives nothing, whatever the role.\n\n| operation | scope |",
     );
     for role in Role::ALL {
         write!(text, " {} |", name_of(role)).unwrap();

@@ -133,6 +133,8 @@ fn judge_statement(statement: &[Token<'_>], dialect: Dialect, found: &mut Vec<(D
         }
         if statement.get(index + 1).is_some_and(|next| next.is("(")) && matches!(token.kind, Kind::Word | Kind::Name) {
             found.extend(of_call(statement, dialect, index, &word));
+        } else if is_of_a_row(statement, index) {
+            found.push((UnknownFunction, format!(").{}", token.text), token.at));
         }
     }
 }
@@ -167,6 +169,12 @@ fn of_call(statement: &[Token<'_>], dialect: Dialect, index: usize, name: &str) 
         return of_files(&statement[index + 2..], token.at).filter(|_| dialect != Dialect::Sqlite);
     }
     (is_foreign || !FUNCTIONS.contains(name)).then(|| (UnknownFunction, format!("{}(", token.text), token.at))
+}
+
+/// `(t).f`, `rows[1].f`: PostgreSQL calls the function `f` with the row if the row has no such column.
+fn is_of_a_row(statement: &[Token<'_>], index: usize) -> bool {
+    let [.., row, dot, name] = &statement[..=index] else { return false };
+    matches!(name.kind, Kind::Word | Kind::Name) && dot.is(".") && (row.is(")") || row.is("]"))
 }
 
 /// `WITH t(a, b) AS (…)`, `… AS t(a, b)`.

@@ -29,6 +29,7 @@ fn what_only_reads_passes() {
         "-- @warehouse-2\nSELECT * FROM t",
         "SELECT CAST(a AS numeric(9, 2)), a::varchar(7), extract(year FROM d), {'a': lower(b)} FROM t",
         "SELECT pg_catalog.lower(a) FROM t",
+        "SELECT t.a, (t).* FROM t WHERE (t.a) > .5",
         "",
     ] {
         let judged = judge(&[], &[&text(sql)], &[]);
@@ -57,6 +58,10 @@ fn what_is_not_known_to_only_read_asks() {
         "SELECT query_to_xml('delete from t', true, true, '')",
         "SELECT mine.lower(a) FROM t",
         "SELECT getenv('HOME')",
+        "SELECT (t).f FROM t",
+        "SELECT ((t)) . /* of t */ \"f\" FROM t",
+        "SELECT (array_agg(t))[1].f FROM t",
+        "SELECT a FROM t WHERE (t).f > 1",
         "SELECT * FROM read_csv('/etc/passwd')",
         "SELECT * FROM read_csv('../x.csv')",
         "SELECT * FROM read_csv('.env')",

@@ -51,9 +51,9 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         /// Renames a notebook or sets its metadata.
         PATCH "", of(Operation::Edit) => command(|_: NotebookId, JsonBody(to)| change(to));
         /// Archives a notebook: it is read, exported and forked, not changed or run.
-        POST "/archive", of(Operation::Organise) => command(|_: NotebookId, _: NoBody| Command::ArchiveNotebook {});
+        POST "/archive", of(Operation::Archive) => command(|_: NotebookId, _: NoBody| Command::ArchiveNotebook {});
         /// Takes a notebook out of the archive.
-        POST "/unarchive", of(Operation::Organise) =>
+        POST "/unarchive", of(Operation::Archive) =>
             command(|_: NotebookId, _: NoBody| Command::UnarchiveNotebook {});
         /// Gives a version a name.
         POST "/versions", of(Operation::Organise) =>

@@ -38,8 +38,9 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         /// nothing can be written because the disk is full, is in `problems`.
         GET "/readyz", Guard::Public => ready;
     } "" "" {
-        /// Metrics for Prometheus.
-        GET "/metrics", Guard::Public => metrics;
+        /// Metrics for Prometheus, for administrators. With `--metrics-listen` an address of their own serves them without
+        /// a token.
+        GET "/metrics", Guard::Admin => metrics;
         /// The page.
         GET "/", Guard::Public => page;
         /// The page at a notebook: the target of share links, whose token is in the fragment, which browsers do not
@@ -69,7 +70,7 @@ async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
 }
 
 /// Metrics for Prometheus about the whole server: nothing about a notebook or a person.
-async fn metrics(State(app): State<App>) -> Response {
+pub(super) async fn metrics(State(app): State<App>) -> Response {
     let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let lines = [
         ("notarium_open_notebooks", "gauge", app.rooms.open_count() as u64),
