@@ -10,6 +10,7 @@
 //! cannot meet them exits, and no kernel starts.
 
 mod paths;
+mod stand_ins;
 #[cfg(target_os = "linux")]
 mod system;
 
@@ -20,6 +21,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use notarium_core::{RawJson, RawObject};
 use serde::de::IntoDeserializer;
@@ -27,8 +29,15 @@ use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
 use system::processes;
 use tokio::process::Command;
+use tokio::sync::OnceCell;
 
-pub use paths::{LOCAL_PACKAGES, named_places, private_sockets, secret_places, startup_files};
+use stand_ins::Keeper;
+
+pub use paths::{
+    LOCAL_PACKAGES, missing_places, named_places, own_folders, private_sockets, secret_places, startup_files,
+    system_folders,
+};
+pub use stand_ins::{Place, StandIns};
 
 /// The program's hidden command that restricts itself and becomes a kernel.
 pub const LAUNCHER_COMMAND: &str = "kernel-launcher";
@@ -68,6 +77,9 @@ pub struct Plan {
     pub shown: Vec<PathBuf>,
     /// Paths that can be read but not written.
     pub read_only: Vec<PathBuf>,
+    /// Paths that can be reached, besides the shown ones. Empty: all that are not hidden.
+    #[serde(default)]
+    pub reads: Vec<PathBuf>,
     pub network: KernelNetwork,
     /// True to use namespaces. The first check finds whether the system allows it.
     pub namespaces: bool,
@@ -143,6 +155,9 @@ pub struct Sandbox {
     launcher: PathBuf,
     plan: Plan,
     standing: AppliedSandbox,
+    stand_ins: Option<StandIns>,
+    /// Started with the first kernel, ends with the last copy of this.
+    keeper: Arc<OnceCell<Keeper>>,
 }
 
 impl Sandbox {
@@ -161,12 +176,26 @@ impl Sandbox {
         for &(namespaces, own_processes) in ways {
             let plan = Plan { namespaces, own_processes, ..plan.clone() };
             match try_out(&launcher, &plan).await {
-                Ok(standing) => return Ok(Self { launcher, plan, standing }),
+                Ok(standing) => {
+                    return Ok(Self { launcher, plan, standing, stand_ins: None, keeper: Arc::default() });
+                }
                 Err(reason) => reasons.push(reason),
             }
         }
         reasons.dedup();
         Err(reasons.join("; "))
+    }
+
+    /// Covers these places too where they are missing.
+    pub fn with_stand_ins(self, stand_ins: StandIns) -> Self {
+        Self { stand_ins: Some(stand_ins), ..self }
+    }
+
+    /// Makes the stand-ins for missing places, before the first kernel starts. Landlock alone needs none: it lets nobody make new
+    /// entries beside hidden places.
+    pub(crate) async fn stand_in(&self) -> std::io::Result<()> {
+        let Some(stand_ins) = self.stand_ins.as_ref().filter(|_| self.plan.namespaces) else { return Ok(()) };
+        self.keeper.get_or_try_init(|| Keeper::start(&self.launcher, stand_ins)).await.map(drop)
     }
 
     pub fn standing(&self) -> &AppliedSandbox {
@@ -237,6 +266,8 @@ pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> 
         order(arguments).and_then(|order| launch(&order))
     } else if command == processes::INIT_COMMAND {
         processes::init(arguments)
+    } else if command == stand_ins::KEEPER_COMMAND {
+        stand_ins::keep()
     } else {
         return None;
     };
@@ -298,6 +329,10 @@ mod system {
 
     pub fn restrict(_: &Plan) -> Result<AppliedSandbox, String> {
         Err("this system has no sandbox for kernels: Linux has".to_owned())
+    }
+
+    pub fn block_signals() -> std::io::Result<()> {
+        Ok(())
     }
 
     pub mod processes {

@@ -52,6 +52,8 @@ pub enum LaunchError {
     MissingWorkingDir(PathBuf),
     #[error("the kernel's private folder under {} cannot be made: {source}", path.display())]
     RuntimeFolder { path: PathBuf, source: std::io::Error },
+    #[error("secret places that are missing cannot be covered: {0}")]
+    StandIns(std::io::Error),
     #[error("no loopback ports for the kernel: {0}")]
     Ports(String),
     #[error("a kernel without the network needs sockets in files, and the path of {} is too long for them", .0.display())]
@@ -112,6 +114,9 @@ async fn start(
 ) -> Result<Kernel, LaunchError> {
     let folder = TemporaryFolder::create(&options.runtime_dir, &random_hex::<6>());
     let folder = folder.map_err(|source| LaunchError::RuntimeFolder { path: options.runtime_dir.clone(), source })?;
+    if let Some(sandbox) = &options.sandbox {
+        sandbox.stand_in().await.map_err(LaunchError::StandIns)?;
+    }
     let (info, ports) = connection_info(kernelspec, options, &folder).await?;
     // Listeners are closed before the spawn: a child holds copies until just after the spawn returns, and would answer.
     drop(ports);

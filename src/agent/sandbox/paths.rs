@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::stand_ins::Place;
+
 const SECRETS: &str = include_str!("secrets.txt");
 /// The administrator's keys, if `HOME` is another folder. (In two pieces: tests/tidy looks for paths of machines.)
 const ROOT_KEYS: &str = concat!("/root", "/.ssh");
@@ -59,6 +61,40 @@ const OWN_FOLDERS: &[&str] = &[
     ".local/share/jupyter",
 ];
 
+/// Folders of the system in which programs and their libraries, settings and devices are, and temporary ones.
+const SYSTEM_FOLDERS: &[&str] = &[
+    "/bin",
+    "/dev",
+    "/etc",
+    "/gnu/store",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/nix/store",
+    "/opt",
+    "/proc",
+    "/run/current-system",
+    "/run/opengl-driver",
+    "/run/resolvconf",
+    "/run/systemd/resolve",
+    "/sbin",
+    "/sys",
+    "/tmp",
+    "/usr",
+    "/var/cache/fontconfig",
+    "/var/tmp",
+];
+
+/// Folders that kernels read whatever they are narrowed to.
+pub fn system_folders() -> Vec<PathBuf> {
+    SYSTEM_FOLDERS.iter().map(PathBuf::from).chain([std::env::temp_dir()]).collect()
+}
+
+/// Folders below the home folder that kernels and their packages use.
+pub fn own_folders(home: &Path) -> Vec<PathBuf> {
+    OWN_FOLDERS.iter().map(|folder| home.join(folder)).collect()
+}
+
 /// Creates the folders of kernels and their packages, because the sandbox prevents new entries in the home folder.
 pub fn make_own_folders() {
     let Some(home) = std::env::var_os("HOME").filter(|home| !home.is_empty()) else { return };
@@ -103,9 +139,19 @@ pub fn startup_files(home: &Path) -> Vec<PathBuf> {
     listed(STARTUP, home).collect()
 }
 
+/// Secret places and startup files below the home folder, which may be missing.
+pub fn missing_places(home: &Path) -> Vec<Place> {
+    let lines = lines(SECRETS).chain(lines(STARTUP)).filter(|line| !line.starts_with('/'));
+    lines.map(|line| Place { path: home.join(line.trim_end_matches('/')), is_folder: line.ends_with('/') }).collect()
+}
+
 /// Paths of a list, one a line; relative ones are below the home folder.
 fn listed(list: &'static str, home: &Path) -> impl Iterator<Item = PathBuf> {
-    list.lines().filter(|line| !line.starts_with('#')).map(|path| home.join(path))
+    lines(list).map(|path| home.join(path.trim_end_matches('/')))
+}
+
+fn lines(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
+use nix::sys::signal::SigSet;
 use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendmsg, socket};
 
 use super::{AppliedSandbox, KernelNetwork, Plan, SandboxMeans};
@@ -18,14 +20,16 @@ use super::{AppliedSandbox, KernelNetwork, Plan, SandboxMeans};
 /// Restricts this process, and all its children, permanently.
 pub fn restrict(plan: &Plan) -> Result<AppliedSandbox, String> {
     close_inherited();
-    let plan = existing(plan);
-    let mut by = Vec::new();
+    leave_keyring()?;
+    let wanted = plan;
+    let plan = existing(wanted);
+    let (mut by, mut are_links_kept) = (Vec::new(), true);
     if plan.namespaces {
         // If it has a separate PID namespace, this process was started inside the other namespaces.
         if !plan.own_processes {
             enter_namespaces(&plan)?;
         }
-        keep_to(&plan)?;
+        are_links_kept = keep_to(&plan, wanted)?;
         by.push("user and mount namespace".to_owned());
         by.extend(plan.own_processes.then(|| "PID namespace".to_owned()));
     } else if plan.network != KernelNetwork::All {
@@ -36,6 +40,8 @@ pub fn restrict(plan: &Plan) -> Result<AppliedSandbox, String> {
     let abi = rights::restrict(&plan)?;
     if abi > 0 {
         by.insert(0, format!("landlock {abi}"));
+    } else if !plan.reads.is_empty() {
+        return Err("the system has no Landlock, which --kernel-reads needs".to_owned());
     }
     if !plan.namespaces {
         if abi == 0 {
@@ -46,7 +52,24 @@ pub fn restrict(plan: &Plan) -> Result<AppliedSandbox, String> {
     }
     // Landlock does not restrict connecting to sockets that have a path.
     let has_socket = !plan.namespaces && plan.hidden.iter().any(|path| rights::has_socket(path));
-    Ok(standing(&plan, abi, has_socket, by))
+    let mut found = standing(&plan, abi, has_socket, by);
+    found.open.extend((!are_links_kept).then(|| "links on the way to hidden places, and missing ones".to_owned()));
+    Ok(found)
+}
+
+/// Joins an empty session keyring: keys of the person's session (of file systems, Kerberos tickets) are left.
+fn leave_keyring() -> Result<(), String> {
+    match keyutils_raw::keyctl_join_session_keyring(None) {
+        Ok(_) => Ok(()),
+        // The system has no keyrings, or a container keeps all its processes from them.
+        Err(error) if [Errno::ENOSYS, Errno::EPERM, Errno::EACCES].contains(&Errno::from_raw(error.0)) => Ok(()),
+        Err(error) => Err(format!("the session's keyring cannot be left: {error}")),
+    }
+}
+
+/// Blocks all signals that can be blocked, for this process's only thread.
+pub fn block_signals() -> std::io::Result<()> {
+    Ok(SigSet::all().thread_block()?)
 }
 
 /// The restrictions that the means amount to. `has_socket`: a hidden path has a socket.
@@ -90,7 +113,8 @@ fn existing(plan: &Plan) -> Plan {
             outermost.push(path);
         }
     }
-    Plan { hidden: outermost, shown: found(&plan.shown), read_only: found(&plan.read_only), ..plan.clone() }
+    let (shown, read_only, reads) = (found(&plan.shown), found(&plan.read_only), found(&plan.reads));
+    Plan { hidden: outermost, shown, read_only, reads, ..plan.clone() }
 }
 
 /// Closes files that the agent's own parent left open, which the kernel would inherit.
@@ -123,13 +147,14 @@ fn enter_namespaces(plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-/// Applies the plan to the new namespaces.
-fn keep_to(plan: &Plan) -> Result<(), String> {
-    mounts::cover(plan)?;
+/// Applies the plan to the new namespaces; `wanted`: the plan with its paths unresolved. False: links are not kept where they are.
+fn keep_to(plan: &Plan, wanted: &Plan) -> Result<bool, String> {
+    let are_links_kept = mounts::cover(plan, wanted)?;
     if plan.network == KernelNetwork::Loopback {
         raise_loopback().map_err(|error| format!("the kernel's own loopback does not start: {error}"))?;
     }
-    rights::drop_dangerous().map_err(|error| format!("capabilities cannot be dropped: {error}"))
+    rights::drop_dangerous().map_err(|error| format!("capabilities cannot be dropped: {error}"))?;
+    Ok(are_links_kept)
 }
 
 /// Maps only this user and group, each to the same id.

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use notarium_agent::connections::Connections;
 use notarium_agent::sandbox::{
-    AppliedSandbox, KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, named_places, private_sockets, secret_places,
-    startup_files,
+    AppliedSandbox, KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, StandIns, missing_places, named_places, own_folders,
+    private_sockets, secret_places, startup_files, system_folders,
 };
+use notarium_agent::kernelspecs::discover;
 use notarium_core::RawObject;
 
 use crate::cli::connection::context;
@@ -41,6 +42,10 @@ pub struct SandboxArgs {
     /// A place that kernels read and do not write; may be repeated.
     #[arg(long = "kernel-read-only", value_name = "PATH", env = "NOTARIUM_KERNEL_READ_ONLY", value_delimiter = ':')]
     read_only: Vec<PathBuf>,
+    /// Folders that kernels reach, besides their working folder, their programs, the system's and temporary folders. Without it they
+    /// read all that this account reads, except the hidden places. A folder for each, or several with colons; may be repeated.
+    #[arg(long = "kernel-reads", value_name = "FOLDER", env = "NOTARIUM_KERNEL_READS", num_args = 1.., value_delimiter = ':')]
+    reads: Vec<PathBuf>,
     /// Network of kernels: all, loopback (one of their own) or none.
     #[arg(long = "kernel-network", value_name = "REACH", env = "NOTARIUM_KERNEL_NETWORK", default_value_t)]
     network: KernelNetwork,
@@ -94,11 +99,18 @@ impl SandboxArgs {
         let (hidden, read_only) = (plan.hidden.clone(), plan.read_only.clone());
         let sandbox = match self.sandbox {
             SandboxMode::Off => Err("--kernel-sandbox off".to_owned()),
-            SandboxMode::Auto => Sandbox::check(PathBuf::from(LAUNCHER), plan).await,
+            SandboxMode::Auto => {
+                let stand_ins = stand_ins(&plan);
+                Sandbox::check(PathBuf::from(LAUNCHER), plan).await.map(|sandbox| match stand_ins {
+                    Some(stand_ins) => sandbox.with_stand_ins(stand_ins),
+                    None => sandbox,
+                })
+            }
             SandboxMode::Landlock => Sandbox::check_without_namespaces(PathBuf::from(LAUNCHER), plan).await,
         };
         if let Err(reason) = &sandbox
-            && (self.network != KernelNetwork::All || !self.hide.is_empty() || !self.read_only.is_empty())
+            && (self.network != KernelNetwork::All
+                || [&self.hide, &self.read_only, &self.reads].iter().any(|named| !named.is_empty()))
         {
             let message = format!("kernels cannot be kept from what you named: there is no sandbox here ({reason})");
             return Err(Failure::failed(message));
@@ -143,8 +155,31 @@ impl SandboxArgs {
         let is_driver = |path: &PathBuf| drivers.iter().any(|driver| path.starts_with(driver));
         let shown = [PathBuf::from(LOCAL_PACKAGES), working_dir].into_iter().chain(programs).chain(shown);
         let shown = shown.filter(|path| !is_driver(path)).collect();
-        Ok(Plan { hidden, shown, read_only, network: self.network, namespaces: false, own_processes: false })
+        let reads = if self.reads.is_empty() { Vec::new() } else { absolute(&self.within_reach(around, &home)) };
+        Ok(Plan { hidden, shown, read_only, reads, network: self.network, namespaces: false, own_processes: false })
     }
+
+    /// Folders that narrowed kernels reach besides the shown ones: the named ones, the system's, and those of their programs.
+    fn within_reach(&self, around: &Surroundings<'_>, home: &Path) -> Vec<PathBuf> {
+        let kernelspecs = discover(around.kernel_paths).kernelspecs;
+        let programs = kernelspecs.iter().flat_map(|kernelspec| {
+            let program = Path::new(&kernelspec.argv[0]);
+            // The interpreter of a virtual environment is a link to another Python, with its own library.
+            let places = [program.to_owned(), real(program)];
+            let prefixes = places.into_iter().filter_map(|program| Some(program.parent()?.parent()?.to_owned()));
+            prefixes.filter(|prefix| prefix.parent().is_some()).chain([kernelspec.resource_dir.clone()])
+        });
+        let named = self.reads.iter().chain(around.kernel_paths).cloned();
+        named.chain(programs).chain(system_folders()).chain(own_folders(home)).chain(around.drivers.clone()).collect()
+    }
+}
+
+/// Stand-ins for places of the plan that are missing; `None`: nothing is known where they would be.
+fn stand_ins(plan: &Plan) -> Option<StandIns> {
+    let (home, state) = (dirs::home_dir().filter(|home| home.is_absolute())?, context::state_dir()?);
+    let mut places = missing_places(&home);
+    places.retain(|place| plan.hidden.iter().chain(&plan.read_only).any(|path| *path == real(&place.path)));
+    Some(StandIns { home, hidden: state.join("stand-ins"), places })
 }
 
 /// The path without links; unchanged if it does not exist.
@@ -248,10 +283,33 @@ pub fn show(kept: &KernelRestrictions) -> Ended {
     for (word, paths) in [("hidden", &plan.hidden), ("shown", &shown), ("read-only", &plan.read_only)] {
         show_places(word, paths)?;
     }
+    within_reach(plan).iter().try_for_each(|path| print::line(format!("{:<10} {}", "in reach", path.display())))?;
     match standing.holds() {
         true => Ok(()),
         false => Err(Failure::failed("what can confirm is within the reach of kernels here")),
     }
+}
+
+/// Most entries of a folder that are listed.
+const MAX_LISTED: usize = 200;
+
+/// What code in kernels reads: the folders that it is narrowed to, else the entries of the home folder and of the root, without
+/// those that are hidden. What is read may go to the provider of a model.
+fn within_reach(plan: &Plan) -> Vec<PathBuf> {
+    let mut found = match plan.reads.is_empty() {
+        false => plan.reads.iter().chain(&plan.shown).filter(|path| path.exists()).cloned().collect(),
+        true => {
+            let system: Vec<PathBuf> = system_folders().iter().map(|path| real(path)).collect();
+            let folders = [PathBuf::from("/")].into_iter().chain(dirs::home_dir());
+            let entries = folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_LISTED));
+            let paths = entries.map(|entry| real(&entry.path()));
+            paths.filter(|path| !system.contains(path)).collect::<Vec<_>>()
+        }
+    };
+    found.retain(|path| !plan.hidden.iter().any(|hidden| path.starts_with(hidden)));
+    found.sort();
+    found.dedup();
+    found
 }
 
 fn show_places(word: &str, paths: &[PathBuf]) -> Ended {

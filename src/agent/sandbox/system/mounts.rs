@@ -1,5 +1,7 @@
 //! Empty read-only mounts over hidden paths, in the kernel's own mount namespace.
 
+mod pins;
+
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -20,7 +22,9 @@ const MEMORY_MINORS: &[u64] = &[1, 2, 4, 11];
 /// Raw disks as character devices, keyboards, and devices that emulate keyboards: `sg`, `input`, `uinput`.
 const RAW_NAMES: &[&str] = &["sg", "bsg", "nvme", "input", "uinput", "uhid", "vcs", "loop-control", "mapper"];
 
-pub fn cover(plan: &Plan) -> Result<(), String> {
+/// Covers the plan's places. False: links on the way to them (in `wanted`, the plan with its paths unresolved) are not kept.
+pub fn cover(plan: &Plan, wanted: &Plan) -> Result<bool, String> {
+    let working_dir = std::env::current_dir();
     // Later mounts of the system still propagate in; none propagate out.
     let private = mount(NOTHING, "/", NOTHING, MsFlags::MS_SLAVE | MsFlags::MS_REC, NOTHING);
     private.map_err(|error| format!("the system allows no mounts of one's own ({error})"))?;
@@ -29,6 +33,7 @@ pub fn cover(plan: &Plan) -> Result<(), String> {
     }
     let shown: Vec<ShownPath> = plan.shown.iter().filter_map(|path| ShownPath::open(path)).collect();
     let inside = |place: &Path| shown.iter().filter(move |shown| shown.path.starts_with(place)).collect::<Vec<_>>();
+    let are_links_kept = pins::pin(wanted)?;
     for path in &plan.read_only {
         protect(path, &inside(path))
             .map_err(|error| format!("{} cannot be made read-only: {error}", path.display()))?;
@@ -39,7 +44,19 @@ pub fn cover(plan: &Plan) -> Result<(), String> {
         cover_folder(path, &inside(path)).map_err(|error| cannot(path, error))?;
     }
     cover_files(folders.first(), &files)?;
-    folders.iter().try_for_each(|path| seal(path).map_err(|error| cannot(path, error)))
+    folders.iter().try_for_each(|path| seal(path).map_err(|error| cannot(path, error)))?;
+    enter(working_dir);
+    Ok(are_links_kept)
+}
+
+/// Enters the working folder by its path. The one that the process began in lies below the new mounts: relative paths in it would lead
+/// past them.
+fn enter(working_dir: std::io::Result<PathBuf>) {
+    let entered = working_dir.and_then(std::env::set_current_dir);
+    if entered.is_err() {
+        // Never fails for the root.
+        let _ = std::env::set_current_dir("/");
+    }
 }
 
 /// Mounts `/proc` of the separate PID namespace, in which this process is the first. Done before any part of the system's `/proc` is
@@ -121,7 +138,8 @@ fn mounts_below(path: &Path) -> Vec<PathBuf> {
     below.push(path.to_owned());
     below.sort();
     below.dedup();
-    below.retain(|path| path.exists());
+    // A link that is kept where it is leads elsewhere.
+    below.retain(|path| path.exists() && !path.is_symlink());
     below
 }
 

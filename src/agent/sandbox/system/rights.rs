@@ -33,7 +33,7 @@ fn enforce(plan: &Plan) -> Result<i32, RulesetError> {
     let ruleset = ruleset.scope(Scope::from_all(NEWEST))?.create()?;
     let ruleset = match plan.namespaces {
         // Mounts cover the hidden paths.
-        true => ruleset.add_rules(path_beneath_rules(["/"], all))?,
+        true => ruleset.add_rules(path_beneath_rules(roots(plan), all))?,
         false => {
             let granted = GrantedPaths::of(plan);
             let reading = AccessFs::from_read(NEWEST);
@@ -48,6 +48,14 @@ fn enforce(plan: &Plan) -> Result<i32, RulesetError> {
     })
 }
 
+/// Paths below which everything is in reach that is not hidden.
+fn roots(plan: &Plan) -> Vec<PathBuf> {
+    match plan.reads.is_empty() {
+        true => vec![PathBuf::from("/")],
+        false => plan.reads.iter().chain(&plan.shown).cloned().collect(),
+    }
+}
+
 /// Paths that are granted without mounts: the siblings of hidden paths, one by one.
 #[derive(Default)]
 struct GrantedPaths {
@@ -60,7 +68,13 @@ struct GrantedPaths {
 impl GrantedPaths {
     fn of(plan: &Plan) -> Self {
         let mut granted = Self::default();
-        granted.grant(Path::new("/"), plan);
+        for root in roots(plan) {
+            if plan.read_only.iter().any(|place| root != *place && root.starts_with(place)) {
+                granted.read_only.push(root);
+            } else if !plan.hidden.iter().any(|place| root.starts_with(place)) {
+                granted.grant(&root, plan);
+            }
+        }
         let covered = |path: &&PathBuf| plan.hidden.iter().chain(&plan.read_only).any(|place| path.starts_with(place));
         granted.whole.extend(plan.shown.iter().filter(covered).cloned());
         granted
