@@ -20,6 +20,7 @@ mod connection {
     pub mod client;
     pub mod context;
     pub mod find;
+    mod made_folder;
     pub mod session;
 }
 

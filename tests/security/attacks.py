@@ -401,6 +401,46 @@ def by_the_program_itself():
     return "may put another program in its place"
 
 
+def moved(path):
+    os.rename(path, f"{path}.moved")
+    os.rename(f"{path}.moved", path)
+    return "may put another in its place"
+
+
+@way
+def by_moving_the_folder_above_the_configuration():
+    return moved(CONFIG.parent.parent)
+
+
+@way
+def by_moving_the_folder_above_the_data():
+    return moved(DATA.parent)
+
+
+@way
+def by_moving_the_folder_of_the_program():
+    return moved(pathlib.Path(FACTS["binary"]).parent)
+
+
+@way
+def by_moving_the_home_folder():
+    return moved(HOME)
+
+
+@way
+def by_a_startup_file_that_was_missing():
+    (HOME / ".zshenv").write_text("# from the kernel\n")
+    os.unlink(HOME / ".zshenv")
+    return "wrote what the person's next shell runs"
+
+
+@way
+def by_a_secret_place_that_was_missing():
+    os.mkdir(HOME / ".aws")
+    os.rmdir(HOME / ".aws")
+    return "made a place in which the person's next key would lie"
+
+
 @way
 def by_command_line():
     done = subprocess.run([FACTS["binary"], "whoami"], capture_output=True, env={"HOME": str(HOME), "PATH": ""})

@@ -44,7 +44,7 @@ pub struct SandboxArgs {
     read_only: Vec<PathBuf>,
     /// Folders that kernels reach, besides their working folder, their programs, the system's and temporary folders. Without it they
     /// read all that this account reads, except the hidden places. A folder for each, or several with colons; may be repeated.
-    #[arg(long = "kernel-reads", value_name = "FOLDER", env = "NOTARIUM_KERNEL_READS", num_args = 1.., value_delimiter = ':')]
+    #[arg(long = "kernel-reads", value_name = "FOLDER", env = "NOTARIUM_KERNEL_READS", num_args = 1.., value_delimiter = ':', value_parser = super::existing_folder)]
     reads: Vec<PathBuf>,
     /// Network of kernels: all, loopback (one of their own) or none.
     #[arg(long = "kernel-network", value_name = "REACH", env = "NOTARIUM_KERNEL_NETWORK", default_value_t)]
@@ -193,12 +193,14 @@ fn own_places(around: &Surroundings<'_>) -> Result<Vec<PathBuf>, Failure> {
     own.extend(context::data_folder());
     own.extend(context::state_dir());
     own.push(context::runtime_dir());
+    context::check_config_folder()?;
     let configuration = context::config_path()?;
     own.push(folder_of(&configuration, around)?);
     for folder in own.iter().filter(|own| !own.is_file()) {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
     }
+    context::check_config_folder()?;
     Ok(own)
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::Failure;
 use crate::cli::connection::client::{NotebookClient, RestClient};
-use crate::cli::connection::find;
+use crate::cli::connection::{find, made_folder};
 
 /// Name and version of this program, for servers.
 pub const PROGRAM: &str = concat!("notarium ", env!("CARGO_PKG_VERSION"));
@@ -101,17 +101,31 @@ pub struct Config {
     pub token: Option<String>,
 }
 
+/// `$NOTARIUM_CONFIG`: a file that the person chose.
+fn named_config() -> Option<PathBuf> {
+    std::env::var_os(CONFIG_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
 /// `$NOTARIUM_CONFIG`, else `notarium/config.json` in the user's configuration folder.
 pub fn config_path() -> Result<PathBuf, Failure> {
-    let named = std::env::var_os(CONFIG_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-    named
+    named_config()
         .or_else(|| Some(dirs::config_dir()?.join("notarium").join("config.json")))
         .ok_or_else(|| Failure::usage(format!("no home folder is known: set {CONFIG_VARIABLE} to a file")))
+}
+
+/// Refuses a configuration folder in its usual place that is not the one that this program made.
+pub fn check_config_folder() -> Result<(), Failure> {
+    let path = config_path()?;
+    match path.parent().filter(|_| named_config().is_none()) {
+        Some(folder) => made_folder::check(folder),
+        None => Ok(()),
+    }
 }
 
 impl Config {
     /// An absent file is an empty configuration.
     pub fn load() -> Result<Self, Failure> {
+        check_config_folder()?;
         let path = config_path()?;
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -131,7 +145,9 @@ impl Config {
     pub fn save(&self) -> Result<PathBuf, Failure> {
         let path = config_path()?;
         let text = serde_json::to_string_pretty(self).map_err(|error| unusable(&path, &error))?;
+        check_config_folder()?;
         write_privately(&path, &text).map_err(|error| unusable(&path, &error))?;
+        check_config_folder()?;
         Ok(path)
     }
 }
