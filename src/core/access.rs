@@ -113,9 +113,10 @@ pub(crate) fn delegated_may(
 /// scope `manage`, and no guest archives.
 fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<()> {
     let is_guest = matches!(actor, Actor::Guest { .. });
-    RejectionCode::Forbidden.when(is_guest && operation == Operation::Archive, || {
-        "a guest by link does not archive or unarchive a notebook: ask somebody with an account"
-    })?;
+    RejectionCode::Forbidden.when(
+        is_guest && operation == Operation::Archive,
+        || "a guest by link does not archive or unarchive a notebook: ask somebody with an account",
+    )?;
     let is_beyond_it = match operation.scope() {
         Scope::Confirm => !matches!(actor, Actor::User { .. }),
         Scope::Manage => matches!(actor, Actor::Assistant { .. }),

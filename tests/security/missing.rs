@@ -41,14 +41,14 @@ async fn missing_places_are_covered_also_when_the_person_makes_them_and_nothing_
     std::fs::create_dir_all(home.join(".aws")).unwrap();
     std::fs::write(home.join(".aws/credentials"), "SECRET").unwrap();
     std::fs::write(home.join(".npmrc"), "SECRET").unwrap();
-    let read = ["open('.aws/credentials')", "os.listdir('.aws')[0]", "open('.npmrc')", "open('.npmrc', 'w')"];
-    let read = [&read[..3], &read[3..], &["open('.bashrc')"]].concat();
-    let answer = {
-        let code = tries(&home, &read).replace("except OSError", "except (OSError, IndexError)");
-        let id = machine.ada.run(&code).await;
-        machine.ada.until_over(&id).await.text
-    };
-    assert_eq!(answer, "refused refused refused refused done\n");
+    let read = [
+        "open('.aws/credentials')",
+        "os.stat('.aws/credentials')",
+        "open('.npmrc')",
+        "open('.npmrc', 'w')",
+        "open('.bashrc')",
+    ];
+    assert_eq!(said(&mut machine, &read).await, "refused ".repeat(4) + "done\n");
     // A second kernel sees no more than the first.
     let mut other = crate::processes::Visitor::enter(&machine.url, &machine.token).await;
     let id = other.run(&tries(&home, &["open('.aws/credentials')", "open('.npmrc')", "os.mkdir('.gnupg')"])).await;
@@ -57,7 +57,9 @@ async fn missing_places_are_covered_also_when_the_person_makes_them_and_nothing_
     until_cleaned(&home).await;
     assert_eq!(std::fs::read_to_string(home.join(".aws/credentials")).unwrap(), "SECRET");
     assert_eq!(std::fs::read_to_string(home.join(".npmrc")).unwrap(), "SECRET");
-    for path in [".bash_profile", ".zshenv", ".config/autostart", ".gnupg", ".kube", ".local/share/applications", "snap"] {
+    for path in
+        [".bash_profile", ".zshenv", ".config/autostart", ".gnupg", ".kube", ".local/share/applications", "snap"]
+    {
         assert!(home.join(path).symlink_metadata().is_err(), "{path} is left");
     }
 }
@@ -80,19 +82,17 @@ async fn reading_is_narrowed_to_folders_and_the_check_lists_them() {
     std::fs::create_dir(&named).unwrap();
     std::fs::write(named.join("data.csv"), "1").unwrap();
     for kind in ["auto", "landlock"] {
-        let reads = ["--kernel-sandbox", kind, "--kernel-reads", "NAMED"].map(|word| match word {
-            "NAMED" => named.to_str().unwrap(),
-            word => word,
-        });
+        let reads = ["--kernel-sandbox", kind, "--kernel-reads", named.to_str().unwrap()];
         let mut machine = Machine::start(&reads).await;
         let home = machine.home.path().to_owned();
         std::fs::create_dir_all(home.join("documents")).unwrap();
         std::fs::write(home.join("documents/letter"), "text").unwrap();
         // The machine's home is in /tmp, which every kernel reads: what lies beside it in the root does not.
         let data = named.join("data.csv");
-        let actions = [&format!("open({data:?})"), "os.listdir('/')", "open('/etc/passwd')", "os.listdir('/home')", "os.listdir('/srv')"];
-        let answer = said(&mut machine, &actions.map(|action| action)).await;
-        assert_eq!(answer, "done refused done refused refused\n", "{kind}");
+        let open_data = format!("open({data:?})");
+        let actions =
+            [&open_data, "os.listdir('/')", "open('/etc/passwd')", "os.listdir('/home')", "os.listdir('/srv')"];
+        assert_eq!(said(&mut machine, &actions).await, "done refused done refused refused\n", "{kind}");
         assert_eq!(machine.up.stop(), Some(0));
         let mut check = notarium(&home);
         check.args(["agent", "--check"]).args(reads);
@@ -134,10 +134,6 @@ fn a_configuration_folder_that_notarium_did_not_make_is_refused() {
     std::fs::write(at(".config/notarium/config.json"), login).unwrap();
     let (code, planted) = ask();
     assert!(code == Some(1) && planted.contains("is not the folder that Notarium made"), "{planted}");
-    let mut sign_in = notarium(home.path());
-    let ended = sign_in.args(["login", "--server", "http://127.0.0.1:9", "--token", "nt_x"]).output().unwrap();
-    assert_eq!(ended.status.success(), false);
-    assert!(!std::fs::read_to_string(at(".config/notarium/config.json")).unwrap().contains("nt_x"));
     // The way out that the words name.
     std::fs::remove_dir_all(at(".config")).unwrap();
     std::fs::rename(at(".config-moved"), at(".config")).unwrap();

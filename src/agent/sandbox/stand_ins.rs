@@ -205,7 +205,8 @@ mod tests {
         std::fs::create_dir(home.path().join(".aws")).unwrap();
         let stand_ins = stand_ins(home.path());
         let made = stand_ins.make().unwrap();
-        let there = [".aws", ".config", ".config/autostart", ".config/git", ".config/git/credentials", ".netrc", ".ssh"];
+        let there =
+            [".aws", ".config", ".config/autostart", ".config/git", ".config/git/credentials", ".netrc", ".ssh"];
         assert_eq!(entries(home.path()), there, "nothing is made that `ls` shows");
         assert!(std::fs::read(home.path().join(".netrc")).is_err(), "who reads it finds no file");
         stand_ins.clean_up(&made).unwrap();

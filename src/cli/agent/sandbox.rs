@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use notarium_agent::connections::Connections;
+use notarium_agent::kernelspecs::discover;
 use notarium_agent::sandbox::{
     AppliedSandbox, KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, StandIns, missing_places, named_places, own_folders,
     private_sockets, secret_places, startup_files, system_folders,
 };
-use notarium_agent::kernelspecs::discover;
 use notarium_core::RawObject;
 
 use crate::cli::connection::context;
@@ -285,7 +285,7 @@ pub fn show(kept: &KernelRestrictions) -> Ended {
     for (word, paths) in [("hidden", &plan.hidden), ("shown", &shown), ("read-only", &plan.read_only)] {
         show_places(word, paths)?;
     }
-    within_reach(plan).iter().try_for_each(|path| print::line(format!("{:<10} {}", "in reach", path.display())))?;
+    in_reach(plan).iter().try_for_each(|path| print::line(format!("{:<10} {}", "in reach", path.display())))?;
     match standing.holds() {
         true => Ok(()),
         false => Err(Failure::failed("what can confirm is within the reach of kernels here")),
@@ -297,13 +297,14 @@ const MAX_LISTED: usize = 200;
 
 /// What code in kernels reads: the folders that it is narrowed to, else the entries of the home folder and of the root, without
 /// those that are hidden. What is read may go to the provider of a model.
-fn within_reach(plan: &Plan) -> Vec<PathBuf> {
+fn in_reach(plan: &Plan) -> Vec<PathBuf> {
     let mut found = match plan.reads.is_empty() {
         false => plan.reads.iter().chain(&plan.shown).filter(|path| path.exists()).cloned().collect(),
         true => {
             let system: Vec<PathBuf> = system_folders().iter().map(|path| real(path)).collect();
             let folders = [PathBuf::from("/")].into_iter().chain(dirs::home_dir());
-            let entries = folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_LISTED));
+            let entries =
+                folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_LISTED));
             let paths = entries.map(|entry| real(&entry.path()));
             paths.filter(|path| !system.contains(path)).collect::<Vec<_>>()
         }

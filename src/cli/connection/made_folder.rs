@@ -75,7 +75,9 @@ fn notes_about(folder: &Path) -> Result<Option<(PathBuf, Notes)>, Failure> {
         Failure::failed(format!("{} cannot be used ({error}): mend or remove it", file.display()))
     };
     match std::fs::read_to_string(&file) {
-        Ok(text) => serde_json::from_str(&text).map(|notes| Some((file.clone(), notes))).map_err(|error| unusable(&error)),
+        Ok(text) => {
+            serde_json::from_str(&text).map(|notes| Some((file.clone(), notes))).map_err(|error| unusable(&error))
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Some((file, Notes::new()))),
         Err(error) => Err(unusable(&error)),
     }
