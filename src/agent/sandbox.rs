@@ -37,7 +37,7 @@ pub use paths::{
     LOCAL_PACKAGES, missing_places, named_places, own_folders, private_sockets, secret_places, startup_files,
     system_folders,
 };
-pub use stand_ins::{Place, StandIns};
+pub use stand_ins::{MissingPlace, StandIns};
 
 /// The program's hidden command that restricts itself and becomes a kernel.
 pub const LAUNCHER_COMMAND: &str = "kernel-launcher";

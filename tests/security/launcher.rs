@@ -46,7 +46,7 @@ fn launched(home: &Path, plan: &Value, before: &str, code: &str, arguments: &[&s
     let start = format!("import os, sys\n{before}\nos.execv(sys.argv[1], sys.argv[1:])");
     let mut command = Command::new(&python);
     command.args(["-c", &start]).arg(notarium(home).get_program()).arg("kernel-launcher").arg(promise);
-    command.arg(&python).args(["-c", code]).args(arguments).current_dir(home);
+    command.arg(&python).args(["-c", code]).args(arguments).env("HOME", home).current_dir(home);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // The launcher ends its kernel when its standard input ends.

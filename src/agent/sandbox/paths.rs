@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::stand_ins::Place;
+use super::stand_ins::MissingPlace;
 
 const SECRETS: &str = include_str!("secrets.txt");
 /// The administrator's keys, if `HOME` is another folder. (In two pieces: tests/tidy looks for paths of machines.)
@@ -140,9 +140,11 @@ pub fn startup_files(home: &Path) -> Vec<PathBuf> {
 }
 
 /// Secret places and startup files below the home folder, which may be missing.
-pub fn missing_places(home: &Path) -> Vec<Place> {
+pub fn missing_places(home: &Path) -> Vec<MissingPlace> {
     let lines = lines(SECRETS).chain(lines(STARTUP)).filter(|line| !line.starts_with('/'));
-    lines.map(|line| Place { path: home.join(line.trim_end_matches('/')), is_folder: line.ends_with('/') }).collect()
+    lines
+        .map(|line| MissingPlace { path: home.join(line.trim_end_matches('/')), is_folder: line.ends_with('/') })
+        .collect()
 }
 
 /// Paths of a list, one a line; relative ones are below the home folder.

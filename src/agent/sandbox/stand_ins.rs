@@ -22,14 +22,14 @@ use super::system;
 
 /// The program's hidden command that keeps the stand-ins until its standard input ends.
 pub(super) const KEEPER_COMMAND: &str = "kernel-stand-ins";
-/// What the keeper writes when all stand-ins are there.
+/// Byte that the keeper writes when all stand-ins are there.
 const READY: u8 = b'.';
 /// File whose lock every keeper holds, with the paths that the keepers made, one JSON text a line.
 const MADE: &str = "made";
 
 /// A place that may be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct MissingPlace {
     pub path: PathBuf,
     pub is_folder: bool,
 }
@@ -41,7 +41,7 @@ pub struct StandIns {
     pub home: PathBuf,
     /// A folder that kernels do not reach, on the same file system if possible: the targets of the links.
     pub hidden: PathBuf,
-    pub places: Vec<Place>,
+    pub places: Vec<MissingPlace>,
 }
 
 /// The running keeper. It removes the stand-ins when this is dropped, or its process ends.
@@ -101,7 +101,7 @@ impl StandIns {
         Ok(made)
     }
 
-    fn make_one(&self, place: &Place, made: &mut File) -> std::io::Result<()> {
+    fn make_one(&self, place: &MissingPlace, made: &mut File) -> std::io::Result<()> {
         if !self.is_out_of_sight(&place.path) {
             return Ok(());
         }
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn stand_ins(home: &Path) -> StandIns {
-        let place = |path: &str, is_folder| Place { path: home.join(path), is_folder };
+        let place = |path: &str, is_folder| MissingPlace { path: home.join(path), is_folder };
         let places = [
             place(".ssh", true),
             place(".netrc", false),

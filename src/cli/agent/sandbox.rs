@@ -295,7 +295,7 @@ pub fn show(kept: &KernelRestrictions) -> Ended {
 /// Most entries of a folder that are listed.
 const MAX_LISTED: usize = 200;
 
-/// What code in kernels reads: the folders that it is narrowed to, else the entries of the home folder and of the root, without
+/// Paths that code in kernels reads: the folders that it is narrowed to, else the entries of the home folder and of the root, without
 /// those that are hidden. What is read may go to the provider of a model.
 fn in_reach(plan: &Plan) -> Vec<PathBuf> {
     let mut found = match plan.reads.is_empty() {

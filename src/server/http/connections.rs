@@ -58,7 +58,7 @@ pub(super) struct PooledConnection {
 
 /// An open request. The connection is idle again when this is dropped.
 #[derive(Debug)]
-pub(super) struct OpenRequest(Arc<PooledConnection>);
+pub(super) struct ActiveRequest(Arc<PooledConnection>);
 
 impl ConnectionPool {
     pub(super) fn new(total: usize, per_network: usize) -> Self {
@@ -124,17 +124,17 @@ impl Slots {
 
 impl PooledConnection {
     /// Begins a request. `None`: the connection was evicted a moment ago, so the request must not be answered.
-    pub(super) fn open_request(self: &Arc<Self>) -> Option<OpenRequest> {
+    pub(super) fn open_request(self: &Arc<Self>) -> Option<ActiveRequest> {
         let mut slots = self.pool.0.slots.lock();
         let mut turn = self.turn.lock();
         let key = (*turn)?;
         slots.networks.get_mut(&self.network)?.idle.remove(&key)?;
         *turn = None;
-        Some(OpenRequest(self.clone()))
+        Some(ActiveRequest(self.clone()))
     }
 }
 
-impl OpenRequest {
+impl ActiveRequest {
     /// Keeps the request open until the answer's body was sent.
     pub(super) fn until_end_of(self, body: Body) -> Body {
         Body::new(AnswerBody { body, _open: self })
@@ -145,7 +145,7 @@ impl OpenRequest {
 #[derive(Debug)]
 struct AnswerBody {
     body: Body,
-    _open: OpenRequest,
+    _open: ActiveRequest,
 }
 
 impl hyper::body::Body for AnswerBody {
@@ -168,7 +168,7 @@ impl hyper::body::Body for AnswerBody {
     }
 }
 
-impl Drop for OpenRequest {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         let connection = &self.0;
         let mut slots = connection.pool.0.slots.lock();
