@@ -163,15 +163,23 @@ impl SandboxArgs {
     fn within_reach(&self, around: &Surroundings<'_>, home: &Path) -> Vec<PathBuf> {
         let kernelspecs = discover(around.kernel_paths).kernelspecs;
         let programs = kernelspecs.iter().flat_map(|kernelspec| {
-            let program = Path::new(&kernelspec.argv[0]);
+            let program = kernelspec.command_line(Path::new("")).into_iter().next().unwrap_or_default();
+            let program = on_the_path(Path::new(&program));
             // The interpreter of a virtual environment is a link to another Python, with its own library.
-            let places = [program.to_owned(), real(program)];
+            let places = [program.clone(), real(&program)];
             let prefixes = places.into_iter().filter_map(|program| Some(program.parent()?.parent()?.to_owned()));
             prefixes.filter(|prefix| prefix.parent().is_some()).chain([kernelspec.resource_dir.clone()])
         });
         let named = self.reads.iter().chain(around.kernel_paths).cloned();
         named.chain(programs).chain(system_folders()).chain(own_folders(home)).chain(around.drivers.clone()).collect()
     }
+}
+
+/// A program with its folder; one without a folder is looked up in `PATH`.
+fn on_the_path(program: &Path) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut found = std::env::split_paths(&path).map(|folder| folder.join(program));
+    found.find(|path| path.is_file()).unwrap_or_else(|| program.to_owned())
 }
 
 /// Stand-ins for places of the plan that are missing; `None`: nothing is known where they would be.
