@@ -122,7 +122,7 @@ async fn a_guest_by_link_edits_and_does_not_archive() {
     assert_eq!(guest.post("/api/notebooks/n/commands", archive).await.refused(403), "forbidden");
     http.post("/api/notebooks/n/archive", json!({})).await.ok();
     assert_eq!(guest.post("/api/notebooks/n/unarchive", json!({})).await.refused(403), "forbidden");
-    assert_eq!(guest.get("/api/notebooks/n").await.ok()["title"], "Ours");
+    assert_eq!(guest.get("/api/notebooks/n").await.ok()["notebook"]["title"], "Ours");
 }
 
 #[tokio::test]
