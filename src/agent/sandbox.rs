@@ -5,6 +5,8 @@
 //! process with threads cannot enter a user namespace. On Linux it uses namespaces (empty read-only
 //! mounts cover the hidden paths) and Landlock (no process changes mounts, or inspects or signals processes outside).
 //! Without namespaces, Landlock alone grants everything except the hidden paths and new entries beside them.
+//! With namespaces, folders and links that lead to a covered path cannot be moved (`system/mounts/pins`), and missing secret places
+//! and startup files have stand-ins while kernels run (`stand_ins`).
 //!
 //! **Invariants.** The agent reports the restrictions that the launcher measured on itself with the same plan. A launcher that
 //! cannot meet them exits, and no kernel starts.

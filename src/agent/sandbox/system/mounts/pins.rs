@@ -19,6 +19,10 @@ use super::{behind, bind};
 /// Most links on the way to one place, as in the system's own limit.
 const MAX_LINKS: usize = 40;
 
+/// A link that every Linux has, pinned to find out if links can be: a check finds the same as the start of a kernel, which meets
+/// other links.
+const EVERYWHERE: &str = "/dev/fd";
+
 /// Mounts every folder and link on the way to a hidden or read-only place over itself. False: this system mounts nothing over
 /// links.
 pub fn pin(plan: &Plan) -> Result<bool, String> {
@@ -26,7 +30,7 @@ pub fn pin(plan: &Plan) -> Result<bool, String> {
     for place in plan.hidden.iter().chain(&plan.read_only) {
         on_the_way(place, &mut pins);
     }
-    let mut are_links_pinned = true;
+    let mut are_links_pinned = pin_link(Path::new(EVERYWHERE)).is_ok() || !Path::new(EVERYWHERE).is_symlink();
     // Sorted: a folder before its entries, so that these are mounted in the new mount.
     for pin in pins.iter().filter(|pin| can_be_moved(pin)) {
         match pin.is_symlink() {
