@@ -67,6 +67,12 @@ pub(crate) fn authorise(notebook: &Document, context: &Context, operation: Opera
     if is_closed {
         return Err(not_open(*highest, operation));
     }
+    // After the roles: a guest of another notebook does not learn that this one exists.
+    let is_guest = matches!(context.actor, Actor::Guest { .. });
+    RejectionCode::Forbidden.when(
+        is_guest && operation == Operation::Archive,
+        || "a guest by link does not archive or unarchive a notebook: ask somebody with an account",
+    )?;
     require_scope(context, operation.scope())
 }
 
@@ -109,14 +115,9 @@ pub(crate) fn delegated_may(
     })
 }
 
-/// Refuses by kind of actor, whatever its role and scopes: only users decide on tool calls, no assistant uses the
-/// scope `manage`, and no guest archives.
+/// Refuses by kind of actor, whatever its role and scopes: only users decide on tool calls, and no assistant uses the
+/// scope `manage`.
 fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<()> {
-    let is_guest = matches!(actor, Actor::Guest { .. });
-    RejectionCode::Forbidden.when(
-        is_guest && operation == Operation::Archive,
-        || "a guest by link does not archive or unarchive a notebook: ask somebody with an account",
-    )?;
     let is_beyond_it = match operation.scope() {
         Scope::Confirm => !matches!(actor, Actor::User { .. }),
         Scope::Manage => matches!(actor, Actor::Assistant { .. }),
