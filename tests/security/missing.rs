@@ -36,7 +36,7 @@ async fn missing_places_are_covered_also_when_the_person_makes_them_and_nothing_
         "open('ordinary', 'w')",
     ];
     assert_eq!(said(&mut machine, &write).await, "refused ".repeat(8) + "done\n");
-    // What was missing is missing for the person's programs too.
+    // Missing files stay missing for the person's programs.
     assert!(std::fs::read(home.join(".bash_profile")).is_err());
     std::fs::create_dir_all(home.join(".aws")).unwrap();
     std::fs::write(home.join(".aws/credentials"), "SECRET").unwrap();

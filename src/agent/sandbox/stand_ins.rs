@@ -95,7 +95,7 @@ impl StandIns {
         }
         made.lock_shared()?;
         for place in self.places.iter().filter(|place| place.path.symlink_metadata().is_err()) {
-            // Where the person's own account can make nothing, no kernel can.
+            // If the person's own account cannot make the place, no kernel can.
             let _ = self.make_one(place, &mut made);
         }
         Ok(made)
