@@ -33,7 +33,7 @@ use system::processes;
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 
-use stand_ins::Keeper;
+use stand_ins::{CleanUpPause, Keeper};
 
 pub use paths::{
     LOCAL_PACKAGES, missing_places, named_places, own_folders, private_sockets, secret_places, startup_files,
@@ -163,9 +163,15 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Finds what this system can do of a plan, with namespaces and then without. `Err` has the reasons if all ways fail.
-    pub async fn check(launcher: PathBuf, plan: Plan) -> Result<Self, String> {
-        Self::first(launcher, plan, &[(true, true), (true, false), (false, false)]).await
+    /// Finds what this system can do of a plan, with namespaces and then without. `Err` has the reasons if all ways fail. Missing places
+    /// are covered too if there are `stand_ins` for them.
+    pub async fn check(launcher: PathBuf, plan: Plan, stand_ins: Option<StandIns>) -> Result<Self, String> {
+        let _pause = match &stand_ins {
+            Some(stand_ins) => pause_clean_up(stand_ins).await,
+            None => None,
+        };
+        let found = Self::first(launcher, plan, &[(true, true), (true, false), (false, false)]).await?;
+        Ok(Self { stand_ins, ..found })
     }
 
     /// Like [`check`](Self::check), with Landlock alone.
@@ -186,11 +192,6 @@ impl Sandbox {
         }
         reasons.dedup();
         Err(reasons.join("; "))
-    }
-
-    /// Covers these places too where they are missing.
-    pub fn with_stand_ins(self, stand_ins: StandIns) -> Self {
-        Self { stand_ins: Some(stand_ins), ..self }
     }
 
     /// Makes the stand-ins for missing places, before the first kernel starts. Landlock alone needs none: it lets nobody make new
@@ -224,6 +225,13 @@ impl Sandbox {
     pub(crate) fn command_line(&self, plan: PathBuf) -> [std::ffi::OsString; 3] {
         [self.launcher.clone().into(), LAUNCHER_COMMAND.into(), plan.into()]
     }
+}
+
+/// Pauses the keepers of other agents for a check. If the lock fails, the check goes on: it is wrong only if a stand-in vanishes
+/// meanwhile.
+async fn pause_clean_up(stand_ins: &StandIns) -> Option<CleanUpPause> {
+    let paused = stand_ins.pause_clean_up().await;
+    paused.inspect_err(|error| tracing::warn!(%error, "stand-ins may vanish while the sandbox is checked")).ok()
 }
 
 async fn try_out(launcher: &Path, plan: &Plan) -> Result<AppliedSandbox, String> {

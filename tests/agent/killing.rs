@@ -84,7 +84,7 @@ impl Story {
 
     /// Checks that the run's status agrees with its record.
     async fn check_end(&mut self, id: &ExecutionId, name: &str, victim: Victim) {
-        let told = self.ada.until_over(id).await;
+        let told = while_it_lives(&mut self.agent, self.ada.until_over(id)).await;
         let all: String = (0..LINES).map(|i| format!("{i}\n")).collect();
         let begun = std::fs::read_to_string(&self.begun).unwrap_or_default();
         let times = begun.lines().filter(|line| *line == name).count();
@@ -102,7 +102,15 @@ impl Story {
     }
 
     async fn check_works_again(&mut self, since: Instant) -> Duration {
-        works_again(&mut self.ada, since).await
+        while_it_lives(&mut self.agent, works_again(&mut self.ada, since)).await
+    }
+}
+
+/// Waits as long as the agent runs. Without an agent no run ends; its last line on standard error says why.
+async fn while_it_lives<T>(agent: &mut Process, waited: impl Future<Output = T>) -> T {
+    tokio::select! {
+        done = waited => done,
+        status = agent.ended() => panic!("the agent ended ({status}) while its runs were waited for"),
     }
 }
 

@@ -1,8 +1,13 @@
 //! Tests of secret places and startup files that do not exist when a kernel starts, of folders to which its reading is narrowed, and of
 //! a configuration folder that somebody put in the place of Notarium's own.
 
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
 use std::path::Path;
+use std::process::{Child, Stdio};
 use std::time::Duration;
+
+use notarium_agent::sandbox::{StandIns, missing_places};
 
 use super::Machine;
 use crate::processes::{PATIENCE, notarium};
@@ -73,6 +78,43 @@ async fn until_cleaned(home: &Path) {
         // There is no event for a file.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+/// Starts the keeper of a home's stand-ins as an agent does, and waits until they are there.
+fn keeper(home: &Path) -> Child {
+    let hidden = home.join(".local/state/notarium/stand-ins");
+    let stand_ins = StandIns { home: home.to_owned(), hidden, places: missing_places(home) };
+    let mut command = notarium(home);
+    command.arg("kernel-stand-ins").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut keeper = command.spawn().unwrap();
+    let order = [serde_json::to_vec(&stand_ins).unwrap(), b"\n".to_vec()].concat();
+    keeper.stdin.as_mut().unwrap().write_all(&order).unwrap();
+    keeper.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    keeper
+}
+
+/// Returns what `notarium agent --check` prints.
+fn checked(home: &Path) -> String {
+    let ended = notarium(home).args(["agent", "--check"]).current_dir(home.join("work")).output().unwrap();
+    String::from_utf8_lossy(&ended.stdout).into_owned() + &String::from_utf8_lossy(&ended.stderr)
+}
+
+#[test]
+fn a_check_finds_the_same_sandbox_while_the_keeper_of_another_agent_cleans_up() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    std::fs::create_dir(home.path().join("work")).unwrap();
+    let found = || checked(home.path()).lines().next().map(str::to_owned);
+    let alone = found();
+    let found: BTreeSet<_> = std::thread::scope(|scope| {
+        let checks = scope.spawn(|| (0..12).map(|_| found()).collect());
+        while !checks.is_finished() {
+            let mut keeper = keeper(home.path());
+            drop(keeper.stdin.take());
+            assert!(keeper.wait().unwrap().success());
+        }
+        checks.join().unwrap()
+    });
+    assert_eq!(found, BTreeSet::from([alone]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

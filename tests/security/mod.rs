@@ -403,7 +403,7 @@ async fn data_below_the_folder_of_kernels_without_a_sandbox_is_refused_with_the_
     let ended = up.output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(2), "{said}");
-    assert!(said.contains("there is no sandbox here: choose another --working-dir"), "{said}");
+    assert!(said.contains("there is no sandbox here (--kernel-sandbox off): choose another --working-dir"), "{said}");
 
     std::fs::create_dir_all(home.path().join(".ssh")).unwrap();
     std::fs::create_dir_all(home.path().join("work")).unwrap();

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command as ProcessCommand, Stdio};
+use std::process::{Child, Command as ProcessCommand, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -116,6 +116,17 @@ impl Process {
 
     pub fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Waits for the end of the process.
+    pub async fn ended(&mut self) -> ExitStatus {
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            // The standard library has no event for the end of a child.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Sends SIGKILL.

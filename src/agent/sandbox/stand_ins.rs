@@ -5,18 +5,21 @@
 //! the link find no file, as before; what a program writes through it lands in the hidden folder. The keeper, a process of this
 //! program, removes all stand-ins when the last agent has ended, however it ended, and moves what was written to its place.
 //!
-//! **Invariant.** An entry that the keeper did not make is never removed, nor one that has content.
+//! **Invariants.** An entry that the keeper did not make is never removed, nor one that has content. Nothing is removed while an agent
+//! checks its sandbox: a place that vanishes while it is covered would make the check find a weaker sandbox than there is.
 
 use std::collections::BTreeSet;
-use std::fs::{DirBuilder, File};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::process::{ExitCode, Stdio};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
+use tokio::time::{sleep, timeout};
 
 use super::system;
 
@@ -26,6 +29,12 @@ pub(super) const KEEPER_COMMAND: &str = "kernel-stand-ins";
 const READY: u8 = b'.';
 /// File whose lock every keeper holds, with the paths that the keepers made, one JSON text a line.
 const MADE: &str = "made";
+/// File whose shared lock a check of a sandbox holds, and whose exclusive lock a removal of stand-ins holds.
+const CHECKS: &str = "checks";
+/// Longest wait for a keeper: it makes or removes about a hundred entries.
+const KEEPER_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time between two attempts at a lock: there is no event for a lock that is released.
+const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A place that may be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,9 +57,18 @@ pub struct StandIns {
 #[derive(Debug)]
 pub(super) struct Keeper(#[expect(dead_code, reason = "its standard input stays open")] Child);
 
+/// No stand-in is removed before this is dropped.
+#[derive(Debug)]
+pub(super) struct CleanUpPause(#[expect(dead_code, reason = "its lock is released when it is closed")] File);
+
 impl Keeper {
     /// Starts the keeper, and waits until the stand-ins are there.
     pub(super) async fn start(program: &Path, stand_ins: &StandIns) -> std::io::Result<Self> {
+        // Without an answer, the keeper ends with its standard input.
+        timeout(KEEPER_TIMEOUT, Self::start_unbounded(program, stand_ins)).await?
+    }
+
+    async fn start_unbounded(program: &Path, stand_ins: &StandIns) -> std::io::Result<Self> {
         let mut command = Command::new(program);
         command.arg(KEEPER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped());
         // A group of its own: Ctrl-C in the terminal is for the agent.
@@ -86,10 +104,31 @@ pub(super) fn keep() -> Result<ExitCode, String> {
 }
 
 impl StandIns {
+    /// Keeps all stand-ins where they are while the result lives. Waits until a removal that has begun is over.
+    pub(super) async fn pause_clean_up(&self) -> std::io::Result<CleanUpPause> {
+        let checks = self.file(CHECKS)?;
+        let locked = async {
+            while let Err(error) = checks.try_lock_shared() {
+                match error {
+                    TryLockError::WouldBlock => sleep(LOCK_INTERVAL).await,
+                    TryLockError::Error(error) => return Err(error),
+                }
+            }
+            Ok(())
+        };
+        timeout(KEEPER_TIMEOUT, locked).await??;
+        Ok(CleanUpPause(checks))
+    }
+
+    /// Opens a file of the hidden folder; creates both if they are missing.
+    fn file(&self, name: &str) -> std::io::Result<File> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.hidden)?;
+        File::options().read(true).append(true).create(true).open(self.hidden.join(name))
+    }
+
     /// Makes what is missing; returns the list of what was made, locked with others. Removes what a keeper left that was killed.
     fn make(&self) -> std::io::Result<File> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.hidden)?;
-        let mut made = File::options().read(true).append(true).create(true).open(self.hidden.join(MADE))?;
+        let mut made = self.file(MADE)?;
         if made.try_lock().is_ok() {
             self.clean_up(&made)?;
         }
@@ -135,8 +174,10 @@ impl StandIns {
         self.hidden.join(format!("at {}", below.replace('/', "%2F")))
     }
 
-    /// Removes what the list names, innermost first, and empties the list.
+    /// Removes what the list names, innermost first, and empties the list. Waits until no sandbox is being checked.
     fn clean_up(&self, mut made: &File) -> std::io::Result<()> {
+        let checks = self.file(CHECKS)?;
+        checks.lock()?;
         let mut text = String::new();
         made.rewind()?;
         made.read_to_string(&mut text)?;
@@ -168,6 +209,8 @@ fn note(made: &mut File, path: &Path) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
 
     fn stand_ins(home: &Path) -> StandIns {
@@ -229,6 +272,30 @@ mod tests {
         assert!(!home.path().join(".netrc").is_symlink());
         assert_eq!(read(".config/git/credentials"), "replaced");
         assert!(!home.path().join(".config/autostart").exists());
+    }
+
+    #[tokio::test]
+    async fn nothing_is_removed_while_a_sandbox_is_checked_and_a_check_waits_for_a_removal() {
+        let home = tempfile::tempdir().unwrap();
+        let stand_ins = stand_ins(home.path());
+        let made = stand_ins.make().unwrap();
+        let pauses = [stand_ins.pause_clean_up().await.unwrap(), stand_ins.pause_clean_up().await.unwrap()];
+        let keeper = std::thread::spawn({
+            let stand_ins = stand_ins.clone();
+            move || stand_ins.clean_up(&made)
+        });
+        // Long enough for a removal that does not wait.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(home.path().join(".ssh").exists() && !keeper.is_finished());
+        drop(pauses);
+        keeper.join().unwrap().unwrap();
+        assert!(!home.path().join(".ssh").exists());
+        let removal = stand_ins.file(CHECKS).unwrap();
+        removal.lock().unwrap();
+        let mut check = std::pin::pin!(stand_ins.pause_clean_up());
+        assert!(check.as_mut().now_or_never().is_none());
+        drop(removal);
+        check.await.unwrap();
     }
 
     #[test]

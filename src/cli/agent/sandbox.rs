@@ -101,10 +101,7 @@ impl SandboxArgs {
             SandboxMode::Off => Err("--kernel-sandbox off".to_owned()),
             SandboxMode::Auto => {
                 let stand_ins = stand_ins(&plan);
-                Sandbox::check(PathBuf::from(LAUNCHER), plan).await.map(|sandbox| match stand_ins {
-                    Some(stand_ins) => sandbox.with_stand_ins(stand_ins),
-                    None => sandbox,
-                })
+                Sandbox::check(PathBuf::from(LAUNCHER), plan, stand_ins).await
             }
             SandboxMode::Landlock => Sandbox::check_without_namespaces(PathBuf::from(LAUNCHER), plan).await,
         };
@@ -117,7 +114,7 @@ impl SandboxArgs {
         }
         let kept = KernelRestrictions { hidden, read_only, sandbox, connections: Arc::default() };
         if !kept.holds() {
-            refuse_below(&own, around.working_dir)?;
+            refuse_below(&own, around.working_dir, &kept)?;
         }
         Ok(kept)
     }
@@ -184,10 +181,15 @@ fn on_the_path(program: &Path) -> PathBuf {
 
 /// Stand-ins for places of the plan that are missing; `None`: nothing is known where they would be.
 fn stand_ins(plan: &Plan) -> Option<StandIns> {
-    let (home, state) = (dirs::home_dir().filter(|home| home.is_absolute())?, context::state_dir()?);
+    let (home, hidden) = (dirs::home_dir().filter(|home| home.is_absolute())?, stand_ins_folder()?);
     let mut places = missing_places(&home);
     places.retain(|place| plan.hidden.iter().chain(&plan.read_only).any(|path| *path == real(&place.path)));
-    Some(StandIns { home, hidden: state.join("stand-ins"), places })
+    Some(StandIns { home, hidden, places })
+}
+
+/// Folder to which the links of stand-ins lead.
+fn stand_ins_folder() -> Option<PathBuf> {
+    Some(context::state_dir()?.join("stand-ins"))
 }
 
 /// The path without links; unchanged if it does not exist.
@@ -229,15 +231,19 @@ fn folder_of(configuration: &Path, around: &Surroundings<'_>) -> Result<PathBuf,
     Ok(folder)
 }
 
-/// Refuses own folders below the working folder: without a sandbox, code could reach them.
-fn refuse_below(own: &[PathBuf], working_dir: &Path) -> Ended {
+/// Refuses own folders below the working folder: without a whole sandbox, code could reach them.
+fn refuse_below(own: &[PathBuf], working_dir: &Path, kept: &KernelRestrictions) -> Ended {
+    let reason = match &kept.sandbox {
+        Ok(sandbox) => format!("the sandbox here is not whole (in reach: {})", sandbox.standing().open.join(", ")),
+        Err(reason) => format!("there is no sandbox here ({reason})"),
+    };
     let working_dir = real(working_dir);
     let inside = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| path.starts_with(&working_dir));
     match own.iter().find(inside) {
         None => Ok(()),
         Some(path) => Err(Failure::usage(format!(
-            "{} lies in the folder in which kernels work, and there is no sandbox here: choose another --working-dir, or \
-             keep it elsewhere ({}, {})",
+            "{} lies in the folder in which kernels work, and {reason}: choose another --working-dir, or keep it elsewhere ({}, \
+             {})",
             path.display(),
             context::DATA_VARIABLE,
             context::CONFIG_VARIABLE
