@@ -117,6 +117,25 @@ fn a_check_finds_the_same_sandbox_while_the_keeper_of_another_agent_cleans_up() 
     assert_eq!(found, BTreeSet::from([alone]));
 }
 
+#[test]
+fn a_secret_behind_the_link_of_a_killed_keeper_is_hidden_at_its_place() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    std::fs::create_dir(home.path().join("work")).unwrap();
+    let mut killed = keeper(home.path());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let secret = home.path().join(".netrc");
+    std::fs::write(&secret, "SECRET").unwrap();
+    assert!(secret.is_symlink(), "it is written through the link");
+    let said = checked(home.path());
+    let line = format!("{:<10} {}", "hidden", secret.display());
+    assert!(said.lines().any(|found| found == line), "{said}");
+    let mut next = keeper(home.path());
+    assert!(!secret.is_symlink(), "the next keeper moves it to its place");
+    drop(next.stdin.take());
+    next.wait().unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn reading_is_narrowed_to_folders_and_the_check_lists_them() {
     let places = tempfile::tempdir_in("/var/tmp").unwrap();

@@ -192,9 +192,18 @@ fn stand_ins_folder() -> Option<PathBuf> {
     Some(context::state_dir()?.join("stand-ins"))
 }
 
-/// The path without links; unchanged if it does not exist.
+/// The path without links; unchanged if it does not exist. A stand-in's link is kept: a keeper moves what was written through it to the
+/// link's place, which must be hidden too.
 fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    let resolved = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let is_stand_in = || {
+        let (target, folder) = (path.read_link().ok(), stand_ins_folder());
+        target.zip(folder).is_some_and(|(target, folder)| target.starts_with(folder))
+    };
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) if is_stand_in() => resolved(folder).join(name),
+        _ => resolved(path),
+    }
 }
 
 /// Notarium's own folders. Missing ones are created, so that their later content is hidden too.
