@@ -49,6 +49,10 @@ causes! {
         AgentLost = "its runtime agent is gone",
         /// The run was given up, for example because its agent was unreachable.
         GivenUp = "somebody gave it up",
+        /// The run was not begun, because it is held and its kernel holds no effects.
+        EffectsNotHeld = "its kernel cannot hold the effects of an assistant's code",
+        /// The agent did not begin a held run, because its code could change what the kernel holds open.
+        HoldsOpen = "its kernel holds files or connections open, which the code could change",
     }
 
     /// Cause of the end of a kernel session, or of a failed launch.
@@ -70,6 +74,17 @@ causes! {
         CannotStart = "the kernel cannot be started",
         /// The kernel started and did not answer in time.
         NoAnswer = "the kernel did not answer",
+    }
+
+    /// Cause for which an agent holds no effects of its kernels' runs.
+    UnheldCause {
+        SwitchedOff = "the agent was started with --kernel-effects off",
+        /// The agent's system is not Linux, or its Linux is too old.
+        NotSupported = "the agent's system cannot do it",
+        /// The profile of a container, or another filter, forbids it.
+        NotPermitted = "the agent's container or system does not permit it",
+        /// The kind of kernel starts code in a way that cannot be followed.
+        OtherKernel = "it is not possible with this kind of kernel",
     }
 
     /// Cause of a model call without an answer, of a failed turn, or of a reply that was cut off.

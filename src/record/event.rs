@@ -129,6 +129,7 @@ events! {
         ExecutionOutputsCleared,
         ExecutionInputRequested,
         ExecutionInputAnswered,
+        ExecutionEffectRefused,
         ExecutionCompleted,
         ExecutionCancelRequested,
         ExecutionCancelled,
@@ -213,7 +214,7 @@ about! {
     execution_id: ExecutionId in execution_id of [
         ExecutionRequested, ExecutionAssigned, ExecutionStarted,
         ExecutionOutputAppended, ExecutionOutputUpdated, ExecutionOutputsCleared,
-        ExecutionInputRequested, ExecutionInputAnswered,
+        ExecutionInputRequested, ExecutionInputAnswered, ExecutionEffectRefused,
         ExecutionCompleted, ExecutionCancelRequested, ExecutionBlocked, ExecutionCancelled, ExecutionLost,
         ExecutionOutputRecovered, ExecutionOutputsMoved,
     ]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::Actor;
 use crate::cause::EndCause;
+use crate::effects::{Effects, RefusedEffect};
 use crate::ids::{AgentId, CellId, CorrelationId, ExecutionId, Hash, KernelSessionId, Millis, ToolCallId, Version};
 use crate::json::{Open, RawJson};
 
@@ -149,6 +150,8 @@ pub struct PastExecution {
     pub status: ExecutionStatus,
     /// The cause of the execution.
     pub cause: Open<ExecutionCause>,
+    /// The effects that the execution was allowed to have outside the kernel's memory.
+    pub effects: Open<Effects>,
     /// The requester. For an imported run: the actor that imported it.
     pub requested_by: Actor,
     /// Time of the request, in milliseconds since 1970.
@@ -175,6 +178,9 @@ pub struct PastExecution {
     pub blocked_by: Option<ExecutionId>,
     /// A sentence for people about an unusual end. Absent: none.
     pub notice: Option<String>,
+    /// The refused effects, one entry for each kind, in the order of their first refusals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedEffect>,
     /// The highest number of the agent's reports in the log. 0: none.
     pub output_seq: u64,
     /// The outputs at the end, in order.

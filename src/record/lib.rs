@@ -13,7 +13,7 @@
 //!
 //! Files:
 //! - values: `ids` (with hashes and salts), `json` (raw JSON, open enums), `access` (actors, roles), `cause`, `cell` (with
-//!   order keys), `execution` (with outputs), `message` (with replies), `tool_call` (with functions), `text/` (changes)
+//!   order keys), `effects`, `execution` (with outputs), `message` (with replies), `tool_call` (with functions), `text/` (changes)
 //! - the log: `event/` (payloads), `upcast`, `envelope` (hash chain, appends), `history_query`
 //! - `document/`: parts of the document, and `apply` of the events that change them: `cells`, `executions`, `kernels`,
 //!   `assistants`
@@ -24,6 +24,7 @@ mod access;
 mod cause;
 mod cell;
 mod document;
+mod effects;
 mod envelope;
 mod event;
 mod execution;
@@ -39,6 +40,7 @@ pub use access::*;
 pub use cause::*;
 pub use cell::{CellContent, CellFlags, CellType, OrderKey, SQL_LINE, is_default};
 pub use document::{Document, assistants::*, canonical_json, cells::*, executions::*, kernels::*};
+pub use effects::*;
 pub use envelope::{
     Append, ChainError, CommandRecord, Envelope, Epoch, Head, Logged, NewEvent, Recorded, Stored, in_order,
     verify_chain,

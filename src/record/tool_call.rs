@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Actor;
+use crate::effects::Effect;
 use crate::ids::{CellId, GrantId, KernelSessionId, Millis, Version};
 use crate::json::{Open, RawObject};
 
@@ -14,9 +15,9 @@ use crate::json::{Open, RawObject};
 pub enum Risk {
     /// The call changes nothing.
     Read,
-    /// The call makes changes that can be undone, or runs harmless code.
+    /// The call makes changes that can be undone, or runs held code.
     Edit,
-    /// The call runs code that reaches outside the notebook and destroys nothing.
+    /// The call runs code that reaches outside the notebook and destroys nothing, or that nothing holds.
     Sensitive,
     /// The call deletes, clears, restarts or overwrites something, or runs code that might.
     Destructive,
@@ -60,7 +61,7 @@ impl Open<Risk> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
-    /// Calls that read, edit or run harmless code pass (risks `read` and `edit`).
+    /// Calls that read, edit or run held code pass (risks `read` and `edit`).
     #[default]
     Guarded,
     /// Only calls that read pass (risk `read`).
@@ -185,6 +186,10 @@ pub struct UserFunction {
     pub schema: RawObject,
     /// The minimum risk of a call; targets and code can raise it. Treat an unknown risk as `destructive`.
     pub risk: Open<Risk>,
+    /// Kinds of effects that a call may have, if the risk is `sensitive` or `destructive`; calls of a lower risk have none.
+    /// Absent: none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub effects: Vec<Open<Effect>>,
 }
 
 /// Place in code of a registered function, as its kernel reports it.

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use crate::effects::Effects;
 use crate::json::RawJson;
 
 /// Reason why this build could not type an event.
@@ -52,8 +53,40 @@ pub struct Upcaster {
     pub upcast: fn(&mut PayloadFields) -> Result<(), serde_json::Error>,
 }
 
-/// The upcasters of the record: no type has a second schema yet.
-const UPCASTERS: &[Upcaster] = &[];
+/// The upcasters of the record.
+const UPCASTERS: &[Upcaster] = &[
+    Upcaster { event_type: "ExecutionRequested", schema: 1, upcast: add_free_effects },
+    Upcaster { event_type: "CellRestored", schema: 1, upcast: add_free_effects_to_execution },
+    Upcaster { event_type: "GrantIssued", schema: 1, upcast: add_no_kinds },
+    Upcaster { event_type: "KernelFunctionsRegistered", schema: 1, upcast: name_no_effects },
+];
+
+/// Adds the effects of runs before effects were held: all of those runs were free.
+fn add_free_effects(fields: &mut PayloadFields) -> Result<(), serde_json::Error> {
+    fields.insert("effects".to_owned(), RawJson::of(&Effects::Free)?);
+    Ok(())
+}
+
+fn add_free_effects_to_execution(fields: &mut PayloadFields) -> Result<(), serde_json::Error> {
+    let Some(execution) = fields.get_mut("execution").filter(|execution| execution.get() != "null") else {
+        return Ok(());
+    };
+    let mut past: PayloadFields = serde_json::from_str(execution.get())?;
+    add_free_effects(&mut past)?;
+    *execution = RawJson::of(&past)?;
+    Ok(())
+}
+
+/// Functions could not name their effects: they stay unnamed.
+fn name_no_effects(_: &mut PayloadFields) -> Result<(), serde_json::Error> {
+    Ok(())
+}
+
+/// Adds the kinds of effects that earlier grants cover: none.
+fn add_no_kinds(fields: &mut PayloadFields) -> Result<(), serde_json::Error> {
+    fields.insert("kinds".to_owned(), RawJson::parse("[]")?);
+    Ok(())
+}
 
 static MORE: OnceLock<&'static [Upcaster]> = OnceLock::new();
 

@@ -1,6 +1,8 @@
 //! Messages from client to server over the WebSocket: one JSON text frame each, externally tagged, as in `{"subscribe": {…}}`.
 
-use notarium_core::{CellId, CommandId, CorrelationId, EventId, Hash, KernelSessionId, NotebookId, RawJson, Version};
+use notarium_core::{
+    CellId, CommandId, CorrelationId, EventId, Hash, KernelEffects, KernelSessionId, NotebookId, RawJson, Version,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -276,4 +278,8 @@ pub struct OfferedKernelspec {
     pub display_name: String,
     /// Language of the code, as in `python`.
     pub language: String,
+    /// Says that the agent holds the effects of these kernels' runs, or why it does not. Absent: an older agent, which
+    /// holds none. Send it only to a server with the feature `kernel_effects`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effects: Option<KernelEffects>,
 }

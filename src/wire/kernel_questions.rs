@@ -28,6 +28,9 @@ const INSPECTION_TYPES: [&str; 3] = ["text/plain", "text/html", "text/markdown"]
 /// Feature of a server, and of a runtime agent, that answers the question `format`.
 pub const KERNEL_FORMAT: &str = "kernel_format";
 
+/// Feature of a server that takes `effects` in offers.
+pub const KERNEL_EFFECTS: &str = "kernel_effects";
+
 /// Maximum cells in one question.
 pub const MAX_FORMATTED_CELLS: usize = 500;
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{Actor, Scopes};
 use crate::document::Document;
+use crate::effects::Effect;
 use crate::envelope::Recorded;
 use crate::event::{ConversationStarted, Event, GrantIssued, MessageFlagged, ToolCallRequested, TurnStarted};
 use crate::ids::{CellId, ConversationId, Hash, InstanceId, MessageId, Millis, ToolCallId, TurnId, UserId, Version};
@@ -136,6 +137,9 @@ pub struct AssistantGrant {
     /// Names of the functions that the grant covers. Empty: every function.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<String>,
+    /// Kinds of effects that the covered calls may ask for. Empty: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Open<Effect>>,
     /// Time at which the grant ends, in milliseconds since 1970.
     pub expires_at: Millis,
     /// The person who issued the grant. The grant counts only while this person could confirm the call.
@@ -297,6 +301,7 @@ fn issue(document: &mut Document, recorded: &Recorded, event: &GrantIssued) {
         conversation_id: event.conversation_id.clone(),
         for_user: event.for_user.clone(),
         functions: event.functions.clone(),
+        kinds: event.kinds.clone(),
         expires_at: event.expires_at,
         issued_by: recorded.envelope.actor.clone(),
     };

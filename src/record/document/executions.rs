@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::access::Actor;
 use crate::cause::{BLOCKED, EndCause, sentence};
 use crate::document::Document;
+use crate::effects::{Effects, RefusedEffect};
 use crate::envelope::Recorded;
-use crate::event::{Event, ExecutionRequested, MovedOutputs};
+use crate::event::{Event, ExecutionEffectRefused, ExecutionRequested, MovedOutputs};
 use crate::execution::{ExecutionCause, ExecutionOutcome, ExecutionStatus, ExecutionSubject, Output, PastExecution};
 use crate::ids::{AgentId, CorrelationId, ExecutionId, KernelSessionId, Millis, Version};
 use crate::json::Open;
@@ -33,6 +34,8 @@ pub struct Execution {
     pub status: ExecutionStatus,
     /// The cause of the execution.
     pub cause: Open<ExecutionCause>,
+    /// The effects that the execution may have outside the kernel's memory.
+    pub effects: Open<Effects>,
     /// The requester. For an imported run: the actor that imported it.
     pub requested_by: Actor,
     /// Time of the request, in milliseconds since 1970.
@@ -68,6 +71,9 @@ pub struct Execution {
     pub blocked_by: Option<ExecutionId>,
     /// A sentence for people about an unusual end. Absent: none.
     pub notice: Option<String>,
+    /// The refused effects, one entry for each kind, in the order of their first refusals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedEffect>,
     /// The highest number of the agent's reports in the log. 0: none.
     #[serde(default)]
     pub output_seq: u64,
@@ -109,6 +115,7 @@ impl Execution {
             subject: event.subject.clone(),
             status: ExecutionStatus::Queued,
             cause: event.cause.clone(),
+            effects: event.effects.clone(),
             requested_by: envelope.actor.clone(),
             requested_at: envelope.recorded_at,
             requested_version: envelope.version,
@@ -125,6 +132,7 @@ impl Execution {
             end_cause: None,
             blocked_by: None,
             notice: None,
+            refused: Vec::new(),
             output_seq: 0,
             outputs: Vec::new(),
             clear_on_next_output: false,
@@ -162,6 +170,7 @@ impl Execution {
                 self.pending_input = Some(PendingInput { prompt: event.prompt.clone(), password: event.password });
             }
             Event::ExecutionInputAnswered(_) => self.pending_input = None,
+            Event::ExecutionEffectRefused(event) => self.refuse(event),
             Event::ExecutionCancelRequested(_) => self.cancel_requested = true,
             Event::ExecutionCompleted(event) => {
                 self.output_seq = self.output_seq.max(event.output_seq);
@@ -188,6 +197,16 @@ impl Execution {
         for shown in self.outputs.iter_mut().filter(|shown| shown.is_display(display_id)) {
             shown.content = output.content.clone();
             shown.blobs.clone_from(&output.blobs);
+        }
+    }
+
+    /// Keeps one entry for each kind: a later event of the kind replaces it.
+    fn refuse(&mut self, event: &ExecutionEffectRefused) {
+        let ExecutionEffectRefused { kind, target, count, .. } = event;
+        let refused = RefusedEffect { kind: kind.clone(), target: target.clone(), count: *count };
+        match self.refused.iter_mut().find(|known| known.kind == *kind) {
+            Some(known) => *known = refused,
+            None => self.refused.push(refused),
         }
     }
 
@@ -255,6 +274,7 @@ impl From<Execution> for PastExecution {
             subject: execution.subject,
             status: execution.status,
             cause: execution.cause,
+            effects: execution.effects,
             requested_by: execution.requested_by,
             requested_at: execution.requested_at,
             requested_version: execution.requested_version,
@@ -268,6 +288,7 @@ impl From<Execution> for PastExecution {
             end_cause: execution.end_cause,
             blocked_by: execution.blocked_by,
             notice: execution.notice,
+            refused: execution.refused,
             output_seq: execution.output_seq,
             outputs: execution.outputs,
         }
@@ -280,6 +301,7 @@ impl From<PastExecution> for Execution {
             subject: past.subject,
             status: past.status,
             cause: past.cause,
+            effects: past.effects,
             requested_by: past.requested_by,
             requested_at: past.requested_at,
             requested_version: past.requested_version,
@@ -296,6 +318,7 @@ impl From<PastExecution> for Execution {
             end_cause: past.end_cause,
             blocked_by: past.blocked_by,
             notice: past.notice,
+            refused: past.refused,
             output_seq: past.output_seq,
             outputs: past.outputs,
             clear_on_next_output: false,

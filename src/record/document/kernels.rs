@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cause::{KernelCause, sentence};
 use crate::document::Document;
+use crate::effects::{KernelEffects, KernelSurprises};
 use crate::envelope::Recorded;
 use crate::event::{
     Event, KernelFunctionsRegistered, KernelRestartRequested, KernelSessionEnded, KernelSessionStarted,
@@ -64,6 +65,16 @@ pub struct KernelNotice {
 }
 
 impl KernelSession {
+    /// Returns true if the kernel's agent holds the effects of held runs.
+    pub fn holds_effects(&self) -> bool {
+        KernelEffects::of_sandbox(&self.sandbox) == Some(KernelEffects::Held)
+    }
+
+    /// Returns true if the kernel's agent refuses effects of people's runs that their texts do not lead to.
+    pub fn asks_about_surprises(&self) -> bool {
+        self.holds_effects() && KernelSurprises::of_sandbox(&self.sandbox) == Some(KernelSurprises::Ask)
+    }
+
     /// Returns true if the session accepts new executions.
     pub fn is_usable(&self) -> bool {
         self.phase != KernelPhase::Ending

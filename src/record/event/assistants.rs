@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::Scopes;
 use crate::cause::{TurnFailure, VoidCause, WithdrawalCause};
+use crate::effects::Effect;
 use crate::ids::{
     CellId, ConversationId, GrantId, Hash, InstanceId, MessageId, Millis, TokenId, ToolCallId, TurnId, UserId,
 };
@@ -274,6 +275,8 @@ pub struct GrantIssued {
     pub conversation_id: ConversationId,
     /// Names of the tools that the grant covers. Empty: all. Destructive calls still wait.
     pub functions: Vec<String>,
+    /// Kinds of effects that the covered calls may ask for, of those that destroy nothing. Empty: none.
+    pub kinds: Vec<Open<Effect>>,
     /// Time at which the grant ends, in milliseconds since 1970.
     pub expires_at: Millis,
     /// The person for whom the assistant acts.

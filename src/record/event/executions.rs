@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cause::{EndCause, KernelCause};
+use crate::effects::{Effect, Effects};
 use crate::execution::{ExecutionCause, ExecutionOutcome, ExecutionSubject, Output};
 use crate::ids::{AgentId, ExecutionId, KernelSessionId, Millis, Version};
 use crate::json::{Open, RawObject};
@@ -19,6 +20,8 @@ pub struct ExecutionRequested {
     pub subject: ExecutionSubject,
     /// The cause of the run. `imported`: it has run elsewhere.
     pub cause: Open<ExecutionCause>,
+    /// The effects that the run may have outside the kernel's memory. Treat unknown ones as held, with nothing allowed.
+    pub effects: Open<Effects>,
     /// The session in whose queue the run is. Absent for imported runs, and if the agent of the default kernel was
     /// away. Such a run waits until that kernel, or its replacement, gets it.
     pub kernel_session: Option<KernelSessionId>,
@@ -36,11 +39,12 @@ pub struct ExecutionRequested {
 
 impl ExecutionRequested {
     /// A run that is bound to no kernel, has no timeout, and depends on no other run.
-    pub fn new(execution_id: ExecutionId, subject: ExecutionSubject, cause: ExecutionCause) -> Self {
+    pub fn new(execution_id: ExecutionId, subject: ExecutionSubject, cause: ExecutionCause, effects: Effects) -> Self {
         Self {
             execution_id,
             subject,
             cause: cause.into(),
+            effects: effects.into(),
             kernel_session: None,
             timeout_ms: None,
             stop_on_error: false,
@@ -131,6 +135,20 @@ pub struct ExecutionInputAnswered {
     /// The answer. Absent for a password, which is never recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub value: Option<String>,
+}
+
+/// An effect of the run was refused, and the run went on. Recorded for the first effect of each kind, and once more
+/// with the final number if there were several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecutionEffectRefused {
+    /// Named by ExecutionRequested.
+    pub execution_id: ExecutionId,
+    /// The kind of the effect, which a later request may ask for. Show an unknown word as it is.
+    pub kind: Open<Effect>,
+    /// The target of the first effect of this kind, such as a path or an address, as the code named it. At most 1 KiB.
+    pub target: String,
+    /// Number of refused effects of this kind so far.
+    pub count: u64,
 }
 
 /// The run ended with a result, successful or not.

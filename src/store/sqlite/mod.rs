@@ -39,7 +39,7 @@ pub use transaction::WriteTransaction;
 
 use self::error::{commit_error, damaged, gone, is_damage, is_gone, store_error};
 use self::health::Health;
-use self::reader::{Query, head_of};
+use self::reader::{ReaderQuery, head_of};
 use self::rows::integer;
 use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed, unanswered};
@@ -144,14 +144,14 @@ impl Sqlite {
     }
 
     /// Runs one statement as a transaction; returns the number of changed rows.
-    pub(crate) async fn write(&self, query: Query<'_>) -> Result<u64, StoreError> {
+    pub(crate) async fn write(&self, query: ReaderQuery<'_>) -> Result<u64, StoreError> {
         let mut transaction = self.begin().await?;
         let done = query.execute(&mut *transaction).await.map_err(|error| self.failed(error))?;
         self.commit(transaction).await?;
         Ok(done.rows_affected())
     }
 
-    async fn events(&self, notebook: &NotebookId, query: Query<'_>) -> Result<Vec<Stored>, StoreError> {
+    async fn events(&self, notebook: &NotebookId, query: ReaderQuery<'_>) -> Result<Vec<Stored>, StoreError> {
         reader::events(&self.readers, notebook, query).await.map_err(|error| self.failed(error))
     }
 

@@ -7,7 +7,7 @@ use notarium_record::{Hash, NotebookId, Version};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, SqlitePool};
 
-use super::reader::{Query, head_of};
+use super::reader::{ReaderQuery, head_of};
 use super::rows::{hash, integer};
 use crate::event_store::{BlobRecord, EVENT_OVERHEAD_BYTES, NotebookSize, page};
 use crate::snapshots::{Snapshot, superfluous};
@@ -44,7 +44,7 @@ async fn thin_out(
     Ok(())
 }
 
-pub(super) fn delete_snapshot<'a>(notebook: &'a NotebookId, version: Version) -> Query<'a> {
+pub(super) fn delete_snapshot<'a>(notebook: &'a NotebookId, version: Version) -> ReaderQuery<'a> {
     let sql = "DELETE FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND version = ?";
     sqlx::query(sql).bind(notebook.as_str()).bind(integer(version))
 }

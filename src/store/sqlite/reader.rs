@@ -74,13 +74,13 @@ fn stored(notebook: &NotebookId, row: &SqliteRow) -> Result<Stored, sqlx::Error>
 }
 
 /// A query with bound arguments.
-pub(super) type Query<'a> = sqlx::query::Query<'a, sqlx::Sqlite, SqliteArguments>;
+pub(super) type ReaderQuery<'a> = sqlx::query::Query<'a, sqlx::Sqlite, SqliteArguments>;
 
 /// Returns the events of one of the queries below, in its order.
 pub(super) async fn events(
     pool: &SqlitePool,
     notebook: &NotebookId,
-    query: Query<'_>,
+    query: ReaderQuery<'_>,
 ) -> Result<Vec<Stored>, sqlx::Error> {
     query.fetch_all(pool).await?.iter().map(|row| stored(notebook, row)).collect()
 }

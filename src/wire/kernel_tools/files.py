@@ -179,22 +179,33 @@ def written(folder, data, mode):
     return name
 
 
-def put(temporary, real, path, is_new):
-    """Gives the written file its name: at once or not at all."""
+def replaced(real, data, mode):
+    """Replaces the file: at once or not at all."""
+    temporary = written(os.path.dirname(real), data, mode)
     try:
-        if not is_new:
-            os.replace(temporary, real)
-            return
-        try:
-            os.link(temporary, real)
-        except FileExistsError:
-            raise Refused(f"'{path}' exists by now: read it, and decide anew") from None
-        except OSError:  # a disk without hard links: reserve the name, then fill it
-            os.close(os.open(real, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-            os.replace(temporary, real)
+        os.chmod(temporary, mode)
+        os.replace(temporary, real)
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+def created(real, path, data):
+    """Makes the file under its own name: the run is held, and may make files but neither link, rename nor remove them."""
+    os.makedirs(os.path.dirname(real), exist_ok=True)
+    try:
+        descriptor = os.open(real, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    except FileExistsError:
+        raise Refused(f"'{path}' exists by now: read it, and decide anew") from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(real)
+        raise
 
 
 def save_data(path, content, overwrite=None):
@@ -203,17 +214,11 @@ def save_data(path, content, overwrite=None):
         raise Refused(f"'{path}' names no file: give a file's name")
     data = content.encode("utf-8")
     with told(path):
-        mode = 0o666
         if overwrite is None:
             check_new(real, path)
+            created(real, path, data)
         else:
-            mode = check_replaced(real, path, overwrite)
-        parent = os.path.dirname(real)
-        os.makedirs(parent, exist_ok=True)
-        temporary = written(parent, data, mode)
-        if overwrite is not None:
-            os.chmod(temporary, mode)
-        put(temporary, real, path, overwrite is None)
+            replaced(real, data, check_replaced(real, path, overwrite))
     return {
         "path": path,
         "size": len(data),

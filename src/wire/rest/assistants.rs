@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, AssistantGrant, Attachment, CellId, Conversation, ConversationId, GrantId, MessageBlock, MessageId,
+    Actor, AssistantGrant, Attachment, CellId, Conversation, ConversationId, Effect, GrantId, MessageBlock, MessageId,
     MessageRole, Millis, Open, Policy, RawObject, StopReason, ToolCallId, Turn, TurnId, Usage, Version,
 };
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ use super::{Call, CallState, Confirmation};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyOf {
-    /// `guarded` (reading, editing and running harmless code pass), `ask_for_every_edit` (only reading passes) or `trusted` (everything
+    /// `guarded` (reading, editing and running held code pass), `ask_for_every_edit` (only reading passes) or `trusted` (everything
     /// passes that is not destructive). Destructive calls need a confirmation under every policy.
     pub policy: Policy,
 }
@@ -54,6 +54,9 @@ pub struct NewGrant {
     /// Names of functions. Empty: every function that is not destructive.
     #[serde(default)]
     pub functions: Vec<String>,
+    /// Kinds of effects that the covered calls may ask for: `create`, `network`, `open`. Empty: none.
+    #[serde(default)]
+    pub kinds: Vec<Effect>,
     /// Expiry in milliseconds since 1970, within seven days.
     pub expires_at: Millis,
 }

@@ -95,7 +95,7 @@ pub struct Confirmation {
     /// Risk, in words for people.
     pub risk: String,
     /// Effects in order of execution.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<CallEffect>,
     /// Reason why the call can no longer run, in a sentence for people: a confirmation closes it. Absent: it can run.
     pub void: Option<String>,
     /// The same reason, for programs.
@@ -106,7 +106,7 @@ pub struct Confirmation {
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Effect {
+pub enum CallEffect {
     /// Creates a cell.
     Creates {
         /// Type of the new cell.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, CellId, Execution, ExecutionId, KernelNotice, KernelSession, KernelSessionId, Millis, Reactivity, Version,
+    Actor, CellId, Execution, ExecutionId, KernelNotice, KernelSession, KernelSessionId, Millis, Reactivity,
+    RequestedEffects, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,9 @@ pub struct RunRequest {
     pub timeout_ms: Option<Millis>,
     /// True: a failed run cancels the following ones. Absent: true for several cells.
     pub stop_on_error: Option<bool>,
+    /// `free`: the runs may have all effects that the kernel's sandbox leaves to them. Absent: in a kernel that ran an
+    /// assistant's code, those to which their text can lead.
+    pub effects: Option<RequestedEffects>,
 }
 
 /// Code that runs in the notebook's kernel without a cell.

@@ -36,6 +36,8 @@ impl Author {
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
+            holding_kernelspecs: Default::default(),
+            run_effects: None,
             unposted: Default::default(),
             limits: Limits::default(),
         };
