@@ -5,6 +5,7 @@
 //! When a turn ends early, the model's partial answer is kept.
 
 pub mod attachments;
+pub(crate) mod call_effects;
 pub(crate) mod call_risk;
 pub(crate) mod calls;
 pub(crate) mod gate;

@@ -8,9 +8,10 @@ use crate::values::{
     InsertCell, MoveOutputs, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
 };
 use notarium_record::{
-    CellId, CellType, CommentId, ConversationId, CorrelationId, ExecutionId, ForkOrigin, FunctionPlace, GrantId, Hash,
-    KernelCause, KernelSessionId, MessageBlock, MessageRole, Millis, Output, Policy, RawObject, Reactivity, Role,
-    Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId, Version,
+    CellId, CellType, CommentId, ConversationId, CorrelationId, Effect, ExecutionId, ForkOrigin, FunctionPlace,
+    GrantId, Hash, KernelCause, KernelSessionId, MessageBlock, MessageRole, Millis, Output, Policy, RawObject,
+    Reactivity, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId,
+    Version,
 };
 
 /// A request to change a notebook, which the server may refuse. Its actor is that of the connection; no field carries it.
@@ -303,6 +304,20 @@ pub enum Command {
         /// The content of the report.
         report: ExecutionReport,
     },
+    /// Reports that an effect of a run was refused. The first effect of each kind is recorded at once, with the number 1;
+    /// once more, with the final number, if there were several. Further reports on the kind change nothing.
+    ReportEffectRefused {
+        /// An execution that was assigned to a session of the sender. It may have ended: its threads may go on.
+        execution_id: ExecutionId,
+        /// The version of the session's KernelSessionStarted. `stale_fence`: the session has ended, or is not the sender's.
+        fence: Version,
+        /// The kind of the effect.
+        kind: Effect,
+        /// The target of the first effect of this kind, as the code named it. The first 1,024 bytes are kept.
+        target: String,
+        /// Number of refused effects of this kind so far; at least 1.
+        count: u64,
+    },
     /// Reports, after a reconnect, all living sessions of the sender. Its other sessions count as ended.
     ReconcileKernels {
         /// Sessions of this notebook that are alive. Ids that the notebook does not know change nothing.
@@ -382,6 +397,10 @@ pub enum Command {
         /// Names of the functions that the grant covers. Empty: every function.
         #[serde(default)]
         functions: Vec<String>,
+        /// Kinds of effects that the covered calls may ask for. Only kinds that destroy nothing (`invalid_value`
+        /// otherwise). Empty: none.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        kinds: Vec<Effect>,
         /// Time at which the grant ends, in milliseconds since 1970; at most seven days ahead.
         expires_at: Millis,
     },

@@ -12,8 +12,8 @@ use crate::authority::Authority;
 use crate::values::code_names::KnownNames;
 use notarium_record::text::ChangeSet;
 use notarium_record::{
-    Actor, CellId, CommandId, CorrelationId, Event, EventId, ExecutionId, InstanceId, KernelSessionId, Logged, Millis,
-    Past, Recorded, ReplayedExecution, Risk, Salt, TurnId, Version,
+    Actor, CellId, CommandId, CorrelationId, Effect, Effects, Event, EventId, ExecutionId, InstanceId, KernelSessionId,
+    Logged, Millis, Past, Recorded, ReplayedExecution, Risk, Salt, TurnId, Version,
 };
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
@@ -46,10 +46,26 @@ pub struct Context {
     pub away: BTreeSet<KernelSessionId>,
     /// Kernel sessions whose runtime agent has been away so long that all clients are notified.
     pub unreachable: BTreeSet<KernelSessionId>,
+    /// Kernelspecs whose kernels would hold effects: all connected agents that offer them say so. A kernel that has
+    /// started says it itself.
+    pub holding_kernelspecs: BTreeSet<String>,
+    /// Effects of the runs that an assistant's call requests. `decide` sets it for the call that it starts.
+    pub run_effects: Option<Effects>,
     /// Texts that the model of an open turn has written and no message holds, one for each block.
     pub unposted: BTreeMap<TurnId, Vec<String>>,
     /// Quotas of this server.
     pub limits: Limits,
+}
+
+impl Context {
+    /// Effects of a run that the sender requests: people's runs are free, and all others are held unless a call that
+    /// passed the gate says otherwise.
+    pub(crate) fn effects(&self) -> Effects {
+        match &self.actor {
+            Actor::User { .. } | Actor::Guest { .. } => Effects::Free,
+            _ => self.run_effects.clone().unwrap_or_else(|| Effects::held([])),
+        }
+    }
 }
 
 /// Makes ids and salts from a seed: the same seed gives the same ones.
@@ -116,17 +132,21 @@ impl<T: Logged> From<Past<T>> for History {
     }
 }
 
-/// Pieces of Python that a tool call would run, for a judge outside the core.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Pieces of Python that a tool call or a person's run would run, for a judge outside the core.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JudgementQuery {
     /// Sources of the other cells, as they are and as they last ran: the code sees their names.
     pub earlier: Vec<String>,
+    /// Places in `earlier` of the sources that a person ran last in the present kernel: their variables are that person's.
+    pub people_ran: Vec<usize>,
     /// Sources to run, in this order.
     pub codes: Vec<String>,
     /// Functions that a kernel has registered, with their risks: code that mentions one has its risk.
     pub functions: Vec<(String, Risk)>,
     /// The codes run only to register their functions again in a new kernel: no function is called.
     pub registers: bool,
+    /// A person runs the codes: the question is to which kinds of effects their texts can lead.
+    pub expects: bool,
 }
 
 /// Judgement of the code of a query. It counts for that code only.
@@ -134,12 +154,22 @@ pub struct JudgementQuery {
 pub struct Judgement {
     /// The query that was judged.
     pub query: JudgementQuery,
-    /// Risk of the code. `Read`: the judge found no risk.
+    /// Risk of the code. `Read`: the judge has nothing to warn of.
     pub risk: Risk,
     /// Risk of each of the query's `codes`.
     pub each: Vec<Risk>,
     /// Reasons for the risk, as sentences.
     pub reasons: Vec<String>,
+    /// Kinds of effects to which each of the query's `codes` can lead, if the query `expects`.
+    pub kinds: Vec<Vec<Effect>>,
+}
+
+impl Judgement {
+    /// A judgement that finds nothing in the code.
+    pub fn of(query: JudgementQuery) -> Self {
+        let (each, kinds) = (vec![Risk::Read; query.codes.len()], vec![Vec::new(); query.codes.len()]);
+        Self { query, risk: Risk::Read, each, reasons: Vec::new(), kinds }
+    }
 }
 
 /// Changes of a cell's text after `base`, in order. An insertion of the cell after `base` resets the list.

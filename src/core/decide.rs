@@ -14,12 +14,14 @@ use crate::context::Context;
 use crate::ledger::Ledger;
 use crate::notebook::{self, Notebook, provisional};
 use crate::runs::reports::{self, RunReport};
-use crate::runs::{self, kernels, widgets};
+use crate::runs::{self, kernels, refusals, widgets};
 use crate::values::decision::{Decision, Rejection, RejectionCode, Result};
 use crate::values::details::LimitName;
 use crate::values::{AddComment, CommentTarget, EditSource, ExecutionReport, FlagMessage};
 use crate::{functions, reactive};
-use notarium_record::{Event, EventId, ExecutionOutcome, ExplainedCause, Grant, HistoryQuery, KernelCause};
+use notarium_record::{
+    Event, EventId, ExecutionOutcome, ExplainedCause, Grant, HistoryQuery, KernelCause, RefusedEffect,
+};
 
 /// Queries on the past that [`decide`] needs for this command. The answers go into `context.history`.
 pub fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
@@ -157,6 +159,9 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
         C::ReportExecution { execution_id, fence, seq, report } => {
             RunReport { execution_id, fence, seq }.decide(notebook, context, report)
         }
+        C::ReportEffectRefused { execution_id, fence, kind, target, count } => {
+            refusals::decide(notebook, context, execution_id, fence, RefusedEffect { kind: kind.into(), target, count })
+        }
 
         C::LaunchKernel { kernelspec } => kernels::decide_launch(notebook, context, kernelspec),
         C::InterruptKernel { kernel_session } => kernels::decide_interrupt(notebook, kernel_session),
@@ -200,8 +205,8 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
         C::SweepToolCalls {} => calls::decide_sweep(notebook, context),
         C::MoveOutputs(moves) => reports::decide_spill(notebook, context, moves),
         C::WithdrawRevoked { revoked } => calls::decide_revocation(notebook, context, &revoked),
-        C::IssueGrant { grant_id, conversation_id, functions, expires_at } => {
-            gate::decide_issue_grant(notebook, context, grant_id, conversation_id, functions, expires_at)
+        C::IssueGrant { grant_id, conversation_id, functions, kinds, expires_at } => {
+            gate::decide_issue_grant(notebook, context, grant_id, conversation_id, functions, kinds, expires_at)
         }
         C::RevokeGrant { grant_id } => Ok(gate::decide_revoke_grant(notebook, grant_id)),
 

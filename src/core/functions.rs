@@ -187,7 +187,7 @@ fn check(functions: &[UserFunction]) -> Result<()> {
 }
 
 fn check_one(function: &UserFunction) -> Result<()> {
-    let UserFunction { name, version, description, schema, risk } = function;
+    let UserFunction { name, version, description, schema, risk, effects } = function;
     let invalid = RejectionCode::InvalidValue;
     let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let is_identifier = name.len() <= MAX_NAME_CHARACTERS
@@ -204,6 +204,9 @@ fn check_one(function: &UserFunction) -> Result<()> {
     })?;
     invalid.when(risk.known().is_none(), || {
         format!("{name}: '{risk}' is no risk that this server knows: see protocol/schema/command.json")
+    })?;
+    invalid.when(effects.iter().any(|effect| effect.known().is_none()), || {
+        format!("{name}: its effects have a kind that this server does not know: see protocol/schema/command.json")
     })?;
     let is_long = |text: &str, limit: usize| text.chars().count() > limit;
     let is_long = is_long(version, MAX_VERSION_CHARACTERS) || is_long(description, MAX_DESCRIPTION_CHARACTERS);

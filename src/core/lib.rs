@@ -21,10 +21,10 @@
 //!   `bound_names`, `registrations`
 //! - `checks`, `access` (authorises commands), `notebook` (document and ledger, seal, commands about the whole)
 //! - `functions` (registered by users, called by people), `functions/`: `tools` (the table), `schema`
-//! - `runs` (executions, queues), `runs/`: `kernels`, `reports`, `function_restores`, `widgets`
+//! - `runs` (executions, queues), `runs/`: `expected_effects` (of people), `kernels`, `reports`, `refusals`, `function_restores`, `widgets`
 //! - `reactive` (plans), `reactive/`: `graph`, `staleness`
 //! - `cells`, `cells/`: `comments`, `undo`, `undo_text`
-//! - `assistants` (conversations and turns), `assistants/`: `attachments`, `call_risk`, `gate` (which calls wait; grants),
+//! - `assistants` (conversations and turns), `assistants/`: `attachments`, `call_effects`, `call_risk`, `gate` (which calls wait; grants),
 //!   `calls` (decided and ended), `kernel_tools`
 //! - `decide` (dispatches commands), `decide/`: `tool_calls` (requested and started)
 
@@ -48,6 +48,7 @@ mod values;
 
 pub use access::{granted_role, lacks_scope, not_open, role_of};
 pub use account_status::{AccountStatus, AccountStatuses, required_account_status};
+pub use assistants::call_effects::effects_in_words;
 pub use assistants::call_risk::required_judgement;
 pub use assistants::calls::{CallAnswer, CallResults, may_decide, missing_results, sweep_due};
 pub use assistants::gate::{arguments_hash, target_change};
@@ -67,6 +68,6 @@ pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode,
 pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
 pub use values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
-    ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, Place, RequestExecution, RequestToolCall, Revoked,
-    StartTurn, TargetChange, TurnEnd, mask,
+    ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, Place, RequestExecution, RequestToolCall, RequestedEffects,
+    Revoked, StartTurn, TargetChange, TurnEnd, mask,
 };

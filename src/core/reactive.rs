@@ -20,7 +20,8 @@ use crate::context::Context;
 use crate::notebook::Notebook;
 use crate::reactive::graph::{Cells, distinct};
 use crate::reactive::staleness::{circle, circle_in_words, staleness};
-use crate::runs::{assigned_at_once, cell_subject, check_queue, check_timeout, kernels, new_id, session_for};
+use crate::runs::expected_effects::{self, EffectsRequest};
+use crate::runs::{assigned_at_once, cell_subject, check_asked, check_queue, kernels, new_id, session_for};
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result};
 use crate::values::details::RejectionDetails;
 use crate::values::{ExecutionTarget, RequestExecution};
@@ -106,7 +107,8 @@ pub(crate) fn decide_plan(
     let plan = plan(notebook, &graph, &cells, Some(&session))?;
     check_queue(notebook, context, plan.runs.len())?;
     let is_bound = named.is_some() || !context.away.contains(&session);
-    let runs = RequestedRuns { requests, cells, kernel_session: is_bound.then(|| session.clone()) };
+    let kernel_session = is_bound.then(|| session.clone());
+    let runs = RequestedRuns { requests, cells, session: session.clone(), kernel_session };
     let (executions, requested) = runs.requested(notebook, context, plan)?;
     let first = requested.first().map(|request| request.execution_id.clone());
     events.extend(requested.into_iter().map(Decided::from));
@@ -118,7 +120,7 @@ pub(crate) fn decide_plan(
 
 fn check(notebook: &Notebook, context: &Context, request: &RequestExecution) -> Result<()> {
     authorise_command(notebook, context, &Command::RequestExecution(request.clone()))?;
-    check_timeout(request.timeout_ms)?;
+    check_asked(context, request)?;
     match cell_of(request) {
         Some((cell_id, cell_version)) => cell_subject(notebook, context, cell_id.clone(), cell_version).map(|_| ()),
         None => Ok(()),
@@ -142,6 +144,8 @@ struct RequestedRuns {
     requests: Vec<RequestExecution>,
     /// Parallel to `requests`.
     cells: Vec<CellId>,
+    session: KernelSessionId,
+    /// The session, if the runs are bound to it.
     kernel_session: Option<KernelSessionId>,
 }
 
@@ -161,7 +165,7 @@ impl RequestedRuns {
             self.cells.iter().enumerate().map(|(place, cell)| (cell, place)).collect();
         let of = asked.first().cloned();
         let mut requested: Vec<ExecutionRequested> =
-            removal(notebook, || context.ids.ulid().into(), plan.abandoned, of.clone()).into_iter().collect();
+            removal(notebook, context, plan.abandoned, of.clone()).into_iter().collect();
         let mut ids: Vec<ExecutionId> = Vec::new();
         for planned in plan.runs {
             let place = places.get(&planned.cell_id).copied();
@@ -189,11 +193,15 @@ impl RequestedRuns {
             Some(_) => ExecutionCause::Requested,
             None => ExecutionCause::Dependency { of: of.cloned() },
         };
+        let subject = cell_subject(notebook, context, planned.cell_id, None)?;
+        let effects_request = request.map(|request| EffectsRequest::of(notebook, request)).unwrap_or_default();
+        let effects = expected_effects::of_run(notebook, context, &self.session, &subject, &effects_request);
         let longest = || self.requests.iter().map(|request| request.timeout_ms).max_by_key(no_end_is_longest).flatten();
         Ok(ExecutionRequested {
             execution_id: id.clone(),
-            subject: cell_subject(notebook, context, planned.cell_id, None)?,
+            subject,
             cause: cause.into(),
+            effects: effects.into(),
             kernel_session: self.kernel_session.clone(),
             timeout_ms: request.map_or_else(longest, |request| request.timeout_ms),
             stop_on_error: request.is_some_and(|request| request.stop_on_error),
@@ -311,7 +319,7 @@ const REMOVAL: &str = "remove variables that no cell defines any more";
 /// them. The run is queued after all earlier ones.
 fn removal(
     notebook: &Notebook,
-    execution_id: impl FnOnce() -> ExecutionId,
+    context: &mut Context,
     names: impl IntoIterator<Item = String>,
     of: Option<ExecutionId>,
 ) -> Option<ExecutionRequested> {
@@ -324,7 +332,9 @@ fn removal(
     }
     let source = code_that_removes(&names).into();
     let subject = ExecutionSubject::Scratch { source, purpose: REMOVAL.to_owned() };
-    let requested = ExecutionRequested::new(execution_id(), subject, ExecutionCause::Dependency { of });
+    let effects = expected_effects::of_sender(notebook, context, session);
+    let (id, cause) = (context.ids.ulid().into(), ExecutionCause::Dependency { of });
+    let requested = ExecutionRequested::new(id, subject, cause, effects);
     Some(ExecutionRequested { kernel_session: Some(session.clone()), ..requested })
 }
 
@@ -335,7 +345,7 @@ pub(crate) fn removal_after(notebook: &Notebook, context: &mut Context, cell_id:
         return Vec::new();
     }
     let alone = notebook.ledger.reactive.abandoned(cell_id, &[]);
-    let Some(request) = removal(notebook, || context.ids.ulid().into(), alone, None) else { return Vec::new() };
+    let Some(request) = removal(notebook, context, alone, None) else { return Vec::new() };
     let (id, session) = (request.execution_id.clone(), request.kernel_session.clone());
     let assigned = session.and_then(|session| assigned_at_once(notebook, context, &session, &id));
     [Decided::from(request)].into_iter().chain(assigned).collect()

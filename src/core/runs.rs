@@ -1,7 +1,9 @@
 //! Executions: requested, queued, assigned to one kernel session, reported by its agent, ended exactly once.
 
+pub(crate) mod expected_effects;
 pub(crate) mod function_restores;
 pub(crate) mod kernels;
+pub(crate) mod refusals;
 pub(crate) mod reports;
 pub(crate) mod widgets;
 
@@ -13,12 +15,13 @@ use crate::command::Command;
 use crate::context::Context;
 use crate::functions::FunctionCall;
 use crate::notebook::Notebook;
+use crate::runs::expected_effects::EffectsRequest;
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
 use crate::values::details::LimitName;
 use crate::values::{ExecutionTarget, RequestExecution};
 use notarium_record::{
-    AgentId, CellId, CellType, Document, EndCause, Event, Execution, ExecutionAssigned, ExecutionBlocked,
-    ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
+    Actor, AgentId, CellId, CellType, Document, Effects, EndCause, Event, Execution, ExecutionAssigned,
+    ExecutionBlocked, ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
     ExecutionInputAnswered, ExecutionLost, ExecutionOutcome, ExecutionOutputAppended, ExecutionRequested,
     ExecutionStatus, ExecutionSubject, ExplainedCause, HistoryQuery, KernelPhase, KernelSession, KernelSessionId,
     Millis, Output, Version,
@@ -34,6 +37,7 @@ pub(crate) fn required_history(notebook: &Document, execution_id: &ExecutionId) 
 pub(crate) fn named(command: &Command) -> Option<&ExecutionId> {
     match command {
         Command::ReportExecution { execution_id, .. }
+        | Command::ReportEffectRefused { execution_id, .. }
         | Command::RequestExecution(RequestExecution { execution_id: Some(execution_id), .. }) => Some(execution_id),
         _ => None,
     }
@@ -46,13 +50,15 @@ pub(crate) fn decide_request(
     context: &mut Context,
     command: RequestExecution,
 ) -> Result<Decision> {
-    let RequestExecution { execution_id, target, kernel_session, timeout_ms, stop_on_error } = command;
     check_not_archived(notebook)?;
-    check_timeout(timeout_ms)?;
+    check_asked(context, &command)?;
+    let effects_request = EffectsRequest::of(notebook, &command);
+    let RequestExecution { execution_id, target, kernel_session, timeout_ms, stop_on_error, effects: _ } = command;
     check_queue(notebook, context, 1)?;
     let execution_id = new_id(notebook, context, execution_id)?;
     let (subject, kernel_session) = subject_of(notebook, context, target, kernel_session)?;
-    request(notebook, context, execution_id, subject, kernel_session, timeout_ms, stop_on_error)
+    let run = NewRun { execution_id, subject, kernel_session, timeout_ms, stop_on_error, effects_request };
+    request(notebook, context, run)
 }
 
 /// Returns the id that the sender has chosen, or a new one. Refuses an id that is in use.
@@ -74,21 +80,25 @@ pub(crate) fn request_tool(
 ) -> Result<Decision> {
     check_not_archived(notebook)?;
     check_queue(notebook, context, 1)?;
-    let execution_id = context.ids.ulid().into();
-    request(notebook, context, execution_id, subject, kernel_session, timeout_ms, false)
+    let (execution_id, effects_request) = (context.ids.ulid().into(), EffectsRequest::default());
+    let run = NewRun { execution_id, subject, kernel_session, timeout_ms, stop_on_error: false, effects_request };
+    request(notebook, context, run)
 }
 
-fn request(
-    notebook: &Notebook,
-    context: &mut Context,
+struct NewRun {
     execution_id: ExecutionId,
     subject: ExecutionSubject,
     kernel_session: Option<KernelSessionId>,
     timeout_ms: Option<Millis>,
     stop_on_error: bool,
-) -> Result<Decision> {
+    effects_request: EffectsRequest,
+}
+
+fn request(notebook: &Notebook, context: &mut Context, run: NewRun) -> Result<Decision> {
+    let NewRun { execution_id, subject, kernel_session, timeout_ms, stop_on_error, effects_request } = run;
     let is_named = kernel_session.is_some();
     let (session_id, mut events) = session_for(notebook, context, kernel_session)?;
+    let effects = expected_effects::of_run(notebook, context, &session_id, &subject, &effects_request);
     // While the kernel's agent is away, the run is bound to no kernel: only the agent knows if it lives.
     let is_bound = is_named || !context.away.contains(&session_id);
     events.push(
@@ -96,7 +106,7 @@ fn request(
             kernel_session: is_bound.then(|| session_id.clone()),
             timeout_ms,
             stop_on_error,
-            ..ExecutionRequested::new(execution_id.clone(), subject, ExecutionCause::Requested)
+            ..ExecutionRequested::new(execution_id.clone(), subject, ExecutionCause::Requested, effects)
         }
         .into(),
     );
@@ -105,7 +115,15 @@ fn request(
     Ok(Decision { events, outcome })
 }
 
-pub(crate) fn check_timeout(timeout_ms: Option<Millis>) -> Result<()> {
+/// Checks what a request says about its run. Only a person allows effects.
+pub(crate) fn check_asked(context: &Context, request: &RequestExecution) -> Result<()> {
+    check_timeout(request.timeout_ms)?;
+    let is_person = matches!(context.actor, Actor::User { .. } | Actor::Guest { .. });
+    RejectionCode::Forbidden
+        .when(request.effects.is_some() && !is_person, || "only a person may allow effects to a run")
+}
+
+fn check_timeout(timeout_ms: Option<Millis>) -> Result<()> {
     RejectionCode::InvalidValue.when(
         timeout_ms == Some(0),
         || "timeout_ms is 0, which no run keeps: name the milliseconds that it may take, or leave it out",
@@ -209,7 +227,7 @@ pub(crate) fn session_for(
 }
 
 /// Checks that a kernel is unreachable and has run nothing: to replace it loses nothing.
-fn is_worth_nothing(notebook: &Notebook, context: &Context, id: &KernelSessionId) -> bool {
+pub(crate) fn is_worth_nothing(notebook: &Notebook, context: &Context, id: &KernelSessionId) -> bool {
     context.unreachable.contains(id) && !notebook.ledger.kernels.of(id).is_some_and(|kernel| kernel.has_run)
 }
 
@@ -337,7 +355,7 @@ pub(crate) fn decide_record(
         cell_version: cell.cell_version,
         source: cell.content.text_to_run().into(),
     };
-    let requested = ExecutionRequested::new(execution_id.clone(), subject, ExecutionCause::Imported);
+    let requested = ExecutionRequested::new(execution_id.clone(), subject, ExecutionCause::Imported, Effects::Free);
     let is_error = outputs.iter().any(Output::is_error);
     let outcome = if is_error { ExecutionOutcome::Error } else { ExecutionOutcome::Ok };
     let appended =
@@ -417,7 +435,8 @@ pub(crate) fn unfinished_on<'a>(
     notebook.executions.iter().filter(move |(_, execution)| !execution.status.is_finished() && is_its(execution))
 }
 
-/// Assigns the next queued run in the order of requests, but for those in `except`.
+/// Assigns the next queued run in the order of requests, but for those in `except`. A held run is never assigned to a
+/// kernel that is known to hold no effects.
 pub(crate) fn assign_next(
     notebook: &Document,
     session_id: &KernelSessionId,
@@ -425,8 +444,12 @@ pub(crate) fn assign_next(
     fence: Version,
     except: &[&ExecutionId],
 ) -> Option<Decided> {
-    let queued = unfinished_on(notebook, session_id)
-        .filter(|(id, execution)| execution.status == ExecutionStatus::Queued && !except.contains(id));
+    let is_unheld = notebook.kernels.get(session_id).is_some_and(|it| it.fence.is_some() && !it.holds_effects());
+    let queued = unfinished_on(notebook, session_id).filter(|(id, execution)| {
+        execution.status == ExecutionStatus::Queued
+            && !except.contains(id)
+            && !(is_unheld && execution.effects.judged().are_held())
+    });
     let (execution_id, _) = queued.min_by_key(|(_, execution)| execution.requested_version)?;
     Some(assignment(execution_id, session_id, agent, fence))
 }

@@ -183,6 +183,12 @@ pub enum ExecutionReport {
         /// A sentence for people about the outputs, for example that some were cut off.
         notice: Option<String>,
     },
+    /// The agent did not begin the execution, which is held, because its code could change what the kernel holds open. The
+    /// run is cancelled.
+    HoldsOpen {
+        /// The open files, mappings and connections, for people; at most 2,000 characters together are kept.
+        open: Vec<String>,
+    },
     /// The agent did not run the execution, or it ended without a result.
     Lost {
         /// The cause.
@@ -243,12 +249,24 @@ pub struct RequestExecution {
     /// True: if another run of the same batch does not succeed while this one is queued, this one is blocked.
     #[serde(default)]
     pub stop_on_error: bool,
+    /// The effects that the person allows. Absent: in a kernel that ran an assistant's code, those to which the code's text
+    /// can lead; else all. `forbidden` unless a person sends it.
+    pub effects: Option<RequestedEffects>,
+}
+
+/// Effects that a person allows to a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestedEffects {
+    /// All effects that the kernel's sandbox leaves to it.
+    Free,
 }
 
 impl RequestExecution {
     /// A run on the notebook's kernel, without a timeout, which goes on if others fail. The server chooses its id.
     pub fn new(target: ExecutionTarget) -> Self {
-        Self { execution_id: None, target, kernel_session: None, timeout_ms: None, stop_on_error: false }
+        let (execution_id, kernel_session, timeout_ms, effects) = (None, None, None, None);
+        Self { execution_id, target, kernel_session, timeout_ms, stop_on_error: false, effects }
     }
 }
 

@@ -15,28 +15,10 @@ use ruff_python_ast::{
     Alias, Comprehension, ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt, StmtFunctionDef, TypeParams,
 };
 
-use crate::harmless::builtins;
-use crate::words::Words;
-use crate::{MAX_CHECKED_BYTES, magics, python, sql};
-
-/// What a cell takes and gives.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CellNames {
-    /// Names that must be there before the cell runs.
-    pub reads: BTreeSet<String>,
-    /// Names that it binds or deletes.
-    pub writes: BTreeSet<String>,
-    /// What it imports, in Python's words: `numpy as np`, `scipy.stats`, `math.sqrt`.
-    pub imports: BTreeSet<String>,
-    /// The functions and classes among `writes`.
-    pub definitions: BTreeSet<String>,
-    /// What it leaves to other cells: `writes` without what it deletes in the end.
-    pub leaves: BTreeSet<String>,
-    /// The names among `writes` that nothing but an import binds.
-    pub imported: BTreeSet<String>,
-    /// It imports all that a module has: it may bind any name.
-    pub has_star: bool,
-}
+use crate::builtins::is_builtin;
+use crate::names_of_cell::CellNames;
+use crate::python::MAX_CHECKED_BYTES;
+use crate::{ipython, python, sql};
 
 /// The names of a Python cell; `None` when it does not parse, is longer than [`MAX_CHECKED_BYTES`] or nested too deeply.
 /// A cell magic that is no Python reads and writes nothing.
@@ -44,26 +26,32 @@ pub fn cell_names(source: &str) -> Option<CellNames> {
     if source.len() > MAX_CHECKED_BYTES {
         return None;
     }
-    if let Some(body) = sql::of_text(source) {
+    if let Some(body) = sql::sql_body(source) {
         return Some(sql::sql_cell_names(body));
     }
-    let text = magics::plain(magics::after_blank_lines(source).1);
-    if text.starts_with("%%") && !magics::has_python_body(&text) {
+    let text = ipython::plain(ipython::after_blank_lines(source).1);
+    if text.starts_with("%%") && !ipython::has_python_body(&text) {
         return Some(CellNames::default());
     }
     python::with_stack(text.len(), || {
         let parsed = python::parse(&text).filter(|parsed| parsed.errors().is_empty())?;
-        let mut walker = Walker::default();
-        parsed.syntax().body.iter().for_each(|statement| walker.top_statement(statement));
-        (!walker.is_too_deep).then(|| walker.finish())
+        names_of_statements(&parsed.syntax().body)
     })
+}
+
+/// The names of some statements of a module; `None` when they are nested too deeply. Call on a stack of
+/// [`python::with_stack`].
+pub fn names_of_statements(statements: &[Stmt]) -> Option<CellNames> {
+    let mut walker = Walker::default();
+    statements.iter().for_each(|statement| walker.top_statement(statement));
+    (!walker.is_too_deep).then(|| walker.finish())
 }
 
 #[derive(Default)]
 struct Walker {
     reads: BTreeSet<String>,
     writes: BTreeSet<String>,
-    /// Bound by functions that declare them `global`.
+    /// LocalNames by functions that declare them `global`.
     writes_later: BTreeSet<String>,
     /// Read by functions, whenever they are called.
     reads_later: BTreeSet<String>,
@@ -75,18 +63,18 @@ struct Walker {
     bound_otherwise: BTreeSet<String>,
     is_import: bool,
     has_star: bool,
-    scopes: Vec<Scope>,
+    scopes: Vec<NameScope>,
     depth: usize,
     is_too_deep: bool,
 }
 
 /// A scope inside the module.
-enum Scope {
+enum NameScope {
     /// Its locals are known before its body is walked.
     Function { locals: BTreeSet<String>, globals: BTreeSet<String> },
-    /// Bound so far; functions inside do not see them.
+    /// LocalNames so far; functions inside do not see them.
     Class(BTreeSet<String>),
-    /// Bound so far.
+    /// LocalNames so far.
     Comprehension(BTreeSet<String>),
 }
 
@@ -119,15 +107,15 @@ impl Walker {
         let mut is_later = false;
         for scope in self.scopes.iter().rev() {
             let is_bound = match scope {
-                Scope::Function { globals, .. } if globals.contains(name) => break,
-                Scope::Function { locals, .. } => locals.contains(name),
-                Scope::Class(bound) => !is_later && bound.contains(name),
-                Scope::Comprehension(bound) => bound.contains(name),
+                NameScope::Function { globals, .. } if globals.contains(name) => break,
+                NameScope::Function { locals, .. } => locals.contains(name),
+                NameScope::Class(bound) => !is_later && bound.contains(name),
+                NameScope::Comprehension(bound) => bound.contains(name),
             };
             if is_bound {
                 return;
             }
-            is_later |= matches!(scope, Scope::Function { .. });
+            is_later |= matches!(scope, NameScope::Function { .. });
         }
         if self.is_in_function() {
             self.reads_later.insert(name.to_owned());
@@ -137,16 +125,16 @@ impl Walker {
     }
 
     fn is_in_function(&self) -> bool {
-        self.scopes.iter().any(|scope| matches!(scope, Scope::Function { .. }))
+        self.scopes.iter().any(|scope| matches!(scope, NameScope::Function { .. }))
     }
 
     /// Binds in the innermost scope that is no comprehension: a walrus leaves those.
     fn write(&mut self, name: &str) {
-        let inner = self.scopes.iter_mut().rev().find(|scope| !matches!(scope, Scope::Comprehension(_)));
+        let inner = self.scopes.iter_mut().rev().find(|scope| !matches!(scope, NameScope::Comprehension(_)));
         match inner {
-            Some(Scope::Function { globals, .. }) if !globals.contains(name) => {}
-            Some(Scope::Class(bound)) => drop(bound.insert(name.to_owned())),
-            Some(Scope::Function { .. }) => drop(self.writes_later.insert(name.to_owned())),
+            Some(NameScope::Function { globals, .. }) if !globals.contains(name) => {}
+            Some(NameScope::Class(bound)) => drop(bound.insert(name.to_owned())),
+            Some(NameScope::Function { .. }) => drop(self.writes_later.insert(name.to_owned())),
             _ => self.write_in_module(name),
         }
     }
@@ -180,15 +168,15 @@ impl Walker {
     fn function(
         &mut self,
         parameters: Option<&Parameters>,
-        bind: impl FnOnce(&mut Bound),
+        bind: impl FnOnce(&mut LocalNames),
         walk: impl FnOnce(&mut Self),
     ) {
-        let mut bound = Bound { depth: self.depth, ..Bound::default() };
+        let mut bound = LocalNames { depth: self.depth, ..LocalNames::default() };
         bind(&mut bound);
         let mut locals: BTreeSet<String> = &bound.names - &bound.elsewhere;
         locals
             .extend(parameters.into_iter().flat_map(|list| list.iter()).map(|parameter| parameter.name().to_string()));
-        self.scopes.push(Scope::Function { locals, globals: bound.globals });
+        self.scopes.push(NameScope::Function { locals, globals: bound.globals });
         walk(self);
         self.scopes.pop();
     }
@@ -200,22 +188,22 @@ impl Walker {
         self.function(Some(&function.parameters), |bound| bound.visit_body(body), |walker| walker.visit_body(body));
     }
 
-    /// What stands in the scope of type parameters: `def f[T](…)`.
+    /// Code in the scope of type parameters: `def f[T](…)`.
     fn with_types(&mut self, types: Option<&TypeParams>, walk: impl FnOnce(&mut Self)) {
         let Some(types) = types else { return walk(self) };
-        self.scopes.push(Scope::Comprehension(types.iter().map(|one| one.name().to_string()).collect()));
+        self.scopes.push(NameScope::Comprehension(types.iter().map(|one| one.name().to_string()).collect()));
         types.iter().for_each(|one| self.visit_type_param(one));
         walk(self);
         self.scopes.pop();
     }
 
     fn comprehension(&mut self, generators: &[Comprehension], values: &[&Expr]) {
-        self.scopes.push(Scope::Comprehension(BTreeSet::new()));
+        self.scopes.push(NameScope::Comprehension(BTreeSet::new()));
         for generator in generators {
             self.visit_expr(&generator.iter);
-            let mut bound = Bound { depth: self.depth, ..Bound::default() };
+            let mut bound = LocalNames { depth: self.depth, ..LocalNames::default() };
             bound.visit_expr(&generator.target);
-            if let Some(Scope::Comprehension(names)) = self.scopes.last_mut() {
+            if let Some(NameScope::Comprehension(names)) = self.scopes.last_mut() {
                 names.extend(bound.names);
             }
             generator.ifs.iter().for_each(|test| self.visit_expr(test));
@@ -235,7 +223,7 @@ impl Walker {
                 class.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
                 self.with_types(class.type_params.as_deref(), |walker| {
                     class.arguments.iter().for_each(|arguments| walker.visit_arguments(arguments));
-                    walker.scopes.push(Scope::Class(BTreeSet::new()));
+                    walker.scopes.push(NameScope::Class(BTreeSet::new()));
                     walker.visit_body(&class.body);
                     walker.scopes.pop();
                 });
@@ -279,7 +267,7 @@ impl<'a> Visitor<'a> for Walker {
             Expr::Name(name) => match name.ctx {
                 ExprContext::Store => walker.write(name.id.as_str()),
                 ExprContext::Del => {
-                    if !matches!(walker.scopes.last(), Some(Scope::Class(_))) {
+                    if !matches!(walker.scopes.last(), Some(NameScope::Class(_))) {
                         walker.read(name.id.as_str());
                     }
                     walker.write(name.id.as_str());
@@ -332,7 +320,7 @@ fn is_star(alias: &Alias) -> bool {
 
 /// Collects what a function's body binds, without what is inside functions and classes of its own.
 #[derive(Default)]
-struct Bound {
+struct LocalNames {
     names: BTreeSet<String>,
     globals: BTreeSet<String>,
     /// Declared `global` or `nonlocal`.
@@ -340,13 +328,13 @@ struct Bound {
     depth: usize,
 }
 
-impl Bound {
+impl LocalNames {
     fn add(&mut self, name: &str) {
         self.names.insert(name.to_owned());
     }
 }
 
-impl<'a> Visitor<'a> for Bound {
+impl<'a> Visitor<'a> for LocalNames {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         if self.depth >= python::MAX_DEPTH {
             return;
@@ -397,11 +385,4 @@ impl<'a> Visitor<'a> for Bound {
         python::captured(pattern).into_iter().for_each(|name| self.add(name));
         visitor::walk_pattern(self, pattern);
     }
-}
-
-/// Python's own names, and what IPython and newer versions put beside them.
-fn is_builtin(name: &str) -> bool {
-    static OTHERS: Words =
-        Words::of("Out PythonFinalizationError _ _IncompleteInputError __ ___ __class__ _dh _i _ih _oh");
-    builtins::HARMLESS.has(name) || builtins::OTHERS.has(name) || OTHERS.has(name)
 }

@@ -3,10 +3,10 @@
 mod cells;
 mod tokens;
 
-pub use cells::{is_elsewhere, sql_cell_names};
-pub(crate) use cells::{judge, of_text, python_of};
+pub(crate) use cells::judge;
+pub use cells::{is_elsewhere, says_write, sql_body, sql_cell_names};
 
-use crate::DangerRule::{self, *};
+use crate::rules::DangerRule::{self, *};
 use crate::words::Words;
 
 /// Words that begin a statement which changes something; with their offsets.
@@ -39,7 +39,7 @@ pub(crate) fn dangers(text: &str) -> Vec<(usize, DangerRule, &'static str)> {
     dangers
 }
 
-/// Whether a word is a column or a function, by what follows: `update > 3`.
+/// Checks by the next sign that a word is a column or a function: `update > 3`.
 fn is_operand(after: &str) -> bool {
     after.trim_start().starts_with(['>', '<', '=', '!', '+', '.', ',', ')', '&', '|'])
 }
@@ -50,8 +50,8 @@ fn rule_of(upper: &str) -> Option<(DangerRule, &'static str)> {
     match upper {
         "EXEC" | "EXECUTE" | "CALL" => Some((SqlDestroys, "CALL")),
         "COPY" | "UNLOAD" | "EXPORT" => Some((WritesFile, "COPY")),
-        "INSTALL" | "LOAD" => Some((NativeCode, "LOAD")),
-        "INSERT" | "UPSERT" => Some((InsertsRows, "INSERT")),
+        "INSTALL" | "LOAD" => Some((SqlLoads, "LOAD")),
+        "INSERT" | "UPSERT" => Some((SqlInserts, "INSERT")),
         _ => DESTROYING.all().get(upper).map(|word| (SqlDestroys, *word)),
     }
 }

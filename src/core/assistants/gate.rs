@@ -3,6 +3,7 @@
 //! permission for the calls of one conversation, for a limited time), and the rights and scopes that a call needs.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
@@ -14,8 +15,8 @@ use crate::values::TargetChange;
 use crate::values::decision::{Decided, Decision, RejectionCode, Result, word};
 use crate::values::details::LimitName;
 use notarium_record::{
-    Actor, AssistantGrant, ConversationId, Document, GrantExpired, GrantId, GrantIssued, GrantRevoked, Hash, Millis,
-    Open, Passed, Policy, RawObject, Risk, Target, ToolCall, TurnId, UserId, canonical_json,
+    Actor, AssistantGrant, ConversationId, Document, Effect, GrantExpired, GrantId, GrantIssued, GrantRevoked, Hash,
+    Millis, Open, Passed, Policy, RawObject, Risk, Target, ToolCall, TurnId, UserId, canonical_json,
 };
 
 /// Returns the change of a target; `None`: it has not changed. The executor of the call checks files.
@@ -42,9 +43,17 @@ fn passes(policy: Policy, risk: Risk) -> bool {
     }
 }
 
-fn covers(grant: &AssistantGrant, requester: &Actor, function: &str, risk: Risk, now: Millis) -> bool {
+fn covers(
+    grant: &AssistantGrant,
+    requester: &Actor,
+    function: &str,
+    risk: Risk,
+    kinds: &[Effect],
+    now: Millis,
+) -> bool {
     let Actor::Assistant { for_user, conversation } = requester else { return false };
     risk < Risk::Destructive
+        && kinds.iter().all(|kind| !kind.is_destructive() && grant.kinds.iter().any(|granted| granted == kind))
         && now < grant.expires_at
         && grant.conversation_id == *conversation
         && grant.for_user == *for_user
@@ -101,8 +110,8 @@ pub(crate) fn deciding(risk: Risk) -> Operation {
     if risk <= Risk::Edit { Operation::ConfirmEdit } else { Operation::Confirm }
 }
 
-/// Returns what lets a call pass without a confirmation now; `None`: it waits for a person. `operations`: what the call
-/// does.
+/// Returns what lets a call pass without a confirmation now; `None`: it waits for a person. `kinds`: the effects that
+/// its code may have; `operations`: what the call does.
 ///
 /// A grant replaces its issuer's confirmation. It counts only while the delegated authority shows that the issuer could
 /// still confirm.
@@ -112,6 +121,7 @@ pub(crate) fn passes_unasked(
     requester: &Actor,
     function: &str,
     risk: Risk,
+    kinds: &[Effect],
     operations: &[Operation],
 ) -> Option<Passed> {
     if passes(notebook.policy, risk) {
@@ -120,8 +130,8 @@ pub(crate) fn passes_unasked(
     let needed: Vec<Operation> = operations.iter().copied().chain([deciding(risk)]).collect();
     let may = |issuer| access::delegated_may(notebook, &context.authority, issuer, context.now, &needed);
     let mut grants = notebook.grants.iter();
-    let (grant_id, _) =
-        grants.find(|(_, grant)| covers(grant, requester, function, risk, context.now) && may(&grant.issued_by))?;
+    let (grant_id, _) = grants
+        .find(|(_, grant)| covers(grant, requester, function, risk, kinds, context.now) && may(&grant.issued_by))?;
     Some(Passed::Grant { grant_id: grant_id.clone() })
 }
 
@@ -147,6 +157,7 @@ pub(crate) fn decide_issue_grant(
     grant_id: Option<GrantId>,
     conversation_id: ConversationId,
     functions: Vec<String>,
+    kinds: Vec<Effect>,
     expires_at: Millis,
 ) -> Result<Decision> {
     let invalid = RejectionCode::InvalidValue;
@@ -158,6 +169,9 @@ pub(crate) fn decide_issue_grant(
         let is_destructive = find(notebook, function)?.risk() == Risk::Destructive;
         invalid.when(is_destructive, || format!("{function} always asks: no grant covers it"))?;
     }
+    if let Some(kind) = kinds.iter().find(|kind| kind.is_destructive()) {
+        return Err(invalid.because(format!("the effect {} always asks: no grant covers it", kind.word())));
+    }
     let limit = context.limits.max_grants;
     LimitName::Grants.when(notebook.grants.len() - expired(notebook, context).count() >= limit, limit, || {
         format!("a notebook has at most {limit} grants: revoke some")
@@ -168,7 +182,8 @@ pub(crate) fn decide_issue_grant(
     let for_user = person_of(notebook, &conversation_id)?.ok_or_else(|| {
         invalid.because(format!("conversation {conversation_id} is nobody's with an account: no assistant acts in it"))
     })?;
-    let issued = GrantIssued { grant_id, conversation_id, functions, expires_at, for_user };
+    let kinds = kinds.into_iter().collect::<BTreeSet<Effect>>().into_iter().map(Open::Known).collect();
+    let issued = GrantIssued { grant_id, conversation_id, functions, kinds, expires_at, for_user };
     Ok(Decision::of(expired(notebook, context).chain([issued.into()])))
 }
 

@@ -35,9 +35,9 @@ pub const CODE: &[(&str, &str)] = &[
     (CALL_FUNCTION, "e84befde683558c4519f2a0d8a01dbf90d27faa85a4121dbe710572b509019ba"),
     ("get_variables", "d4138e180303da2f31bae517a5daee3966d4a1c0fa0a5e1c4aebf1f81903c291"),
     ("inspect_variable", "3189d598f1b1ffb6dbc6549a575a7313612071229dd9de0ab9e897406ccacefb"),
-    ("list_files", "a04f5a0c19b016482503c21fd9a3387085eda93da4a08170bc1dad85afff966f"),
-    ("read_file", "3ca4cefe10de0ff6b58cf4335283c0f3e7a55f2cc8cde0826aac25e4111136c2"),
-    ("save_data", "6c5fd62d56f907529cd0f4cec2e858294fb7a284f96f06d7ec7e4e165436c746"),
+    ("list_files", "3cf10631c73e796ff42ea87682003c68da27bee96aef324f03507413f6d23c69"),
+    ("read_file", "9c6e4130a579f9e25edb0e320ef7c37562dfe848883562d867ef599f4ebe4a94"),
+    ("save_data", "e1537c6ef7b9e50f1a58a0d4b17225e33a06f95b0300bb4af78489fe863f1e77"),
 ];
 
 /// Name patterns of files that hold secrets: in lower case, separated by one blank. `*` matches anything.

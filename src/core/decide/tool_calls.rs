@@ -10,6 +10,7 @@
 use serde_json::{Value, json};
 
 use crate::access::{self, check_is_reactor};
+use crate::assistants::call_effects;
 use crate::assistants::call_risk::{code_cells, does_more, judge, targets};
 use crate::assistants::calls::{self, changed, happened, known, voided};
 use crate::assistants::gate::{TargetChanges, arguments_hash, check_token, deciding, operations, passes_unasked};
@@ -122,8 +123,9 @@ pub(crate) fn decide_request(notebook: &Notebook, context: &mut Context, command
     check_token(notebook, turn_id.as_ref(), &typed, &operations)?;
     kernel_tools::check(notebook, &context.limits, &arguments, &typed)?;
     let targets = targets(notebook, context, &typed)?;
-    let (risk, reasons) = judge(notebook, &context.history, &context.actor, tool.risk(), &typed);
-    let passed = passes_unasked(notebook, context, &context.actor, &function, risk, &operations);
+    let (risk, reasons) = judge(notebook, context, &context.actor, tool.risk(), &typed);
+    let kinds = call_effects::asked(notebook, &typed);
+    let passed = passes_unasked(notebook, context, &context.actor, &function, risk, &kinds, &operations);
     let arguments = if passed.is_none() { said_in_full(notebook, context, arguments, &typed)? } else { arguments };
     let gate = match &passed {
         Some(_) => Gate::Passes,
@@ -210,7 +212,7 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
     }
     // Other cells may have changed what the code does: a name may be bound elsewhere now.
     let typed = tool.arguments(&call.arguments).map_err(gone)?;
-    if let Some(more) = does_more(notebook, &context.history, tool.risk(), &typed, call) {
+    if let Some(more) = does_more(notebook, context, tool.risk(), &typed, call) {
         return Err(ExplainedCause::new(VoidCause::RiskGrew, more));
     }
     let operations = operations(tool.operation(), &typed);
@@ -227,7 +229,8 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
             false => Err(VoidCause::ConfirmationLost.into()),
         };
     }
-    passes_unasked(notebook, context, &call.requested_by, &call.function, call.risk.judged(), &operations)
+    let kinds = call_effects::asked(notebook, &typed);
+    passes_unasked(notebook, context, &call.requested_by, &call.function, call.risk.judged(), &kinds, &operations)
         .ok_or_else(|| VoidCause::GateClosed.into())
 }
 
@@ -289,6 +292,7 @@ fn execute(
     let claimant = context.instance.clone();
     let mut whole = Decision::one(ToolCallStarted { call_id: call_id.clone(), passed_by: passed.into(), claimant });
     whole.outcome.tool_call = Some(call_id.clone());
+    context.run_effects = Some(call_effects::of_runs(notebook, context, arguments));
     let effects = match arguments {
         Arguments::Undo(call) => undo::decide(notebook, context, undo_command(call)),
         arguments => kernel_tools::run(notebook, context, call_id, arguments).unwrap_or_else(|| {
@@ -296,6 +300,7 @@ fn execute(
                 .and_then(|commands| decide_all(notebook, context, commands))
         }),
     };
+    context.run_effects = None;
     let is_core = executor(arguments) == Executor::Core;
     let ended = |end: ToolCallEnd, result: String| {
         let result = mask_keys(&result).into_owned();

@@ -29,6 +29,8 @@ fn context(now: Millis) -> Context {
         account_status: AccountStatuses::default(),
         away: Default::default(),
         unreachable: Default::default(),
+        holding_kernelspecs: Default::default(),
+        run_effects: None,
         unposted: Default::default(),
         limits: Limits::default(),
     }

@@ -11,7 +11,7 @@ use crate::functions::schema::{ArgumentMistake, check_arguments, check_names};
 use crate::values::TargetChange;
 use crate::values::decision::{RejectionCode, Result};
 use notarium_record::{
-    Cell, CellId, CellType, Document, ExecutionId, KernelSession, KernelSessionId, NotebookId, RawObject, Risk,
+    Cell, CellId, CellType, Document, Effect, ExecutionId, KernelSession, KernelSessionId, NotebookId, RawObject, Risk,
     ToolCallId, TurnId, UserFunction, Version,
 };
 
@@ -214,6 +214,8 @@ tools! {
         cells: Vec<NewCell>,
         #[serde(default)] after: Option<CellId>,
         #[serde(default)] run: bool,
+        /// With run: as of execute_cell, for all of the cells.
+        #[serde(default)] effects: Option<Vec<Effect>>,
     }
     "modify_cell" ModifyCell (Edit, Edit, Core)
     "Change a cell's text"
@@ -251,6 +253,8 @@ tools! {
         cell_id: CellId,
         /// The version that you read: refused if the cell has changed since. Absent: what stands there now.
         #[serde(default)] cell_version: Option<Version>,
+        /// Only what the code needs outside the kernel's memory, if it was refused or surely will be: create (new files in the working folder), write (over files), remove, network, signal, database, open (what the kernel holds open). A person is asked. Without, all of these are refused and the code goes on.
+        #[serde(default)] effects: Option<Vec<Effect>>,
     }
     "execute_cell_async" ExecuteCellAsync (Edit, Run, Core)
     "Run a cell without waiting"
@@ -259,11 +263,16 @@ tools! {
         cell_id: CellId,
         /// The version that you read: refused if the cell has changed since. Absent: what stands there now.
         #[serde(default)] cell_version: Option<Version>,
+        /// Only what the code needs outside the kernel's memory, if it was refused or surely will be: create (new files in the working folder), write (over files), remove, network, signal, database, open (what the kernel holds open). A person is asked. Without, all of these are refused and the code goes on.
+        #[serde(default)] effects: Option<Vec<Effect>>,
     }
     "run_all" RunAll (Edit, Run, Server)
     "Run all cells"
     "Runs all code cells in order, stops at the first error, waits up to 30 s, and tells which cells failed."
-    {}
+    {
+        /// As of execute_cell, for all of the cells.
+        #[serde(default)] effects: Option<Vec<Effect>>,
+    }
     "interrupt" Interrupt (Edit, ControlKernel, Core)
     "Interrupt the kernel"
     "Interrupts what the notebook's kernel is running."

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use notarium_record::{
-    Actor, CellId, Document, Event, Execution, ExecutionStatus, FunctionPlace, Hash, KernelSessionId,
+    Actor, CellId, Document, Event, Execution, ExecutionCause, ExecutionStatus, FunctionPlace, Hash, KernelSessionId,
+    UserFunction,
 };
 
 /// By function: digest of the last text by which a person's run registered it, and its last registration.
@@ -15,6 +16,8 @@ use notarium_record::{
 #[serde(default)]
 pub(crate) struct Registrations {
     texts: BTreeMap<String, Hash>,
+    /// True: the function was registered last by a person's run, or restored from its text.
+    by_people: BTreeMap<String, bool>,
     places: BTreeMap<String, Registration>,
 }
 
@@ -33,6 +36,25 @@ impl Registrations {
     pub(crate) fn has(&self, name: &str, causes: &RegisteringRuns) -> bool {
         let text = Some(causes.text());
         self.texts.get(name).copied() == text || self.of(name).and_then(|known| known.text) == text
+    }
+
+    /// Checks that a person's run registered the function last.
+    pub(crate) fn is_by_person(&self, name: &str) -> bool {
+        self.by_people.get(name).is_some_and(|by_person| *by_person)
+    }
+
+    /// Notes whose run registered the functions. A kernel reports all its functions at every registration: those that
+    /// the run does not name stay as they are.
+    fn note_people(&mut self, document: &Document, functions: &[UserFunction], causes: &RegisteringRuns) {
+        self.by_people.retain(|name, _| document.functions.contains_key(name));
+        for UserFunction { name, .. } in functions {
+            let known = document.functions.get(name);
+            let is_new = known.is_some_and(|known| known.registered_version == document.version);
+            if is_new || causes.name(name) || !self.by_people.contains_key(name) {
+                let is_by_person = causes.are_people() || (causes.are_restores() && self.has(name, causes));
+                self.by_people.insert(name.clone(), is_by_person);
+            }
+        }
     }
 
     /// Checks that a person registered the function by running exactly this text of its cell.
@@ -62,6 +84,7 @@ impl Registrations {
         self.texts.retain(|name, _| document.functions.contains_key(name));
         self.places.retain(|name, _| document.functions.contains_key(name));
         let causes = RegisteringRuns::of(document, &event.kernel_session);
+        self.note_people(document, &event.functions, &causes);
         if let Some(kernel) = document.kernels.get(&event.kernel_session) {
             for place in &event.places {
                 let text = self.text_at(place, &causes);
@@ -97,6 +120,11 @@ impl<'a> RegisteringRuns<'a> {
     /// after a restart.
     pub(crate) fn are_people(&self) -> bool {
         self.0.iter().all(|run| matches!(run.requested_by, Actor::User { .. } | Actor::Guest { .. }))
+    }
+
+    /// Returns true if the runs restore functions in a new kernel.
+    fn are_restores(&self) -> bool {
+        self.0.iter().all(|run| run.cause == ExecutionCause::FunctionsRestored)
     }
 
     /// Checks that the source of a run contains the function's name.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use notarium_record::{
-    Event, EventId, ExecutionId, KernelSessionEnded, KernelSessionId, LostKernel, Recorded, Version, Written,
+    EndCause, Event, EventId, ExecutionId, KernelSessionEnded, KernelSessionId, LostKernel, Recorded, Version, Written,
 };
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +24,13 @@ pub(crate) struct KernelUse {
     interrupt_asked_by: Option<EventId>,
     /// The run that was assigned last. Absent: none, or the ledger is of a release that did not note it.
     pub assigned: Option<ExecutionId>,
+    /// Files and connections that were open when the last held run could not begin, in words for people. A person's run
+    /// may close them, so the next request of one forgets them.
+    pub holds_open: Option<String>,
     /// Version of the last assignment; 0: never.
     pub assigned_at: Version,
+    /// A held run was assigned to the kernel: code of an assistant may be in its memory.
+    is_mixed: bool,
 }
 
 impl KernelUse {
@@ -42,12 +47,20 @@ pub(crate) struct KernelUses {
     kernels: BTreeMap<KernelSessionId, KernelUse>,
     /// The kernel that was lost since the last launch.
     pub lost: Option<LostKernel>,
+    /// Held runs that no kernel has yet, with the kernels for which they wait; `None`: any.
+    held: BTreeMap<ExecutionId, Option<KernelSessionId>>,
 }
 
 impl KernelUses {
     /// Use of a kernel that has not ended.
     pub(crate) fn of(&self, id: &KernelSessionId) -> Option<&KernelUse> {
         self.kernels.get(id)
+    }
+
+    /// Checks that the kernel had a held run, or has one in its queue.
+    pub(crate) fn is_mixed(&self, id: &KernelSessionId) -> bool {
+        let waits = |session: &Option<KernelSessionId>| session.as_ref().is_none_or(|session| session == id);
+        self.of(id).is_some_and(|kernel| kernel.is_mixed) || self.held.values().any(waits)
     }
 
     /// The event by which people requested an interrupt of the run, if the run is its kernel's last.
@@ -58,13 +71,26 @@ impl KernelUses {
 
     pub(crate) fn apply(&mut self, recorded: &Recorded) {
         match &recorded.event {
+            Event::ExecutionRequested(event) if event.effects.judged().are_held() => {
+                self.held.insert(event.execution_id.clone(), event.kernel_session.clone());
+            }
+            Event::ExecutionRequested(event) => {
+                let session = event.kernel_session.as_ref();
+                if let Some(kernel) = session.and_then(|id| self.kernels.get_mut(id)) {
+                    kernel.holds_open = None;
+                }
+            }
             Event::ExecutionAssigned(event) => {
+                let is_held = self.held.remove(&event.execution_id).is_some();
                 let kernel = self.kernels.entry(event.kernel_session.clone()).or_default();
                 kernel.has_run = true;
                 kernel.assigned = Some(event.execution_id.clone());
                 kernel.assigned_at = recorded.envelope.version;
                 kernel.interrupt_asked_by = None;
+                kernel.is_mixed |= is_held;
             }
+            Event::ExecutionBlocked(event) => _ = self.held.remove(&event.execution_id),
+            Event::ExecutionLost(event) => _ = self.held.remove(&event.execution_id),
             Event::KernelRestartRequested(event) => self.ask_to_end(&event.kernel_session, true, recorded),
             Event::KernelShutdownRequested(event) => self.ask_to_end(&event.kernel_session, false, recorded),
             Event::KernelInterruptRequested(event) => {
@@ -73,6 +99,15 @@ impl KernelUses {
             Event::ExecutionCancelRequested(event) => {
                 let is_given = |kernel: &&mut KernelUse| kernel.assigned.as_ref() == Some(&event.execution_id);
                 note_interrupt(self.kernels.values_mut().find(is_given), recorded);
+            }
+            Event::ExecutionCancelled(event) => {
+                self.held.remove(&event.execution_id);
+                let mut kernels = self.kernels.values_mut();
+                if event.cause == EndCause::HoldsOpen
+                    && let Some(kernel) = kernels.find(|kernel| kernel.assigned.as_ref() == Some(&event.execution_id))
+                {
+                    kernel.holds_open.clone_from(&event.detail);
+                }
             }
             Event::KernelLaunchRequested(_) => self.lost = None,
             Event::KernelSessionEnded(event) => self.end(event),

@@ -1,5 +1,5 @@
 //! Restores functions after a restart: a new kernel reruns the cells that registered them. A cell must have the text
-//! that a person ran, and be judged harmless. Other functions are reported as missing.
+//! that a person ran, and the judge must have nothing to warn of. Other functions are reported as missing.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use crate::notebook::Notebook;
 use crate::runs::unfinished_on;
 use crate::values::decision::Decided;
 use notarium_record::{
-    Cell, CellId, CellType, ExecutionCause, ExecutionId, ExecutionRequested, ExecutionSubject, KernelSessionId,
-    MissingFunctions, Risk,
+    Cell, CellId, CellType, Effects, ExecutionCause, ExecutionId, ExecutionRequested, ExecutionSubject,
+    KernelSessionId, MissingFunctions, Risk,
 };
 
 /// Bytes of the judged code, at most.
@@ -81,21 +81,24 @@ impl LackingFunctions {
             notebook.ordered_cells().filter(|(id, cell)| cell.content.cell_type == CellType::Code && !is_ours(id));
         let query = JudgementQuery {
             earlier: others.map(|(_, cell)| cell.content.source.clone()).collect(),
+            people_ran: Vec::new(),
             codes: self.cells.iter().filter_map(|(id, _)| source(id)).collect(),
             // A new kernel has no functions.
             functions: Vec::new(),
             registers: true,
+            expects: false,
         };
         let bytes: usize = query.earlier.iter().chain(&query.codes).map(String::len).sum();
         (bytes <= MAX_JUDGED_BYTES).then_some(query)
     }
 
-    /// Returns runs of the cells that are judged harmless, and the functions that stay missing.
+    /// Returns runs of the cells of which the judge does not warn, and the functions that stay missing.
     pub fn runs(
         mut self,
         notebook: &Notebook,
         context: &mut Context,
         session: &KernelSessionId,
+        effects: &Effects,
     ) -> (Vec<(ExecutionId, Decided)>, Vec<MissingFunctions>) {
         let query = self.query(notebook);
         let judged = context.history.judgement.clone().filter(|judgement| Some(&judgement.query) == query.as_ref());
@@ -103,19 +106,26 @@ impl LackingFunctions {
         for (index, (cell_id, names)) in std::mem::take(&mut self.cells).into_iter().enumerate() {
             let risk = judged.as_ref().and_then(|judgement| judgement.each.get(index));
             match (risk, notebook.cells.get(&cell_id)) {
-                (Some(Risk::Read), Some(cell)) => runs.push(run(context, session, cell_id, cell)),
-                (_, _) => self.miss(Some(&cell_id), names, "it is not known to be harmless"),
+                (Some(Risk::Read), Some(cell)) => runs.push(run(context, session, cell_id, cell, effects)),
+                (_, _) => self.miss(Some(&cell_id), names, "a person is asked before its code runs"),
             }
         }
         (runs, self.missing)
     }
 }
 
-fn run(context: &mut Context, session: &KernelSessionId, cell_id: CellId, cell: &Cell) -> (ExecutionId, Decided) {
+fn run(
+    context: &mut Context,
+    session: &KernelSessionId,
+    cell_id: CellId,
+    cell: &Cell,
+    effects: &Effects,
+) -> (ExecutionId, Decided) {
     let execution_id: ExecutionId = context.ids.ulid().into();
     let source = cell.content.source.as_str().into();
     let subject = ExecutionSubject::Cell { cell_id, cell_version: cell.cell_version, source };
-    let requested = ExecutionRequested::new(execution_id.clone(), subject, ExecutionCause::FunctionsRestored);
+    let requested =
+        ExecutionRequested::new(execution_id.clone(), subject, ExecutionCause::FunctionsRestored, effects.clone());
     let requested = ExecutionRequested { kernel_session: Some(session.clone()), ..requested };
     (execution_id, requested.into())
 }

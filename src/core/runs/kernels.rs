@@ -16,10 +16,10 @@ use crate::runs::{self, assigned_at_once, cancelled, function_restores, unfinish
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
 use crate::values::details::LimitName;
 use notarium_record::{
-    CorrelationId, Document, EndCause, Event, Execution, ExecutionId, ExecutionLost, ExecutionStatus, ExplainedCause,
-    KernelCause, KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed, KernelLaunchRequested, KernelPhase,
-    KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId, KernelSessionStarted,
-    KernelShutdownRequested, LostKernel, RawObject,
+    CorrelationId, Document, Effects, EndCause, Event, Execution, ExecutionId, ExecutionLost, ExecutionStatus,
+    ExplainedCause, KernelCause, KernelEffects, KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed,
+    KernelLaunchRequested, KernelPhase, KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId,
+    KernelSessionStarted, KernelShutdownRequested, LostKernel, RawObject,
 };
 
 // --- people ---
@@ -143,13 +143,17 @@ pub(crate) fn decide_started(
     };
     // The start is the first event of this decision, so its version is the fence.
     let fence = notebook.version + 1;
-    let (runs, missing_functions) = function_restores::lacking(notebook, &id).runs(notebook, context, &id);
+    let holds = KernelEffects::of_sandbox(&sandbox) == Some(KernelEffects::Held);
+    let unheld = if holds { Vec::new() } else { not_held(notebook, &id) };
+    let restored = if holds { Effects::held([]) } else { Effects::Free };
+    let (runs, missing_functions) = function_restores::lacking(notebook, &id).runs(notebook, context, &id, &restored);
+    let except: Vec<&ExecutionId> = unheld.iter().filter_map(|decided| decided.event.execution_id()).collect();
     let first = || runs.first().map(|(run, _)| runs::assignment(run, &id, &agent, fence));
-    let next = runs::assign_next(notebook, &id, &agent, fence, &[]).or_else(first);
+    let next = runs::assign_next(notebook, &id, &agent, fence, &except).or_else(first);
     let (kernel_session, agent, kernelspec) = (id.clone(), agent.clone(), session.kernelspec.clone());
     let started = KernelSessionStarted { kernel_session, agent, kernelspec, language_info, sandbox, missing_functions };
     let runs = runs.into_iter().map(|(_, requested)| requested);
-    Ok(Decision::of([started.into()].into_iter().chain(runs).chain(next)))
+    Ok(Decision::of([started.into()].into_iter().chain(unheld).chain(runs).chain(next)))
 }
 
 pub(crate) fn decide_failed(
@@ -205,6 +209,9 @@ pub(crate) fn decide_reconcile(
     context.away.retain(|id| !living.contains(&id));
     let why = ExplainedCause::new(KernelCause::AgentLost, "its runtime agent came back without this kernel");
     let mut events = lost(notebook, context, &dead, &why);
+    let holds =
+        |id: &KernelSessionId| notebook.kernels.get(id).is_none_or(|it| it.fence.is_none() || it.holds_effects());
+    events.extend(living.iter().filter(|id| !holds(id)).flat_map(|id| not_held(notebook, id)));
     let idle: Vec<_> = living.into_iter().filter(|id| !is_given_work(&events, id)).collect();
     events.extend(idle.into_iter().filter_map(|id| runs::next_of(notebook, id)));
     Ok(Decision::of(events))
@@ -405,6 +412,27 @@ pub(crate) fn usable<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result
     if session.is_usable() { Ok(session) } else { Err(wrong_phase(id, session)) }
 }
 
+/// Checks that the kernel on which code would run now holds effects: the named one, else the one that
+/// [`runs::session_for`] chooses. A kernel that has started has said so itself.
+pub(crate) fn hold_effects(notebook: &Notebook, context: &Context, named: Option<&KernelSessionId>) -> bool {
+    let chosen = || default_session(notebook).filter(|id| !runs::is_worth_nothing(notebook, context, id));
+    match named.or_else(chosen).and_then(|id| notebook.kernels.get(id)) {
+        Some(session) if session.fence.is_some() => session.holds_effects(),
+        Some(session) => context.holding_kernelspecs.contains(&session.kernelspec),
+        None => context.holding_kernelspecs.contains(&coming_kernelspec(notebook)),
+    }
+}
+
+/// Cancels held runs that wait for a kernel which holds no effects: it never gets them. Runs that depend on them are
+/// blocked.
+fn not_held(notebook: &Notebook, id: &KernelSessionId) -> Vec<Decided> {
+    let held = unfinished_on(notebook, id)
+        .filter(|(_, execution)| execution.status == ExecutionStatus::Queued && execution.effects.judged().are_held());
+    let held: Vec<&ExecutionId> = held.map(|(run, _)| run).collect();
+    let blocked = runs::blocked_after(notebook, &held).into_iter().map(Decided::from);
+    held.iter().map(|run| cancelled(run, EndCause::EffectsNotHeld.into())).chain(blocked).collect()
+}
+
 /// The oldest session that takes executions.
 pub fn default_session(notebook: &Document) -> Option<&KernelSessionId> {
     default_but(notebook, &[])
@@ -424,7 +452,11 @@ pub fn session_of<'a>(notebook: &'a Document, execution: &'a Execution) -> Optio
 
 /// Language of the notebook's kernel, as the kernel reported it.
 pub(crate) fn language(notebook: &Document) -> Option<String> {
-    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id))?;
+    language_of(default_session(notebook).and_then(|id| notebook.kernels.get(id))?)
+}
+
+/// Language of a kernel, as it reported it.
+pub(crate) fn language_of(kernel: &KernelSession) -> Option<String> {
     let told: Value = serde_json::from_str(kernel.language_info.get()).ok()?;
     told["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned)
 }

@@ -13,8 +13,8 @@ use crate::values::{ExecutionReport, MoveOutputs};
 use notarium_record::{
     Actor, Document, EndCause, Execution, ExecutionCompleted, ExecutionId, ExecutionInputRequested, ExecutionLost,
     ExecutionOutcome, ExecutionOutputAppended, ExecutionOutputRecovered, ExecutionOutputUpdated,
-    ExecutionOutputsCleared, ExecutionOutputsMoved, ExecutionStarted, ExecutionStatus, MovedOutputs, Output, RawJson,
-    Version, Written,
+    ExecutionOutputsCleared, ExecutionOutputsMoved, ExecutionStarted, ExecutionStatus, ExplainedCause, MovedOutputs,
+    Output, RawJson, Version, Written,
 };
 
 /// Execution, fence and number of a report.
@@ -22,6 +22,39 @@ pub(crate) struct RunReport {
     pub execution_id: ExecutionId,
     pub fence: Version,
     pub seq: u64,
+}
+
+/// Finds the execution of a report, also in the record, and checks that the sender may report on it.
+pub(crate) fn reported<'a>(
+    notebook: &'a Document,
+    context: &'a Context,
+    id: &ExecutionId,
+    fence: Version,
+) -> Result<&'a Execution> {
+    let recorded = || context.history.executions.get(id).map(|replayed| &replayed.execution);
+    let execution = notebook.executions.get(id).map(|execution| &**execution).or_else(recorded);
+    let execution = execution.ok_or_else(|| {
+        let message = format!("no execution {id} in this notebook: drop what you hold of it");
+        RejectionCode::UnknownExecution.because(message)
+    })?;
+    check_fence(notebook, context, execution, fence)?;
+    Ok(execution)
+}
+
+/// Checks fence and agent against the assignment. While the execution is unfinished, its kernel session must be alive
+/// too.
+fn check_fence(notebook: &Document, context: &Context, execution: &Execution, fence: Version) -> Result<()> {
+    let session = execution.kernel_session.as_ref().and_then(|id| notebook.kernels.get(id));
+    let is_owner = match &context.actor {
+        Actor::Agent { id } => execution.agent.as_ref() == Some(id),
+        actor => *actor == Actor::System,
+    };
+    let is_alive = execution.status.is_finished() || session.is_some_and(|session| session.fence == Some(fence));
+    if execution.fence == Some(fence) && is_owner && is_alive {
+        return Ok(());
+    }
+    let message = "this kernel session is over or not yours: stop writing about it and ask for the state";
+    Err(Rejection { actual_version: execution.fence, ..RejectionCode::StaleFence.because(message) })
 }
 
 impl RunReport {
@@ -32,10 +65,7 @@ impl RunReport {
         mut report: ExecutionReport,
     ) -> Result<Decision> {
         check_size(context, &report)?;
-        let recorded = || context.history.executions.get(&self.execution_id).map(|replayed| &replayed.execution);
-        let execution = notebook.executions.get(&self.execution_id).map(|execution| &**execution);
-        let execution = execution.or_else(recorded).ok_or_else(|| self.unknown())?;
-        self.check_fence(notebook, context, execution)?;
+        let execution = reported(notebook, context, &self.execution_id, self.fence)?;
         let says_nothing = matches!(&report, ExecutionReport::Output { outputs } if outputs.is_empty());
         if self.seq <= execution.output_seq || says_nothing {
             return Ok(Decision::nothing());
@@ -45,10 +75,10 @@ impl RunReport {
         }
         let (report, is_limit_notice) = self.within_limit(notebook, context, execution, report)?;
         if execution.status.is_finished() {
-            return Ok(self.late(notebook, execution, report, is_limit_notice));
+            return Ok(self.late(notebook, context, execution, report, is_limit_notice));
         }
         self.check_order(execution)?;
-        Ok(self.running(notebook, execution, report, is_limit_notice))
+        Ok(self.running(notebook, context, execution, report, is_limit_notice))
     }
 
     /// Refuses a report if an earlier one is missing: an agent must send again what did not arrive.
@@ -98,33 +128,12 @@ impl RunReport {
         notebook.ledger.written.of(&self.execution_id).or_else(recorded).unwrap_or_else(shown)
     }
 
-    fn unknown(&self) -> Rejection {
-        let message = format!("no execution {} in this notebook: drop what you hold of it", self.execution_id);
-        RejectionCode::UnknownExecution.because(message)
-    }
-
-    /// Checks fence and agent against the assignment. While the execution is unfinished, its kernel session must be
-    /// alive too.
-    fn check_fence(&self, notebook: &Document, context: &Context, execution: &Execution) -> Result<()> {
-        let session = execution.kernel_session.as_ref().and_then(|id| notebook.kernels.get(id));
-        let is_owner = match &context.actor {
-            Actor::Agent { id } => execution.agent.as_ref() == Some(id),
-            actor => *actor == Actor::System,
-        };
-        let is_alive =
-            execution.status.is_finished() || session.is_some_and(|session| session.fence == Some(self.fence));
-        if execution.fence == Some(self.fence) && is_owner && is_alive {
-            return Ok(());
-        }
-        let message = "this kernel session is over or not yours: stop writing about it and ask for the state";
-        Err(Rejection { actual_version: execution.fence, ..RejectionCode::StaleFence.because(message) })
-    }
-
     /// Handles a report after the end. Output of a lost execution is recovered, other late output (of a thread) is
     /// appended; the rest is ignored.
     fn late(
         self,
         notebook: &Notebook,
+        context: &Context,
         execution: &Execution,
         report: ExecutionReport,
         is_limit_notice: bool,
@@ -135,7 +144,7 @@ impl RunReport {
                 Decision::one(ExecutionOutputRecovered { execution_id, output_seq, outputs, is_limit_notice })
             }
             ExecutionReport::Output { .. } | ExecutionReport::UpdateDisplay { .. } => {
-                self.running(notebook, execution, report, is_limit_notice)
+                self.running(notebook, context, execution, report, is_limit_notice)
             }
             _ => Decision::nothing(),
         }
@@ -144,6 +153,7 @@ impl RunReport {
     fn running(
         self,
         notebook: &Notebook,
+        context: &Context,
         execution: &Execution,
         report: ExecutionReport,
         is_limit_notice: bool,
@@ -168,6 +178,10 @@ impl RunReport {
                 let completed =
                     ExecutionCompleted { execution_id, output_seq, outcome: outcome.into(), execution_count, notice };
                 complete(notebook, execution, completed)
+            }
+            ExecutionReport::HoldsOpen { open } => {
+                let held = ExplainedCause { cause: EndCause::HoldsOpen, detail: held_open(context, &open) };
+                ended(notebook, &execution_id, execution, cancelled(&execution_id, held))
             }
             ExecutionReport::Lost { cause, detail } => {
                 let lost = ExecutionLost { execution_id: execution_id.clone(), cause: cause.into(), detail };
@@ -198,6 +212,7 @@ fn size_of(report: &ExecutionReport) -> usize {
         ExecutionReport::Output { outputs } => outputs.iter().map(Output::size_bytes).sum(),
         ExecutionReport::UpdateDisplay { display_id, output } => display_id.len() + output.size_bytes(),
         ExecutionReport::InputRequest { prompt, .. } => prompt.len(),
+        ExecutionReport::HoldsOpen { open } => open.iter().map(String::len).sum(),
         ExecutionReport::Lost { detail: text, .. } | ExecutionReport::Completed { notice: text, .. } => {
             text.as_ref().map_or(0, String::len)
         }
@@ -214,6 +229,12 @@ fn complete(notebook: &Notebook, execution: &Execution, completed: ExecutionComp
         completed.into()
     };
     ended(notebook, &execution_id, execution, end)
+}
+
+/// Sentence about what the kernel holds open, for people.
+fn held_open(context: &Context, open: &[String]) -> Option<String> {
+    let open = context.limits.detail(Some(open.join(", ")))?;
+    Some(format!("this kernel holds open: {open}; code can change them"))
 }
 
 /// Notice that replaces output beyond the limit. Its event marks it as the server's; the same words printed by a

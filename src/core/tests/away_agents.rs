@@ -52,7 +52,7 @@ fn start_the_next(world: &mut World) -> Vec<&'static str> {
     let next = world.notebook.kernels.iter().max_by_key(|(_, session)| session.requested_version).unwrap().0.clone();
     world.name("kernel", format!("\"{next}\""));
     world.step(&agent("tpu"), on_kernel("ClaimKernelLaunch"));
-    let started = json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}}});
+    let started = json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}, "sandbox": {"effects": "held"}}});
     told(world, &agent("tpu"), started).0
 }
 

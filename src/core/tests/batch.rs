@@ -124,6 +124,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::executions::cases(),
         crate::kernels::cases(),
         crate::reports::cases(),
+        crate::effects::cases(),
         crate::conversations::cases(),
         crate::tool_calls::cases(),
         crate::requesters::cases(),

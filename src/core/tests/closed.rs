@@ -103,5 +103,5 @@ fn commands_carry_no_open_words_but_those_that_are_refused_when_they_are_decided
     let schema = schemars::schema_for!(Command).to_value();
     let open: Vec<&String> =
         schema["$defs"].as_object().unwrap().keys().filter(|name| name.starts_with("Open")).collect();
-    assert_eq!(open, ["OpenReplyStatus", "OpenStopReason", "OpenTurnFailure", "OpenRisk"]);
+    assert_eq!(open, ["OpenReplyStatus", "OpenStopReason", "OpenTurnFailure", "OpenRisk", "OpenEffect"]);
 }

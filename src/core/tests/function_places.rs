@@ -50,7 +50,7 @@ fn restarted(world: &mut World) -> Vec<Event> {
     world.step(&agent("gpu"), end_kernel());
     world.name("kernel", format!("\"{next}\""));
     world.name("fence", world.version() + 1);
-    let start = json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}}});
+    let start = json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}, "sandbox": {"effects": "held"}}});
     world.try_do(&agent("gpu"), &start).unwrap().0
 }
 
@@ -170,7 +170,7 @@ fn what_the_judge_does_not_pass_is_told_and_the_rest_runs() {
     let events = restarted(&mut world);
     assert_eq!(
         missing(&events),
-        json!([{"names": ["load2"], "cell_id": "harm", "reason": "it is not known to be harmless"}])
+        json!([{"names": ["load2"], "cell_id": "harm", "reason": "a person is asked before its code runs"}])
     );
     assert_eq!(kinds(&events), ["KernelSessionStarted", "ExecutionRequested", "ExecutionAssigned"]);
 }
@@ -223,7 +223,7 @@ fn two_kernels_with_functions_of_two_modules_are_told_apart() {
     let session = world.step(&user("ann"), json!({"LaunchKernel": {}})).kernel_session.unwrap();
     world.name("kernel", format!("\"{session}\""));
     world.step(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
-    world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}}}));
+    world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}, "sandbox": {"effects": "held"}}}));
     world.name("fence", world.version());
     let message = refusal(&mut world, &of("others"));
     assert!(

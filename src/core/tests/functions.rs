@@ -32,7 +32,7 @@ pub fn again() -> World {
     let session = world.step(&user("ann"), json!({"LaunchKernel": {}})).kernel_session.unwrap();
     world.name("kernel", format!("\"{session}\""));
     world.step(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
-    world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}}}));
+    world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}, "sandbox": {"effects": "held"}}}));
     world.name("fence", world.version());
     world
 }
@@ -142,7 +142,7 @@ fn a_call_is_a_recorded_run_on_the_kernel_that_has_the_function() {
         world.whole(&events),
         json!([
             {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}, "claimant": "instance"}},
-            {"ExecutionRequested": {"execution_id": "000000YGJK00000000000161R8", "subject": {"kind": "tool", "tool": "call_function", "digest": "e84befde683558c4519f2a0d8a01dbf90d27faa85a4121dbe710572b509019ba", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel"}},
+            {"ExecutionRequested": {"execution_id": "000000YGJK00000000000161R8", "subject": {"kind": "tool", "tool": "call_function", "digest": "e84befde683558c4519f2a0d8a01dbf90d27faa85a4121dbe710572b509019ba", "call_id": "tool"}, "cause": "requested", "effects": {"held": {"allowed": []}}, "kernel_session": "$kernel"}},
             {"ExecutionAssigned": {"execution_id": "000000YGJK00000000000161R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
         ])
     );
@@ -178,7 +178,7 @@ fn a_function_that_went_or_changed_voids_the_call() {
         same.whole(&events),
         json!([
             {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}, "claimant": "instance"}},
-            {"ExecutionRequested": {"execution_id": "000000YGJM00000000000181R8", "subject": {"kind": "tool", "tool": "call_function", "digest": "e84befde683558c4519f2a0d8a01dbf90d27faa85a4121dbe710572b509019ba", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel"}},
+            {"ExecutionRequested": {"execution_id": "000000YGJM00000000000181R8", "subject": {"kind": "tool", "tool": "call_function", "digest": "e84befde683558c4519f2a0d8a01dbf90d27faa85a4121dbe710572b509019ba", "call_id": "tool"}, "cause": "requested", "effects": {"held": {"allowed": []}}, "kernel_session": "$kernel"}},
             {"ExecutionAssigned": {"execution_id": "000000YGJM00000000000181R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
         ])
     );
@@ -243,7 +243,7 @@ fn many_kernels_leave_a_bounded_number_of_functions() {
             next.step(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
             next.step(
                 &agent("gpu"),
-                json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}}}),
+                json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}, "sandbox": {"effects": "held"}}}),
             );
             next.name("fence", next.version());
             next

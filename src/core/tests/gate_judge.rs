@@ -1,11 +1,11 @@
 //! Judge of tool calls that does not use `decide`: it reads the log beside the state, remembers each request, and has
 //! its own rules and tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::{
-    Actor, CellId, CellType, Document, EXPIRY_MS, Event, GrantId, GrantIssued, Millis, Notebook, Passed, Policy,
-    Recorded, Risk, Role, Scope, Scopes, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallPhase,
+    Actor, CellId, CellType, Document, EXPIRY_MS, Effect, Effects, Event, GrantId, GrantIssued, Millis, Notebook, Open,
+    Passed, Policy, Recorded, Risk, Role, Scope, Scopes, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallPhase,
     ToolCallRequested, ToolCallStarted, TurnId, Version, arguments_hash, granted_role,
 };
 
@@ -202,11 +202,14 @@ impl Judge {
         assert_eq!(*for_user, grant.for_user, "grant {grant_id} is for another person's assistant");
         assert_eq!(*conversation, grant.conversation_id, "grant {grant_id} is of another conversation");
         assert!(asked.risk.judged() < Risk::Destructive, "grant {grant_id} opens for what destroys");
+        let arguments: serde_json::Value = serde_json::from_str(asked.arguments.get()).expect("JSON");
+        let named: Vec<Open<Effect>> = serde_json::from_value(arguments["effects"].clone()).unwrap_or_default();
+        assert!(named.iter().all(|kind| grant.kinds.contains(kind)), "grant {grant_id} covers {:?}", grant.kinds);
         moment.check_stands_for(issuer, asked);
     }
 
     /// Checks that all effects of an assistant belong to a call that has started and not ended.
-    fn see_other(&self, moment: &Moment<'_>) {
+    fn see_other(&mut self, moment: &Moment<'_>) {
         let Moment { recorded, .. } = moment;
         let is_own = matches!(
             recorded.event,
@@ -227,6 +230,45 @@ impl Judge {
             None => started.any(|(id, _)| id.as_str() == recorded.envelope.correlation_id.as_str()),
         };
         assert!(is_inside, "an assistant's {what} outside of its calls");
+        if let Event::ExecutionRequested(event) = &recorded.event {
+            self.check_effects(moment, &event.effects.judged());
+        }
+    }
+}
+
+impl Judge {
+    /// Checks that a run of an assistant is held, with the kinds that its call names. Only in a kernel that holds nothing
+    /// it is free, and code of cells has not passed there by the policy `guarded`.
+    fn check_effects(&mut self, moment: &Moment<'_>, effects: &Effects) {
+        let call = &self.calls[&ToolCallId::new(moment.recorded.envelope.correlation_id.as_str()).expect("a call")];
+        let asked = &call.asked;
+        let arguments: serde_json::Value = serde_json::from_str(asked.arguments.get()).expect("JSON");
+        let named: BTreeSet<Effect> = serde_json::from_value(arguments["effects"].clone()).unwrap_or_default();
+        let runs_cells = matches!(asked.function.as_str(), "execute_cell" | "run_all" | "create_cells");
+        let sessions: Vec<_> = moment.before.kernels.values().filter(|session| session.is_usable()).collect();
+        let what = match effects {
+            Effects::Held { allowed } if asked.function == "save_data" => {
+                assert_eq!(allowed.as_slice(), [Effect::Create], "{}", asked.call_id);
+                "a held run of a tool"
+            }
+            Effects::Held { allowed } => {
+                let is_named = |effect: &Effect| named.contains(effect) || asked.function == "double";
+                assert!(allowed.iter().all(is_named), "{}: {allowed:?} of {named:?}", asked.call_id);
+                assert!(!runs_cells || allowed.len() == named.len(), "{}: {allowed:?} of {named:?}", asked.call_id);
+                let destroys = allowed.iter().any(|effect| !matches!(effect, Effect::Create | Effect::Network));
+                assert!(!destroys || !runs_cells || call.confirmed_by.is_some(), "{} destroys unasked", asked.call_id);
+                if allowed.is_empty() { "a held run without kinds" } else { "a held run with kinds" }
+            }
+            Effects::Free => {
+                let holds =
+                    sessions.iter().any(|session| session.fence.is_some() && !session.sandbox.get().contains("held"));
+                assert!(holds, "{} is free, and no kernel holds nothing", asked.call_id);
+                assert!(!runs_cells || asked.risk.judged() >= Risk::Sensitive, "{} ran free unasked", asked.call_id);
+                "a run in a kernel that holds nothing"
+            }
+            Effects::Expected { .. } => panic!("{} has effects that are expected of a person's text", asked.call_id),
+        };
+        self.count(what);
     }
 }
 

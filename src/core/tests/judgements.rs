@@ -56,13 +56,14 @@ fn turn() -> serde_json::Value {
     json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "text": "go"}})
 }
 
+/// In kernels that hold no effects: there every run asks, and code that cannot be read asks as destructive.
 #[test]
 fn code_that_is_not_known_to_be_python_asks() {
     let named = |metadata: serde_json::Value| {
         let set = json!({"SetNotebookMetadata": {"metadata": metadata}});
         with_cells().with(&user("ann"), set).with(&user("ann"), turn())
     };
-    let (asks, passes) = (Risk::Destructive, Risk::Edit);
+    let (asks, passes) = (Risk::Destructive, Risk::Sensitive);
     for (mut world, expected) in [
         (with_cells().with(&user("ann"), turn()), passes),
         (named(json!({"kernelspec": {"name": "python3.12"}})), passes),
@@ -76,6 +77,7 @@ fn code_that_is_not_known_to_be_python_asks() {
     ] {
         let run = |source: &str| json!({"cells": [{"source": source}], "run": true});
         let case = world.notebook.metadata.get().to_owned();
+        world.holding_kernelspecs.clear();
         assert_eq!(judged(&mut world.clone(), "create_cells", run("x = 1")).0, expected, "{case}");
         assert_eq!(judged(&mut world, "create_cells", run("os.remove('x')")).0, asks, "{case}");
     }
@@ -155,4 +157,41 @@ fn a_confirmation_is_of_the_reasons_that_were_shown() {
     let (events, notice) = ends(Some("from subprocess import run as tidy"));
     assert_eq!(events, ["ToolCallVoided"]);
     assert!(notice.contains("more now than when it was confirmed: Line 3"), "{notice}");
+}
+
+/// Sources that the judge is told to be a person's, for a call of Ann's assistant.
+fn people_ran(world: &World, function: &str, arguments: serde_json::Value) -> Vec<String> {
+    let asked = world.command(&call("one", function, arguments));
+    let query = required_judgement(&world.notebook, &asked).expect("it is judged");
+    query.people_ran.iter().map(|place| query.earlier[*place].clone()).collect()
+}
+
+#[test]
+fn sources_that_a_person_ran_in_the_present_kernel_are_told() {
+    let world = finished().with(&user("ann"), turn());
+    let new = || json!({"run": true, "cells": [{"source": "x = 2"}]});
+    assert_eq!(people_ran(&world, "create_cells", new()), ["x = 1"]);
+    assert_eq!(people_ran(&world, "execute_cell", json!({"cell_id": "c"})), ["x = 1"]);
+    let none: [String; 0] = [];
+    assert_eq!(people_ran(&world, "execute_cell", json!({"cell_id": "a"})), none, "its own");
+    assert_eq!(people_ran(&world, "run_all", json!({})), none, "each cell makes its own again");
+    assert_eq!(people_ran(&talking(), "create_cells", new()), none, "nothing ran");
+
+    let mut edited = world.clone();
+    edited.name("a", edited.cell("a").cell_version);
+    let replace = json!({"ReplaceSource": {"cell_id": "a", "source": "x = 3", "cell_version": "$a"}});
+    let edited = edited.with(&user("ann"), replace);
+    assert_eq!(people_ran(&edited, "execute_cell", json!({"cell_id": "a"})), ["x = 1"], "the text that ran");
+    let ended = world.with(&agent("gpu"), end_kernel());
+    assert_eq!(people_ran(&ended, "create_cells", new()), none, "the variables are gone");
+}
+
+#[test]
+fn a_cell_that_a_person_ran_as_it_is_replaces_its_own_variables() {
+    let world = finished().with(&user("ann"), request("c", "run-c"));
+    let world = world.with(&agent("gpu"), report("run-c", 1, json!({"started": {}}))).with(&user("ann"), turn());
+    let none: [String; 0] = [];
+    assert_eq!(people_ran(&world, "execute_cell", json!({"cell_id": "c"})), none);
+    let new = json!({"run": true, "cells": [{"source": "x = 2"}]});
+    assert_eq!(people_ran(&world, "create_cells", new), ["x = 1", "y = 2"]);
 }

@@ -27,7 +27,7 @@ fn the_start_of_a_call_begins_a_recorded_run_of_its_own_group() {
         world.whole(&events),
         json!([
             {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}, "claimant": "instance"}},
-            {"ExecutionRequested": {"execution_id": "000000YGJJ00000000000141R8", "subject": {"kind": "tool", "tool": "inspect_variable", "digest": "3189d598f1b1ffb6dbc6549a575a7313612071229dd9de0ab9e897406ccacefb", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel", "timeout_ms": 30000}},
+            {"ExecutionRequested": {"execution_id": "000000YGJJ00000000000141R8", "subject": {"kind": "tool", "tool": "inspect_variable", "digest": "3189d598f1b1ffb6dbc6549a575a7313612071229dd9de0ab9e897406ccacefb", "call_id": "tool"}, "cause": "requested", "effects": {"held": {"allowed": []}}, "kernel_session": "$kernel", "timeout_ms": 30000}},
             {"ExecutionAssigned": {"execution_id": "000000YGJJ00000000000141R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
         ])
     );
@@ -51,7 +51,7 @@ fn without_a_kernel_one_is_launched_and_the_run_waits() {
         json!([
             {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}, "claimant": "instance"}},
             {"KernelLaunchRequested": {"kernel_session": "000000YGJF000000000000Y1R9", "kernelspec": "python3"}},
-            {"ExecutionRequested": {"execution_id": "000000YGJF000000000000Y1R8", "subject": {"kind": "tool", "tool": "get_variables", "digest": "d4138e180303da2f31bae517a5daee3966d4a1c0fa0a5e1c4aebf1f81903c291", "call_id": "tool"}, "cause": "requested", "kernel_session": "000000YGJF000000000000Y1R9", "timeout_ms": 30000}},
+            {"ExecutionRequested": {"execution_id": "000000YGJF000000000000Y1R8", "subject": {"kind": "tool", "tool": "get_variables", "digest": "d4138e180303da2f31bae517a5daee3966d4a1c0fa0a5e1c4aebf1f81903c291", "call_id": "tool"}, "cause": "requested", "effects": {"held": {"allowed": []}}, "kernel_session": "000000YGJF000000000000Y1R9", "timeout_ms": 30000}},
         ])
     );
 }
@@ -64,7 +64,7 @@ fn a_tool_waits_behind_a_cell_and_outlives_its_failure() {
         world.whole(&events),
         json!([
             {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}, "claimant": "instance"}},
-            {"ExecutionRequested": {"execution_id": "000000YGJM00000000000181R8", "subject": {"kind": "tool", "tool": "get_variables", "digest": "d4138e180303da2f31bae517a5daee3966d4a1c0fa0a5e1c4aebf1f81903c291", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel", "timeout_ms": 30000}},
+            {"ExecutionRequested": {"execution_id": "000000YGJM00000000000181R8", "subject": {"kind": "tool", "tool": "get_variables", "digest": "d4138e180303da2f31bae517a5daee3966d4a1c0fa0a5e1c4aebf1f81903c291", "call_id": "tool"}, "cause": "requested", "effects": {"held": {"allowed": []}}, "kernel_session": "$kernel", "timeout_ms": 30000}},
         ])
     );
     let (events, _) = world.try_do(&agent("gpu"), &report("run-a", 2, completed(false))).unwrap();
@@ -119,7 +119,7 @@ fn a_kernel_of_another_language_has_no_tools() {
     let mut told = claimed();
     told.step(
         &agent("gpu"),
-        json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {"name": "R"}}}),
+        json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {"name": "R"}, "sandbox": {"effects": "held"}}}),
     );
     let metadata = json!({"SetNotebookMetadata": {"metadata": {"kernelspec": {"name": "bash", "language": "bash"}}}});
     let written = with_cells().with(&user("ann"), metadata);
@@ -136,7 +136,7 @@ fn the_language_of_the_kernel_is_asked_again_at_the_start() {
     let mut world = asked(launched().with(&user("ann"), turn()), "get_variables", json!({}));
     world.step(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
     let info = json!({"name": "julia"});
-    world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": info}}));
+    world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": info, "sandbox": {"effects": "held"}}}));
     let events = begin(&mut world);
     assert_eq!(
         world.whole(&events),

@@ -235,7 +235,7 @@ fn a_dead_kernel_is_lost_with_its_cause_and_the_next_request_launches_anew() {
         world.whole(&events),
         json!([
             {"KernelLaunchRequested": {"kernel_session": "000000YGJM00000000000181R8", "kernelspec": "python3", "replaces": {"kernel_session": "$kernel", "cause": "died", "detail": "killed"}}},
-            {"ExecutionRequested": {"execution_id": "again", "subject": {"kind": "cell", "cell_id": "a", "cell_version": 8, "source": "x = 1"}, "cause": "requested", "kernel_session": "000000YGJM00000000000181R8"}},
+            {"ExecutionRequested": {"execution_id": "again", "subject": {"kind": "cell", "cell_id": "a", "cell_version": 8, "source": "x = 1"}, "cause": "requested", "effects": "free", "kernel_session": "000000YGJM00000000000181R8"}},
         ])
     );
 }

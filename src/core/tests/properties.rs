@@ -107,7 +107,8 @@ fn report() -> impl Strategy<Value = Value> {
         1 => any::<bool>().prop_map(|wait| json!({"clear": {"wait": wait}})),
         1 => Just(json!({"input_request": {"prompt": "?", "password": false}})),
         3 => any::<bool>().prop_map(completed),
-        1 => Just(json!({"lost": {"cause": "agent_lost"}})),
+        1 => select(vec![json!({"lost": {"cause": "agent_lost"}}), json!({"holds_open": {"open": ["f"]}})]),
+        2 => (select(vec!["write", "network"]), 1..4_u64).prop_map(|(kind, count)| json!({"kind": kind, "count": count})),
     ]
 }
 
@@ -220,10 +221,7 @@ fn command_now(world: &World, attempt: &Try) -> Option<(Who, Value)> {
             let requested: Vec<_> = requested.collect();
             let (id, fence) = pick(execution, &requested)?;
             let last = world.notebook.executions.get(*id).map_or(5, |execution| execution.output_seq);
-            (
-                who(name),
-                json!({"ReportExecution": {"execution_id": id, "fence": fence, "seq": last + ahead, "report": report}}),
-            )
+            (who(name), crate::effects::either_report(id, *fence, last + ahead, report))
         }
         Try::Thread(name, command, thread) => {
             let threads: Vec<_> = world.notebook.threads.iter().collect();
@@ -285,6 +283,7 @@ fn check_invariants(world: &World) {
     assert_eq!(expected.into_iter().map(|(_, id)| id).collect::<Vec<_>>(), notebook.order.iter().collect::<Vec<_>>());
     let mut busy = BTreeSet::new();
     for (id, execution) in &notebook.executions {
+        crate::effects::check_refused(execution);
         let is_shown = execution.subject.cell_id().and_then(|cell| notebook.latest.get(cell)) == Some(id);
         assert!(is_shown || !execution.status.is_finished(), "a finished execution that no cell shows: {id}");
         if matches!(execution.status, ExecutionStatus::Assigned | ExecutionStatus::Running) {

@@ -79,11 +79,11 @@ fn what_is_no_code_leaves_it_alone() {
         world.whole(&events),
         json!([
             {"ToolCallStarted": {"call_id": "all", "passed_by": {"kind": "confirmation", "by": {"kind": "user", "id": "ann"}}, "claimant": "instance"}},
-            {"ExecutionRequested": {"execution_id": "000000YGJT000000000001M1R8", "subject": {"kind": "cell", "cell_id": "a", "cell_version": 8, "source": "x = 1"}, "cause": "requested", "kernel_session": "$kernel", "stop_on_error": true}},
+            {"ExecutionRequested": {"execution_id": "000000YGJT000000000001M1R8", "subject": {"kind": "cell", "cell_id": "a", "cell_version": 8, "source": "x = 1"}, "cause": "requested", "effects": {"held": {"allowed": []}}, "kernel_session": "$kernel", "stop_on_error": true}},
             {"ExecutionAssigned": {"execution_id": "000000YGJT000000000001M1R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
-            {"ExecutionRequested": {"execution_id": "000000YGJT000000000001M1R9", "subject": {"kind": "cell", "cell_id": "c", "cell_version": 10, "source": "y = 2"}, "cause": "requested", "kernel_session": "$kernel", "stop_on_error": true}},
-            {"ExecutionRequested": {"execution_id": "000000YGJT000000000001M1RA", "subject": {"kind": "cell", "cell_id": "one", "cell_version": 19, "source": "import os\nos.remove('tmp.csv')"}, "cause": "requested", "kernel_session": "$kernel", "stop_on_error": true}},
-            {"ExecutionRequested": {"execution_id": "000000YGJT000000000001M1RB", "subject": {"kind": "cell", "cell_id": "two", "cell_version": 20, "source": "1"}, "cause": "requested", "kernel_session": "$kernel", "stop_on_error": true}},
+            {"ExecutionRequested": {"execution_id": "000000YGJT000000000001M1R9", "subject": {"kind": "cell", "cell_id": "c", "cell_version": 10, "source": "y = 2"}, "cause": "requested", "effects": {"held": {"allowed": []}}, "kernel_session": "$kernel", "stop_on_error": true}},
+            {"ExecutionRequested": {"execution_id": "000000YGJT000000000001M1RA", "subject": {"kind": "cell", "cell_id": "one", "cell_version": 19, "source": "import os\nos.remove('tmp.csv')"}, "cause": "requested", "effects": {"held": {"allowed": []}}, "kernel_session": "$kernel", "stop_on_error": true}},
+            {"ExecutionRequested": {"execution_id": "000000YGJT000000000001M1RB", "subject": {"kind": "cell", "cell_id": "two", "cell_version": 20, "source": "1"}, "cause": "requested", "effects": {"held": {"allowed": []}}, "kernel_session": "$kernel", "stop_on_error": true}},
         ])
     );
 }

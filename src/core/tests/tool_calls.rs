@@ -367,7 +367,7 @@ fn harmless_code_runs_at_once() {
         json!([
             {"ToolCallRequested": {"call_id": "run", "turn_id": "turn", "function": "execute_cell_async", "arguments": {"cell_id": "a", "cell_version": 8}, "arguments_hash": "23992e4672995e00e61e49e7c59b78c4eb16f94695beb8bc7c2791d95a235b34", "risk": "edit", "targets": [{"kind": "cell", "cell_id": "a", "cell_version": 8}], "gate": {"kind": "passes"}}},
             {"ToolCallStarted": {"call_id": "run", "passed_by": {"kind": "policy"}, "claimant": "instance"}},
-            {"ExecutionRequested": {"execution_id": "000000YGJH00000000000121R8", "subject": {"kind": "cell", "cell_id": "a", "cell_version": 8, "source": "x = 1"}, "cause": "requested", "kernel_session": "$kernel", "stop_on_error": true}},
+            {"ExecutionRequested": {"execution_id": "000000YGJH00000000000121R8", "subject": {"kind": "cell", "cell_id": "a", "cell_version": 8, "source": "x = 1"}, "cause": "requested", "effects": {"held": {"allowed": []}}, "kernel_session": "$kernel", "stop_on_error": true}},
             {"ExecutionAssigned": {"execution_id": "000000YGJH00000000000121R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
             {"ToolCallExecuted": {"call_id": "run", "end": "ok", "result": "{\"executions\":[\"000000YGJH00000000000121R8\"],\"kernel_session\":\"000000YGJD000000000000T1R8\",\"call_id\":\"run\",\"cells\":[]}", "duration_ms": 0}},
         ])

@@ -29,6 +29,9 @@ const AT_LEAST: &[(&str, usize)] = &[
     ("Sensitive by a confirmation", 25),
     ("Destructive by a confirmation", 100),
     ("started after another one", 25),
+    ("a held run without kinds", 100),
+    ("a held run with kinds", 5),
+    ("a run in a kernel that holds nothing", 5),
     ("a prompt cell shows a reply", 1_000),
 ];
 
@@ -151,7 +154,8 @@ fn of_rules(dice: &mut Dice, world: &World) -> Value {
         0 => json!({"ArchiveNotebook": {}}),
         1..6 => json!({"SetPolicy": {"policy": dice.pick(&["guarded", "ask_for_every_edit", "trusted"])}}),
         6..10 => json!({"IssueGrant": {"conversation_id": dice.pick(&["talk", "talk", "talk", "other"]),
-            "functions": dice.pick(&[vec![], vec!["create_cells"], vec!["save_data", "run_all"]]), "expires_at": soon + 500_000}}),
+            "functions": dice.pick(&[vec![], vec![], vec!["create_cells"], vec!["save_data", "run_all"]]),
+            "kinds": dice.pick(&[vec![], vec!["network", "create"], vec!["network", "create"]]), "expires_at": soon + 500_000}}),
         10 => match world.notebook.grants.keys().next() {
             Some(grant_id) => json!({"RevokeGrant": {"grant_id": grant_id}}),
             None => json!({"SweepToolCalls": {}}),
@@ -183,7 +187,10 @@ fn of_cells(dice: &mut Dice, world: &World) -> Value {
 fn of_the_kernel(dice: &mut Dice, world: &World) -> Value {
     let Some((id, session)) = world.notebook.kernels.iter().next() else { return json!({"LaunchKernel": {}}) };
     match session.phase {
-        KernelPhase::Claimed => json!({"ReportKernelStarted": {"kernel_session": id, "language_info": {}}}),
+        KernelPhase::Claimed => {
+            let sandbox = if dice.roll(3) > 0 { json!({"effects": "held"}) } else { json!({}) };
+            json!({"ReportKernelStarted": {"kernel_session": id, "language_info": {}, "sandbox": sandbox}})
+        }
         KernelPhase::Requested => json!({"ClaimKernelLaunch": {"kernel_session": id}}),
         KernelPhase::Ending => json!({"ReportKernelEnded": {"kernel_session": id, "cause": "shut_down"}}),
         KernelPhase::Started if dice.roll(8) == 0 => {
@@ -191,29 +198,34 @@ fn of_the_kernel(dice: &mut Dice, world: &World) -> Value {
         }
         KernelPhase::Started => {
             let double = json!({"name": "double", "version": dice.pick(&["1", "2"]), "description": "Twice.",
-                "schema": {"type": "object"}, "risk": dice.pick(&["edit", "sensitive"])});
+                "schema": {"type": "object"}, "risk": dice.pick(&["edit", "sensitive"]), "effects": kinds(dice)});
             let functions = if dice.roll(6) == 0 { json!([]) } else { json!([double]) };
             json!({"RegisterFunctions": {"kernel_session": id, "fence": session.fence, "functions": functions}})
         }
     }
 }
 
+/// Kinds of effects: mostly none.
+fn kinds(dice: &mut Dice) -> Vec<&'static str> {
+    dice.pick(&[vec![], vec![], vec![], vec!["network"], vec!["create", "network"], vec!["remove"]])
+}
+
 fn a_request(dice: &mut Dice, world: &World) -> Value {
     let cell = some_cell(dice, world);
     let version = world.notebook.cells.get(&cell_id(&cell)).map_or(1, |cell| cell.cell_version);
     let removes = "import os\nos.remove('x')";
-    let (function, arguments) = match dice.roll(14) {
+    let (function, arguments) = match dice.roll(15) {
         0..3 => ("delete_cell", json!({"cell_id": cell, "cell_version": version})),
         3 => ("modify_cell", json!({"cell_id": cell, "cell_version": version, "source": removes})),
-        4..6 => ("execute_cell", json!({"cell_id": cell, "cell_version": version})),
+        4..6 => ("execute_cell", json!({"cell_id": cell, "cell_version": version, "effects": kinds(dice)})),
         6 => ("create_cell", json!({"source": "x = 1"})),
         7 => ("create_cells", json!({"cells": [{"source": "x = 1"}], "run": dice.roll(2) == 0})),
         8 => ("restart_kernel", json!({})),
         9 => ("get_variables", json!({})),
         10 => ("undo", json!({"turn_id": "turn"})),
-        11 => ("save_data", json!({"path": dice.pick(&["x.csv", "x.py", "x.py"]), "content": ""})),
+        11 | 14 => ("save_data", json!({"path": dice.pick(&["x.csv", "x.py", "x.py"]), "content": ""})),
         12 => ("double", json!({})),
-        _ => ("run_all", json!({})),
+        _ => ("run_all", json!({"effects": kinds(dice)})),
     };
     let turn = (dice.roll(3) > 0).then_some("turn");
     let after = (dice.roll(3) == 0).then(|| some_call(dice, world));
@@ -248,7 +260,9 @@ fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
 
 /// Walks through one world.
 fn walk(dice: &mut Dice) -> Judge {
-    let mut world = talking().with(&user("ann"), insert("ask", "prompt", "What is x?"));
+    // Every fourth world begins with a kernel that holds nothing.
+    let begin = if dice.roll(4) == 0 { crate::effects::unheld } else { talking };
+    let mut world = begin().with(&user("ann"), insert("ask", "prompt", "What is x?"));
     world.step(&user("ann"), grant("workspace", WORKSPACE, "runner"));
     world.step(&user("ann"), insert("use", "code", "tidy('x')"));
     let mut judge = Judge::default();

@@ -7,16 +7,16 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::tokens::{Dialect, Kind, Token, tokens};
-use crate::CellNames;
-use crate::DangerRule::{self, *};
+use super::tokens::{Kind, SqlDialect, SqlToken, tokens};
+use crate::names_of_cell::CellNames;
+use crate::rules::DangerRule::{self, *};
 use crate::words::Words;
 
 /// With this line before its source an SQL cell is given to a kernel.
 const MAGIC: &str = "notarium_sql";
 
 static FUNCTIONS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
-    let lines = include_str!("../known/sql_functions.txt").lines().filter(|line| !line.starts_with('#'));
+    let lines = include_str!("functions.txt").lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(str::split_whitespace).collect()
 });
 
@@ -36,15 +36,15 @@ static READ_FILES: Words = Words::of(
      read_json_auto read_ndjson read_ndjson_auto read_text read_blob",
 );
 
-/// What the first line says: `-- @connection write > variable`.
+/// The first line of a cell: `-- @connection write > variable`.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Header<'a> {
+pub(crate) struct SqlHeader<'a> {
     pub(crate) connection: Option<&'a str>,
     pub(crate) writes: bool,
     pub(crate) variable: Option<&'a str>,
 }
 
-impl<'a> Header<'a> {
+impl<'a> SqlHeader<'a> {
     pub(crate) fn of(source: &'a str) -> Self {
         let first = source.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
         let Some(said) = first.strip_prefix("--").map(str::trim_start) else { return Self::default() };
@@ -57,13 +57,13 @@ impl<'a> Header<'a> {
         Self { connection, writes: words.any(|word| word == "write"), variable: variable.filter(|name| is_name(name)) }
     }
 
-    /// As far as the name tells.
-    fn dialect(&self) -> Dialect {
+    /// The dialect, as far as the connection's name tells.
+    fn dialect(&self) -> SqlDialect {
         let name = self.connection.unwrap_or("duckdb");
         match name.rsplit_once('.').map_or(name, |(_, ending)| ending) {
-            "duckdb" | "ddb" => Dialect::DuckDb,
-            "sqlite" | "sqlite3" | "db" => Dialect::Sqlite,
-            _ => Dialect::PostgreSql,
+            "duckdb" | "ddb" => SqlDialect::DuckDb,
+            "sqlite" | "sqlite3" | "db" => SqlDialect::Sqlite,
+            _ => SqlDialect::PostgreSql,
         }
     }
 }
@@ -74,14 +74,19 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The SQL of a text that a kernel is given for an SQL cell.
-pub(crate) fn of_text(text: &str) -> Option<&str> {
+pub fn sql_body(text: &str) -> Option<&str> {
     let (head, body) = text.strip_prefix("%%")?.split_once('\n')?;
     (head.trim() == MAGIC).then_some(body)
 }
 
+/// Checks that the first line of an SQL cell says that it writes.
+pub fn says_write(source: &str) -> bool {
+    SqlHeader::of(source).writes
+}
+
 /// Which variables an SQL cell binds as parameters, and which one gets its result. `source` is the cell's own.
 pub fn sql_cell_names(source: &str) -> CellNames {
-    let header = Header::of(source);
+    let header = SqlHeader::of(source);
     let parameters = tokens(source, header.dialect()).into_iter().filter(|token| token.kind == Kind::Parameter);
     CellNames {
         reads: parameters.map(|token| token.text.to_owned()).collect(),
@@ -91,24 +96,18 @@ pub fn sql_cell_names(source: &str) -> CellNames {
     }
 }
 
-/// What its variable is for the cells behind it.
-pub(crate) fn python_of(source: &str) -> String {
-    let variable = Header::of(source).variable;
-    variable.map(|name| format!("import pandas; {name} = pandas.DataFrame()")).unwrap_or_default()
-}
-
-/// What an SQL cell could do beside giving rows: rule, words, offset.
+/// Effects of an SQL cell beside its rows: rule, words, offset.
 pub(crate) fn judge(source: &str) -> Vec<(DangerRule, String, usize)> {
-    let (mut found, header) = (Vec::new(), Header::of(source));
+    let (mut found, header) = (Vec::new(), SqlHeader::of(source));
     if let Some(path) = header.connection.filter(|path| is_elsewhere(path)) {
-        found.push((ReadsElsewhere, path.to_owned(), source.find(path).unwrap_or(0)));
+        found.push((SqlReadsElsewhere, path.to_owned(), source.find(path).unwrap_or(0)));
     }
     if header.writes {
         found.push((SqlWrites, "write".to_owned(), source.find("write").unwrap_or(0)));
     }
     let destroying = super::dangers(source).into_iter().map(|(at, rule, word)| (rule, word.to_owned(), at));
     found.extend(destroying);
-    for dialect in Dialect::ALL {
+    for dialect in SqlDialect::ALL {
         for statement in tokens(source, dialect).split(|token| token.is(";")) {
             judge_statement(statement, dialect, &mut found);
         }
@@ -116,7 +115,7 @@ pub(crate) fn judge(source: &str) -> Vec<(DangerRule, String, usize)> {
     found
 }
 
-fn judge_statement(statement: &[Token<'_>], dialect: Dialect, found: &mut Vec<(DangerRule, String, usize)>) {
+fn judge_statement(statement: &[SqlToken<'_>], dialect: SqlDialect, found: &mut Vec<(DangerRule, String, usize)>) {
     let Some(first) = statement.iter().find(|token| !token.is("(")) else { return };
     if !is_reading(statement) {
         found.push((SqlUnknown, first.text.to_uppercase(), first.at));
@@ -127,20 +126,21 @@ fn judge_statement(statement: &[Token<'_>], dialect: Dialect, found: &mut Vec<(D
         if token.kind == Kind::Word && word == "into" {
             found.push((SqlUnknown, "INTO".to_owned(), token.at));
         }
-        let is_source = before.and_then(Token::name).is_some_and(|before| matches!(before.as_str(), "from" | "join"));
+        let is_source =
+            before.and_then(SqlToken::name).is_some_and(|before| matches!(before.as_str(), "from" | "join"));
         if token.kind == Kind::Text && is_source {
             found.extend(of_file(token));
         }
         if statement.get(index + 1).is_some_and(|next| next.is("(")) && matches!(token.kind, Kind::Word | Kind::Name) {
             found.extend(of_call(statement, dialect, index, &word));
         } else if is_of_a_row(statement, index) {
-            found.push((UnknownFunction, format!(").{}", token.text), token.at));
+            found.push((SqlFunction, format!(").{}", token.text), token.at));
         }
     }
 }
 
-/// Whether the statement's first words are those of one that reads. `EXPLAIN ANALYZE` runs what it explains.
-fn is_reading(statement: &[Token<'_>]) -> bool {
+/// Checks that the statement's first words are those of one that reads. `EXPLAIN ANALYZE` runs what it explains.
+fn is_reading(statement: &[SqlToken<'_>]) -> bool {
     let mut words =
         statement.iter().skip_while(|token| token.is("(")).map(|token| (token.kind, token.name().unwrap_or_default()));
     match words.next() {
@@ -153,8 +153,13 @@ fn is_reading(statement: &[Token<'_>]) -> bool {
     }
 }
 
-/// What stands before brackets: a function, or a list of columns.
-fn of_call(statement: &[Token<'_>], dialect: Dialect, index: usize, name: &str) -> Option<(DangerRule, String, usize)> {
+/// The name before brackets: a function, or a list of columns.
+fn of_call(
+    statement: &[SqlToken<'_>],
+    dialect: SqlDialect,
+    index: usize,
+    name: &str,
+) -> Option<(DangerRule, String, usize)> {
     let token = &statement[index];
     let is_word = token.kind == Kind::Word;
     let before = |steps: usize| index.checked_sub(steps).and_then(|at| statement.get(at));
@@ -163,23 +168,23 @@ fn of_call(statement: &[Token<'_>], dialect: Dialect, index: usize, name: &str) 
     }
     // A function of another schema may be anybody's.
     let is_foreign = before(1).is_some_and(|dot| dot.is("."))
-        && before(2).and_then(Token::name).is_none_or(|schema| !matches!(schema.as_str(), "pg_catalog" | "main"));
+        && before(2).and_then(SqlToken::name).is_none_or(|schema| !matches!(schema.as_str(), "pg_catalog" | "main"));
     if READ_FILES.has(name) && !is_foreign {
         // SQLite has none of them, and reads brackets in another way.
-        return of_files(&statement[index + 2..], token.at).filter(|_| dialect != Dialect::Sqlite);
+        return of_files(&statement[index + 2..], token.at).filter(|_| dialect != SqlDialect::Sqlite);
     }
-    (is_foreign || !FUNCTIONS.contains(name)).then(|| (UnknownFunction, format!("{}(", token.text), token.at))
+    (is_foreign || !FUNCTIONS.contains(name)).then(|| (SqlFunction, format!("{}(", token.text), token.at))
 }
 
 /// `(t).f`, `rows[1].f`: PostgreSQL calls the function `f` with the row if the row has no such column.
-fn is_of_a_row(statement: &[Token<'_>], index: usize) -> bool {
+fn is_of_a_row(statement: &[SqlToken<'_>], index: usize) -> bool {
     let [.., row, dot, name] = &statement[..=index] else { return false };
     matches!(name.kind, Kind::Word | Kind::Name) && dot.is(".") && (row.is(")") || row.is("]"))
 }
 
 /// `WITH t(a, b) AS (…)`, `… AS t(a, b)`.
-fn is_columns(statement: &[Token<'_>], index: usize) -> bool {
-    let is_as = |token: Option<&Token<'_>>| token.and_then(Token::name).is_some_and(|word| word == "as");
+fn is_columns(statement: &[SqlToken<'_>], index: usize) -> bool {
+    let is_as = |token: Option<&SqlToken<'_>>| token.and_then(SqlToken::name).is_some_and(|word| word == "as");
     if index > 0 && is_as(statement.get(index - 1)) {
         return true;
     }
@@ -199,29 +204,29 @@ fn is_columns(statement: &[Token<'_>], index: usize) -> bool {
 }
 
 /// The first argument of a function that reads files: a path, or a list of them.
-fn of_files(arguments: &[Token<'_>], at: usize) -> Option<(DangerRule, String, usize)> {
-    let paths: Vec<&Token<'_>> = match arguments.first() {
+fn of_files(arguments: &[SqlToken<'_>], at: usize) -> Option<(DangerRule, String, usize)> {
+    let paths: Vec<&SqlToken<'_>> = match arguments.first() {
         Some(open) if open.is("[") => arguments[1..].iter().take_while(|token| !token.is("]")).collect(),
         first => first.into_iter().collect(),
     };
     let is_followed = arguments.get(1).is_none_or(|next| next.is(",") || next.is(")") || arguments[0].is("["));
     let are_literal = paths.iter().all(|token| token.kind == Kind::Text || token.is(","));
     if paths.is_empty() || !are_literal || !is_followed {
-        return Some((ReadsElsewhere, "a file".to_owned(), at));
+        return Some((SqlReadsElsewhere, "a file".to_owned(), at));
     }
     paths.into_iter().filter(|token| token.kind == Kind::Text).find_map(of_file)
 }
 
-fn of_file(path: &Token<'_>) -> Option<(DangerRule, String, usize)> {
+fn of_file(path: &SqlToken<'_>) -> Option<(DangerRule, String, usize)> {
     let plain = path.text.trim_matches('\'');
     let is_odd = plain.len() + 2 != path.text.len();
     if plain.contains("://") {
-        return Some((NetworkRead, path.text.to_owned(), path.at));
+        return Some((SqlFetches, path.text.to_owned(), path.at));
     }
-    (is_elsewhere(plain) || is_odd).then(|| (ReadsElsewhere, path.text.to_owned(), path.at))
+    (is_elsewhere(plain) || is_odd).then(|| (SqlReadsElsewhere, path.text.to_owned(), path.at))
 }
 
-/// Whether a file is named that is not openly in the working folder, be it as a connection or in a query.
+/// Checks that a named file is not openly in the working folder, be it a connection or in a query.
 pub fn is_elsewhere(path: &str) -> bool {
     let is_hidden = path.split('/').any(|part| part.starts_with('.') && part != ".");
     is_hidden || path.starts_with(['/', '~']) || path.contains([':', '\\', '\'', '$', '{'])

@@ -3,13 +3,13 @@
 
 /// Whose reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum SqlDialect {
     PostgreSql,
     DuckDb,
     Sqlite,
 }
 
-impl Dialect {
+impl SqlDialect {
     pub(crate) const ALL: [Self; 3] = [Self::PostgreSql, Self::DuckDb, Self::Sqlite];
 }
 
@@ -27,18 +27,18 @@ pub(crate) enum Kind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Token<'a> {
+pub(crate) struct SqlToken<'a> {
     pub(crate) kind: Kind,
     pub(crate) text: &'a str,
     pub(crate) at: usize,
 }
 
-impl Token<'_> {
+impl SqlToken<'_> {
     pub(crate) fn is(&self, sign: &str) -> bool {
         self.kind == Kind::Sign && self.text == sign
     }
 
-    /// What a name is looked up by; quotes do not make another of it here.
+    /// The key of a name in lists; quotes do not make another of it here.
     pub(crate) fn name(&self) -> Option<String> {
         match self.kind {
             Kind::Word => Some(self.text.to_lowercase()),
@@ -49,7 +49,7 @@ impl Token<'_> {
 }
 
 /// All but blanks and comments. What does not end goes on to the end of the text.
-pub(crate) fn tokens(sql: &str, dialect: Dialect) -> Vec<Token<'_>> {
+pub(crate) fn tokens(sql: &str, dialect: SqlDialect) -> Vec<SqlToken<'_>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < sql.len() {
         let rest = &sql[at..];
@@ -59,16 +59,16 @@ pub(crate) fn tokens(sql: &str, dialect: Dialect) -> Vec<Token<'_>> {
                 Kind::Parameter => rest[1..length - 1].trim(),
                 _ => &rest[..length],
             };
-            found.push(Token { kind, text, at });
+            found.push(SqlToken { kind, text, at });
         }
         at += length;
     }
     found
 }
 
-fn next(rest: &str, dialect: Dialect) -> (Option<Kind>, usize) {
+fn next(rest: &str, dialect: SqlDialect) -> (Option<Kind>, usize) {
     let first = rest.chars().next().unwrap_or(' ');
-    let is_sqlite = dialect == Dialect::Sqlite;
+    let is_sqlite = dialect == SqlDialect::Sqlite;
     if first.is_whitespace() {
         return (None, first.len_utf8());
     }

@@ -1,13 +1,18 @@
-//! The judge asks about all that is not known to be harmless: pieces that do harm in a real kernel, and ordinary code.
+//! Ordinary code is not warned of, and harmful pieces that say plainly what they do are.
 #![allow(clippy::disallowed_methods)]
 
-use notarium_judge::{Grade, dangers, dangers_of_each, judge};
+use std::collections::BTreeSet;
+
+use notarium_judge::{Danger, Grade, dangers, dangers_of_each, judge};
 use serde_json::Value;
 
-/// Pieces that each did harm in a real kernel, or would on another system.
-pub const HARMFUL: &str = include_str!("harmful.jsonl");
+use crate::samples::{CLEAN, HELD, PRELUDE};
 
-pub fn with_places(code: &str) -> String {
+/// Pieces that each did harm in a real kernel, or would on another system. The system holds their effects; those with `warned`
+/// are also warned of before they run.
+const HARMFUL: &str = include_str!("harmful.jsonl");
+
+fn with_places(code: &str) -> String {
     let places = [
         ("{N}", "http://127.0.0.1:9/x"),
         ("{NP}", "9"),
@@ -23,30 +28,25 @@ pub fn with_places(code: &str) -> String {
     places.iter().fold(code.to_owned(), |code, (place, value)| code.replace(place, value))
 }
 
-fn assert_all_ask(pieces: &str, least: usize) {
-    let mut count = 0;
-    for line in pieces.lines().filter(|line| !line.is_empty()) {
+#[test]
+fn harmful_pieces_that_are_marked_are_warned_of_and_no_others() {
+    let (mut expected, mut found) = (BTreeSet::new(), BTreeSet::new());
+    for line in HARMFUL.lines().filter(|line| !line.is_empty()) {
         let piece: Value = serde_json::from_str(line).expect("a line is JSON");
-        let code = with_places(piece["code"].as_str().expect("a piece has code"));
-        assert!(!dangers(&code).is_empty(), "{} would run unasked: {code:?}", piece["id"]);
-        count += 1;
+        let id = piece["id"].as_str().expect("a piece has an id").to_owned();
+        if !dangers(&with_places(piece["code"].as_str().expect("a piece has code"))).is_empty() {
+            found.insert(id.clone());
+        }
+        if piece["warned"] == true {
+            expected.insert(id);
+        }
     }
-    assert!(count >= least, "{count}");
+    assert_eq!(found, expected, "the marks in harmful.jsonl");
+    assert!(expected.len() >= LEAST_WARNED, "{}", expected.len());
 }
 
-#[test]
-fn no_harmful_piece_runs_unasked() {
-    assert_all_ask(HARMFUL, 679);
-}
-
-/// Those that others have collected, where they are at hand.
-#[test]
-fn no_collected_piece_runs_unasked() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/judge/harmful_python.jsonl");
-    if let Ok(pieces) = std::fs::read_to_string(path) {
-        assert_all_ask(&pieces, 100);
-    }
-}
+/// Marked pieces. This number only rises.
+const LEAST_WARNED: usize = 22;
 
 const HARMLESS: &[&str] = &[
     "import pandas as pd\ndf = pd.read_csv('data/x.csv')\ndf.groupby('a').agg({'b': ['mean', 'sum']}).plot()",
@@ -119,61 +119,38 @@ const HARMLESS: &[&str] = &[
 ];
 
 #[test]
+fn ordinary_code_is_warned_of_in_three_percent_at_most() {
+    let codes: Vec<&str> = [HARMLESS, HELD, CLEAN].concat();
+    let warned: Vec<&&str> =
+        codes.iter().filter(|code| !dangers_of_each(&[PRELUDE], &[code]).concat().is_empty()).collect();
+    assert!(warned.len() * 100 <= codes.len() * 3, "{} of {}: {warned:#?}", warned.len(), codes.len());
+}
+
+#[test]
 fn reading_computing_and_plotting_run_unasked() {
     for code in HARMLESS {
-        let sentences: Vec<String> = dangers(code).iter().map(notarium_judge::Danger::sentence).collect();
+        let sentences: Vec<String> = dangers(code).iter().map(Danger::sentence).collect();
         assert_eq!(sentences, Vec::<String>::new(), "{code:?}");
     }
 }
 
-fn grade(earlier: &[&str], code: &str) -> Option<Grade> {
-    judge(earlier, &[code], &[]).grade
-}
-
 #[test]
-fn what_other_cells_define_is_judged_by_what_it_is() {
-    let clean = "import os\ndef clean(path): os.remove(path)";
-    assert_eq!(grade(&[clean], "clean('x')"), Some(Grade::Destructive));
-    assert_eq!(grade(&["from os import remove as tidy"], "tidy('x')"), Some(Grade::Destructive));
-    assert_eq!(grade(&["import os\nrm = os.remove"], "rm('x')"), Some(Grade::Destructive));
-    assert_eq!(grade(&["import os\nd = {}\nd['x'] = os.remove"], "d['x']('y')"), Some(Grade::Destructive));
-    assert_eq!(grade(&["import os\nclass A: pass\nA.go = os.remove"], "A.go('y')"), Some(Grade::Destructive));
-    assert_eq!(grade(&["import requests\ns = requests.Session()"], "s.get('x')"), Some(Grade::Unknown));
-    assert_eq!(grade(&["import pandas as pd\ndf = pd.read_csv('https://a.b/c')"], "df.head()"), None);
-    assert_eq!(grade(&["def double(x): return 2 * x"], "double(2)"), None);
-    assert_eq!(grade(&[], "nobody(2)"), Some(Grade::Unknown));
-}
-
-#[test]
-fn the_question_names_what_is_unknown_in_one_sentence() {
-    let asked = judge(&[], &["import folium"], &[]);
-    assert_eq!(asked.reasons, ["Line 1: `folium` is a module that is not known to be harmless."]);
-    let asked = judge(&["import os\ndef clean(path): os.remove(path)"], &["clean('x')"], &[]);
-    assert_eq!(asked.reasons, ["Line 1: `clean` leads to `os.remove`, which deletes, moves or renames files."]);
+fn names_of_other_cells_are_followed() {
+    let grade = |earlier: &str, code: &str| judge(&[earlier], &[code], &[]).grade;
+    assert_eq!(grade("from os import _exit as tidy", "tidy(0)"), Some(Grade::Destructive));
+    assert_eq!(grade("import os\nleave = os._exit", "leave(0)"), Some(Grade::Destructive));
+    assert_eq!(grade("%%time\nimport json as j", "j.dumps = print"), Some(Grade::Destructive));
+    assert_eq!(grade("exit()", "x = 1"), None, "earlier cells are not judged again");
 }
 
 #[test]
 fn a_registered_function_carries_its_risk() {
     let registered = [("wipe", Some(Grade::Destructive)), ("send", Some(Grade::Unknown)), ("look", None)];
-    let earlier = ["import os\ndef wipe(): os.remove('x')\ndef send(): pass\ndef look(): return os.listdir('/')"];
+    let earlier = ["def wipe(): pass\ndef send(): pass\ndef look(): pass"];
     let grade = |code: &str| judge(&earlier, &[code], &registered).grade;
     assert_eq!(grade("wipe()"), Some(Grade::Destructive));
     assert_eq!(grade("f = wipe"), Some(Grade::Destructive));
     assert_eq!(grade("send()"), Some(Grade::Unknown));
     assert_eq!(grade("look()"), None);
     assert_eq!(judge(&[], &["wipe()"], &registered).grade, Some(Grade::Destructive));
-}
-
-#[test]
-fn a_name_of_a_cell_switches_no_rule_off() {
-    for code in [
-        "def f(open): pass\nlist(map(open, ['a'], ['w']))",
-        "if 0: eval = print\neval('1')",
-        "class open: pass\nopen('x', 'w')",
-        "for exec in []: pass\nexec('1')",
-    ] {
-        assert!(!dangers(code).is_empty(), "{code:?}");
-    }
-    assert!(dangers("def f(open): return open + 1\nf(1)").is_empty());
-    assert_eq!(dangers_of_each(&["x = 1"], &["x"]), [Vec::new()]);
 }

@@ -1,4 +1,4 @@
-//! What cells read and write, by samples, and as Python's own `symtable` says of real code. `tests/interop/names/check.py`
+//! Names that cells read and write, by samples, and as Python's own `symtable` says of real code. `tests/interop/names/check.py`
 //! compares thousands of cells.
 
 use std::collections::BTreeSet;

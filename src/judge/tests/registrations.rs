@@ -3,7 +3,7 @@
 
 use notarium_judge::{Grade, judge, judge_registrations};
 
-const WIPES: &str = "import notarium, os\n@notarium.tool(risk=\"destructive\")\ndef wipe(path: str) -> None:\n    \"\"\"Deletes a file.\"\"\"\n    os.remove(path)\n";
+const STOPS: &str = "import notarium, os\n@notarium.tool(risk=\"destructive\")\ndef stop(code: int) -> None:\n    \"\"\"Ends the kernel.\"\"\"\n    os._exit(code)\n";
 
 fn grade(code: &str) -> Option<Grade> {
     judge(&[], &[code], &[]).grade
@@ -26,39 +26,37 @@ fn registering_and_progress_are_harmless() {
 }
 
 #[test]
-fn calling_what_is_registered_asks_and_so_does_a_body_that_harms() {
-    assert!(grade("import notarium\nnotarium.call_function('wipe', {})").is_some());
-    assert!(grade("import notarium\nnotarium.kernel.registered()").is_some());
-    assert_eq!(grade(WIPES), Some(Grade::Destructive));
+fn a_body_that_ends_the_kernel_is_warned_of() {
+    assert_eq!(grade(STOPS), Some(Grade::Destructive));
 }
 
 #[test]
 fn a_body_does_not_run_again_when_its_function_is_registered_again() {
-    assert_eq!(again(WIPES), None);
-    assert_eq!(again(&WIPES.replace("notarium.tool(risk=\"destructive\")", "notarium.tool")), None);
+    assert_eq!(again(STOPS), None);
+    assert_eq!(again(&STOPS.replace("notarium.tool(risk=\"destructive\")", "notarium.tool")), None);
 }
 
 #[test]
-fn what_else_runs_is_judged_all_the_same() {
+fn code_that_runs_is_judged_all_the_same() {
     for harm in [
-        format!("{WIPES}wipe('x')\n"),
-        format!("{WIPES}w = wipe\n"),
-        format!("{WIPES}os.remove('x')\n"),
-        WIPES.replace("@notarium", "@(lambda f: f('x'))\n@notarium"),
-        WIPES.replace("path: str", "path: str = os.remove('x')"),
-        WIPES.replace("notarium.tool(risk=\"destructive\")", "(lambda f: f('x'))"),
-        WIPES.replace("import notarium, os", "import os\nclass notarium:\n    tool = lambda risk: lambda f: f('x')"),
-        WIPES.replace("import notarium, os", "import os, notarium\nnotarium.tool = 1"),
+        format!("{STOPS}os._exit(0)\n"),
+        STOPS.replace("@notarium", "@(lambda f: f('x'))\n@notarium"),
+        STOPS.replace("code: int", "code: int = os._exit(0)"),
+        STOPS.replace("-> None", "-> os._exit(0)"),
+        STOPS.replace("risk=\"destructive\"", "risk=os._exit(0)"),
+        STOPS.replace("notarium.tool(risk=\"destructive\")", "(lambda f: f('x'))"),
+        STOPS.replace("import notarium, os", "import os\nclass notarium:\n    tool = lambda risk: lambda f: f('x')"),
+        STOPS.replace("import notarium, os", "import os, notarium\nnotarium.tool = f"),
     ] {
         assert!(again(&harm).is_some(), "{harm}");
     }
     let others =
-        judge_registrations(&["from evil import notarium"], &[&WIPES.replace("import notarium, os", "import os")]);
+        judge_registrations(&["from evil import notarium"], &[&STOPS.replace("import notarium, os", "import os")]);
     assert!(others.grade.is_some());
 }
 
 #[test]
 fn each_piece_is_judged() {
-    let judged = judge_registrations(&[], &["x = 1", "import os\nos.remove('x')"]);
+    let judged = judge_registrations(&[], &["x = 1", "import os\nos.abort()"]);
     assert_eq!(judged.each, [None, Some(Grade::Destructive)]);
 }

@@ -121,14 +121,6 @@ fn nothing_but_the_line_makes_a_text_an_sql_cell() {
 }
 
 #[test]
-fn the_result_is_a_table_for_the_cells_behind() {
-    let sql = text("-- > orders\nSELECT 1 AS a");
-    assert_eq!(judge(&[&sql], &["orders.describe()\norders['a'].sum()"], &[]).grade, None);
-    assert_eq!(judge(&[&sql], &["orders.to_csv('x.csv')"], &[]).grade, Some(Grade::Destructive));
-    assert!(judge(&[], &["orders.describe()"], &[]).grade.is_some());
-}
-
-#[test]
 fn it_reads_its_parameters_and_writes_its_variable() {
     let sql = "-- @w > orders\nSELECT {a}, '{no}', {{no}}, \"{no}\" /* {no} */ FROM t -- {no}\nWHERE x IN {b}";
     let names = sql_cell_names(sql);

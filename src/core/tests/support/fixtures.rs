@@ -55,10 +55,16 @@ pub fn claimed() -> World {
     launched().with(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}))
 }
 
+/// The kernel of a session has started, and its agent holds effects.
+pub fn report_started() -> Value {
+    let sandbox = json!({"effects": "held"});
+    json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}, "sandbox": sandbox}})
+}
+
 /// The kernel has started: `$fence`.
 pub fn started() -> World {
     let mut world = claimed();
-    world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}}}));
+    world.step(&agent("gpu"), report_started());
     world.name("fence", world.version());
     world
 }
@@ -157,13 +163,23 @@ pub fn calling() -> World {
         .with(&reactor_of("ann"), start("vars"))
 }
 
-/// A simple judge: `os.remove` deletes files, and so does `tidy` if a cell binds it.
+/// A simple judge: `os.remove` deletes files, and so does `tidy` if a cell binds it. `open` may write.
 pub fn judgement(query: JudgementQuery) -> Judgement {
+    if query.expects {
+        let named = |code: &String, word: &str, kind| code.contains(word).then_some(kind);
+        let kinds = |code: &String| {
+            [named(code, "open(", Effect::Write), named(code, "os.remove", Effect::Remove)]
+                .into_iter()
+                .flatten()
+                .collect()
+        };
+        return Judgement { kinds: query.codes.iter().map(kinds).collect(), ..Judgement::of(query) };
+    }
     let is_tidy_bound = query.earlier.iter().chain(&query.codes).any(|source| source.contains("as tidy"));
     let deletes = |line: &str| line.contains("os.remove(") || is_tidy_bound && line.contains("tidy(");
     let lines = query.codes.iter().flat_map(|source| source.lines().enumerate()).filter(|(_, line)| deletes(line));
     let reasons: Vec<String> = lines.map(|(index, line)| format!("Line {}: `{line}` deletes.", index + 1)).collect();
     let risk = if reasons.is_empty() { Risk::Read } else { Risk::Destructive };
     let grade = |code: &String| if code.lines().any(deletes) { Risk::Destructive } else { Risk::Read };
-    Judgement { each: query.codes.iter().map(grade).collect(), query, risk, reasons }
+    Judgement { each: query.codes.iter().map(grade).collect(), risk, reasons, ..Judgement::of(query) }
 }

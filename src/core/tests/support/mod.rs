@@ -97,6 +97,8 @@ pub struct World {
     pub unreachable: BTreeSet<KernelSessionId>,
     /// Kernel sessions whose agent is away.
     pub away: BTreeSet<KernelSessionId>,
+    /// Kernelspecs whose agents hold effects.
+    pub holding_kernelspecs: BTreeSet<String>,
     /// Texts that models have written and no message holds.
     pub unposted: BTreeMap<TurnId, Vec<String>>,
     /// Account status of subjects; all others are active.
@@ -120,6 +122,7 @@ impl World {
             correlation: None,
             unreachable: BTreeSet::new(),
             away: BTreeSet::new(),
+            holding_kernelspecs: ["python3".to_owned()].into(),
             unposted: BTreeMap::new(),
             standings: BTreeMap::new(),
             count: 0,
@@ -160,6 +163,8 @@ impl World {
             account_status: AccountStatuses::default(),
             away: self.away.union(&self.unreachable).cloned().collect(),
             unreachable: self.unreachable.clone(),
+            holding_kernelspecs: self.holding_kernelspecs.clone(),
+            run_effects: None,
             unposted: self.unposted.clone(),
             limits: self.limits.clone(),
         }
