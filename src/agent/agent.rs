@@ -140,15 +140,16 @@ impl AgentLoop {
             return Err(AgentError::NoKernelspecs);
         }
         let hidden = options.launch.hidden.as_slice().into();
-        let leftovers = options.launch.runtime_dir.clone();
-        tokio::task::spawn_blocking(move || remove_abandoned(&leftovers));
+        let leftovers = [options.launch.runtime_dir.clone(), std::env::temp_dir()];
+        tokio::task::spawn_blocking(move || leftovers.iter().for_each(|folder| remove_abandoned(folder)));
         let uploader = BlobUploader::new(&options.connect.server, &options.connect.token)?;
         let folder = WorkingFolder::new(&options.launch.working_dir, ReachablePaths::of(&options.launch));
         let transfers = FolderTransfers::new(folder, &options.connect.server, &options.connect.token)?;
         let connection = Connection::start(options.connect.clone());
         let sender = connection.sender();
         let connections = options.launch.connections.list.iter().map(|connection| connection.offered()).collect();
-        sender.offer(specs.kernelspecs.iter().map(Kernelspec::offered).collect(), connections);
+        let offered = |kernelspec: &Kernelspec| kernelspec.offered(options.launch.kernel_effects(kernelspec));
+        sender.offer(specs.kernelspecs.iter().map(offered).collect(), connections);
         Ok(Self {
             options,
             specs,

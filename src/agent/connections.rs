@@ -11,6 +11,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use notarium_wire::OfferedConnection;
 use serde_json::json;
@@ -157,10 +158,11 @@ const MAX_COMING: usize = 4;
 const MAX_ADDRESS_BYTES: usize = 100;
 
 /// The code of a broker, passed over its standard input: none of it is read from a folder that kernels can write.
-const CODE: [(&str, &str); 4] = [
+const CODE: [(&str, &str); 5] = [
     ("wire.py", include_str!("../../clients/python/notarium_kernel/sql/wire.py")),
     ("rows.py", include_str!("../../clients/python/notarium_kernel/sql/rows.py")),
     ("catalog.py", include_str!("../../clients/python/notarium_kernel/sql/catalog.py")),
+    ("reading.py", include_str!("../../clients/python/notarium_kernel/sql/reading.py")),
     ("broker.py", include_str!("../../clients/python/notarium_kernel/sql/broker.py")),
 ];
 const BOOT: &str = r#"
@@ -177,6 +179,29 @@ const PASSED_ENVIRONMENT: &[&str] =
     &["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH"];
 const PASSED_PREFIXES: &[&str] = &["PG", "KRB5"];
 
+/// Line on a broker's standard error that asks for the right to write. See `broker.py`.
+const MAY_WRITE: &str = "\0may write";
+
+/// Right of the run that has the kernel to write to databases. Brokers ask for it, and code in the kernel cannot set it.
+///
+/// The number of changes: odd if the right is given. So a broker sees that a statement came in another run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WriteRight(Arc<AtomicU64>);
+
+impl WriteRight {
+    pub fn set(&self, is_given: bool) {
+        // The error means that nothing changes.
+        let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |changes| {
+            (changes % 2 != u64::from(is_given)).then_some(changes + 1)
+        });
+    }
+
+    /// The line for a broker that asks.
+    fn answer(&self) -> String {
+        format!("{}\n", self.0.load(Ordering::Acquire))
+    }
+}
+
 /// Accepts a kernel's requests for connections, until it is dropped.
 pub(crate) type Brokers = AbortOnDropHandle<()>;
 
@@ -187,6 +212,8 @@ pub(crate) struct BrokerListener {
     pub told: String,
     /// Python of the brokers.
     pub python: PathBuf,
+    /// Not given until the driver sets it for a run.
+    pub right: WriteRight,
     /// Sockets over which the kernel takes questions; the newest replaces the others.
     pub coming: mpsc::Receiver<UnixStream>,
 }
@@ -202,6 +229,8 @@ pub(crate) fn listen(
     let python = located(connections.python.clone().unwrap_or(python));
     let (for_questions, coming) = mpsc::channel(MAX_COMING);
     let of_brokers = python.clone();
+    let right = WriteRight::default();
+    let given = right.clone();
     let task = tokio::spawn(async move {
         let places = Arc::new(Semaphore::new(MAX_BROKERS));
         let mut serving = JoinSet::new();
@@ -209,14 +238,14 @@ pub(crate) fn listen(
             while serving.try_join_next().is_some() {}
             let Ok(place) = places.clone().try_acquire_owned() else { continue };
             let (connections, python) = (connections.clone(), of_brokers.clone());
-            let for_questions = for_questions.clone();
+            let (for_questions, right) = (for_questions.clone(), given.clone());
             serving.spawn(async move {
                 let _place = place;
-                serve(stream, &connections, python, for_questions).await;
+                serve(stream, &connections, python, for_questions, right).await;
             });
         }
     });
-    Ok(BrokerListener { brokers: AbortOnDropHandle::new(task), told, python, coming })
+    Ok(BrokerListener { brokers: AbortOnDropHandle::new(task), told, python, right, coming })
 }
 
 /// Makes a path absolute, because brokers start in another folder. A bare name is left for the search in `PATH`.
@@ -244,6 +273,7 @@ async fn serve(
     connections: &Connections,
     python: PathBuf,
     for_questions: mpsc::Sender<UnixStream>,
+    right: WriteRight,
 ) {
     let Some(name) = read_name(&mut stream).await else { return };
     if name == TAKES_QUESTIONS {
@@ -252,7 +282,7 @@ async fn serve(
         return;
     }
     let Some(connection) = connections.list.iter().find(|connection| connection.name == name) else { return };
-    if let Err(error) = run_broker(stream, connection, python).await {
+    if let Err(error) = run_broker(stream, connection, python, right).await {
         tracing::error!(connection = name, %error, "the broker of a connection cannot be run");
     }
 }
@@ -274,6 +304,7 @@ pub(super) async fn run_broker(
     stream: UnixStream,
     connection: &DatabaseConnection,
     python: PathBuf,
+    right: WriteRight,
 ) -> std::io::Result<()> {
     let DatabaseAddress::Url(url) = &connection.place else { return Ok(()) };
     let stream = stream.into_std()?;
@@ -300,7 +331,10 @@ pub(super) async fn run_broker(
     while let Some(lines) = &mut said
         && let Some(line) = lines.next_line().await?
     {
-        tracing::warn!(connection = connection.name, "{line}");
+        match &mut input {
+            Some(input) if line == MAY_WRITE => input.write_all(right.answer().as_bytes()).await?,
+            _ => tracing::warn!(connection = connection.name, "{line}"),
+        }
     }
     broker.wait().await.map(drop)
 }
@@ -328,6 +362,17 @@ mod tests {
             let refused = DatabaseConnection::new("warehouse", wrong, false).unwrap_err();
             assert!(refused.contains("postgresql://") && !refused.contains("s3cret"), "{refused}");
         }
+    }
+
+    #[test]
+    fn a_right_that_was_given_twice_differs_from_one_that_stayed() {
+        let right = WriteRight::default();
+        let mut answers = vec![right.answer()];
+        for is_given in [false, true, true, false, true] {
+            right.set(is_given);
+            answers.push(right.answer());
+        }
+        assert_eq!(answers, ["0\n", "0\n", "1\n", "1\n", "2\n", "3\n"]);
     }
 
     #[test]

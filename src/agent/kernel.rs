@@ -11,6 +11,8 @@ mod channels;
 mod comms;
 mod driver;
 mod executions;
+mod fence;
+mod held_kernel;
 pub mod kernelspecs;
 mod launch;
 mod messages;
@@ -18,7 +20,7 @@ pub(crate) mod process;
 mod python_package;
 mod questions;
 
-use notarium_core::{ExplainedCause, KernelCause, RawObject};
+use notarium_core::{Effects, ExplainedCause, KernelCause, KernelEffects, KernelSurprises, RawObject, UnheldCause};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +33,8 @@ use crate::connections::Connections;
 use crate::connections::schemas::Schemas;
 use crate::outputs::KernelOutput;
 use crate::sandbox::Sandbox;
-use kernelspecs::InterruptMode;
+use crate::supervisor::{EffectRefusal, Holding, Supervisor};
+use kernelspecs::{InterruptMode, Kernelspec};
 
 pub use comms::{CommKind, CommRequest, CommTarget, KernelComm};
 pub use launch::LaunchError;
@@ -51,13 +54,15 @@ pub struct ExecuteRequest {
     pub allow_stdin: bool,
     /// Passed to the kernel, which records the cell of registered functions.
     pub cell_id: Option<String>,
+    /// The effects that the run may have. A kernel without a supervisor holds nothing.
+    pub effects: Effects,
 }
 
 impl ExecuteRequest {
     /// A plain run: recorded in the history, may ask for input, does not abort queued runs if it fails.
     pub fn new(execution_id: impl Into<ExecutionId>, source: impl Into<String>) -> Self {
         let (execution_id, source) = (execution_id.into(), source.into());
-        Self { execution_id, source, store_history: true, allow_stdin: true, cell_id: None }
+        Self { execution_id, source, store_history: true, allow_stdin: true, cell_id: None, effects: Effects::Free }
     }
 }
 
@@ -122,7 +127,7 @@ pub enum KernelEvent {
     /// The kernel answers. `language_info` is from its `kernel_info_reply`.
     Ready {
         language_info: Option<Box<RawValue>>,
-        /// The sandbox around its code, as recorded; empty: none.
+        /// The sandbox around its code and the holding of effects, as recorded.
         sandbox: RawObject,
     },
     /// The kernel has begun with this execution.
@@ -135,6 +140,10 @@ pub enum KernelEvent {
     Comm(KernelComm),
     /// The code asks for a line of input; see [`Kernel::answer_input`].
     InputRequest { execution_id: Option<ExecutionId>, prompt: String, password: bool },
+    /// Effects of one kind that were refused in an execution. It comes before the execution's end.
+    EffectRefused { execution_id: ExecutionId, refusal: EffectRefusal },
+    /// A held execution was not begun, because its code could change what the kernel holds open. It has no other end.
+    HoldsOpen { execution_id: ExecutionId, open: Vec<String> },
     /// The execution is over. Outputs of its threads may still come.
     Finished { execution_id: ExecutionId, status: FinishStatus, execution_count: Option<u64> },
     /// Output is missing.
@@ -169,6 +178,10 @@ notarium_core::with_defaults! {
         pub read_only: Vec<PathBuf> = Vec::new(),
         /// Sandbox for the kernel's code; absent: none.
         pub sandbox: Option<Sandbox> = None,
+        /// Ability to hold the effects of runs. `Err`: it is off, or the system does not have it.
+        pub holding: Result<Holding, UnheldCause> = Err(UnheldCause::SwitchedOff),
+        /// Effects of a person's run that its text does not lead to, where effects are held.
+        pub surprises: KernelSurprises = KernelSurprises::Ask,
         /// Databases that SQL cells can name.
         pub connections: Arc<Connections> = Arc::default(),
         /// Variables of the agent that kernels get besides the fixed harmless ones.
@@ -191,6 +204,20 @@ impl LaunchOptions {
     pub(crate) fn has_own_processes(&self) -> bool {
         self.sandbox.as_ref().is_some_and(|sandbox| sandbox.plan().own_processes)
     }
+
+    /// The ability to hold the effects of such a kernel's runs.
+    pub fn holding(&self, kernelspec: &Kernelspec) -> Result<&Holding, UnheldCause> {
+        let holding = self.holding.as_ref().map_err(|cause| *cause)?;
+        if kernelspec.can_be_held() { Ok(holding) } else { Err(UnheldCause::OtherKernel) }
+    }
+
+    /// The same, as it is recorded and offered.
+    pub fn kernel_effects(&self, kernelspec: &Kernelspec) -> KernelEffects {
+        match self.holding(kernelspec) {
+            Ok(_) => KernelEffects::Held,
+            Err(cause) => KernelEffects::NotHeld { cause: cause.into() },
+        }
+    }
 }
 
 /// The kernel session is over; another launch makes a new session.
@@ -210,6 +237,8 @@ pub struct Kernel {
     comms: mpsc::Sender<CommRequest>,
     /// Present for kernels that run SQL cells.
     schemas: Option<Arc<Schemas>>,
+    /// Present if the effects of its runs are held.
+    supervisor: Option<Arc<Supervisor>>,
 }
 
 impl Kernel {
@@ -258,6 +287,13 @@ impl Kernel {
         // If the driver's queue is closed or full, the signals still end the process.
         let _ = self.urgent.try_send(driver::UrgentRequest::Stop);
         self.process.stop(timeout).await;
+    }
+
+    /// Stops the supervisor of its effects, with which the kernel ends.
+    pub fn stop_supervisor(&self) {
+        if let Some(supervisor) = &self.supervisor {
+            supervisor.stop();
+        }
     }
 
     /// The process id of the kernel or of its launcher, which leads its process group.

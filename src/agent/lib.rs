@@ -7,6 +7,7 @@
 //! - Only this crate speaks ZeroMQ.
 //! - Kernel output is never lost silently: a notice replaces what cannot be kept or read.
 //! - Transfers of the working folder touch only files that kernels could read and write (`working_folder`).
+//! - Each kernel of a held run has a `supervisor`, and does not outlive it.
 //! - The exit of a kernel is noticed when it happens, with its cause. No kernel process outlives its [`kernel::Kernel`].
 //!
 //! This crate must never know how the server stores or shows a run.
@@ -17,6 +18,11 @@ pub mod kernel;
 pub mod outputs;
 pub mod sandbox;
 pub mod session;
+#[cfg(target_os = "linux")]
+pub mod supervisor;
+#[cfg(not(target_os = "linux"))]
+#[path = "supervisor/absent.rs"]
+pub mod supervisor;
 mod temporary_files;
 mod working_folder;
 

@@ -25,7 +25,7 @@ use std::process::{ExitCode, Stdio};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use notarium_core::{RawJson, RawObject};
+use notarium_core::{KernelEffects, KernelSurprises, RawJson, RawObject};
 use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,7 @@ use system::processes;
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 
+use crate::supervisor::launcher::{EFFECTS_COMMAND, enter as enter_effects};
 use stand_ins::{CleanUpPause, Keeper};
 
 pub use paths::{
@@ -144,11 +145,21 @@ impl AppliedSandbox {
             (false, _) => "not whole",
         }
     }
+}
 
-    /// The record for the log.
-    pub fn record(&self) -> RawObject {
-        RawJson::of(self).ok().and_then(|raw| RawObject::parse(raw.get()).ok()).unwrap_or_default()
+/// The record of a kernel's sandbox, if any, and of the holding of its effects.
+pub(crate) fn record(sandbox: Option<&Sandbox>, effects: &KernelEffects, surprises: KernelSurprises) -> RawObject {
+    #[derive(Serialize)]
+    struct Record<'a> {
+        #[serde(flatten)]
+        sandbox: Option<&'a AppliedSandbox>,
+        effects: &'a KernelEffects,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        surprises: Option<KernelSurprises>,
     }
+    let surprises = (*effects == KernelEffects::Held).then_some(surprises);
+    let record = Record { sandbox: sandbox.map(Sandbox::standing), effects, surprises };
+    RawJson::of(&record).ok().and_then(|raw| RawObject::parse(raw.get()).ok()).unwrap_or_default()
 }
 
 /// Launcher, plan and resulting restrictions of kernels.
@@ -214,11 +225,13 @@ impl Sandbox {
         self.plan.network != KernelNetwork::All
     }
 
-    /// The plan of one kernel, in which its own folder is shown.
-    pub(crate) fn plan_of(&self, own: &Path) -> Vec<u8> {
-        let shown = self.plan.shown.iter().cloned().chain([own.to_owned()]).collect();
+    /// The plan of one kernel, in which its own folders are shown.
+    pub(crate) fn plan_of(&self, own: &[&Path]) -> Vec<u8> {
+        let own = own.iter().map(|path| path.to_path_buf());
+        let shown = self.plan.shown.iter().cloned().chain(own).collect();
         let plan = Plan { shown, ..self.plan.clone() };
-        serde_json::to_vec(&LauncherPromise { plan, standing: Some(self.standing.clone()) }).unwrap_or_default()
+        serde_json::to_vec(&LauncherPromise { plan, standing: Some(self.standing.clone()), input: None })
+            .unwrap_or_default()
     }
 
     /// Command line that starts the kernel through the launcher.
@@ -241,7 +254,7 @@ async fn try_out(launcher: &Path, plan: &Plan) -> Result<AppliedSandbox, String>
     command.arg(LAUNCHER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn().map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
-        let promise = LauncherPromise { plan: plan.clone(), standing: None };
+        let promise = LauncherPromise { plan: plan.clone(), standing: None, input: None };
         // If the launcher has exited already, its standard error has the reason.
         let _ = stdin.write_all(&serde_json::to_vec(&promise).unwrap_or_default()).await;
     }
@@ -253,10 +266,13 @@ async fn try_out(launcher: &Path, plan: &Plan) -> Result<AppliedSandbox, String>
 }
 
 /// A plan, and the restrictions required before the kernel starts. Without them the launcher prints what it measured and starts nothing.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct LauncherPromise {
     pub plan: Plan,
     pub standing: Option<AppliedSandbox>,
+    /// Descriptor that becomes the kernel's standard input.
+    #[serde(default)]
+    pub input: Option<i32>,
 }
 
 /// A launcher's input: a plan, and the command to start, if any.
@@ -276,6 +292,8 @@ pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> 
         order(arguments).and_then(|order| launch(&order))
     } else if command == processes::INIT_COMMAND {
         processes::init(arguments)
+    } else if command == EFFECTS_COMMAND {
+        enter_effects(arguments)
     } else if command == stand_ins::KEEPER_COMMAND {
         stand_ins::keep()
     } else {
@@ -312,6 +330,10 @@ fn launch(order: &LauncherOrder) -> Result<ExitCode, String> {
     }
     fulfil(&order.promise)?;
     let Some((program, arguments)) = order.command.split_first() else { return Ok(ExitCode::SUCCESS) };
+    if arguments.first().is_some_and(|first| first == EFFECTS_COMMAND) {
+        // This program, which the sandbox may have hidden.
+        return enter_effects(arguments[1..].iter().cloned());
+    }
     Err(spawn_error(program, &std::process::Command::new(program).args(arguments).exec()))
 }
 
@@ -321,7 +343,7 @@ fn spawn_error(program: &OsStr, error: &std::io::Error) -> String {
 
 /// Restricts this process as promised; without a promise prints the result.
 fn fulfil(promise: &LauncherPromise) -> Result<(), String> {
-    let found = system::restrict(&promise.plan)?;
+    let found = system::restrict(&promise.plan, promise.input)?;
     match &promise.standing {
         None => println!("{}", serde_json::to_string(&found).map_err(|error| error.to_string())?),
         Some(standing) if *standing == found => {}
@@ -337,7 +359,7 @@ fn fulfil(promise: &LauncherPromise) -> Result<(), String> {
 mod system {
     use super::{AppliedSandbox, Plan};
 
-    pub fn restrict(_: &Plan) -> Result<AppliedSandbox, String> {
+    pub fn restrict(_: &Plan, _: Option<i32>) -> Result<AppliedSandbox, String> {
         Err("this system has no sandbox for kernels: Linux has".to_owned())
     }
 
@@ -358,7 +380,7 @@ mod system {
         }
 
         pub fn init(_: impl Iterator<Item = OsString>) -> Result<ExitCode, String> {
-            super::restrict(&super::Plan::default()).map(|_| ExitCode::SUCCESS)
+            super::restrict(&super::Plan::default(), None).map(|_| ExitCode::SUCCESS)
         }
     }
 }

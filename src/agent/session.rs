@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, CellId, Document, ExecutionId, ExplainedCause, KernelCause, KernelPhase, KernelSessionId, Millis,
+    Actor, CellId, Document, Effects, ExecutionId, ExplainedCause, KernelCause, KernelPhase, KernelSessionId, Millis,
     RejectionCode, Version,
 };
 use notarium_wire::{CommChange, OpenComm, SendCommMessage};
@@ -70,6 +70,8 @@ pub struct AssignedRun {
     pub cell_id: Option<CellId>,
     pub timeout_ms: Option<Millis>,
     pub cancel_requested: bool,
+    /// The effects that it may have outside the kernel's memory.
+    pub effects: Effects,
     /// An assistant requested it: no person can answer input requests of its code, and keys are masked in its record.
     pub is_assistants: bool,
 }
@@ -86,6 +88,7 @@ impl SessionView {
                 cell_id: execution.subject.cell_id().cloned(),
                 timeout_ms: execution.timeout_ms,
                 cancel_requested: execution.cancel_requested,
+                effects: execution.effects.judged(),
                 is_assistants: matches!(execution.requested_by, Actor::Assistant { .. }),
             })
         });
@@ -137,6 +140,7 @@ pub enum SessionOutput {
         /// Absent: code without a cell.
         cell_id: Option<CellId>,
         may_ask: bool,
+        effects: Effects,
     },
     Interrupt,
     AnswerInput(String),
@@ -299,7 +303,7 @@ impl KernelSessionMachine {
     }
 
     fn execute(&mut self, now_ms: u64, assigned: AssignedRun) {
-        let AssignedRun { execution_id, fence, source, cell_id, timeout_ms, cancel_requested, is_assistants } =
+        let AssignedRun { execution_id, fence, source, cell_id, timeout_ms, cancel_requested, effects, is_assistants } =
             assigned;
         if self.runs.contains_key(&execution_id) {
             return;
@@ -312,7 +316,7 @@ impl KernelSessionMachine {
         }
         self.runs.insert(execution_id.clone(), run);
         self.idle_since = now_ms;
-        self.out.push(SessionOutput::Execute { execution_id, source, cell_id, may_ask: !is_assistants });
+        self.out.push(SessionOutput::Execute { execution_id, source, cell_id, may_ask: !is_assistants, effects });
     }
 
     fn interrupt(&mut self, execution_id: Option<&ExecutionId>) {

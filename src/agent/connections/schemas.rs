@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, mpsc};
 
-use super::{Connections, DatabaseConnection, run_broker};
+use super::{Connections, DatabaseConnection, WriteRight, run_broker};
 
 /// Lifetime of a cached answer: a run of the kernel, or another program, may change the database.
 const KEPT_FOR: Duration = Duration::from_secs(10);
@@ -126,7 +126,7 @@ impl Schemas {
     async fn ask_broker(&self, connection: &DatabaseConnection, question: Value) -> std::io::Result<BrokerReply> {
         let (mut ours, theirs) = UnixStream::pair()?;
         // The broker ends when `ours` is dropped with the question.
-        let broker = run_broker(theirs, connection, self.python.clone());
+        let broker = run_broker(theirs, connection, self.python.clone(), WriteRight::default());
         tokio::select! {
             reply = exchange(&mut ours, 1, question) => reply,
             ended = broker => Err(ended.err().unwrap_or_else(|| std::io::ErrorKind::BrokenPipe.into())),

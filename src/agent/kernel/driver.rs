@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use super::channels::{Channels, IncomingMessage, MAX_WAITING_REQUESTS};
 use super::comms::{CommRequest, OutputWidgets};
 use super::executions::Executions;
+use super::fence::{Begun, Fence};
 use super::kernelspecs::InterruptMode;
 use super::messages::KernelMessage;
 use super::process::{ProcessExit, ProcessGroup, exited};
@@ -43,6 +44,7 @@ pub(super) struct Driver {
     pub questions: InputQuestions,
     pub said: mpsc::Receiver<CommRequest>,
     pub output_widgets: OutputWidgets,
+    pub fence: Fence,
     pub group: ProcessGroup,
     pub interrupt_mode: InterruptMode,
     pub state: DriverState,
@@ -50,6 +52,8 @@ pub(super) struct Driver {
     pub _brokers: Option<Brokers>,
     /// Holds the sockets; removed with the session.
     pub _folder: TemporaryFolder,
+    /// Temporary files of a kernel whose effects are held.
+    pub _temporary: Option<TemporaryFolder>,
 }
 
 /// Progress of a session towards its end.
@@ -72,7 +76,8 @@ impl Driver {
     async fn step(&mut self) {
         let listening = self.outbox.is_empty();
         let running = self.state.exited.is_none();
-        let accepting = running && self.executions.unfinished_count() < MAX_WAITING_REQUESTS;
+        let is_open = !self.fence.is_closed();
+        let accepting = running && is_open && self.executions.unfinished_count() < MAX_WAITING_REQUESTS;
         let deadline = self.deadline().map(|deadline| tokio::time::sleep_until(deadline.into()));
         let question_deadline = self.questions.deadline().map(|deadline| tokio::time::sleep_until(deadline.into()));
         tokio::select! {
@@ -84,17 +89,42 @@ impl Driver {
             Some(incoming) = self.channels.stdin.recv() => self.stdin(incoming),
             Some((incoming, _)) = self.channels.iopub.recv(), if listening => self.iopub(incoming),
             Some(()) = OptionFuture::from(deadline), if listening => self.deadline_passed(),
-            Some(request) = self.said.recv(), if running => send(&self.channels.shell_out, request.message()),
+            begun = self.fence.begun() => self.begun(begun),
+            Some(request) = self.said.recv(), if running && is_open => self.send_other(request.message()),
             Some(question) = self.asks.recv(), if running => self.questions.ask(question),
             Some(()) = OptionFuture::from(question_deadline) => self.questions.expire(Instant::now()),
         }
+        self.send_run();
         self.ask_next();
+    }
+
+    /// Sends the run that waits, if the kernel has finished what must not overlap with it.
+    fn send_run(&mut self) {
+        if let Some(request) = self.fence.next() {
+            send(&self.channels.shell_out, request);
+        }
+    }
+
+    fn begun(&mut self, begun: Begun) {
+        match begun {
+            Begun::Send(request) => send(&self.channels.shell_out, *request),
+            Begun::Refused(execution_id, open) => {
+                self.executions.forget(&execution_id);
+                self.outbox.push_back(KernelEvent::HoldsOpen { execution_id, open });
+            }
+        }
+    }
+
+    /// Sends a message that is no run.
+    fn send_other(&mut self, message: JupyterMessage) {
+        self.fence.sent(&message);
+        send(&self.channels.shell_out, message);
     }
 
     fn ask_next(&mut self) {
         let is_busy = self.executions.unfinished_count() > 0;
         if let Some(request) = self.questions.next(is_busy) {
-            send(&self.channels.shell_out, request);
+            self.send_other(request);
         }
     }
 
@@ -128,7 +158,10 @@ impl Driver {
         }
         match self.state.exited.take() {
             Some((exit, _)) => self.end(exit),
-            None => self.outbox.extend(self.executions.expire(Instant::now())),
+            None => {
+                let events = self.executions.expire(Instant::now());
+                self.outbox.extend(self.fence.pass(events));
+            }
         }
     }
 
@@ -155,8 +188,11 @@ impl Driver {
         match urgent {
             UrgentRequest::Interrupt => {
                 // Takes executions that were queued before the interrupt, so that it applies to them.
-                while let Ok(request) = self.requests.try_recv() {
+                while !self.fence.is_closed()
+                    && let Ok(request) = self.requests.try_recv()
+                {
                     self.request(Some(request));
+                    self.send_run();
                 }
                 self.executions.interrupted();
                 if self.interrupt_mode == InterruptMode::Message {
@@ -206,15 +242,18 @@ impl Driver {
         if let Some(cell) = request.cell_id {
             message.metadata = serde_json::json!({"cellId": cell});
         }
-        self.executions.requested(message.header.msg_id.clone(), request.execution_id);
-        send(&self.channels.shell_out, message);
+        self.executions.requested(message.header.msg_id.clone(), request.execution_id.clone());
+        self.fence.run(request.execution_id, request.effects, message);
     }
 
     fn shell(&mut self, incoming: IncomingMessage) {
         self.heard_after_exit();
         match read(incoming) {
             Some(message) if self.questions.is_of_question(&message) => self.questions.shell(&message),
-            Some(message) => self.outbox.extend(self.executions.shell(Instant::now(), &message)),
+            Some(message) => {
+                let events = self.executions.shell(Instant::now(), &message);
+                self.outbox.extend(self.fence.pass(events));
+            }
             None => {}
         }
     }
@@ -227,7 +266,8 @@ impl Driver {
 
     fn iopub(&mut self, incoming: IncomingMessage) {
         self.heard_after_exit();
-        match read(incoming) {
+        let message = read(incoming).inspect(|message| self.fence.heard(message));
+        match message {
             Some(message) if self.questions.is_of_question(&message) => {}
             Some(message) => self.output(&message),
             None => {
@@ -239,7 +279,7 @@ impl Driver {
     /// Passes an output to the widget that captures it, else to the run.
     fn output(&mut self, message: &KernelMessage) {
         if let Some(taken) = self.output_widgets.take(message) {
-            send(&self.channels.shell_out, taken.to_kernel());
+            self.send_other(taken.to_kernel());
             return self.outbox.push_back(KernelEvent::Comm(taken));
         }
         let events = self.executions.iopub(Instant::now(), message);
@@ -248,7 +288,7 @@ impl Driver {
                 self.output_widgets.hear(comm);
             }
         }
-        self.outbox.extend(events);
+        self.outbox.extend(self.fence.pass(events));
     }
 
     fn heard_after_exit(&mut self) {

@@ -63,6 +63,11 @@ impl Executions {
         self.unfinished.push_back(unfinished);
     }
 
+    /// Forgets an execution that was not sent.
+    pub fn forget(&mut self, execution_id: &ExecutionId) {
+        self.unfinished.retain(|unfinished| unfinished.execution_id != *execution_id);
+    }
+
     pub fn unfinished_count(&self) -> usize {
         self.unfinished.len()
     }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use notarium_core::KernelEffects;
 use notarium_wire::OfferedKernelspec;
 use serde::Deserialize;
 
@@ -221,9 +222,10 @@ impl Kernelspec {
         })
     }
 
-    pub fn offered(&self) -> OfferedKernelspec {
+    /// The offer of such kernels to a server.
+    pub fn offered(&self, effects: KernelEffects) -> OfferedKernelspec {
         let Self { name, display_name, language, .. } = self.clone();
-        OfferedKernelspec { name, display_name, language }
+        OfferedKernelspec { name, display_name, language, effects: Some(effects) }
     }
 
     /// The command line with `{connection_file}`, `{resource_dir}` and `{prefix}` filled in. A bare `python` means the
@@ -254,6 +256,17 @@ impl Kernelspec {
         self.argv
             .windows(2)
             .any(|pair| pair[0] == "-m" && matches!(pair[1].as_str(), "ipykernel_launcher" | "ipykernel"))
+    }
+
+    /// True for kernels whose threads and processes can be told apart: those that run code in their main thread, or in
+    /// one child process.
+    pub fn can_be_held(&self) -> bool {
+        self.is_ipykernel() || self.language == "R" || self.runs_in_child()
+    }
+
+    /// True for kernels that run code in a child process that is there before the first run.
+    pub fn runs_in_child(&self) -> bool {
+        self.language == "bash" || self.argv.iter().any(|argument| argument == "bash_kernel")
     }
 
     /// `P` if the kernelspec is in `P/share/jupyter/kernels/name`.

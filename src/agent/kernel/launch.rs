@@ -21,12 +21,16 @@ use super::channels::{Channels, MAX_WAITING_REQUESTS};
 use super::comms::{MAX_WAITING_COMMS, OutputWidgets};
 use super::driver::{Driver, DriverState};
 use super::executions::Executions;
+use super::fence::Fence;
+use super::held_kernel::{HeldKernel, StartedKernel};
 use super::kernelspecs::Kernelspec;
-use super::process::{ExitStatus, KernelProcess, exited};
+use super::process::{ExitStatus, KernelProcess, ProcessInput, exited};
 use super::questions::{InputQuestions, MAX_WAITING_QUESTIONS};
 use super::{Kernel, KernelEvent, LaunchOptions, TransportChoice, python_package};
 use crate::connections::schemas::Schemas;
 use crate::connections::{self, BrokerListener, TOLD_TO_KERNELS};
+use crate::sandbox;
+use crate::supervisor::Supervisor;
 use crate::temporary_files::TemporaryFolder;
 
 /// Longest path of a Unix socket on Linux; macOS has 103.
@@ -120,13 +124,18 @@ async fn start(
     let (info, ports) = connection_info(kernelspec, options, &folder).await?;
     // Listeners are closed before the spawn: a child holds copies until just after the spawn returns, and would answer.
     drop(ports);
-    let (process, databases) = spawn(kernelspec, options, &folder, &info)?;
+    let Spawned { process, databases, supervisor, temporary } = spawn(kernelspec, options, &folder, &info)?;
     let (channels, kernel_info) = answer(&process, &info, options).await?;
+    let supervisor = supervisor.map(Arc::new);
+    if let Some(supervisor) = &supervisor {
+        supervisor.kernel_is_ready();
+    }
     let interrupt_mode = kernelspec.interrupt_mode;
     let (requests, requests_receiver) = mpsc::channel(MAX_WAITING_REQUESTS);
     let (urgent, urgent_receiver) = mpsc::channel(64);
     let (questions, asks) = mpsc::channel(MAX_WAITING_QUESTIONS);
     let (comms, said) = mpsc::channel(MAX_WAITING_COMMS);
+    let right = databases.as_ref().map(|it| it.right.clone()).unwrap_or_default();
     let (brokers, schemas) = databases
         .map(|it| (it.brokers, Arc::new(Schemas::new(options.connections.clone(), it.python, it.coming))))
         .unzip();
@@ -134,22 +143,24 @@ async fn start(
         channels,
         executions: Executions::new(options.idle_timeout),
         events,
-        outbox: VecDeque::from([ready(&kernel_info, options)]),
+        outbox: VecDeque::from([ready(&kernel_info, kernelspec, options)]),
         requests: requests_receiver,
         urgent: urgent_receiver,
         asks,
         questions: InputQuestions::default(),
         said,
         output_widgets: OutputWidgets::default(),
+        fence: Fence::new(supervisor.clone(), right),
         group: process.group.clone(),
         interrupt_mode,
         state: DriverState::default(),
         _brokers: brokers,
         _folder: folder,
+        _temporary: temporary,
     };
     tokio::spawn(driver.run());
     let has_own_processes = options.has_own_processes();
-    Ok(Kernel { interrupt_mode, has_own_processes, process, requests, urgent, questions, comms, schemas })
+    Ok(Kernel { interrupt_mode, has_own_processes, process, requests, urgent, questions, comms, schemas, supervisor })
 }
 
 /// True if another process took the kernel's TCP port before the kernel bound it.
@@ -181,13 +192,13 @@ async fn answer(
     }
 }
 
-fn ready(kernel_info: &str, options: &LaunchOptions) -> KernelEvent {
+fn ready(kernel_info: &str, kernelspec: &Kernelspec, options: &LaunchOptions) -> KernelEvent {
     #[derive(Deserialize)]
     struct KernelInfo {
         language_info: Option<Box<RawValue>>,
     }
     let info = serde_json::from_str::<KernelInfo>(kernel_info);
-    let sandbox = options.sandbox.as_ref().map(|sandbox| sandbox.standing().record()).unwrap_or_default();
+    let sandbox = sandbox::record(options.sandbox.as_ref(), &options.kernel_effects(kernelspec), options.surprises);
     KernelEvent::Ready { language_info: info.ok().and_then(|info| info.language_info), sandbox }
 }
 
@@ -241,12 +252,20 @@ fn random_hex<const BYTES: usize>() -> String {
     hex::encode(bytes)
 }
 
+/// A started kernel.
+struct Spawned {
+    process: KernelProcess,
+    databases: Option<BrokerListener>,
+    supervisor: Option<Supervisor>,
+    temporary: Option<TemporaryFolder>,
+}
+
 fn spawn(
     kernelspec: &Kernelspec,
     options: &LaunchOptions,
     folder: &TemporaryFolder,
     info: &ConnectionInfo,
-) -> Result<(KernelProcess, Option<BrokerListener>), LaunchError> {
+) -> Result<Spawned, LaunchError> {
     if !options.working_dir.is_dir() {
         return Err(LaunchError::MissingWorkingDir(options.working_dir.clone()));
     }
@@ -254,8 +273,8 @@ fn spawn(
     let connection_file = folder.write("kernel.json", &serde_json::to_vec(info).unwrap_or_default()).map_err(failed)?;
     let mut arguments = kernelspec.command_line(&connection_file);
     if kernelspec.is_ipykernel() {
-        if options.sandbox.is_some() {
-            // The sandbox hides the history file in the home folder.
+        if options.sandbox.is_some() || options.holding(kernelspec).is_ok() {
+            // The history file in the home folder is hidden, or its writing would be refused.
             arguments.push("--HistoryManager.hist_file=:memory:".into());
         }
         use_launcher(&mut arguments, folder.write("launcher.py", LAUNCHER.as_bytes()).map_err(failed)?);
@@ -274,18 +293,29 @@ fn spawn(
             Err(error) => tracing::warn!(%error, "nobody can ask this kernel for the tables of its databases"),
         }
     }
+    let held = HeldKernel::prepare(kernelspec, options, folder, info, &random_hex::<6>()).map_err(failed)?;
+    environment.extend(held.iter().flat_map(HeldKernel::environment));
     check_executable(kernelspec, &arguments, &environment, &options.working_dir)?;
     if let Some(bytes) = options.max_memory_bytes {
         limit_memory(&mut arguments, bytes);
     }
+    if let Some(held) = &held {
+        arguments.splice(0..0, held.arguments());
+    }
     if let Some(sandbox) = &options.sandbox {
-        let plan = folder.write("plan.json", &sandbox.plan_of(&folder.path)).map_err(failed)?;
+        let own: Vec<&Path> = held.iter().map(HeldKernel::temporary_folder).chain([folder.path.as_path()]).collect();
+        let plan = folder.write("plan.json", &sandbox.plan_of(&own)).map_err(failed)?;
         arguments.splice(0..0, sandbox.command_line(plan));
     }
     let mut command = Command::new(&arguments[0]);
     command.args(&arguments[1..]).current_dir(&options.working_dir).env_clear().envs(environment);
-    let process = KernelProcess::spawn(&mut command, options.has_own_processes()).map_err(LaunchError::Spawn)?;
-    Ok((process, databases))
+    let Some(held) = held else {
+        let input = if options.has_own_processes() { ProcessInput::Open } else { ProcessInput::None };
+        let process = KernelProcess::spawn(&mut command, input).map_err(LaunchError::Spawn)?;
+        return Ok(Spawned { process, databases, supervisor: None, temporary: None });
+    };
+    let StartedKernel { process, supervisor, temporary } = held.spawn(command).map_err(LaunchError::Spawn)?;
+    Ok(Spawned { process, databases, supervisor: Some(supervisor), temporary: Some(temporary) })
 }
 
 /// `python -m ipykernel_launcher …` becomes `python launcher.py …`.

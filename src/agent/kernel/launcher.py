@@ -164,6 +164,77 @@ def answer_questions(threading):
         threading.Thread(target=answer, args=(address,), name="notarium questions", daemon=True).start()
 
 
+def pipe_through_file(iostream, zmq, folder):
+    """Forked processes send their output to the kernel over a socket in a file: a held run has no port."""
+    thread = iostream.IOPubThread
+    path = os.path.join(folder, "output")
+    if len(path) > 100 or not (hasattr(thread, "_setup_pipe_in") and hasattr(thread, "_setup_pipe_out")):
+        return
+
+    def setup_pipe_in(self):
+        # Known to the kernel's own processes alone, as in ipykernel.
+        self._pipe_uuid = os.urandom(16)
+        pipe_in = self.socket.context.socket(zmq.PULL)
+        pipe_in.linger = 0
+        pipe_in.bind("ipc://" + path)
+        self._pipe_in = iostream.ZMQStream(pipe_in, self.io_loop)
+        self._pipe_in.on_recv(self._handle_pipe_msg)
+
+    def setup_pipe_out(self):
+        # A new context after a fork; a message that cannot be sent is given up after 3 s.
+        context = zmq.Context()
+        pipe_out = context.socket(zmq.PUSH)
+        pipe_out.linger = 3000
+        pipe_out.connect("ipc://" + path)
+        return context, pipe_out
+
+    thread._setup_pipe_in = setup_pipe_in
+    thread._setup_pipe_out = setup_pipe_out
+
+
+def settle_temporary_files(functools, folder):
+    """DuckDB writes what outgrows memory beside the data, where a held run must not write: it gets a folder of its own when it is
+    imported."""
+    import contextlib
+    import importlib.util
+
+    def settle(duckdb):
+        connect = duckdb.connect
+
+        @functools.wraps(connect)
+        def connect_settled(*arguments, **keywords):
+            connection = connect(*arguments, **keywords)
+            settle_connection(connection)
+            return connection
+
+        duckdb.connect = connect_settled
+        settle_connection(duckdb)
+
+    def settle_connection(connection):
+        # Fails if it has been set already, or if this version calls it otherwise.
+        with contextlib.suppress(Exception):
+            connection.execute("SET temp_directory = '" + folder.replace("'", "''") + "'")
+
+    class Finder:
+        def find_spec(self, name, path=None, target=None):
+            if name != "duckdb":
+                return None
+            sys.meta_path.remove(self)
+            spec = importlib.util.find_spec(name)
+            if spec is None or spec.loader is None:
+                return spec
+            load = spec.loader.exec_module
+
+            def load_and_settle(module):
+                load(module)
+                settle(module)
+
+            spec.loader.exec_module = load_and_settle
+            return spec
+
+    sys.meta_path.insert(0, Finder())
+
+
 if __name__ == "__main__":
     # `python FILE` puts the file's folder on the path where `-m` puts the working folder; ipykernel_launcher removes
     # that while it imports, and IPython adds it again.
@@ -184,6 +255,7 @@ if __name__ == "__main__":
     del launcher
 
     import contextlib
+    import functools
     import threading
 
     import zmq
@@ -210,4 +282,7 @@ if __name__ == "__main__":
     offer_sql(InteractiveShell)
     offer_tables(DisplayFormatter)
     answer_questions(threading)
+    if os.environ.get("NOTARIUM_HELD"):
+        pipe_through_file(iostream, zmq, os.environ["TMPDIR"])
+        settle_temporary_files(functools, os.path.join(os.environ["TMPDIR"], "duckdb"))
     app.launch_new_instance()

@@ -1,6 +1,7 @@
 //! The kernel's processes: signals to their group, exit, the end of their output, and their use of memory and processors.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -99,10 +100,14 @@ pub(super) struct KernelProcess {
 
 impl KernelProcess {
     /// Starts `command` as the leader of a new process group and keeps the tail of its output. A launcher that stays beside the kernel
-    /// ends when its input is closed, and so with this process; other programs get no input.
-    pub fn spawn(command: &mut Command, launcher_stays: bool) -> std::io::Result<Self> {
+    /// ends when its input is closed, and so with this process.
+    pub fn spawn(command: &mut Command, input: ProcessInput) -> std::io::Result<Self> {
         use std::process::Stdio;
-        let input = if launcher_stays { Stdio::piped() } else { Stdio::null() };
+        let (input, open_end) = match input {
+            ProcessInput::None => (Stdio::null(), None),
+            ProcessInput::Open => (Stdio::piped(), None),
+            ProcessInput::Socket { theirs, ours } => (theirs.into(), Some(ours)),
+        };
         command.process_group(0).kill_on_drop(true).stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
@@ -110,7 +115,7 @@ impl KernelProcess {
         let tail = Tail::default();
         let readers = [tail.follow(child.stdout.take()), tail.follow(child.stderr.take())];
         let (sender, exit) = watch::channel(None);
-        tokio::spawn(reap(child, leader, readers, tail, sender));
+        tokio::spawn(reap(child, open_end, leader, readers, tail, sender));
         Ok(Self { group: ProcessGroup { leader, exit } })
     }
 
@@ -133,8 +138,22 @@ impl Drop for KernelProcess {
     }
 }
 
+/// Standard input of a process.
+#[derive(Debug)]
+pub(super) enum ProcessInput {
+    None,
+    /// Nothing comes, and it is closed when the process has ended.
+    Open,
+    /// The same with a socket, whose other end the process's supervisor shares.
+    Socket {
+        theirs: OwnedFd,
+        ours: OwnedFd,
+    },
+}
+
 async fn reap(
     mut child: Child,
+    _open_end: Option<OwnedFd>,
     group: Pid,
     readers: [JoinHandle<()>; 2],
     tail: Tail,

@@ -17,9 +17,9 @@ use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProto
 
 use super::{AppliedSandbox, KernelNetwork, Plan, SandboxMeans};
 
-/// Restricts this process, and all its children, permanently.
-pub fn restrict(plan: &Plan) -> Result<AppliedSandbox, String> {
-    close_inherited();
+/// Restricts this process, and all its children, permanently. `kept`: a descriptor that stays open.
+pub fn restrict(plan: &Plan, kept: Option<i32>) -> Result<AppliedSandbox, String> {
+    close_inherited(kept);
     leave_keyring()?;
     let wanted = plan;
     let plan = existing(wanted);
@@ -118,10 +118,10 @@ fn existing(plan: &Plan) -> Plan {
 }
 
 /// Closes files that the agent's own parent left open, which the kernel would inherit.
-fn close_inherited() {
+fn close_inherited(kept: Option<i32>) {
     let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let open: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    for descriptor in open.into_iter().filter(|descriptor| *descriptor > 2) {
+    for descriptor in open.into_iter().filter(|descriptor| *descriptor > 2 && Some(*descriptor) != kept) {
         // The descriptor of the listing itself is closed already.
         let _ = nix::unistd::close(descriptor);
     }

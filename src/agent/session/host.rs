@@ -210,10 +210,10 @@ impl Host {
     async fn act(&mut self, output: SessionOutput) {
         match output {
             SessionOutput::Launch => self.launch(),
-            SessionOutput::Execute { execution_id, source, cell_id, may_ask } => {
+            SessionOutput::Execute { execution_id, source, cell_id, may_ask, effects } => {
                 let request = ExecuteRequest::new(execution_id.as_str(), &*source);
                 let (store_history, cell_id) = (cell_id.is_some(), cell_id.map(|id| id.to_string()));
-                self.execute(ExecuteRequest { store_history, cell_id, allow_stdin: may_ask, ..request }).await;
+                self.execute(ExecuteRequest { store_history, cell_id, allow_stdin: may_ask, effects, ..request }).await;
             }
             SessionOutput::Interrupt => self.with_kernel(|kernel| kernel.interrupt().is_ok()),
             SessionOutput::AnswerInput(value) => self.with_kernel(|kernel| kernel.answer_input(value).is_ok()),

@@ -3,8 +3,8 @@
 //! A refused registration is shown in the run that caused it. An invalid message fails only its own registration.
 
 use notarium_core::{
-    CellId, Command, ExecutionId, ExecutionOutcome, ExecutionReport, ExplainedCause, FunctionPlace, KernelCause,
-    Millis, RawObject, Risk, UserFunction, Version,
+    CellId, Command, Effect, ExecutionId, ExecutionOutcome, ExecutionReport, ExplainedCause, FunctionPlace,
+    KernelCause, Millis, Open, RawObject, Risk, UserFunction, Version,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -13,6 +13,7 @@ use super::reports::{ReportCommand, ToStore, notice};
 use super::{KernelSessionMachine, SessionOutput, SessionPhase};
 use crate::kernel::{EndCause, FinishStatus, KernelEvent, LossReason};
 use crate::outputs::{KernelOutput, OutputCollector, OutputLimits};
+use crate::supervisor::EffectRefusal;
 
 /// Result of an execution, as the kernel reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,6 +157,8 @@ impl KernelSessionMachine {
             KernelEvent::Finished { execution_id, status, execution_count } => {
                 self.finished(now_ms, &id_of(&execution_id), status, execution_count);
             }
+            KernelEvent::EffectRefused { execution_id, refusal } => self.effect_refused(&id_of(&execution_id), refusal),
+            KernelEvent::HoldsOpen { execution_id, open } => self.holds_open(now_ms, &id_of(&execution_id), open),
             KernelEvent::OutputsLost { execution_id, reason } => self.outputs_lost(execution_id.as_ref(), reason),
             KernelEvent::Ended { cause, .. } => self.ended(now_ms, &cause),
         }
@@ -234,6 +237,25 @@ impl KernelSessionMachine {
                 LossReason::EndMissing | LossReason::Unreadable => "the kernel lost some of this run's output",
             });
         }
+    }
+
+    fn effect_refused(&mut self, id: &Option<ExecutionId>, refusal: EffectRefusal) {
+        let Some((id, run)) = id.as_ref().and_then(|id| Some((id, self.runs.get(id)?))) else { return };
+        let EffectRefusal { kind, target, count } = refusal;
+        let (execution_id, fence) = (id.clone(), run.fence);
+        self.push_command(Command::ReportEffectRefused { execution_id, fence, kind, target, count });
+    }
+
+    /// The kernel did not begin the run, so it has no other end.
+    fn holds_open(&mut self, now_ms: u64, id: &Option<ExecutionId>, open: Vec<String>) {
+        let Some(id) = id.as_ref().filter(|id| self.runs.contains_key(id)) else { return };
+        self.push_report(now_ms, id, ExecutionReport::HoldsOpen { open });
+        if let Some(run) = self.runs.get_mut(id) {
+            run.end = Some(RunEnd { outcome: ExecutionOutcome::Error, execution_count: None });
+        }
+        self.forget_old_runs();
+        self.idle_since = now_ms;
+        self.flush();
     }
 
     fn finished(&mut self, now_ms: u64, id: &Option<ExecutionId>, status: FinishStatus, execution_count: Option<u64>) {
@@ -326,6 +348,7 @@ struct DeclaredFunction {
     description: Option<String>,
     schema: RawObject,
     risk: Option<Box<RawValue>>,
+    effects: Option<Vec<Open<Effect>>>,
     place: Option<DefinitionPlace>,
 }
 
@@ -377,14 +400,17 @@ impl DeclaredFunction {
 
 impl From<DeclaredFunction> for UserFunction {
     fn from(declared: DeclaredFunction) -> Self {
-        let risk =
-            declared.risk.and_then(|risk| serde_json::from_str(risk.get()).ok()).unwrap_or(Risk::Destructive).into();
+        let risk = declared.risk.and_then(|risk| serde_json::from_str(risk.get()).ok()).unwrap_or(Risk::Destructive);
+        // A function that names no effects has all that its risk allows.
+        let all = if risk < Risk::Sensitive { &[][..] } else { &Effect::ALL[..] };
+        let effects = declared.effects.unwrap_or_else(|| all.iter().copied().map(Open::Known).collect());
         Self {
             name: declared.name,
             version: declared.version.unwrap_or_default(),
             description: declared.description.unwrap_or_default(),
             schema: declared.schema,
-            risk,
+            risk: risk.into(),
+            effects,
         }
     }
 }
@@ -404,6 +430,20 @@ mod tests {
         for text in ["", r#","risk":"harmless""#, r#","risk":7"#, r#","risk":null"#] {
             assert_eq!(risk(text), Ok(Risk::Destructive.into()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_function_that_names_no_effects_has_all_that_its_risk_allows() {
+        let effects = |text: &str| {
+            let sent = format!(r#"{{"functions":[{{"name":"f","schema":{{}}{text}}}]}}"#);
+            read(&raw_json(sent)).map(|(functions, _)| functions[0].effects.clone())
+        };
+        let all: Vec<Open<Effect>> = Effect::ALL.map(Open::Known).into();
+        assert_eq!(effects(r#","risk":"sensitive""#), Ok(all.clone()));
+        assert_eq!(effects(""), Ok(all));
+        assert_eq!(effects(r#","risk":"edit""#), Ok(vec![]));
+        assert_eq!(effects(r#","risk":"destructive","effects":[]"#), Ok(vec![]));
+        assert_eq!(effects(r#","risk":"destructive","effects":["network"]"#), Ok(vec![Effect::Network.into()]));
     }
 
     #[test]

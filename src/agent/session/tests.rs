@@ -1,10 +1,13 @@
 //! Behaviour of the session machine, as pairs of input and output.
 
-use notarium_core::{Command, ExecutionReport, ExplainedCause, KernelCause, Open, RawObject, RejectionCode, sentence};
+use notarium_core::{
+    Command, Effect, ExecutionReport, ExplainedCause, KernelCause, Open, RawObject, RejectionCode, sentence,
+};
 
 use super::*;
 use crate::kernel::{EndCause, ExitStatus, FinishStatus, KernelEvent};
 use crate::outputs::KernelOutput;
+use crate::supervisor::EffectRefusal;
 
 fn id(text: &str) -> ExecutionId {
     text.parse().unwrap()
@@ -18,6 +21,7 @@ fn view(phase: KernelPhase, assigned: Option<&str>) -> SessionInput {
         cell_id: None,
         timeout_ms: None,
         cancel_requested: false,
+        effects: Effects::Free,
         is_assistants: false,
     });
     SessionInput::View(SessionView { phase: Some(phase), assigned })
@@ -199,6 +203,7 @@ fn a_timeout_interrupts_and_says_so() {
         cell_id: None,
         timeout_ms: Some(2000),
         cancel_requested: false,
+        effects: Effects::Free,
         is_assistants: false,
     };
     tested.give(SessionInput::View(SessionView { phase: Some(KernelPhase::Started), assigned: Some(assigned) }));
@@ -374,4 +379,36 @@ fn functions_are_registered_alone_and_a_refusal_stands_in_the_run() {
     tested.give(functions("7"));
     assert!(tested.later(20).concat().contains("output"), "a malformed one is told");
     assert_eq!(tested.session.phase, SessionPhase::Running);
+}
+
+fn assigned(execution: &str, effects: Effects) -> SessionInput {
+    let SessionInput::View(SessionView { phase, assigned }) = view(KernelPhase::Started, Some(execution)) else {
+        unreachable!("a view")
+    };
+    SessionInput::View(SessionView { phase, assigned: assigned.map(|run| AssignedRun { effects, ..run }) })
+}
+
+#[test]
+fn a_run_has_its_effects_and_refused_ones_are_reported_before_its_end() {
+    let mut tested = Tested::running(|_| ());
+    let effects = Effects::held([Effect::Write]);
+    let outputs = tested.session.handle(0, assigned("e", effects.clone()));
+    assert!(matches!(&outputs[0], SessionOutput::Execute { effects: given, .. } if *given == effects), "{outputs:?}");
+    tested.give(started("e"));
+    let refusal = EffectRefusal { kind: Effect::Remove, target: "data.csv".into(), count: 3 };
+    tested.give(SessionInput::Kernel(KernelEvent::EffectRefused { execution_id: "e".into(), refusal }));
+    let end = tested.give(finished("e", FinishStatus::Error));
+    let (refused, completed) = (end[0].find("ReportEffectRefused"), end[0].find("completed"));
+    assert!(refused.is_some() && refused < completed, "{end:?}");
+    assert!(end[0].contains("count: 3") && end[0].contains("data.csv"), "{end:?}");
+}
+
+#[test]
+fn a_run_that_was_not_begun_is_reported_and_over() {
+    let mut tested = Tested::running(|limits| limits.idle_timeout_ms = Some(60_000));
+    tested.give(assigned("e", Effects::held([])));
+    let open = vec!["sales.db".to_owned()];
+    let told = tested.give(SessionInput::Kernel(KernelEvent::HoldsOpen { execution_id: "e".into(), open }));
+    assert_eq!(told, [r#"report HoldsOpen { open: ["sales.db"] }"#]);
+    assert_eq!(tested.later(60_000), ["stop"], "nothing runs");
 }

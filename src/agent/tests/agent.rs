@@ -104,13 +104,7 @@ impl Person {
 
     async fn run_with(&mut self, source: &str, timeout_ms: Option<u64>) -> ExecutionId {
         let target = ExecutionTarget::Scratch { source: source.into(), purpose: "test".into() };
-        let request = Command::RequestExecution(RequestExecution {
-            execution_id: None,
-            target,
-            kernel_session: None,
-            timeout_ms,
-            stop_on_error: false,
-        });
+        let request = Command::RequestExecution(RequestExecution { timeout_ms, ..RequestExecution::new(target) });
         let id = self.command(request).await.executions[0].clone();
         self.until("the request", |state| state.executions.contains_key(&id)).await;
         id

@@ -12,6 +12,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::statvfs::{FsFlags, statvfs};
 
 use super::super::Plan;
+use crate::supervisor::launcher::{SHARED_MEMORY_MOUNT, TERMINALS_MOUNT};
 
 const NOTHING: Option<&str> = None;
 /// Depth of the search for devices.
@@ -39,6 +40,7 @@ pub fn cover(plan: &Plan, wanted: &Plan) -> Result<bool, String> {
             .map_err(|error| format!("{} cannot be made read-only: {error}", path.display()))?;
     }
     own_terminals();
+    own_shared_memory();
     let (folders, files): (Vec<&PathBuf>, Vec<&PathBuf>) = plan.hidden.iter().partition(|path| path.is_dir());
     for path in &folders {
         cover_folder(path, &inside(path)).map_err(|error| cannot(path, error))?;
@@ -178,7 +180,16 @@ fn own_terminals() {
     if place.is_dir() {
         let options = Some("newinstance,ptmxmode=0666,mode=0620");
         // The default mode allows only the owner, and programs of the kernel have none.
-        let _ = mount(Some("devpts"), place, Some("devpts"), MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC, options);
+        let _ = mount(Some(TERMINALS_MOUNT), place, Some("devpts"), MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC, options);
+    }
+}
+
+/// Mounts a `/dev/shm` of the kernel's own. Without it, held runs have no shared memory.
+fn own_shared_memory() {
+    let place = Path::new("/dev/shm");
+    if place.is_dir() {
+        let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+        let _ = mount(Some(SHARED_MEMORY_MOUNT), place, Some("tmpfs"), flags, Some("mode=1777"));
     }
 }
 

@@ -3,14 +3,15 @@
 //! Three processes. The launcher stays outside and has the id that the agent knows; its exit status is the kernel's. Its child is
 //! the first process inside: it restricts itself, starts the kernel, and reaps orphans. It exits with the kernel; then
 //! the system kills all other processes inside. A socket between the two carries the command and the exit status. When the agent
-//! ends, the launcher's standard input is closed, which ends all three.
+//! ends, the launcher's standard input is closed, which ends all three. The kernel has the same input; if its effects are held,
+//! that is the socket to its supervisor.
 //!
 //! Signals for the group reach the kernel, which is in the launcher's group. The launcher blocks them, and the first process
 //! of a namespace ignores them.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
@@ -20,8 +21,9 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{SigSet, Signal, raise};
 use rustix::process::{DumpableBehavior, WaitOptions, WaitStatus};
 
-use super::super::{LauncherOrder, fulfil, spawn_error};
+use super::super::{LauncherOrder, LauncherPromise, fulfil, spawn_error};
 use super::{close_inherited, enter_namespaces, rights};
+use crate::supervisor::launcher::EFFECTS_COMMAND;
 
 /// The program's hidden command for the first process of a kernel's namespace.
 pub const INIT_COMMAND: &str = "kernel-init";
@@ -34,7 +36,7 @@ const KILLED: u8 = b's';
 /// The launcher: waits outside for the process inside.
 pub fn launch(order: &LauncherOrder) -> Result<ExitCode, String> {
     let failed = |error: std::io::Error| format!("the kernel's own processes do not start: {error}");
-    close_inherited();
+    close_inherited(None);
     // Blocked from the beginning: an interrupt is for the kernel.
     SigSet::all().thread_block().map_err(|error| failed(error.into()))?;
     enter_namespaces(&order.promise.plan)?;
@@ -42,11 +44,15 @@ pub fn launch(order: &LauncherOrder) -> Result<ExitCode, String> {
     let (mut inside, theirs) = UnixStream::pair().map_err(failed)?;
     let mut init = Command::new(PROGRAM);
     init.arg(INIT_COMMAND).args(&order.command).stdin(OwnedFd::from(theirs));
+    // Inherited by the process inside, which takes it by its number.
+    let input = rustix::io::dup(std::io::stdin()).map_err(|error| failed(error.into()))?;
     let child = init.spawn().map_err(failed)?;
     // `init` holds the other end as well.
     drop(init);
     rights::drop_all().map_err(|error| failed(error.into()))?;
-    let mut line = serde_json::to_vec(&order.promise).map_err(|error| failed(error.into()))?;
+    let promise = LauncherPromise { input: Some(input.as_raw_fd()), ..order.promise.clone() };
+    drop(input);
+    let mut line = serde_json::to_vec(&promise).map_err(|error| failed(error.into()))?;
     line.push(b'\n');
     // If the process has ended already, its standard error has the reason.
     let _ = inside.write_all(&line);
@@ -118,7 +124,10 @@ pub fn init(command: impl Iterator<Item = OsString>) -> Result<ExitCode, String>
     let failed = |error: std::io::Error| format!("the kernel's first process: {error}");
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).map_err(failed)?;
-    let promise = serde_json::from_str(&line).map_err(|error| format!("the kernel's plan cannot be read: {error}"))?;
+    let mut promise: LauncherPromise =
+        serde_json::from_str(&line).map_err(|error| format!("the kernel's plan cannot be read: {error}"))?;
+    let input = promise.input.map(notarium_seccomp::inherited).transpose().map_err(failed)?;
+    promise.input = input.as_ref().map(AsRawFd::as_raw_fd);
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(|error| failed(error.into()))?;
     let command: Vec<OsString> = command.collect();
@@ -132,9 +141,13 @@ pub fn init(command: impl Iterator<Item = OsString>) -> Result<ExitCode, String>
     // Protects this process's memory and descriptors from the kernel.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(|error| failed(error.into()))?;
     SigSet::all().thread_unblock().map_err(|error| failed(error.into()))?;
-    let kernel = Command::new(program).args(arguments).stdin(Stdio::null()).spawn();
-    let kernel = kernel.map_err(|error| spawn_error(program, &error))?;
-    let end = reap_until(kernel.id()).map_err(failed)?;
+    let is_held = arguments.first().is_some_and(|first| first == EFFECTS_COMMAND);
+    let mut kernel = Command::new(if is_held { OsStr::new(PROGRAM) } else { program });
+    // Only the program that holds the kernel's effects reads it.
+    kernel.args(arguments).stdin(input.filter(|_| is_held).map_or_else(Stdio::null, Stdio::from));
+    let started = kernel.spawn().map_err(|error| spawn_error(program, &error))?;
+    drop(kernel);
+    let end = reap_until(started.id()).map_err(failed)?;
     // If the launcher has ended, this process is killed anyway.
     let _ = launcher.write_all(&end);
     Ok(ExitCode::SUCCESS)

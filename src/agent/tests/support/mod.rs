@@ -359,6 +359,8 @@ impl Inner {
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
+            holding_kernelspecs: Default::default(),
+            run_effects: None,
             unposted: Default::default(),
             limits: self.limits.clone(),
         };
