@@ -72,6 +72,8 @@ impl World {
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
+            holding_kernelspecs: Default::default(),
+            run_effects: None,
             unposted: Default::default(),
             limits: Limits::default(),
         };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use notarium_core::reactive::{self, CodeNames};
 use notarium_core::{
     Cell, CellId, CellType, Document, Execution, ExecutionId, ExecutionStatus, ExecutionSubject, KernelPhase,
-    KernelSessionId, NotebookId, RawObject, Reactivity, Version,
+    KernelSessionId, NotebookId, RawObject, Reactivity, Version, effects_in_words,
 };
 use notarium_judge::{CellNames, cell_names, sql_cell_names};
 use serde::Serialize;
@@ -197,13 +197,20 @@ fn cell_state<'a>(
         source: if detail == CellDetail::Short { truncated(source) } else { source.into() },
         status: execution.map_or(CellStatus::Idle, |execution| CellStatus::after(cell, execution)),
         execution_order: execution.and_then(|execution| execution.execution_count),
-        notice: execution.and_then(Execution::end_sentence),
+        notice: execution.and_then(notice),
         waits_for_input: input.map(|input| truncated(&input.prompt)),
         reads: names.map(|names| &names.reads),
         writes: names.map(|names| &names.writes),
         stale_because,
         outputs: execution.zip(blobs).map(|(execution, blobs)| previews(execution, blobs, detail)).unwrap_or_default(),
     }
+}
+
+/// An unusual end of the run, and its refused effects.
+fn notice(execution: &Execution) -> Option<String> {
+    let sentences: Vec<String> =
+        [execution.end_sentence(), effects_in_words(execution)].into_iter().flatten().collect();
+    (!sentences.is_empty()).then(|| sentences.join(". "))
 }
 
 /// The first outputs of a run, the count of further ones, and its error wherever it is.

@@ -102,6 +102,8 @@ impl KernelArgs {
             hidden: kept.hidden,
             read_only: kept.read_only,
             sandbox: kept.sandbox.ok(),
+            holding: kept.holding.map_err(|(cause, _)| cause),
+            surprises: kept.surprises,
             connections: kept.connections,
             pass_environment: connections::harmless(&self.pass_environment),
             max_memory_bytes: self.max_memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),

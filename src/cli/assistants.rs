@@ -5,17 +5,17 @@ pub mod mcp;
 
 use clap::Args;
 use notarium_core::{
-    Command, ConversationId, Door, GrantId, Hash, Means, Millis, Open, Passed, Policy, ToolCallId, Usage,
+    Command, ConversationId, Door, Effect, GrantId, Hash, Means, Millis, Open, Passed, Policy, ToolCallId, Usage,
 };
 use notarium_wire::rest::{
-    Answer, Because, Call, CallInFull, CallPage, Confirmations, Effect, Grants, PolicyOf, WaitingCall, Yes,
+    Answer, Because, Call, CallEffect, CallInFull, CallPage, Confirmations, Grants, PolicyOf, WaitingCall, Yes,
 };
 
 use crate::cli::connection::client::{NotebookClient, RestClient};
 use crate::cli::connection::find::{self, People};
 use crate::cli::terminal::input;
 use crate::cli::terminal::print::{self, style};
-use crate::cli::terminal::values::{POLICIES, after, now, one_of, parse_duration, word};
+use crate::cli::terminal::values::{GRANTED_EFFECTS, POLICIES, after, now, one_of, parse_duration, word};
 use crate::cli::{CommonOptions, Ended, Failure};
 
 // --- calls ---
@@ -114,7 +114,7 @@ fn by(means: &Means) -> String {
   notarium policy analysis
   notarium policy analysis ask-for-every-edit")]
 pub struct PolicyArgs {
-    /// guarded: reading, editing and running harmless code pass; ask-for-every-edit: only reading passes; trusted: all
+    /// guarded: reading, editing and running held code pass; ask-for-every-edit: only reading passes; trusted: all
     /// passes that destroys nothing. What destroys asks under every policy. Absent: shows it.
     #[arg(value_parser = one_of::<Policy>(&POLICIES))]
     policy: Option<Policy>,
@@ -134,6 +134,7 @@ pub async fn policy(args: PolicyArgs, notebook: NotebookClient) -> Ended {
 #[command(after_help = "Examples:
   notarium grant analysis                                   # what is granted
   notarium grant analysis 01J… --function create_cell --expires 1h
+  notarium grant analysis 01J… --effect network --effect create
   notarium grant analysis --revoke 01K…")]
 pub struct GrantArgs {
     /// The conversation whose calls pass unasked; never those that destroy. Absent: lists the grants.
@@ -141,6 +142,9 @@ pub struct GrantArgs {
     /// Only this function; several times for several. Absent: every one.
     #[arg(long, value_name = "NAME", requires = "conversation")]
     function: Vec<String>,
+    /// Its code may ask for this kind of effect; several times for several. Absent: none, its code stays held.
+    #[arg(long, value_name = "KIND", requires = "conversation", value_parser = one_of::<Effect>(&GRANTED_EFFECTS))]
+    effect: Vec<Effect>,
     /// For so long: 30m, 12h, 7d at most.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1h")]
     expires: Millis,
@@ -158,6 +162,7 @@ pub async fn grant(args: GrantArgs, notebook: NotebookClient) -> Ended {
             grant_id: None,
             conversation_id,
             functions: args.function,
+            kinds: args.effect,
             expires_at: after(args.expires),
         },
         (None, Some(grant_id)) => Command::RevokeGrant { grant_id },
@@ -173,11 +178,13 @@ async fn list_grants(notebook: &NotebookClient, as_json: bool) -> Ended {
     }
     let grants: Vec<_> = list.grants.iter().collect();
     let mut people = People::new(&notebook.client);
-    let headings = ["grant", "conversation", "functions", "until", "issued by"];
+    let headings = ["grant", "conversation", "functions", "effects", "until", "issued by"];
     print::list(&grants, false, "no grants: assistants ask as the policy says", headings, async |(id, grant)| {
         let functions = if grant.functions.is_empty() { "all".to_owned() } else { grant.functions.join(", ") };
         let (conversation, until) = (grant.conversation_id.to_string(), print::time(grant.expires_at));
-        [id.to_string(), conversation, functions, until, people.name(&grant.issued_by).await]
+        let kinds: Vec<String> = grant.kinds.iter().map(|kind| print::clean(&kind.to_string())).collect();
+        let kinds = if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") };
+        [id.to_string(), conversation, functions, kinds, until, people.name(&grant.issued_by).await]
     })
     .await
 }
@@ -371,19 +378,19 @@ pub fn show_waiting(waiting: &WaitingCall, who: &str) -> Ended {
     confirmation.effects.iter().try_for_each(show_effect)
 }
 
-fn show_effect(effect: &Effect) -> Ended {
+fn show_effect(effect: &CallEffect) -> Ended {
     let (what, block) = match effect {
-        Effect::Creates { cell_type, source } => (format!("creates {}", word(cell_type)), source.as_str()),
-        Effect::Changes { cell, diff } => (format!("changes {cell}"), diff.as_str()),
-        Effect::Deletes { cell, source, has_outputs: true } => {
+        CallEffect::Creates { cell_type, source } => (format!("creates {}", word(cell_type)), source.as_str()),
+        CallEffect::Changes { cell, diff } => (format!("changes {cell}"), diff.as_str()),
+        CallEffect::Deletes { cell, source, has_outputs: true } => {
             (format!("deletes {cell}\n    with its outputs"), source.as_str())
         }
-        Effect::Deletes { cell, source, .. } => (format!("deletes {cell}"), source.as_str()),
-        Effect::Moves { cell } => (format!("moves {cell}"), ""),
-        Effect::Runs { cell: Some(cell), source } => (format!("runs {cell}"), source.as_str()),
-        Effect::Runs { cell: None, source } => ("runs".to_owned(), source.as_str()),
-        Effect::Writes { path, content, .. } => (format!("writes {}", print::clean(path)), content.as_str()),
-        Effect::Does { what } => (format!("does {}", print::clean(what)), ""),
+        CallEffect::Deletes { cell, source, .. } => (format!("deletes {cell}"), source.as_str()),
+        CallEffect::Moves { cell } => (format!("moves {cell}"), ""),
+        CallEffect::Runs { cell: Some(cell), source } => (format!("runs {cell}"), source.as_str()),
+        CallEffect::Runs { cell: None, source } => ("runs".to_owned(), source.as_str()),
+        CallEffect::Writes { path, content, .. } => (format!("writes {}", print::clean(path)), content.as_str()),
+        CallEffect::Does { what } => (format!("does {}", print::clean(what)), ""),
     };
     print::line(format!("  {what}"))?;
     print::block("    ", &print::shown_whole(block))

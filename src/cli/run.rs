@@ -179,7 +179,7 @@ async fn execute_steps(
         runs.follow(cells.iter().map(|(id, _)| id.clone()));
         let target = |step: &CellStep| ExecutionTarget::Cell { cell_id: step.cell_id.clone(), cell_version: None };
         let targets = cells.iter().map(|(id, step)| (id.clone(), target(step)));
-        runs.command(&request(targets, kernel.as_ref(), args.timeout, !args.allow_errors)).await?;
+        runs.command(&request(targets, kernel.as_ref(), args.timeout, !args.allow_errors, None)).await?;
         follow_group(runs, &cells, args.allow_errors, &progress, &mut failures, stop).await?;
         if failures.is_final() {
             break;
@@ -307,13 +307,13 @@ impl Failures {
 pub struct Embedded {
     server: RunningServer,
     agent: LocalAgent,
-    folder: TemporaryFolder,
+    folder: RunFolder,
     pub client: RestClient,
 }
 
 impl Embedded {
     pub async fn start(kernels: &KernelArgs, kernel_paths: Vec<PathBuf>) -> Result<Self, Failure> {
-        let folder = TemporaryFolder::create()?;
+        let folder = RunFolder::create()?;
         let server = serve::start(ServerConfig::in_folder(&folder.0)).await?;
         let keys = Keys::make(&server).await?;
         let client = up::client(&server, &keys.session)?;
@@ -331,9 +331,9 @@ impl Embedded {
 }
 
 /// A folder that is removed when dropped.
-struct TemporaryFolder(PathBuf);
+struct RunFolder(PathBuf);
 
-impl TemporaryFolder {
+impl RunFolder {
     fn create() -> Result<Self, Failure> {
         use std::os::unix::fs::DirBuilderExt;
         let path = std::env::temp_dir().join(format!("notarium-{}", ulid::Ulid::generate()));
@@ -343,7 +343,7 @@ impl TemporaryFolder {
     }
 }
 
-impl Drop for TemporaryFolder {
+impl Drop for RunFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

@@ -9,7 +9,7 @@ pub mod kernels;
 use std::collections::BTreeMap;
 
 use clap::Args;
-use notarium_core::{Command, Execution, ExecutionId, ExecutionStatus};
+use notarium_core::{Command, Execution, ExecutionId, ExecutionStatus, effects_in_words};
 use notarium_wire::rest::{Comparison, Run, RunPage};
 
 use crate::cli::connection::client::NotebookClient;
@@ -114,6 +114,9 @@ async fn show_run(notebook: &NotebookClient, run: Run, as_json: bool) -> Ended {
     let how = if execution.is_imported() { "brought from elsewhere" } else { "asked" };
     print::line(format!("{id}  {}, {how} by {who} at {asked}", subject_name(&execution.subject)))?;
     print::line(facts)?;
+    if let Some(effects) = effects_in_words(&execution) {
+        print::line(print::clean(&effects))?;
+    }
     print::block("    ", &print::clean_block(execution.subject.source()))?;
     for output in &execution.outputs {
         print::raw(&outputs::fetched(notebook, output).await.for_terminal())?;

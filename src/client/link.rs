@@ -7,8 +7,8 @@ use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use notarium_core::NotebookId;
 use notarium_wire::{
-    AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, HelloMessage, LastEvent, PROTOCOLS,
-    ServerMessage, SubscribeMessage, WelcomeMessage,
+    AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, HelloMessage, KERNEL_EFFECTS, LastEvent,
+    PROTOCOLS, ServerMessage, SubscribeMessage, WelcomeMessage,
 };
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
@@ -62,6 +62,8 @@ pub(super) struct Link {
     /// Subscribed notebooks, and the last event that was passed on.
     subscriptions: BTreeMap<NotebookId, Option<LastEvent>>,
     offer: Option<ClientMessage>,
+    /// The server takes offers that say whether effects are held.
+    knows_effects: bool,
     max_frame_bytes: u64,
     failures: u32,
 }
@@ -102,6 +104,7 @@ impl Link {
             outbox: SentCommands::default(),
             subscriptions: BTreeMap::new(),
             offer: None,
+            knows_effects: false,
             max_frame_bytes: UNKNOWN_MAX_FRAME_BYTES,
             failures: 0,
         }
@@ -220,6 +223,7 @@ impl Link {
 
     async fn serve(&mut self, mut open: WelcomedSocket, welcome: WelcomeMessage) -> Option<ConnectError> {
         self.max_frame_bytes = welcome.max_frame_bytes;
+        self.knows_effects = welcome.features.iter().any(|feature| feature == KERNEL_EFFECTS);
         self.notify(ConnectionEvent::Connected(welcome));
         for frame in self.renewed() {
             let _ = open.frames.send(frame);
@@ -244,9 +248,21 @@ impl Link {
     fn renewed(&mut self) -> Vec<Utf8Bytes> {
         let subscribe =
             |(notebook, since): (&NotebookId, &Option<LastEvent>)| frame_of(&subscribe(notebook, since.clone()));
-        let offer = self.offer.iter().map(frame_of);
+        let offer = self.known_offer();
+        let offer = offer.iter().map(frame_of);
         let frames = offer.chain(self.subscriptions.iter().map(subscribe)).flatten();
         frames.chain(self.outbox.resend(self.max_frame_bytes)).collect()
+    }
+
+    /// The offer in the words that the server knows: an older one refuses an unknown field.
+    fn known_offer(&self) -> Option<ClientMessage> {
+        let mut offer = self.offer.clone();
+        if let Some(ClientMessage::Offer { kernelspecs, .. }) = &mut offer
+            && !self.knows_effects
+        {
+            kernelspecs.iter_mut().for_each(|kernelspec| kernelspec.effects = None);
+        }
+        offer
     }
 
     /// Handles a message; returns the cause if the connection is over.
@@ -316,7 +332,10 @@ impl Link {
                 frame_of(&ClientMessage::Unsubscribe { notebook }).ok()
             }
             Order::Ephemeral(message) => frame_of(&message).ok(),
-            Order::Offer(message) => frame_of(self.offer.insert(*message)).ok(),
+            Order::Offer(message) => {
+                self.offer = Some(*message);
+                self.known_offer().and_then(|offer| frame_of(&offer).ok())
+            }
         };
         if let (Some(frame), Some(frames)) = (frame, frames) {
             let _ = frames.send(frame);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::{DashMap, Entry};
-use notarium_core::{Actor, AgentId, KernelSessionId, NotebookId};
+use notarium_core::{Actor, AgentId, KernelEffects, KernelSessionId, NotebookId};
 use notarium_wire::{
     CONNECTION_SCHEMAS, KERNEL_FORMAT, KERNEL_TABLES, OfferedConnection, OfferedKernelspec, ServerMessage,
     WORKING_FILE_CHANGES, WORKING_FILES,
@@ -136,6 +136,19 @@ impl Agents {
         let offers =
             covering.flat_map(|agent| agent.offer.kernelspecs.clone()).map(|offer| (offer.name.clone(), offer));
         offers.collect::<BTreeMap<_, _>>().into_values().collect()
+    }
+
+    /// The kernelspecs that only agents which hold effects offer for a notebook.
+    pub fn holding(&self, notebook: &NotebookId) -> BTreeSet<String> {
+        let covering = self.connected.iter().filter(|agent| agent.authenticated.may_see(notebook));
+        let (mut holding, mut others) = (BTreeSet::new(), BTreeSet::new());
+        for offer in covering.flat_map(|agent| agent.offer.kernelspecs.clone()) {
+            match offer.effects {
+                Some(KernelEffects::Held) => holding.insert(offer.name),
+                _ => others.insert(offer.name),
+            };
+        }
+        holding.difference(&others).cloned().collect()
     }
 
     /// The connections that are offered for a notebook, by name.

@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use tokio::sync::Semaphore;
 
+use crate::agents::AgentLocks;
 use crate::agents::kernel_questions::{KernelAskService, KernelQuestions};
 use crate::agents::working_files::{AgentTransfers, FileService};
-use crate::agents::{AgentLocks, Agents};
 use crate::assistants::AssistantState;
 use crate::auth::Accounts;
 use crate::auth::oidc::Oidc;
@@ -26,7 +26,6 @@ pub struct AppParts {
     pub notebooks: Arc<Notebooks>,
     /// OpenID Connect provider for sign-in.
     pub oidc: Option<Arc<Oidc>>,
-    pub agents: Arc<Agents>,
     pub kernel_questions: Arc<KernelQuestions>,
     /// Pending file transfers to and from runtime agents.
     pub transfers: AgentTransfers,

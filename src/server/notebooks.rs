@@ -6,14 +6,16 @@ pub mod listing;
 pub mod output_spill;
 pub mod templates;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use notarium_core::{AccountStatuses, Actor, Authority, Command, NotebookId, RawJson, Rejection, RejectionCode};
+use notarium_core::{Actor, Authority, Command, NotebookId, RawJson, Rejection, RejectionCode};
 use notarium_store::{CatalogEntry, CatalogQuery, EventStore, StoreError};
 use notarium_wire::{AckMessage, CommandMessage};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::agents::Agents;
 use crate::agents::outputs::AgentOutputs;
 use crate::auth::{Accounts, Authenticated, account_status};
 use crate::blobs::NotebookBlobs;
@@ -21,7 +23,9 @@ use crate::cluster::Cluster;
 use crate::limits::ServerLimits;
 use crate::limits::clock::Clock;
 use crate::limits::usage::UsageCounters;
-use crate::rooms::{DecodedCommand, Identity, ReadState, RoomHandle, Rooms, Subscription, decode, identity};
+use crate::rooms::{
+    DecodedCommand, Identity, OutsideFacts, ReadState, RoomHandle, Rooms, Subscription, decode, identity,
+};
 use history::Replays;
 
 /// Notebooks, with everything that reads and commands need.
@@ -37,6 +41,7 @@ pub struct Notebooks {
     pub limits: ServerLimits,
     /// Usage and quotas of people and workspaces.
     pub usage: Arc<UsageCounters>,
+    pub agents: Arc<Agents>,
     pub agent_outputs: AgentOutputs,
     /// One permit per MiB of memory for exports in progress.
     pub making_files: Semaphore,
@@ -78,17 +83,21 @@ impl Notebooks {
 
     /// Executes a command as this identity; returns its ack when it is on disk.
     pub async fn execute_as(&self, identity: Arc<Identity>, decoded: DecodedCommand) -> Result<AckMessage, Rejection> {
-        let account_status = self.check(&identity.actor, &decoded).await?;
-        self.rooms.open(&decoded.message.notebook).execute(identity, decoded, account_status).await
+        let facts = self.check(&identity.actor, &decoded).await?;
+        self.rooms.open(&decoded.message.notebook).execute(identity, decoded, facts).await
     }
 
-    /// Checks quotas, blobs and attachments; returns the account status of the subjects the command names.
-    pub async fn check(&self, actor: &Actor, decoded: &DecodedCommand) -> Result<AccountStatuses, Rejection> {
+    /// Checks quotas, blobs and attachments; returns the account status of the subjects that the command names, and for
+    /// assistants the kernelspecs that hold effects.
+    pub async fn check(&self, actor: &Actor, decoded: &DecodedCommand) -> Result<OutsideFacts, Rejection> {
         let DecodedCommand { message: CommandMessage { notebook, .. }, command, .. } = decoded;
         self.usage.check(actor, notebook, command)?;
         self.agent_outputs.check(actor, decoded, self.clock.now())?;
         self.blobs.check(notebook, command).await?;
-        account_status::look_up(&self.accounts, notebook, command).await
+        let account_status = account_status::look_up(&self.accounts, notebook, command).await?;
+        let is_assistant = matches!(actor, Actor::Assistant { .. });
+        let holding_kernelspecs = if is_assistant { self.agents.holding(notebook) } else { BTreeSet::new() };
+        Ok(OutsideFacts { account_status, holding_kernelspecs })
     }
 
     /// Reads the notebook as it is on disk, as the server.

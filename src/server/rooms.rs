@@ -21,7 +21,9 @@ mod tests;
 pub use catalog::{catalog_entry, catch_up_catalog, owners};
 pub use handle::RoomHandle;
 pub use judge::{Judge, Memo, Names};
-pub use notarium_sync::{ClientId, ClientInput, DecodedCommand, Identity, ReadState, ReplyTo, Submission};
+pub use notarium_sync::{
+    ClientId, ClientInput, DecodedCommand, Identity, OutsideFacts, ReadState, ReplyTo, Submission,
+};
 pub use outbox::{ClientRegistration, Frame, Offered, Outbox, OutboxReceiver};
 pub use subscription::{News, Subscription};
 

@@ -236,6 +236,7 @@ fn app(
         replays: Replays::new(config.rooms.max_snapshot_gap),
         clock,
         usage,
+        agents: Arc::default(),
         agent_outputs: AgentOutputs::new(limits.max_agent_output_bytes_per_hour),
         making_files: Semaphore::new(MAX_MAKING_MIB as usize),
         stopping: CancellationToken::new(),
@@ -246,7 +247,6 @@ fn app(
     App::new(AppParts {
         notebooks: Arc::new(notebooks),
         oidc,
-        agents: Arc::default(),
         kernel_questions: Arc::default(),
         transfers: AgentTransfers::default(),
         agent_locks: AgentLocks::default(),

@@ -10,6 +10,7 @@ mod kernels;
 mod maintenance;
 mod reactive;
 mod rendering;
+mod surprises;
 mod unposted;
 
 use std::collections::BTreeMap;

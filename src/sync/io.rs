@@ -328,14 +328,22 @@ pub struct Submission {
     pub identity: Arc<Identity>,
     pub decoded: DecodedCommand,
     pub reply_to: ReplyTo,
+    pub facts: OutsideFacts,
+}
+
+/// Facts outside the notebook that the decision on a command needs, as the server looked them up.
+#[derive(Debug, Clone, Default)]
+pub struct OutsideFacts {
     /// Account status of subjects, as requested by [`notarium_core::required_account_status`].
     pub account_status: AccountStatuses,
+    /// Kernelspecs whose kernels would hold effects, for commands of assistants.
+    pub holding_kernelspecs: BTreeSet<String>,
 }
 
 impl Submission {
     /// Creates a submission of a command that grants no rights.
     pub fn new(identity: Arc<Identity>, decoded: DecodedCommand, reply_to: ReplyTo) -> Self {
-        Self { identity, decoded, reply_to, account_status: AccountStatuses::default() }
+        Self { identity, decoded, reply_to, facts: OutsideFacts::default() }
     }
 
     /// Returns true if it may overtake waiting commands.

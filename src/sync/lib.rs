@@ -29,8 +29,8 @@ mod simulation;
 
 pub use decoded_command::{DecodedCommand, UndecodedCommand};
 pub use io::{
-    AppendFailure, Caller, ClientId, ClientInput, Identity, Input, Output, ReadFailure, ReadState, Rendered, ReplyTo,
-    Submission, Ticket,
+    AppendFailure, Caller, ClientId, ClientInput, Identity, Input, Output, OutsideFacts, ReadFailure, ReadState,
+    Rendered, ReplyTo, Submission, Ticket,
 };
 pub use replay::{Loaded, ReadOnly, Replay};
 pub use room::{Room, RoomConfig};

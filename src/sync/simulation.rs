@@ -93,7 +93,7 @@ fn a_call_that_is_started_twice_is_caught() {
 
 #[test]
 fn a_confirmation_of_other_arguments_is_caught() {
-    assert_caught(Fault::ConfirmAnything, 19, &["other arguments were confirmed"]);
+    assert_caught(Fault::ConfirmAnything, 39, &["other arguments were confirmed"]);
 }
 
 #[test]

@@ -11,7 +11,8 @@ use notarium_core::text::normalise_line_breaks;
 use notarium_core::tools::{Arguments, CreateNotebook, DescribeConnection, Executor, NewCell, Tool};
 use notarium_core::{
     CellId, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, InsertCell,
-    NotebookId, Place, RawObject, Rejection, RequestExecution, ToolCall, ToolCallEnd, ToolCallId, kernel_tools,
+    NotebookId, Place, RawObject, Rejection, RequestExecution, ToolCall, ToolCallEnd, ToolCallId, effects_in_words,
+    kernel_tools,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -273,7 +274,9 @@ async fn run_status(task: &ToolTask, id: &ExecutionId) -> ToolAnswer {
 /// The kernel's answer in a run of a tool.
 async fn answer_of(task: &ToolTask, run: &Execution) -> Result<String, String> {
     let read = |blobs: &ReadBlob| kernel_tools::answer(run, &|part| blobs(part, preview::MAX_READ_BYTES));
-    with_blobs(task.host(), &task.notebook, read).await
+    let answer = with_blobs(task.host(), &task.notebook, read).await;
+    let Some(effects) = effects_in_words(run) else { return answer };
+    answer.map(|text| format!("{text}\n{effects}")).map_err(|text| format!("{text}\n{effects}"))
 }
 
 /// A run, with previews of its outputs and its full error.
@@ -286,6 +289,9 @@ async fn render(task: &ToolTask, id: &ExecutionId, run: &Execution) -> Result<St
         }
         if let Some(notice) = run.end_sentence() {
             rendered["notice"] = json!(notice);
+        }
+        if let Some(effects) = effects_in_words(run) {
+            rendered["effects"] = json!(effects);
         }
         if let Some(input) = &run.pending_input {
             rendered["waits_for_input"] = json!(input.prompt);

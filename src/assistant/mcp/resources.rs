@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use notarium_core::mask::mask_keys;
-use notarium_core::{CellId, Document, ExecutionId, NotebookId, Rejection, RejectionCode};
+use notarium_core::{CellId, Document, ExecutionId, NotebookId, Rejection, RejectionCode, effects_in_words};
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
@@ -114,6 +114,7 @@ fn execution(notebook: &Document, run: &ExecutionId, blobs: &ReadBlob) -> Result
         "status": execution.status,
         "execution_count": execution.execution_count,
         "notice": execution.end_sentence(),
+        "effects": effects_in_words(execution),
         "outputs": outputs,
     }))
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use notarium_core::{CellId, Document, Execution, is_python};
+use notarium_core::{CellId, Document, Execution, effects_in_words, is_python};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -135,7 +135,10 @@ enum CellVerdict {
 /// Judges the cells that a batch touched, in the order given. Cells that cannot run count only if they were removed.
 pub fn verify(notebook: &Document, touched: &[CellId], blobs: &ReadBlob) -> BatchCheck {
     let (mut ok, mut failed, mut waiting, mut unfinished) = (0, Vec::new(), Vec::new(), Vec::new());
+    let mut refused = Vec::new();
     for id in touched {
+        let effects = notebook.latest_execution(id).and_then(|(_, execution)| effects_in_words(execution));
+        refused.extend(effects.map(|effects| format!("- Cell {id}: {effects}")));
         match verdict(notebook, id, blobs) {
             CellVerdict::NotRun => {}
             CellVerdict::Ok => ok += 1,
@@ -147,7 +150,8 @@ pub fn verify(notebook: &Document, touched: &[CellId], blobs: &ReadBlob) -> Batc
         }
     }
     let all_ok = failed.is_empty() && waiting.is_empty();
-    BatchCheck { text: text(ok, &failed, &waiting), all_ok, unfinished }
+    let lines: Vec<String> = [text(ok, &failed, &waiting)].into_iter().chain(refused).collect();
+    BatchCheck { text: lines.join("\n"), all_ok, unfinished }
 }
 
 fn text(ok: usize, failed: &[String], waiting: &[String]) -> String {

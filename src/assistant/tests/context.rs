@@ -260,7 +260,7 @@ fn of_a_long_dialog_only_what_fits_is_rendered() {
             "blobs": [{"pointer": "/text", "sha256": "0".repeat(64), "size_bytes": 40, "json": false}]});
         long["latest"][name] = json!(format!("r{name}"));
         long["executions"][format!("r{name}")] = json!({"subject": {"kind": "cell", "cell_id": name, "cell_version": 3, "source": "draw()"},
-            "status": "ok", "cause": "requested", "requested_by": {"kind": "user", "id": "ann"}, "requested_at": 1,
+            "status": "ok", "cause": "requested", "effects": "free", "requested_by": {"kind": "user", "id": "ann"}, "requested_at": 1,
             "requested_version": place + 1, "correlation_id": "c", "ended_at": 5, "outputs": [output]});
     }
     let long: Document = serde_json::from_value(long).unwrap();
@@ -348,7 +348,7 @@ fn the_session_tells_what_is_imported_and_defined_in_the_kernel_of_now() {
     notebook["kernels"]["k"] = json!({"kernelspec": "python3", "phase": "started", "requested_version": 1, "fence": 7});
     notebook["latest"]["ran"] = json!("r");
     notebook["executions"]["r"] = json!({"subject": {"kind": "cell", "cell_id": "ran", "cell_version": 3, "source": source}, "status": "ok",
-        "cause": "requested", "requested_by": {"kind": "user", "id": "ann"}, "requested_at": 1, "requested_version": 4, "correlation_id": "c",
+        "cause": "requested", "effects": "free", "requested_by": {"kind": "user", "id": "ann"}, "requested_at": 1, "requested_version": 4, "correlation_id": "c",
         "kernel_session": "k", "fence": 7, "ended_at": 5});
     let session = |notebook: &Value| -> Value {
         let notebook: Document = serde_json::from_value(notebook.clone()).unwrap();

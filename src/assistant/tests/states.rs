@@ -10,7 +10,7 @@ use crate::golden;
 fn run(cell: &str, source: &str, status: &str, version: u64, more: Value) -> Value {
     let mut run = json!({
         "subject": {"kind": "cell", "cell_id": cell, "cell_version": 1, "source": source},
-        "status": status, "cause": "requested", "requested_by": {"kind": "user", "id": "ann"}, "requested_at": 1,
+        "status": status, "cause": "requested", "effects": "free", "requested_by": {"kind": "user", "id": "ann"}, "requested_at": 1,
         "requested_version": version, "correlation_id": "c",
     });
     let fields = more.as_object().expect("fields");

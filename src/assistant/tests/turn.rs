@@ -69,12 +69,7 @@ impl World {
         let id = format!("command-{}", self.now);
         let mut seed = [7; 32];
         seed[..8].copy_from_slice(&self.now.to_be_bytes());
-        let judgement = required_judgement(&self.notebook, &command).map(|query| Judgement {
-            each: vec![Risk::Read; query.codes.len()],
-            query,
-            risk: Risk::Read,
-            reasons: Vec::new(),
-        });
+        let judgement = required_judgement(&self.notebook, &command).map(Judgement::of);
         let mut context = Context {
             now: self.now,
             instance: self.live.instance.clone(),
@@ -89,6 +84,8 @@ impl World {
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
+            holding_kernelspecs: ["python3".to_owned()].into(),
+            run_effects: None,
             unposted: Default::default(),
             limits: Limits::default(),
         };

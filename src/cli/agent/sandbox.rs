@@ -11,7 +11,8 @@ use notarium_agent::sandbox::{
     AppliedSandbox, KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, StandIns, missing_places, named_places, own_folders,
     private_sockets, secret_places, startup_files, system_folders,
 };
-use notarium_core::RawObject;
+use notarium_agent::supervisor::Holding;
+use notarium_core::{KernelEffects, KernelSurprises, RawObject, UnheldCause};
 
 use crate::cli::connection::context;
 use crate::cli::terminal::print;
@@ -27,6 +28,22 @@ enum SandboxMode {
     /// With Landlock alone, as where the system allows no namespaces: what needs the machine's own process ids works.
     Landlock,
     /// Kernels can do all that this account can.
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EffectsMode {
+    /// Hold the effects of assistants' code, where the system can.
+    On,
+    /// Hold nothing: every run of code by an assistant asks a person.
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SurprisesMode {
+    /// Refuse and show them.
+    On,
+    /// Let them happen.
     Off,
 }
 
@@ -52,6 +69,12 @@ pub struct SandboxArgs {
     /// Sandbox of kernels.
     #[arg(long = "kernel-sandbox", value_name = "WHEN", env = "NOTARIUM_KERNEL_SANDBOX", value_enum, default_value_t = SandboxMode::Auto)]
     sandbox: SandboxMode,
+    /// Holding of the effects of assistants' code. Programs like sudo get no rights in kernels then.
+    #[arg(long = "kernel-effects", value_name = "WHEN", env = "NOTARIUM_KERNEL_EFFECTS", value_enum, default_value_t = EffectsMode::On)]
+    effects: EffectsMode,
+    /// In kernels that ran an assistant's code: asking about effects to which a person's own cell does not lead.
+    #[arg(long = "kernel-surprises", value_name = "WHEN", env = "NOTARIUM_KERNEL_SURPRISES", value_enum, default_value_t = SurprisesMode::On)]
+    surprises: SurprisesMode,
 }
 
 /// Restrictions of this machine's kernels.
@@ -62,6 +85,9 @@ pub struct KernelRestrictions {
     pub read_only: Vec<PathBuf>,
     /// `Err`: the reason why there is no sandbox.
     pub sandbox: Result<Sandbox, String>,
+    /// `Err`: the cause for which effects are not held, and words about it.
+    pub holding: Result<Holding, (UnheldCause, String)>,
+    pub surprises: KernelSurprises,
     /// Databases that SQL cells can name.
     pub connections: Arc<Connections>,
 }
@@ -74,7 +100,18 @@ impl KernelRestrictions {
 
     /// One line for people.
     pub fn sentence(&self) -> String {
-        sentence(self.sandbox.as_ref().map(Sandbox::standing).map_err(String::as_str))
+        let sandbox = sentence(self.sandbox.as_ref().map(Sandbox::standing).map_err(String::as_str));
+        format!("{sandbox}; {}", self.effects_sentence())
+    }
+
+    fn effects_sentence(&self) -> String {
+        match &self.holding {
+            Ok(_) => KernelEffects::Held.phrase(),
+            Err((cause, words)) => {
+                let phrase = KernelEffects::NotHeld { cause: (*cause).into() }.phrase();
+                if words.is_empty() { phrase } else { format!("{phrase} ({words})") }
+            }
+        }
     }
 }
 
@@ -112,7 +149,15 @@ impl SandboxArgs {
             let message = format!("kernels cannot be kept from what you named: there is no sandbox here ({reason})");
             return Err(Failure::failed(message));
         }
-        let kept = KernelRestrictions { hidden, read_only, sandbox, connections: Arc::default() };
+        let holding = match self.effects {
+            EffectsMode::On => Holding::check(PathBuf::from(LAUNCHER), &context::runtime_dir()).await,
+            EffectsMode::Off => Err((UnheldCause::SwitchedOff, String::new())),
+        };
+        let surprises = match self.surprises {
+            SurprisesMode::On => KernelSurprises::Ask,
+            SurprisesMode::Off => KernelSurprises::Off,
+        };
+        let kept = KernelRestrictions { hidden, read_only, sandbox, holding, surprises, connections: Arc::default() };
         if !kept.holds() {
             refuse_below(&own, around.working_dir, &kept)?;
         }
@@ -276,7 +321,11 @@ fn sentence(found: Result<&AppliedSandbox, &str>) -> String {
 /// Like [`sentence`], from the record of a kernel.
 pub fn recorded(sandbox: &RawObject) -> String {
     let standing: Result<AppliedSandbox, _> = serde_json::from_str(sandbox.get());
-    sentence(standing.as_ref().map_err(|_| "none was recorded"))
+    let sentence = sentence(standing.as_ref().map_err(|_| "none was recorded"));
+    match KernelEffects::of_sandbox(sandbox) {
+        Some(effects) => format!("{sentence}; {}", effects.phrase()),
+        None => sentence,
+    }
 }
 
 /// Like [`recorded`], in one to four words.
@@ -287,6 +336,9 @@ pub fn recorded_word(sandbox: &RawObject) -> String {
 /// Prints `notarium agent --check`.
 pub fn show(kept: &KernelRestrictions) -> Ended {
     print::line(format!("Kernels run {}", kept.sentence()))?;
+    print::line(format!("effects held                  {}", if kept.holding.is_ok() { "yes" } else { "no" }))?;
+    let asks = kept.holding.is_ok() && kept.surprises == KernelSurprises::Ask;
+    print::line(format!("surprises ask                 {}", if asks { "yes" } else { "no" }))?;
     let Ok(sandbox) = &kept.sandbox else {
         print::line("Tools of assistants refuse these places all the same:")?;
         show_places("hidden", &kept.hidden)?;

@@ -2,7 +2,9 @@
 
 use clap::Args;
 use notarium_core::reactive::{CellReport, LinkReport, NotebookGraph, Standing};
-use notarium_core::{Cell, CellId, CellReply, Command, Document, KernelPhase, Reactivity, ReplyStatus, Version};
+use notarium_core::{
+    Cell, CellId, CellReply, Command, Document, KernelEffects, KernelPhase, Reactivity, ReplyStatus, Version,
+};
 use notarium_wire::rest::{NotebookAnswer, ReactivityOf};
 
 use crate::cli::agent::sandbox;
@@ -88,7 +90,9 @@ fn heading(answer: &NotebookAnswer) -> Ended {
     let facts = format!("{id}, version {version}, {cells}{reactive}, you are {role}{archived}");
     print::line(style(facts).dim())?;
     for kernel in state.kernels.values().filter(|kernel| kernel.phase == KernelPhase::Started) {
+        let effects = KernelEffects::of_sandbox(&kernel.sandbox).map(|effects| format!("; {}", effects.phrase()));
         let words = format!("kernel {} runs {}", kernel.kernelspec, sandbox::recorded(&kernel.sandbox));
+        let words = format!("{words}{}", effects.unwrap_or_default());
         print::line(style(print::clean(&words)).dim())?;
     }
     match &state.kernel_notice {

@@ -8,6 +8,7 @@ use clap::Args;
 use notarium_agent::connection::CommandSender;
 use notarium_core::{
     Cell, CellId, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, KernelSession, Output,
+    RequestedEffects,
 };
 use tokio::sync::mpsc;
 
@@ -47,6 +48,10 @@ pub struct ExecArgs {
     /// Go on after errors, and end well in spite of them.
     #[arg(long)]
     allow_errors: bool,
+    /// Allow all effects, also those to which the code itself does not lead. Matters in a kernel that ran an assistant's
+    /// code.
+    #[arg(long)]
+    allow_effects: bool,
 }
 
 pub async fn exec(args: ExecArgs, context: &CommonOptions) -> Ended {
@@ -87,7 +92,8 @@ async fn run(args: &ExecArgs, notebook: NotebookClient) -> Ended {
     let mut following = Following::new(notebook, targets.iter().map(|(name, _)| name.clone()));
     let targets = targets.into_iter().map(|(_, target)| target);
     let stops = !args.allow_errors && following.views.len() > 1;
-    let command = request(following.ids().zip(targets), None, args.timeout, stops);
+    let effects = args.allow_effects.then_some(RequestedEffects::Free);
+    let command = request(following.ids().zip(targets), None, args.timeout, stops, effects);
     following.until_ended(runs, &command).await?;
     following.verdict(args.allow_errors)
 }
@@ -102,7 +108,7 @@ pub async fn one(
     let runs = Runs::enter(notebook.clone()).await?;
     let mut following = Following::new(notebook, std::iter::once(name));
     following.is_quiet = is_quiet;
-    let command = request(following.ids().zip([target]), None, timeout, false);
+    let command = request(following.ids().zip([target]), None, timeout, false, None);
     following.until_ended(runs, &command).await?;
     let id = following.views.first().map(|view| view.id.clone());
     let id = id.ok_or_else(|| Failure::failed("nothing was run"))?;

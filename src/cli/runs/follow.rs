@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_agent::connection::{CommandSender, Connection, ConnectionEvent};
 use notarium_core::{
-    Command, Document, Event, Execution, ExecutionId, ExecutionOutcome, ExecutionStatus, ExecutionTarget,
-    KernelLaunchRequested, KernelSessionId, NotebookId, Outcome, Output, Recorded, RequestExecution, Version,
-    session_of,
+    Command, Document, Effect, Effects, Event, Execution, ExecutionEffectRefused, ExecutionId, ExecutionOutcome,
+    ExecutionStatus, ExecutionTarget, KernelLaunchRequested, KernelSessionId, NotebookId, Outcome, Output, Recorded,
+    RequestExecution, RequestedEffects, Version, session_of,
 };
 use notarium_wire::rest::Run;
 use notarium_wire::{ErrorMessage, KernelStatus, ServerMessage};
@@ -123,12 +123,33 @@ impl End {
     }
 }
 
+/// Sentence about a refused effect. A surprise is one to which a person's own code does not lead.
+fn refusal(event: &ExecutionEffectRefused, is_surprise: bool) -> String {
+    let (kind, target) = (print::clean(&event.kind.to_string()), print::clean(&event.target));
+    if !is_surprise {
+        return format!("an effect was refused ({kind}): {target}");
+    }
+    let verb = match event.kind.known() {
+        Some(Effect::Remove) => "delete",
+        Some(Effect::Create | Effect::Write) => "write",
+        Some(Effect::Network) => "connect to",
+        Some(Effect::Signal) => "signal",
+        Some(Effect::Database | Effect::Open) => "change",
+        None => &*kind,
+    };
+    format!(
+        "the code wants to {verb} {target}, though nothing in it says so: refused\n\
+         code that an assistant ran in this kernel may have caused it; if it is meant, run it again with --allow-effects"
+    )
+}
+
 /// Requests runs under ids that are chosen here, so that events can be matched before the ack.
 pub fn request(
     runs: impl Iterator<Item = (ExecutionId, ExecutionTarget)>,
     kernel: Option<&KernelSessionId>,
     timeout_seconds: Option<u64>,
     stop_on_error: bool,
+    effects: Option<RequestedEffects>,
 ) -> Command {
     let request = |(id, target)| {
         Command::RequestExecution(RequestExecution {
@@ -137,6 +158,7 @@ pub fn request(
             kernel_session: kernel.cloned(),
             timeout_ms: timeout_seconds.map(|seconds| seconds.saturating_mul(1_000)),
             stop_on_error,
+            effects,
         })
     };
     Command::Batch { commands: runs.map(request).collect() }
@@ -270,6 +292,11 @@ impl Runs {
                 Some(RunUpdate::Asks(RunQuestion { id, prompt: event.prompt.clone(), is_password: event.password }))
             }
             Event::ExecutionInputAnswered(_) => Some(RunUpdate::Answered(id)),
+            Event::ExecutionEffectRefused(event) if event.count == 1 => {
+                let run = self.follower.state().and_then(|state| state.executions.get(&id));
+                let is_surprise = run.is_some_and(|run| matches!(run.effects.judged(), Effects::Expected { .. }));
+                Some(RunUpdate::Note(refusal(event, is_surprise)))
+            }
             event => {
                 let end = End::of(event)?;
                 let notice = self.asked_for(recorded).await.or(end.notice);

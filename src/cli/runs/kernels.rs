@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use notarium_agent::connection::ConnectionEvent;
-use notarium_core::{Command, Document, Execution, KernelPhase, KernelSession, KernelSessionId, Millis, session_of};
+use notarium_core::{
+    Command, Document, Execution, KernelEffects, KernelPhase, KernelSession, KernelSessionId, Millis, session_of,
+};
 use notarium_wire::rest::Kernels;
 use notarium_wire::{KernelStatus, KernelUsage, ServerMessage};
 
@@ -108,12 +110,13 @@ async fn list(called: &str, as_json: bool, context: &CommonOptions) -> Ended {
     }
     let kernels: Vec<_> = there.kernels.iter().collect();
     let empty = "no kernels: `notarium kernels launch` or the next run launches one";
-    let headings = ["kernel", "kernelspec", "runs at", "how it is", "sandbox", "uses"];
+    let headings = ["kernel", "kernelspec", "runs at", "how it is", "sandbox", "effects", "uses"];
     print::list(&kernels, false, empty, headings, async |(id, kernel)| {
         let status = status_of(id, &there);
-        let sandbox = match kernel.phase {
-            KernelPhase::Started => sandbox::recorded_word(&kernel.sandbox),
-            _ => String::new(),
+        let (sandbox, effects) = match kernel.phase {
+            KernelPhase::Started if kernel.holds_effects() => (sandbox::recorded_word(&kernel.sandbox), "held"),
+            KernelPhase::Started => (sandbox::recorded_word(&kernel.sandbox), "not held"),
+            _ => (String::new(), ""),
         };
         [
             id.to_string(),
@@ -121,10 +124,18 @@ async fn list(called: &str, as_json: bool, context: &CommonOptions) -> Ended {
             place(kernel, status),
             state(kernel, status),
             sandbox,
+            effects.to_owned(),
             usage(status),
         ]
     })
     .await?;
+    for (id, kernel) in kernels.iter().filter(|(_, kernel)| kernel.phase == KernelPhase::Started) {
+        if !kernel.holds_effects() {
+            let phrase = KernelEffects::of_sandbox(&kernel.sandbox).map(|effects| effects.phrase());
+            let phrase = phrase.unwrap_or_else(|| "its agent is older, and holds no effects".to_owned());
+            print::note(format!("kernel {id}: {}", print::clean(&phrase)));
+        }
+    }
     if let Some(notice) = &there.notice {
         print::note(format!("the last kernel ended: {}", print::clean(&notice.sentence())));
     }

@@ -13,6 +13,8 @@ pub const ROLES: [&str; 7] = ["viewer", "commenter", "runner", "author", "editor
 pub const CELL_TYPES: [&str; 5] = ["code", "markdown", "raw", "sql", "prompt"];
 pub const SCOPES: [&str; 6] = ["read", "edit", "run", "confirm", "manage", "admin"];
 pub const REACTIVITIES: [&str; 3] = ["off", "lazy", "eager"];
+/// Effects that a grant may cover: those that destroy nothing.
+pub const GRANTED_EFFECTS: [&str; 3] = ["create", "network", "open"];
 pub const POLICIES: [&str; 3] = ["guarded", "ask-for-every-edit", "trusted"];
 
 /// Parses a value of a type by its name on the wire.

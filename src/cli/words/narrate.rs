@@ -6,8 +6,9 @@ mod assistants;
 use std::collections::{BTreeMap, HashSet};
 
 use notarium_core::{
-    Actor, CellId, CorrelationId, Document, EndCause, Event, EventId, Execution, ExecutionCause, ExecutionId,
-    ExecutionOutcome, ExecutionSubject, KernelCause, Millis, MissingFunctions, Reactivity, Recorded, Stored, Subject,
+    Actor, CellId, CorrelationId, Document, EndCause, Event, EventId, Execution, ExecutionCause,
+    ExecutionEffectRefused, ExecutionId, ExecutionOutcome, ExecutionSubject, KernelCause, Millis, MissingFunctions,
+    Reactivity, Recorded, Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
@@ -197,6 +198,7 @@ impl Narrator {
                 Some(value) => format!("answered the input of {run}: {}", print::clean(value)),
                 None => format!("answered the input of {run} with a password"),
             },
+            Event::ExecutionEffectRefused(event) => refusal_sentence(&run, event),
             Event::ExecutionCompleted(event) => {
                 let how = match event.outcome.known() {
                     Some(ExecutionOutcome::Ok) => "finished".to_owned(),
@@ -230,6 +232,15 @@ impl From<&Execution> for NarratedRun {
     fn from(execution: &Execution) -> Self {
         let is_imported = execution.is_imported();
         Self { name: subject_name(&execution.subject), started_at: execution.started_at, is_imported }
+    }
+}
+
+/// Refused effect of a run, with its first target and the number.
+fn refusal_sentence(run: &str, event: &ExecutionEffectRefused) -> String {
+    let (kind, target) = (print::clean(&event.kind.to_string()), print::shorten(&print::clean(&event.target), 80));
+    match event.count {
+        1 => format!("refused {run} an effect ({kind}): {target}"),
+        count => format!("refused {run} {count} effects ({kind}): first {target}"),
     }
 }
 

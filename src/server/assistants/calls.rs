@@ -6,7 +6,7 @@ use notarium_core::{
     Actor, CellId, CellType, Document, Event, Millis, Recorded, Risk, TargetChange, ToolCall, ToolCallEnd, ToolCallId,
     ToolCallRequested, Version, target_change,
 };
-use notarium_wire::rest::{Call, CallState, Confirmation, Effect};
+use notarium_wire::rest::{Call, CallEffect, CallState, Confirmation};
 
 use crate::notebooks::history;
 
@@ -129,25 +129,27 @@ pub fn preview(notebook: &Document, call: &ToolCall) -> Confirmation {
 
 /// Bytes of the texts that the preview shows.
 pub fn preview_bytes(confirmation: &Confirmation) -> usize {
-    let of = |effect: &Effect| match effect {
-        Effect::Creates { source, .. } | Effect::Deletes { source, .. } | Effect::Runs { source, .. } => source.len(),
-        Effect::Changes { diff, .. } => diff.len(),
-        Effect::Writes { content, .. } => content.len(),
-        Effect::Does { what } => what.len(),
-        Effect::Moves { .. } => 0,
+    let of = |effect: &CallEffect| match effect {
+        CallEffect::Creates { source, .. } | CallEffect::Deletes { source, .. } | CallEffect::Runs { source, .. } => {
+            source.len()
+        }
+        CallEffect::Changes { diff, .. } => diff.len(),
+        CallEffect::Writes { content, .. } => content.len(),
+        CallEffect::Does { what } => what.len(),
+        CallEffect::Moves { .. } => 0,
     };
     confirmation.effects.iter().map(of).sum()
 }
 
 /// Description of a registered function by its author, in full.
-fn calls_function(notebook: &Document, call: &CallFunction) -> Option<Effect> {
+fn calls_function(notebook: &Document, call: &CallFunction) -> Option<CallEffect> {
     let function = &notebook.functions.get(&call.name)?.function;
     let risk = risk_in_words(function.risk.judged());
     let what = format!(
         "calls {}, version \"{}\". Its author says: {} Risk, by its author: {risk}",
         function.name, function.version, function.description
     );
-    Some(Effect::Does { what })
+    Some(CallEffect::Does { what })
 }
 
 /// Risk of this call, in one or two sentences.
@@ -183,7 +185,7 @@ fn runs_code(arguments: &Arguments) -> bool {
 
 fn risk_of_code(risk: Risk) -> &'static str {
     match risk {
-        Risk::Read | Risk::Edit => "Runs code that was checked as harmless.",
+        Risk::Read | Risk::Edit => "Runs code. Effects outside the kernel are refused.",
         Risk::Sensitive => "Runs code that may reach outside the notebook.",
         Risk::Destructive => "Runs code that may delete or overwrite something.",
     }
@@ -198,23 +200,23 @@ fn risk_in_words(risk: Risk) -> &'static str {
     }
 }
 
-fn effects(notebook: &Document, arguments: &Arguments) -> Vec<Effect> {
+fn effects(notebook: &Document, arguments: &Arguments) -> Vec<CallEffect> {
     match arguments {
         Arguments::CreateCell(call) => vec![creates(call.cell_type, &call.source)],
         Arguments::CreateCells(call) => made(&call.cells, call.run),
         Arguments::CreateNotebook(call) => {
             let what = format!("makes a notebook with the title \"{}\"", call.title);
             let cells = call.cells.iter().flat_map(|cells| made(cells, call.run));
-            [Effect::Does { what }].into_iter().chain(cells).collect()
+            [CallEffect::Does { what }].into_iter().chain(cells).collect()
         }
         Arguments::ModifyCell(call) => {
             let before = source(notebook, &call.cell_id);
-            vec![Effect::Changes { cell: call.cell_id.clone(), diff: history::unified(&before, &call.source) }]
+            vec![CallEffect::Changes { cell: call.cell_id.clone(), diff: history::unified(&before, &call.source) }]
         }
-        Arguments::MoveCell(call) => vec![Effect::Moves { cell: call.cell_id.clone() }],
+        Arguments::MoveCell(call) => vec![CallEffect::Moves { cell: call.cell_id.clone() }],
         Arguments::DeleteCell(call) => vec![deletes(notebook, &call.cell_id)],
         Arguments::RestoreCell(call) => {
-            vec![Effect::Does { what: format!("brings cell {} back from the trash", call.cell_id) }]
+            vec![CallEffect::Does { what: format!("brings cell {} back from the trash", call.cell_id) }]
         }
         Arguments::ExecuteCell(call) => vec![runs(notebook, &call.cell_id)],
         Arguments::ExecuteCellAsync(call) => vec![runs(notebook, &call.cell_id)],
@@ -222,27 +224,28 @@ fn effects(notebook: &Document, arguments: &Arguments) -> Vec<Effect> {
             let code = notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type.runs());
             code.map(|(id, _)| runs(notebook, id)).collect()
         }
-        Arguments::SaveData(call) => vec![Effect::Writes {
+        Arguments::SaveData(call) => vec![CallEffect::Writes {
             path: call.path.clone(),
             content: call.content.clone(),
             replaces: call.overwrite.clone(),
         }],
-        Arguments::Undo(_) => vec![Effect::Does { what: "undoes what the assistant did before".to_owned() }],
+        Arguments::Undo(_) => vec![CallEffect::Does { what: "undoes what the assistant did before".to_owned() }],
         Arguments::CallFunction(call) => calls_function(notebook, call).into_iter().collect(),
-        other => {
-            Tool::find(other.name()).map(|tool| Effect::Does { what: tool.summary.to_owned() }).into_iter().collect()
-        }
+        other => Tool::find(other.name())
+            .map(|tool| CallEffect::Does { what: tool.summary.to_owned() })
+            .into_iter()
+            .collect(),
     }
 }
 
-fn creates(cell_type: CellType, source: &str) -> Effect {
-    Effect::Creates { cell_type, source: source.to_owned() }
+fn creates(cell_type: CellType, source: &str) -> CallEffect {
+    CallEffect::Creates { cell_type, source: source.to_owned() }
 }
 
-fn made(cells: &[NewCell], run: bool) -> Vec<Effect> {
+fn made(cells: &[NewCell], run: bool) -> Vec<CallEffect> {
     let made = cells.iter().map(|cell| creates(cell.cell_type, &cell.source));
     let code = cells.iter().filter(|cell| run && cell.cell_type.runs());
-    made.chain(code.map(|cell| Effect::Runs { cell: None, source: cell.source.clone() })).collect()
+    made.chain(code.map(|cell| CallEffect::Runs { cell: None, source: cell.source.clone() })).collect()
 }
 
 fn source(notebook: &Document, cell: &CellId) -> String {
@@ -253,10 +256,10 @@ fn has_outputs(notebook: &Document, cell: &CellId) -> bool {
     notebook.latest_execution(cell).is_some_and(|(_, run)| !run.outputs.is_empty())
 }
 
-fn deletes(notebook: &Document, cell: &CellId) -> Effect {
-    Effect::Deletes { cell: cell.clone(), source: source(notebook, cell), has_outputs: has_outputs(notebook, cell) }
+fn deletes(notebook: &Document, cell: &CellId) -> CallEffect {
+    CallEffect::Deletes { cell: cell.clone(), source: source(notebook, cell), has_outputs: has_outputs(notebook, cell) }
 }
 
-fn runs(notebook: &Document, cell: &CellId) -> Effect {
-    Effect::Runs { cell: Some(cell.clone()), source: source(notebook, cell) }
+fn runs(notebook: &Document, cell: &CellId) -> CallEffect {
+    CallEffect::Runs { cell: Some(cell.clone()), source: source(notebook, cell) }
 }

@@ -6,8 +6,10 @@
 
 use std::sync::Arc;
 
-use notarium_core::{AccountStatuses, NotebookId, Rejection, RejectionCode};
-use notarium_sync::{Caller, ClientId, ClientInput, DecodedCommand, Identity, Input, ReadState, ReplyTo, Submission};
+use notarium_core::{NotebookId, Rejection, RejectionCode};
+use notarium_sync::{
+    Caller, ClientId, ClientInput, DecodedCommand, Identity, Input, OutsideFacts, ReadState, ReplyTo, Submission,
+};
 use notarium_wire::AckMessage;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
@@ -68,10 +70,10 @@ impl RoomHandle {
         &self,
         identity: Arc<Identity>,
         decoded: DecodedCommand,
-        account_status: AccountStatuses,
+        facts: OutsideFacts,
     ) -> Result<AckMessage, Rejection> {
         let (caller, answered) = caller();
-        self.submit(Submission { identity, decoded, reply_to: ReplyTo::Caller(caller), account_status }).await;
+        self.submit(Submission { identity, decoded, reply_to: ReplyTo::Caller(caller), facts }).await;
         answered.await.unwrap_or_else(|_| Err(stopping()))
     }
 

@@ -1,4 +1,4 @@
-//! Reads code off the rooms' tasks: judges its risk, and finds the names that cells use and define. Answers are cached by
+//! Reads code off the rooms' tasks: finds plain risks to warn of, and the names that cells use and define. Answers are cached by
 //! the hash of the sources.
 
 use std::hash::Hash;
@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use hashlink::LruCache;
 use notarium_core::reactive::{CodeNames, CodeText};
-use notarium_core::{Judgement, JudgementQuery, Risk};
+use notarium_core::{Effect, Judgement, JudgementQuery, Risk};
+use notarium_expectation::{ExpectedKinds, expected_kinds};
 use notarium_judge::{CellNames, Grade, cell_names, sql_cell_names};
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
@@ -32,6 +33,7 @@ struct JudgeParts {
     permits: Arc<Semaphore>,
     /// Cache, by the hash of the query.
     kept: Memo<SourcesHash, CodeVerdict>,
+    expected: Memo<SourcesHash, Vec<Vec<Effect>>>,
 }
 
 impl Default for Judge {
@@ -44,7 +46,8 @@ impl Judge {
     /// Uses another judge, which may block.
     pub fn new(judge: impl Fn(&JudgementQuery) -> CodeVerdict + Send + Sync + 'static) -> Self {
         let permits = Arc::new(Semaphore::new(MAX_AT_ONCE));
-        Self(Arc::new(JudgeParts { judge: Box::new(judge), permits, kept: Memo::default() }))
+        let (kept, expected) = (Memo::default(), Memo::default());
+        Self(Arc::new(JudgeParts { judge: Box::new(judge), permits, kept, expected }))
     }
 
     /// Judges the code. `None`: it took too long, or failed.
@@ -57,11 +60,19 @@ impl Judge {
     }
 
     async fn judge_at_leisure(self, query: JudgementQuery) -> Option<Judgement> {
-        let permit = self.0.permits.clone().acquire_owned().await.ok()?;
+        // A person's run waits for no call of an assistant.
+        let permit = match query.expects {
+            true => None,
+            false => Some(self.0.permits.clone().acquire_owned().await.ok()?),
+        };
         let judged = tokio::task::spawn_blocking(move || {
             let _permit = permit;
+            if query.expects {
+                let kinds = self.0.expected(&query);
+                return Judgement { kinds, ..Judgement::of(query) };
+            }
             let (risk, each, reasons) = self.0.verdict(&query);
-            Judgement { query, risk, each, reasons }
+            Judgement { risk, each, reasons, ..Judgement::of(query) }
         });
         judged.await.inspect_err(|error| tracing::error!(%error, "the judge failed: the code counts as unknown")).ok()
     }
@@ -77,6 +88,33 @@ impl JudgeParts {
         self.kept.keep(key, verdict.clone());
         verdict
     }
+
+    fn expected(&self, query: &JudgementQuery) -> Vec<Vec<Effect>> {
+        let key = key(query);
+        if let Some(kinds) = self.expected.get(&key) {
+            return kinds;
+        }
+        let kinds: Vec<_> =
+            expected_kinds(&texts(&query.earlier), &texts(&query.codes)).into_iter().map(effects).collect();
+        self.expected.keep(key, kinds.clone());
+        kinds
+    }
+}
+
+fn texts(sources: &[String]) -> Vec<&str> {
+    sources.iter().map(String::as_str).collect()
+}
+
+fn effects(kinds: ExpectedKinds) -> Vec<Effect> {
+    let of = [
+        (Effect::Create, ExpectedKinds::WRITE),
+        (Effect::Write, ExpectedKinds::WRITE),
+        (Effect::Remove, ExpectedKinds::REMOVE),
+        (Effect::Network, ExpectedKinds::NETWORK),
+        (Effect::Signal, ExpectedKinds::SIGNAL),
+        (Effect::Database, ExpectedKinds::DATABASE),
+    ];
+    of.into_iter().filter(|(_, kind)| kinds.has(*kind)).map(|(effect, _)| effect).collect()
 }
 
 /// SHA-256 of the sources and the functions, with their lengths.
@@ -90,14 +128,13 @@ fn key(query: &JudgementQuery) -> SourcesHash {
             hash.update(source);
         }
     }
-    hash.update([u8::from(query.registers)]);
+    hash.update((query.people_ran.len() as u64).to_be_bytes());
+    query.people_ran.iter().for_each(|place| hash.update((*place as u64).to_be_bytes()));
+    hash.update([u8::from(query.registers), u8::from(query.expects)]);
     hash.finalize().into()
 }
 
 fn of_python(query: &JudgementQuery) -> CodeVerdict {
-    fn texts(sources: &[String]) -> Vec<&str> {
-        sources.iter().map(String::as_str).collect()
-    }
     let grade = |risk: Risk| match risk {
         Risk::Read | Risk::Edit => None,
         Risk::Sensitive => Some(Grade::Unknown),
@@ -105,9 +142,10 @@ fn of_python(query: &JudgementQuery) -> CodeVerdict {
     };
     let functions: Vec<_> = query.functions.iter().map(|(name, risk)| (name.as_str(), grade(*risk))).collect();
     let (earlier, codes) = (texts(&query.earlier), texts(&query.codes));
+    let people: Vec<&str> = query.people_ran.iter().filter_map(|place| earlier.get(*place).copied()).collect();
     let judgement = match query.registers {
         true => notarium_judge::judge_registrations(&earlier, &codes),
-        false => notarium_judge::judge(&earlier, &codes, &functions),
+        false => notarium_judge::judge_beside_people(&people, &earlier, &codes, &functions),
     };
     let risk = |grade: Option<Grade>| match grade {
         None => Risk::Read,

@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 /// Format of the container of both parts.
 const FORMAT: u32 = 5;
 /// Raised when a change to the document makes old JSON unreadable or misread.
-const DOCUMENT_FORMAT: u32 = 1;
+const DOCUMENT_FORMAT: u32 = 2;
 /// Raised when a change to the ledger makes old JSON unreadable or misread.
-const LEDGER_FORMAT: u32 = 2;
+const LEDGER_FORMAT: u32 = 3;
 /// Limit of an unpacked snapshot; larger ones are not ours.
 const MAX_BYTES: usize = 1 << 30;
 

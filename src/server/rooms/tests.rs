@@ -8,7 +8,7 @@ mod memory;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use notarium_core::{AccountStatuses, Actor, Authority, NotebookId, RawJson, UserId};
+use notarium_core::{Actor, Authority, NotebookId, RawJson, UserId};
 use notarium_store::{EventStore, Snapshot};
 use notarium_sync::RoomConfig;
 use notarium_wire::{AckMessage, CommandMessage, ServerMessage, SubscribeMessage};
@@ -49,7 +49,7 @@ fn anna() -> Arc<Identity> {
 impl RoomHandle {
     /// Executes a command as Anna.
     async fn run(&self, message: CommandMessage) -> Result<AckMessage, Rejection> {
-        self.execute(anna(), decoded(message), AccountStatuses::default()).await
+        self.execute(anna(), decoded(message), OutsideFacts::default()).await
     }
 }
 
@@ -299,8 +299,8 @@ async fn a_slow_judge_delays_its_call_and_no_keystroke() {
     room.run(command("insert", r#"{"InsertCell":{"cell_id":"a","cell_type":"markdown"}}"#)).await.unwrap();
     let run = r#"{"RequestToolCall":{"call_id":"run","function":"create_cells","arguments":{"cells":[{"source":"x = 1"}],"run":true}}}"#;
     let (caller, message) = (room.clone(), command("run", run));
-    let call =
-        tokio::spawn(async move { caller.execute(assistant(), decoded(message), AccountStatuses::default()).await });
+    let holds = OutsideFacts { holding_kernelspecs: ["python3".to_owned()].into(), ..OutsideFacts::default() };
+    let call = tokio::spawn(async move { caller.execute(assistant(), decoded(message), holds).await });
     assert_eq!(is_asked.recv().await.unwrap(), ["x = 1"]);
 
     let key = r#"{"EditSource":{"cell_id":"a","base":2,"change":[[0,"k"]]}}"#;

@@ -97,6 +97,7 @@ async fn issue_grant(submit: Submit, JsonBody(new): JsonBody<NewGrant>) -> Resul
         grant_id: Some(id.clone()),
         conversation_id: new.conversation,
         functions: new.functions,
+        kinds: new.kinds,
         expires_at: new.expires_at,
     };
     let conditions = Conditions { command_id: Some(command_id), ..submit.conditions };

@@ -65,6 +65,7 @@ async fn request_runs(submit: Submit, JsonBody(request): JsonBody<RunRequest>) -
             kernel_session: request.kernel_session.clone(),
             timeout_ms: request.timeout_ms,
             stop_on_error,
+            effects: request.effects,
         })
     };
     submit.command(&Command::Batch { commands: targets.into_iter().map(run).collect() }).await.map(Created)

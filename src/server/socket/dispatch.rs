@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use notarium_core::{AccountStatuses, NotebookId, Rejection, RejectionCode, Scope};
+use notarium_core::{NotebookId, Rejection, RejectionCode, Scope};
 use notarium_wire::{
     AskKernelMessage, CheckMessage, CheckedMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage,
     KernelAnswer, OfferedConnection, OfferedKernelspec, QuestionRefusal, RejectMessage, ServerMessage,
@@ -23,8 +23,8 @@ use crate::app::App;
 use crate::auth::{Authenticated, Follow};
 use crate::limits::clock::Window;
 use crate::rooms::{
-    ClientId, ClientInput, ClientRegistration, DecodedCommand, Identity, Outbox, ReplyTo, RoomHandle, Submission,
-    decode, identity, unknown_notebook,
+    ClientId, ClientInput, ClientRegistration, DecodedCommand, Identity, Outbox, OutsideFacts, ReplyTo, RoomHandle,
+    Submission, decode, identity, unknown_notebook,
 };
 
 /// Rooms that are remembered for commands without a subscription.
@@ -256,9 +256,9 @@ impl SocketConnection {
     async fn command(&mut self, message: CommandMessage) {
         let (id, notebook) = (message.id.clone(), message.notebook.clone());
         match self.checked(message).await {
-            Ok((room, identity, decoded, account_status)) => {
+            Ok((room, identity, decoded, facts)) => {
                 let reply_to = self.reply_to(&decoded.message).await;
-                room.submit(Submission { identity, decoded, reply_to, account_status }).await;
+                room.submit(Submission { identity, decoded, reply_to, facts }).await;
             }
             Err(rejection) => self.send(&ServerMessage::Reject(RejectMessage { id, notebook, rejection })),
         }
@@ -279,12 +279,12 @@ impl SocketConnection {
     async fn checked(
         &mut self,
         message: CommandMessage,
-    ) -> Result<(RoomHandle, Arc<Identity>, DecodedCommand, AccountStatuses), Rejection> {
+    ) -> Result<(RoomHandle, Arc<Identity>, DecodedCommand, OutsideFacts), Rejection> {
         let joined = self.join(&message.notebook)?;
         let (room, identity) = (joined.room.clone(), joined.identity.clone());
         let decoded = decode(message).await.map_err(|undecoded| undecoded.rejection)?;
-        let account_status = self.app.check(&identity.actor, &decoded).await?;
-        Ok((room, identity, decoded, account_status))
+        let facts = self.app.check(&identity.actor, &decoded).await?;
+        Ok((room, identity, decoded, facts))
     }
 
     fn subscribed(&self, notebook: &NotebookId) -> Result<&Joined, ErrorMessage> {

@@ -9,7 +9,7 @@ use notarium_wire::{
 };
 
 use super::{CREATE, INSERT, Scene, edit, error, user, with_role, without_scopes};
-use crate::io::{ClientId, ClientInput, Identity, Input, Output, ReplyTo, Submission};
+use crate::io::{ClientId, ClientInput, Identity, Input, Output, OutsideFacts, ReplyTo, Submission};
 use crate::simulation::context_notebook;
 use crate::{DecodedCommand, RoomConfig};
 
@@ -277,12 +277,15 @@ fn a_grant_that_expires_and_a_token_that_is_revoked_end_the_subscription() {
 }
 
 impl Submission {
-    /// Creates a submission for which all named subjects are active.
+    /// Creates a submission for which all named subjects are active, and kernels of Python hold effects.
     pub(crate) fn where_all_are_active(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
         let decoded = DecodedCommand::decode(message).expect("a command");
         let named = required_account_status(&decoded.command);
         let active = named.into_iter().map(|subject| (subject, AccountStatus::Active));
-        let account_status = AccountStatuses::new(active);
-        Self { account_status, ..Self::new(identity, decoded, reply_to) }
+        let facts = OutsideFacts {
+            account_status: AccountStatuses::new(active),
+            holding_kernelspecs: ["python3".to_owned()].into(),
+        };
+        Self { facts, ..Self::new(identity, decoded, reply_to) }
     }
 }

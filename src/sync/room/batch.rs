@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use notarium_core::{
-    AgentId, Append, Command, CommandRecord, Context, Decision, Event, ExecutionId, Head, KernelSessionId, MessageRole,
-    NewEvent, RawJson, Recorded, Rejection, RejectionCode, TurnId, Version, decide, seal, sweep_due,
+    AgentId, Append, Command, CommandRecord, Context, Decision, Event, ExecutionId, Head, JudgementQuery,
+    KernelSessionId, MessageRole, NewEvent, RawJson, Recorded, Rejection, RejectionCode, TurnId, Version, decide, seal,
+    sweep_due,
 };
 use notarium_wire::{ServerMessage, frame};
 
@@ -41,7 +42,7 @@ pub(super) struct Batch {
     /// The same events, for in-process subscribers.
     recorded: Vec<Recorded>,
     pub(super) entries: Vec<AcceptedCommand>,
-    effects: Effects,
+    effects: BatchEffects,
 }
 
 impl Batch {
@@ -66,11 +67,13 @@ enum DecisionStep {
     Wait(Box<PendingCommand>, Vec<notarium_core::HistoryQuery>),
     /// The command waits for the names of cells, in the same way.
     WaitForNames(Box<PendingCommand>),
+    /// Waits for the judgement of a person's run, before all others: runs keep their order.
+    WaitForJudge(Box<PendingCommand>, JudgementQuery),
 }
 
 /// Effects of a batch's events after their sync.
 #[derive(Debug, Default)]
-pub(super) struct Effects {
+pub(super) struct BatchEffects {
     access: bool,
     kernels: bool,
     /// Events that the assistants' host acts on.
@@ -87,7 +90,7 @@ pub(super) struct Effects {
     values: Vec<(AgentId, ExecutionId, String)>,
 }
 
-impl Effects {
+impl BatchEffects {
     fn note(&mut self, event: &Event) {
         self.note_assistants(event);
         match event {
@@ -182,7 +185,7 @@ impl Room {
             events: Vec::new(),
             recorded: Vec::new(),
             entries: Vec::new(),
-            effects: Effects::default(),
+            effects: BatchEffects::default(),
         };
         while batch.entries.len() < self.config.max_batch_commands && batch.bytes < self.config.max_batch_bytes {
             let Some(pending) = self.queue.pop() else { break };
@@ -190,6 +193,9 @@ impl Room {
                 DecisionStep::Done => continue,
                 DecisionStep::Wait(pending, queries) => self.hold(cycle, batch.entries.is_empty(), *pending, queries),
                 DecisionStep::WaitForNames(pending) => self.hold_for_names(cycle, batch.entries.is_empty(), *pending),
+                DecisionStep::WaitForJudge(pending, query) => {
+                    self.hold_for_judge(cycle, batch.entries.is_empty(), *pending, query);
+                }
             }
             break;
         }
@@ -219,7 +225,12 @@ impl Room {
                 return DecisionStep::Done;
             }
         };
-        if let Some(ticket) = self.judging_ticket(cycle, &pending, &command) {
+        let query = self.unjudged(cycle, &pending, &command);
+        if let Some(query) = query.as_ref().filter(|query| query.expects) {
+            pending.command = Some(command);
+            return DecisionStep::WaitForJudge(Box::new(pending), query.clone());
+        }
+        if let Some(ticket) = self.judging_ticket(cycle, &pending, &command, query) {
             pending.command = Some(command);
             self.judging.entry(ticket).or_default().push(pending);
             return DecisionStep::Done;
@@ -306,9 +317,11 @@ impl Room {
             expected_version: pending.message.expected_version,
             ids: self.next_ids(cycle.now),
             history: pending.history.take().unwrap_or_default(),
-            account_status: pending.account_status.clone(),
+            account_status: pending.facts.account_status.clone(),
             away: self.leases.away(&self.state),
             unreachable: self.leases.unreachable(&self.state, cycle.now, &self.config),
+            holding_kernelspecs: pending.facts.holding_kernelspecs.clone(),
+            run_effects: None,
             unposted: BTreeMap::new(),
             limits: self.config.limits.clone(),
         }
@@ -386,7 +399,7 @@ impl Room {
         self.answers.remember(record, self.config.max_recent_answers);
     }
 
-    fn follow(&mut self, cycle: &mut Cycle, effects: Effects) {
+    fn follow(&mut self, cycle: &mut Cycle, effects: BatchEffects) {
         self.list_after(cycle.now, &effects);
         for (agent, execution_id, value) in effects.values {
             for client in self.leases.deliver(&agent, &execution_id, &value) {

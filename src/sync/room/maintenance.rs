@@ -7,7 +7,7 @@ use std::sync::Arc;
 use notarium_core::{Actor, Authority, Command, CommandId, Millis, RawJson};
 use notarium_wire::CommandMessage;
 
-use super::batch::Effects;
+use super::batch::BatchEffects;
 use super::queue::PendingCommand;
 use super::{Cycle, Phase, Room};
 use crate::decoded_command::DecodedCommand;
@@ -115,7 +115,7 @@ impl Room {
     pub(super) fn note_authors<'a>(
         &mut self,
         cycle: &mut Cycle,
-        effects: &Effects,
+        effects: &BatchEffects,
         commands: impl Iterator<Item = &'a PendingCommand>,
     ) {
         if !effects.catalog_now && !effects.catalog_later {
@@ -133,7 +133,7 @@ impl Room {
         }
     }
 
-    pub(super) fn list_after(&mut self, now: Millis, effects: &Effects) {
+    pub(super) fn list_after(&mut self, now: Millis, effects: &BatchEffects) {
         if effects.catalog_now {
             self.listing.at = Some(now);
         } else if effects.catalog_later {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use notarium_core::reactive::{CodeNames, CodeText, KnownNames, needs_names};
 use notarium_core::{
-    AccountStatuses, Command, CommandId, Context, CorrelationId, History, HistoryQuery, Judgement, Past, Reactivity,
+    Command, CommandId, Context, CorrelationId, History, HistoryQuery, Judgement, JudgementQuery, Past, Reactivity,
     Rejection, RejectionCode, RequestToolCall, Stored, Version, required_history, required_judgement,
 };
 use notarium_wire::CommandMessage;
 
 use super::{Cycle, Phase, Room, unavailable};
 use crate::decoded_command::{DecodedCommand, is_control, is_output};
-use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Submission, Ticket};
+use crate::io::{ClientId, Identity, Output, OutsideFacts, ReadFailure, ReplyTo, Submission, Ticket};
 
 /// A command without an answer, and the progress of its decision.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct PendingCommand {
     pub identity: Arc<Identity>,
     pub message: CommandMessage,
     pub reply_to: ReplyTo,
-    pub account_status: AccountStatuses,
+    pub facts: OutsideFacts,
     /// Repeats that arrived before the answer.
     pub also: Vec<ReplyTo>,
     /// Key of the actor, `Actor::key()`.
@@ -43,7 +43,7 @@ pub(crate) struct PendingCommand {
 
 impl PendingCommand {
     pub(crate) fn new(submission: Submission, arrival: u64) -> Self {
-        let Submission { identity, decoded, reply_to, account_status } = submission;
+        let Submission { identity, decoded, reply_to, facts } = submission;
         let DecodedCommand { message, command, digest } = decoded;
         Self {
             also: Vec::new(),
@@ -51,7 +51,7 @@ impl PendingCommand {
             identity,
             message,
             reply_to,
-            account_status,
+            facts,
             digest,
             command: Some(command),
             arrival,
@@ -61,6 +61,13 @@ impl PendingCommand {
             judgements: 0,
             attempts: 0,
         }
+    }
+
+    /// Notes a judgement of the command's code. `None`: the code counts as unknown.
+    fn note_judgement(&mut self, judgement: Option<Judgement>) {
+        self.judgements = if judgement.is_some() { self.judgements + 1 } else { MAX_JUDGEMENTS + 1 };
+        self.judgement = judgement;
+        (self.ticket, self.history) = (None, None);
     }
 
     pub(crate) fn id(&self) -> &CommandId {
@@ -318,26 +325,41 @@ impl Room {
         }
     }
 
+    /// Returns the code that must be judged before the decision. `None`: none, or it is judged or counts as unknown.
+    pub(super) fn unjudged(
+        &self,
+        cycle: &Cycle,
+        pending: &PendingCommand,
+        command: &Command,
+    ) -> Option<JudgementQuery> {
+        if self.is_unreadable(cycle, pending) || pending.judgements > MAX_JUDGEMENTS {
+            return None;
+        }
+        let query = required_judgement(&self.state, command)?;
+        let is_judged =
+            |judgement: &Judgement| judgement.query == query || query.expects && judgement.query.codes == query.codes;
+        (!pending.judgement.as_ref().is_some_and(is_judged)).then_some(query)
+    }
+
+    fn is_unreadable(&self, cycle: &Cycle, pending: &PendingCommand) -> bool {
+        self.read_only.is_some() || self.role(cycle.now, &pending.identity).is_none()
+    }
+
     /// Returns the ticket of the judgement that the command must wait for: of its own code, or of an earlier call.
     pub(super) fn judging_ticket(
         &mut self,
         cycle: &mut Cycle,
         pending: &PendingCommand,
         command: &Command,
+        unjudged: Option<JudgementQuery>,
     ) -> Option<Ticket> {
-        if self.read_only.is_some() || self.role(cycle.now, &pending.identity).is_none() {
+        if self.is_unreadable(cycle, pending) {
             return None;
         }
         if let Some(ticket) = self.judging_before(command) {
             return Some(ticket);
         }
-        if pending.judgements > MAX_JUDGEMENTS || self.judging.len() >= MAX_JUDGING {
-            return None;
-        }
-        let query = required_judgement(&self.state, command)?;
-        if pending.judgement.as_ref().is_some_and(|judgement| judgement.query == query) {
-            return None;
-        }
+        let query = unjudged.filter(|_| self.judging.len() < MAX_JUDGING)?;
         let ticket = self.next_ticket();
         cycle.out.push(Output::Judge { ticket, query });
         Some(ticket)
@@ -349,12 +371,34 @@ impl Room {
         self.judging.iter().find(|(_, waiting)| waiting.iter().any(is_earlier)).map(|(ticket, _)| *ticket)
     }
 
+    /// Puts a person's run back at the front until its text is judged.
+    pub(super) fn hold_for_judge(
+        &mut self,
+        cycle: &mut Cycle,
+        is_first: bool,
+        mut pending: PendingCommand,
+        query: JudgementQuery,
+    ) {
+        if is_first {
+            let ticket = self.next_ticket();
+            pending.ticket = Some(ticket);
+            self.phase = Phase::Reading;
+            cycle.out.push(Output::Judge { ticket, query });
+        }
+        self.queue.push_front(pending);
+    }
+
     pub(super) fn take_judgement(&mut self, ticket: Ticket, judgement: Option<Judgement>) {
+        if let Some((index, mut pending)) = self.queue.remove_waiting(ticket) {
+            if matches!(self.phase, Phase::Reading) {
+                self.phase = Phase::Live;
+            }
+            pending.note_judgement(judgement);
+            return self.queue.insert(index, pending);
+        }
         let Some(mut waiting) = self.judging.remove(&ticket) else { return };
         if let Some(first) = waiting.first_mut() {
-            first.judgements = if judgement.is_some() { first.judgements + 1 } else { MAX_JUDGEMENTS + 1 };
-            first.judgement = judgement;
-            (first.ticket, first.history) = (None, None);
+            first.note_judgement(judgement);
         }
         // Inserted behind the command whose history is being read, as its decision must follow that directly.
         let first = usize::from(matches!(self.phase, Phase::Reading));

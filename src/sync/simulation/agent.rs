@@ -171,7 +171,8 @@ impl Agent {
                 KernelPhase::Requested => commands.push(Command::ClaimKernelLaunch { kernel_session: id.clone() }),
                 KernelPhase::Claimed if is_mine => {
                     self.kernels.entry(id.clone()).or_default();
-                    let (language_info, sandbox) = (RawObject::default(), RawObject::default());
+                    let holds = RawObject::parse(r#"{"effects":"held"}"#).expect("an object");
+                    let (language_info, sandbox) = (RawObject::default(), holds);
                     commands.push(Command::ReportKernelStarted { kernel_session: id.clone(), language_info, sandbox });
                 }
                 _ => {}

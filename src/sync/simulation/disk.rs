@@ -17,14 +17,15 @@ pub(crate) fn rendered(document: &Document, event_id: EventId) -> Input {
 
 /// Judges all code as harmless.
 pub(crate) fn harmless(query: JudgementQuery) -> Judgement {
-    Judgement { each: vec![Risk::Read; query.codes.len()], query, risk: Risk::Read, reasons: Vec::new() }
+    Judgement::of(query)
 }
 
 /// Judges code with one letter as dangerous; people type it now and then.
 pub(crate) fn judged(query: JudgementQuery) -> Judgement {
     if query.codes.iter().any(|code| code.contains('é')) {
         let each = vec![Risk::Destructive; query.codes.len()];
-        return Judgement { query, risk: Risk::Destructive, each, reasons: vec!["It has an é.".to_owned()] };
+        let reasons = vec!["It has an é.".to_owned()];
+        return Judgement { risk: Risk::Destructive, each, reasons, ..Judgement::of(query) };
     }
     harmless(query)
 }

@@ -88,13 +88,11 @@ impl Editor {
             },
             15 if chance.percent(40) => import(chance),
             16..19 => self.a_turn()?,
-            _ => Command::RequestExecution(RequestExecution {
-                execution_id: None,
-                target: ExecutionTarget::Cell { cell_id: cell_id?, cell_version: None },
-                kernel_session: None,
-                timeout_ms: None,
-                stop_on_error: chance.percent(50),
-            }),
+            _ => {
+                let target = ExecutionTarget::Cell { cell_id: cell_id?, cell_version: None };
+                let stop_on_error = chance.percent(50);
+                Command::RequestExecution(RequestExecution { stop_on_error, ..RequestExecution::new(target) })
+            }
         })
     }
 

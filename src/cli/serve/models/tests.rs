@@ -103,13 +103,7 @@ impl Scene {
             body: RawJson::of(command).unwrap(),
         };
         let decoded = DecodedCommand::of(message, command.clone());
-        self.server
-            .app()
-            .rooms
-            .open(notebook)
-            .execute(Arc::new(identity), decoded, notarium_core::AccountStatuses::default())
-            .await
-            .unwrap()
+        self.server.app().rooms.open(notebook).execute(Arc::new(identity), decoded, Default::default()).await.unwrap()
     }
 
     fn assistant() -> Actor {

@@ -81,7 +81,7 @@ impl Scene {
         let started = Command::ReportKernelStarted {
             kernel_session: kernel_session.clone(),
             language_info,
-            sandbox: RawObject::default(),
+            sandbox: RawObject::parse(r#"{"effects": "held"}"#).unwrap(),
         };
         self.as_agent(notebook, &started).await;
         let state = self.server.assistant_host().read(notebook).await.unwrap();

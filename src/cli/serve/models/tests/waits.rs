@@ -1,6 +1,6 @@
 //! Long waits by the server's clock: a notice after five seconds, an end of the wait after thirty, a run that continues.
 
-use notarium_core::{ExecutionOutcome, ExecutionReport, ExecutionStatus, TokenId};
+use notarium_core::{ExecutionOutcome, ExecutionReport, ExecutionStatus, Policy, TokenId};
 use notarium_server::auth::TokenText;
 use notarium_store::accounts::{Coverage, Token, TokenHolder, TokenKind, TokenScopes};
 use serde_json::{Value, json};
@@ -51,6 +51,7 @@ async fn a_long_run_is_told_of_once_and_waited_for_thirty_seconds_while_it_goes_
         {"when": {"user": "slow", "after_tool": "create_cells", "result": "still running"}, "reply": {"text": "It is still running."}},
     ]);
     let (scene, _model) = Scene::scripted(&rules).await;
+    scene.as_ann(&Command::SetPolicy { policy: Policy::Trusted }).await;
     let address = format!("{}/api/notebooks/{}/chat", scene.server.url(), scene.notebook);
     let request = reqwest::Client::new().post(&address).bearer_auth(scene.session().await);
     let answer = request.json(&json!({"text": "slow"})).send().await.unwrap();
