@@ -19,7 +19,7 @@ Apply: TypeAlias = Callable[[Json, Json, Json], object]
 # Version of the rules that fold events into the state.
 RULES = 1
 # Newest known schema of each event type, if it is not 1.
-SCHEMAS: dict[str, int] = {}
+SCHEMAS: dict[str, int] = {"ExecutionRequested": 2, "CellRestored": 2, "KernelFunctionsRegistered": 2, "GrantIssued": 2}
 ENDED = frozenset(get_args(ExecutionStatus)) - {"queued", "assigned", "running"}
 # Order of subject kinds in `access`.
 _SUBJECTS = ("user", "share_link", "workspace", "agent")
@@ -246,6 +246,8 @@ def _comment_deleted(state: Json, payload: Json, event: Json) -> None:
 def _run_requested(state: Json, payload: Json, event: Json) -> None:
     run = pick(payload, "kernel_session", "timeout_ms", "stop_on_error")
     run |= {"subject": payload["subject"], "status": "queued", "cause": payload["cause"], "output_seq": 0}
+    # A payload of schema 1 has none: that run was free.
+    run["effects"] = payload.get("effects", "free")
     run |= {"requested_by": event["actor"], "requested_at": event["recorded_at"]}
     run |= {"requested_version": event["version"], "correlation_id": event["correlation_id"]}
     state["executions"][payload["execution_id"]] = run
@@ -256,6 +258,14 @@ def _run_requested(state: Json, payload: Json, event: Json) -> None:
 
 def _run_assigned(run: Json, payload: Json, event: Json) -> None:
     run.update(pick(payload, "kernel_session", "agent", "fence"), status="assigned")
+
+
+def _effect_refused(run: Json, payload: Json, event: Json) -> None:
+    refused = {key: payload[key] for key in ("kind", "target", "count")}
+    known: list[Json] = list(run.get("refused") or ())
+    place = next((index for index, one in enumerate(known) if one["kind"] == refused["kind"]), len(known))
+    known[place : place + 1] = [refused]
+    run["refused"] = known
 
 
 def _run_started(run: Json, payload: Json, event: Json) -> None:
@@ -425,6 +435,7 @@ _RUNS: dict[str, Apply] = {
     "ExecutionOutputsMoved": _outputs_moved,
     "ExecutionInputRequested": _input_requested,
     "ExecutionInputAnswered": lambda run, *_: run.pop("pending_input", None),
+    "ExecutionEffectRefused": _effect_refused,
     "ExecutionCancelRequested": lambda run, *_: run.update(cancel_requested=True),
     "ExecutionOutputRecovered": _nothing,
     "ExecutionCompleted": _run_completed,

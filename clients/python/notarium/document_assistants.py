@@ -101,7 +101,8 @@ def _call_over(state: Json, payload: Json, event: Json) -> None:
 
 
 def _grant_issued(state: Json, payload: Json, event: Json) -> None:
-    grant = pick(payload, "conversation_id", "for_user", "functions", "expires_at") | {"issued_by": event["actor"]}
+    grant = pick(payload, "conversation_id", "for_user", "functions", "kinds", "expires_at")
+    grant["issued_by"] = event["actor"]
     state.setdefault("grants", {})[payload["grant_id"]] = grant
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "ExecutionCancelRequested",
     "ExecutionCancelled",
     "ExecutionCompleted",
+    "ExecutionEffectRefused",
     "ExecutionInputAnswered",
     "ExecutionInputRequested",
     "ExecutionLost",
@@ -704,6 +705,12 @@ class ExecutionRequested(Event):
         return value
 
     @property
+    def effects(self) -> Any:
+        """The effects that the run may have outside the kernel's memory. Treat unknown ones as held, with nothing …"""
+        value: Any = self.raw["payload"].get("effects", "free")
+        return value
+
+    @property
     def kernel_session(self) -> str | None:
         """The session in whose queue the run is. Absent for imported runs, and if the agent of the default kernel …"""
         value: str | None = self.raw["payload"].get("kernel_session")
@@ -911,6 +918,36 @@ class ExecutionInputAnswered(Event):
     def value(self) -> str | None:
         """The answer. Absent for a password, which is never recorded."""
         value: str | None = self.raw["payload"].get("value")
+        return value
+
+
+class ExecutionEffectRefused(Event):
+    """An effect of the run was refused, and the run went on. Recorded for the first effect of each kind, and …"""
+
+    __slots__ = ()
+
+    @property
+    def execution_id(self) -> str:
+        """Named by ExecutionRequested."""
+        value: str = self.raw["payload"]["execution_id"]
+        return value
+
+    @property
+    def kind(self) -> Any:
+        """The kind of the effect, which a later request may ask for. Show an unknown word as it is."""
+        value: Any = self.raw["payload"]["kind"]
+        return value
+
+    @property
+    def target(self) -> str:
+        """The target of the first effect of this kind, such as a path or an address, as the code named it. At …"""
+        value: str = self.raw["payload"]["target"]
+        return value
+
+    @property
+    def count(self) -> int:
+        """Number of refused effects of this kind so far."""
+        value: int = self.raw["payload"]["count"]
         return value
 
 
@@ -1844,6 +1881,12 @@ class GrantIssued(Event):
         return value
 
     @property
+    def kinds(self) -> list[Any]:
+        """Kinds of effects that the covered calls may ask for, of those that destroy nothing. Empty: none."""
+        value: list[Any] = self.raw["payload"].get("kinds", [])
+        return value
+
+    @property
     def expires_at(self) -> int:
         """Time at which the grant ends, in milliseconds since 1970."""
         value: int = self.raw["payload"]["expires_at"]
@@ -1917,6 +1960,7 @@ EVENTS: dict[str, type[Event]] = {
     "ExecutionOutputsCleared": ExecutionOutputsCleared,
     "ExecutionInputRequested": ExecutionInputRequested,
     "ExecutionInputAnswered": ExecutionInputAnswered,
+    "ExecutionEffectRefused": ExecutionEffectRefused,
     "ExecutionCompleted": ExecutionCompleted,
     "ExecutionCancelRequested": ExecutionCancelRequested,
     "ExecutionCancelled": ExecutionCancelled,

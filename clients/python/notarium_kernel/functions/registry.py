@@ -11,7 +11,7 @@ import re
 import types
 import typing
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, overload
 
 from .. import host
@@ -26,6 +26,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _TARGET = "notarium.functions"
 #: In rising order: calls of the first never wait for a person, calls of the last always do.
 RISKS = ("read", "edit", "sensitive", "destructive")
+#: Kinds of effects outside the kernel's memory.
+EFFECTS = ("create", "write", "remove", "network", "signal", "database", "open")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _MAX_DESCRIPTION = 4_000
 _MAX_SCHEMA_BYTES = 16 << 10
@@ -37,6 +39,8 @@ class RegisteredFunction:
 
     name: str
     risk: str
+    #: Kinds of effects that a call may have. None: all, if its risk lets it have any.
+    effects: list[str] | None
     version: str
     signature: Signature
     timeout: float | None
@@ -73,6 +77,7 @@ class RegisteredFunction:
             "description": self.signature.description[:_MAX_DESCRIPTION],
             "schema": self.signature.schema,
             "risk": self.risk,
+            **({} if self.effects is None else {"effects": self.effects}),
             "place": {name: value for name, value in place.items() if value is not None},
         }
 
@@ -92,13 +97,19 @@ _hooked: Any = None
 def tool(function: _Function, /) -> _Function: ...
 @overload
 def tool(
-    *, risk: str = ..., name: str | None = ..., description: str | None = ..., timeout: float | None = ...
+    *,
+    risk: str = ...,
+    effects: Iterable[str] | None = ...,
+    name: str | None = ...,
+    description: str | None = ...,
+    timeout: float | None = ...,
 ) -> Callable[[_Function], _Function]: ...
 def tool(
     function: Any = None,
     /,
     *,
     risk: str = "destructive",
+    effects: Iterable[str] | None = None,
     name: str | None = None,
     description: str | None = None,
     timeout: float | None = None,
@@ -110,16 +121,28 @@ def tool(
     Args:
         risk: The worst that a call can do. `read` never asks a person, `edit` asks as the notebook's policy says, `sensitive` reaches
             outside the notebook and asks, `destructive` always asks. The default is `destructive`.
+        effects: What a call by an assistant may do outside the kernel's memory, of `create`, `write`, `remove`, `network`, `signal`,
+            `database` and `open`. The default is all of it for the risks `sensitive` and `destructive`. Functions that say `read` or
+            `edit` can do none of it: the system refuses it.
         name: Name for callers; the default is the function's own.
         description: Replaces the docstring's.
         timeout: Seconds after which a call is ended.
     """
-    if function is None:
-        return functools.partial(_register, risk=risk, name=name, description=description, timeout=timeout)
-    return _register(function, risk=risk, name=name, description=description, timeout=timeout)
+    register = functools.partial(
+        _register, risk=risk, effects=effects, name=name, description=description, timeout=timeout
+    )
+    return register if function is None else register(function)
 
 
-def _register(function: Any, *, risk: str, name: str | None, description: str | None, timeout: float | None) -> Any:
+def _register(
+    function: Any,
+    *,
+    risk: str,
+    effects: Iterable[str] | None,
+    name: str | None,
+    description: str | None,
+    timeout: float | None,
+) -> Any:
     if not callable(function) or isinstance(function, type):
         raise FunctionError(
             f"@notarium.tool stands above a function, not above {function!r}: write @notarium.tool or @notarium.tool(risk=…)"
@@ -132,6 +155,7 @@ def _register(function: Any, *, risk: str, name: str | None, description: str | 
         )
     if risk not in RISKS:
         raise FunctionError(f"{name}: {risk!r} is no risk: take one of {', '.join(RISKS)}")
+    kinds = _kinds(name, risk, effects)
     if timeout is not None and not timeout > 0:
         raise FunctionError(f"{name}: a timeout is a number of seconds above 0, not {timeout!r}")
     signature = signature_of(function, name, description)
@@ -144,7 +168,8 @@ def _register(function: Any, *, risk: str, name: str | None, description: str | 
     one = RegisteredFunction(
         name=name,
         risk=risk,
-        version=_version(function, risk, schema, signature.description, timeout),
+        effects=kinds,
+        version=_version(function, risk, schema, signature.description, timeout, kinds),
         signature=signature,
         timeout=timeout,
         module=getattr(plain, "__module__", None) or "__main__",
@@ -157,6 +182,21 @@ def _register(function: Any, *, risk: str, name: str | None, description: str | 
     _registered[name] = one
     _tell_soon()
     return function
+
+
+def _kinds(name: str, risk: str, effects: Iterable[str] | None) -> list[str] | None:
+    """The kinds of effects, each once, in the order of `EFFECTS`."""
+    if effects is None:
+        return None
+    named = [effects] if isinstance(effects, str) else list(effects)
+    unknown = next((kind for kind in named if kind not in EFFECTS), None)
+    if unknown is not None:
+        raise FunctionError(f"{name}: {unknown!r} is no effect: take some of {', '.join(EFFECTS)}")
+    if named and risk in ("read", "edit"):
+        raise FunctionError(
+            f'{name}: a function of the risk {risk!r} has no effects: leave them out, or take risk="sensitive"'
+        )
+    return [kind for kind in EFFECTS if kind in named]
 
 
 def _reference(function: Callable[..., Any]) -> Callable[[], Callable[..., Any] | None]:
@@ -177,7 +217,14 @@ def _line(plain: Any) -> int | None:
     return None if code is None else typing.cast("int", code.co_firstlineno)
 
 
-def _version(function: Callable[..., Any], risk: str, schema: str, description: str, timeout: float | None) -> str:
+def _version(
+    function: Callable[..., Any],
+    risk: str,
+    schema: str,
+    description: str,
+    timeout: float | None,
+    effects: list[str] | None,
+) -> str:
     """Hash of the function's text and of its description for callers."""
     plain = inspect.unwrap(function)
     try:
@@ -185,7 +232,8 @@ def _version(function: Callable[..., Any], risk: str, schema: str, description: 
     except (OSError, TypeError):
         code = getattr(plain, "__code__", None)
         text = "" if code is None else f"{code.co_code.hex()} {code.co_consts!r} {code.co_names!r}"
-    parts = json.dumps([text, risk, schema, description, timeout], ensure_ascii=True)
+    named = [] if effects is None else [effects]
+    parts = json.dumps([text, risk, schema, description, timeout, *named], ensure_ascii=True)
     return hashlib.sha256(parts.encode()).hexdigest()[:16]
 
 

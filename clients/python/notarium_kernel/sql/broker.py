@@ -1,9 +1,11 @@
 """The broker of one connection: the one process that has its URL. The runtime agent starts it outside the kernel's sandbox.
 
 It speaks with one kernel (or with the agent, which asks for tables and columns) over the socket that is its standard output,
-and ends with it. Its standard input gives it, one JSON line, the connection and this code, with `wire.py`, `rows.py` and
-`catalog.py` before it in one namespace: nothing of it is read from a place that a kernel could have written. What it writes to
-standard error goes to the agent's log.
+and ends with it. Its standard input gives it, one JSON line, the connection and this code, with `wire.py`, `rows.py`,
+`catalog.py` and `reading.py` before it in one namespace: nothing of it is read from a place that a kernel could have written.
+What it writes to standard error goes to the agent's log. One line there is a question: whether the run that has the kernel may
+write to databases. The agent answers with a number on standard input. It asks when a statement arrives, and again before the
+statement runs: one that was sent in a run without the right does not wait for a run that has it.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
     # At run time these files come before this one in the same namespace.
     from .catalog import of_postgresql
+    from .reading import effect_of
     from .rows import of_rows
     from .wire import receive, send, unpacked
 
@@ -30,6 +34,13 @@ LAST_CANCEL_SECONDS = 3
 BATCH_ROWS = 8_192
 FIRST_ROWS = 1_000
 _INSTALL = "the connection {name} needs {packages} in the Python of the runtime agent's kernels ({python}): {python} -m pip install {packages}"
+
+
+MAY_WRITE = "\0may write"
+"""The question to the agent. No other line begins with this character."""
+_NOT_IN_THIS_RUN = (
+    'this run may not write to databases: ask for it with effects: ["database"], or let a person run the cell'
+)
 
 
 class RequestRefused(Exception):
@@ -110,19 +121,31 @@ class PostgreSql:
         for name in ("interval", "timetz", "json", "jsonb", "uuid"):
             self.connection.adapters.register_loader(name, TextLoader)
 
-    def execute(self, sql: str, values: list[Any], writes: bool, tell: Any) -> None:
+    def execute(self, sql: str, values: list[Any], writes: bool, tell: Any, may_write: bool) -> None:
+        """Runs a statement. Without `may_write` all that it does in the database is undone, its settings of the session too."""
         psycopg, pyarrow = self.drivers()
         connection = self.connect()
         try:
             # After its first query the transaction cannot be made a writing one.
-            connection.execute("BEGIN" if writes else "BEGIN READ ONLY; SELECT 1")
+            connection.execute("BEGIN" if writes and may_write else "BEGIN READ ONLY; SELECT 1")
+            if not may_write:
+                self.refuse_effects(connection, sql)
             self.run(connection, pyarrow, sql, values, tell)
-            if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            if may_write and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 connection.execute("COMMIT")
         except psycopg.Error as error:
-            raise self.refusal(psycopg, error, sql) from None
+            raise self.refusal(psycopg, error, sql, may_write) from None
         finally:
             self.end(psycopg, connection)
+
+    def refuse_effects(self, connection: Any, sql: str) -> None:
+        def query(text: str, values: list[Any]) -> list[tuple[Any, ...]]:
+            rows: list[tuple[Any, ...]] = connection.execute(text, values).fetchall()
+            return rows
+
+        effect = effect_of(sql, query)
+        if effect is not None:
+            raise RequestRefused("statement", f"{_NOT_IN_THIS_RUN} ({effect})")
 
     def end(self, psycopg: Any, connection: Any) -> None:
         """Ends the transaction in any case, so that the next statement begins a new one."""
@@ -183,7 +206,7 @@ class PostgreSql:
         tell({"columns": columns})
         return types
 
-    def refusal(self, psycopg: Any, error: Any, sql: str) -> RequestRefused:
+    def refusal(self, psycopg: Any, error: Any, sql: str, may_write: bool) -> RequestRefused:
         if isinstance(error, psycopg.errors.QueryCanceled):
             return RequestRefused(
                 "cancelled",
@@ -200,6 +223,7 @@ class PostgreSql:
         message = self.secrets.scrub(_words(error))
         if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
             message += ": a cell that writes says so in its first line, as in `-- @connection write`"
+            message += "" if may_write else f". Besides, {_NOT_IN_THIS_RUN}"
         return RequestRefused("statement", message, error.sqlstate, line)
 
     def describe(self, matching: str, seconds: float) -> dict[str, Any]:
@@ -218,7 +242,7 @@ class PostgreSql:
             connection.execute(f"SET LOCAL statement_timeout = {left}")
             return of_postgresql(query, matching)
         except psycopg.Error as error:
-            raise self.refusal(psycopg, error, "") from None
+            raise self.refusal(psycopg, error, "", may_write=True) from None
         finally:
             self.end(psycopg, connection)
 
@@ -269,11 +293,15 @@ def _arrow_type(pa: Any, column: Any, connection: Any) -> Any:
 
 
 class Broker:
-    """Frames in, frames out. Statements run in the main thread, so that one can be cancelled while it runs."""
+    """Frames in, frames out. Statements run in the main thread, so that one can be cancelled while it runs.
 
-    def __init__(self, channel: socket.socket, database: Any):
-        self.channel, self.database = channel, database
-        self.asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    `right` asks for the right to write. Odd: the run that has the kernel may write to databases. Each change of the right
+    makes the number larger.
+    """
+
+    def __init__(self, channel: socket.socket, database: Any, right: Callable[[], int]):
+        self.channel, self.database, self.right = channel, database, right
+        self.asked: queue.SimpleQueue[tuple[dict[str, Any], int]] = queue.SimpleQueue()
         self.current: int | None = None
         self.done = 0
         # Held while a cancel is sent, so that it cannot meet the next statement.
@@ -282,10 +310,10 @@ class Broker:
     def run(self) -> None:
         threading.Thread(target=self.listen, daemon=True).start()
         while True:
-            head = self.asked.get()
+            head, right = self.asked.get()
             with self.turn:
                 self.current = _number(head)
-            self.serve(head)
+            self.serve(head, right)
             with self.turn:
                 self.current, self.done = None, _number(head)
 
@@ -294,7 +322,7 @@ class Broker:
             while True:
                 head, _ = receive(self.channel)
                 if "execute" in head or "describe" in head:
-                    self.asked.put(head)
+                    self.asked.put((head, self.right() if "execute" in head else 0))
                 elif "cancel" in head:
                     threading.Thread(target=self.cancel_until_over, args=(head["cancel"],), daemon=True).start()
         except Exception:
@@ -319,7 +347,8 @@ class Broker:
         except Exception as error:
             print(f"not cancelled: {type(error).__name__}", file=sys.stderr, flush=True)
 
-    def serve(self, head: dict[str, Any]) -> None:
+    def serve(self, head: dict[str, Any], right: int) -> None:
+        """Serves a request. `right`: the right when it arrived."""
         number = _number(head)
 
         def tell(what: dict[str, Any], body: Any = b"") -> None:
@@ -332,8 +361,11 @@ class Broker:
             if head["writes"] and not self.database.writes:
                 message = f"the connection {self.database.name} is for reading alone: whoever runs the agent lets it write with --connection-writes"
                 raise RequestRefused("statement", message)
+            may_write = right % 2 == 1 and self.right() == right
+            if head["writes"] and not may_write:
+                raise RequestRefused("statement", _NOT_IN_THIS_RUN)
             values = [unpacked(value) for value in head["values"]]
-            self.database.execute(head["sql"], values, head["writes"], tell)
+            self.database.execute(head["sql"], values, head["writes"], tell, may_write)
         except RequestRefused as refused:
             tell({"error": refused.told})
         except (KeyboardInterrupt, BrokenPipeError):
@@ -348,11 +380,26 @@ def _number(head: dict[str, Any]) -> int:
     return number
 
 
+class Agent:
+    """The agent, which knows the run that has the kernel. The kernel is not asked: its code can send whatever it likes."""
+
+    def __init__(self) -> None:
+        # Held from a question until its answer.
+        self.asking = threading.Lock()
+
+    def right(self) -> int:
+        """The right to write: see `Broker`. 0, and so none, if the agent does not answer."""
+        with self.asking:
+            print(MAY_WRITE, file=sys.stderr, flush=True)
+            answer = sys.stdin.buffer.readline().strip()
+        return int(answer) if answer.isdigit() else 0
+
+
 def main(given: dict[str, Any]) -> None:
     channel = socket.socket(fileno=os.dup(1))
     os.dup2(2, 1)
     database = PostgreSql(given["name"], given["url"], given["writes"])
     try:
-        Broker(channel, database).run()
+        Broker(channel, database, Agent().right).run()
     except (BrokenPipeError, KeyboardInterrupt):
         return

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +23,17 @@ Take = Callable[[Any], bool]
 
 
 NO_DUCKDB = "this cell runs in DuckDB, which the kernel's Python does not have: run `%pip install duckdb` in a cell, then this again"
+
+
+_OFF = (
+    # Cells name data frames in braces: DuckDB must not take the kernel's variables for tables.
+    "python_enable_replacements",
+    "python_scan_all_frames",
+    # An extension is code from the network: only a cell's own INSTALL and LOAD bring it.
+    "autoinstall_known_extensions",
+    "autoload_known_extensions",
+)
+"""Settings that are switched off. They belong to the process: none is written into the database."""
 
 
 class DuckDb:
@@ -40,9 +52,16 @@ class DuckDb:
             self.connection = duckdb.connect(str(path)) if path and writes else self._connected(path)
         except duckdb.Error as error:
             raise ConnectionFailed(f"{path} cannot be opened: {_short(error)}") from None
-        # Cells name data frames in braces: DuckDB must not take the kernel's variables for tables.
-        for setting in ("python_enable_replacements", "python_scan_all_frames"):
+        for setting in _OFF:
             self.connection.execute(f"SET {setting} = false")
+        self._settle_temporary_files()
+
+    def _settle_temporary_files(self) -> None:
+        """DuckDB writes what outgrows memory beside the data, unless the kernel has a temporary folder of its own."""
+        if folder := os.environ.get("TMPDIR"):
+            # The error: the kernel's code has opened the same file before, and its folder is in use.
+            with suppress(self.duckdb.Error):
+                self.connection.execute(f"SET temp_directory = {_quoted(os.path.join(folder, 'duckdb'))}")
 
     def _connected(self, path: Path | None) -> Any:
         return self.duckdb.connect(":memory:") if path is None else self.duckdb.connect(str(path), read_only=True)
@@ -128,6 +147,10 @@ class DuckDb:
 def _short(error: BaseException) -> str:
     """First paragraph of the message. DuckDB's excerpt of the statement shows placeholders."""
     return str(error).split("\n\nLINE ")[0].strip()
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _line_in(message: str, bound: BoundStatement) -> int:

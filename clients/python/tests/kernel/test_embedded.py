@@ -12,9 +12,9 @@ AGENT = Path(__file__).parents[4] / "src" / "agent" / "kernel"
 def test_what_agents_embed_is_all_of_it_and_needs_nothing_else(tmp_path):
     listed = (AGENT / "python_package.rs").read_text()
     embedded = set(re.findall(r'"([\w/]+\.py)"', listed)) - {"notarium/__init__.py", "embedded.py"}
-    # The broker runs outside kernels. The runtime agent embeds it separately.
+    # The broker and its part `reading` run outside kernels. The runtime agent embeds them separately.
     needed = {str(path.relative_to(CLIENT)) for path in (CLIENT / "notarium_kernel").rglob("*.py")}
-    needed.remove("notarium_kernel/sql/broker.py")
+    needed -= {"notarium_kernel/sql/broker.py", "notarium_kernel/sql/reading.py"}
     assert embedded == needed | {"notarium/kernel.py", "notarium/sql.py"}
     for name in embedded:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -41,6 +41,18 @@ def test_without_a_word_about_risk_it_counts_as_the_worst():
     assert declared("load")["risk"] == "destructive"
 
 
+def test_effects_are_told_each_once_and_change_the_version():
+    tool(risk="sensitive")(load)
+    assert "effects" not in declared("load")
+    unnamed = declared("load")["version"]
+    tool(risk="sensitive", effects=["network", "create", "network"])(load)
+    assert declared("load")["effects"] == ["create", "network"]
+    named = declared("load")["version"]
+    tool(risk="sensitive", effects=[])(load)
+    assert declared("load")["effects"] == []
+    assert len({unnamed, named, declared("load")["version"]}) == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -48,6 +60,8 @@ def test_without_a_word_about_risk_it_counts_as_the_worst():
         ({"name": "1x"}, "cannot be a tool's name"),
         ({"name": "ä"}, "cannot be a tool's name"),
         ({"timeout": 0}, "a number of seconds above 0"),
+        ({"effects": ["moon"]}, "take some of create, write, remove, network, signal, database, open"),
+        ({"risk": "edit", "effects": ["write"]}, "has no effects: leave them out"),
     ],
 )
 def test_what_is_wrong_is_said(arguments, words):

@@ -19,7 +19,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PACKAGE))
 SQL = PACKAGE / "notarium_kernel" / "sql"
-BROKER = ("wire.py", "rows.py", "catalog.py", "broker.py")
+BROKER = ("wire.py", "rows.py", "catalog.py", "reading.py", "broker.py")
 """Files of the broker's code, in order: see `src/agent/connections.rs`."""
 
 BOOT = """
@@ -101,6 +101,9 @@ class Agent:
         self.address = str(folder / "sql")
         self.connections = connections
         self.brokers: list[subprocess.Popen] = []
+        # The right of the run that has the kernel: odd if it may write.
+        self.right = 1
+        self.answered = 0
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.address)
         self.listener.listen()
@@ -128,6 +131,14 @@ class Agent:
             broker.stdin.write(json.dumps(given) + "\n")
             broker.stdin.flush()
             self.brokers.append(broker)
+            threading.Thread(target=self.answer, args=(broker,), daemon=True).start()
+
+    def answer(self, broker: subprocess.Popen) -> None:
+        for line in broker.stderr:
+            if line == "\0may write\n" and not broker.stdin.closed:
+                broker.stdin.write(f"{self.right}\n")
+                broker.stdin.flush()
+                self.answered += 1
 
     def told(self) -> str:
         named = [

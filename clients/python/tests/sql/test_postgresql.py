@@ -182,7 +182,7 @@ class HardOfHearing:
     def __init__(self):
         self.name, self.writes, self.cancels, self.is_over = "hard", False, 0, threading.Event()
 
-    def execute(self, sql, values, writes, tell):
+    def execute(self, sql, values, writes, tell, may_write):
         assert self.is_over.wait(30)
         tell({"done": True})
 
@@ -199,7 +199,7 @@ def test_a_cancel_that_nobody_heard_is_said_again_and_never_to_the_next_statemen
     kernel, channel = socket.socketpair()
     kept_open.append(kernel)
     database = HardOfHearing()
-    threading.Thread(target=space["Broker"](channel, database).run, daemon=True).start()
+    threading.Thread(target=space["Broker"](channel, database, lambda: 0).run, daemon=True).start()
     # A cancel can also arrive before its statement.
     space["send"](kernel, {"cancel": 1})
     space["send"](kernel, {"execute": 1, "sql": "", "values": [], "writes": False})
@@ -304,7 +304,8 @@ def test_a_broker_without_the_driver_says_what_to_install(tmp_path):
     broker = subprocess.Popen([sys.executable, "-I", "-c", BOOT], stdin=subprocess.PIPE, stdout=theirs, text=True)
     theirs.close()
     broker.stdin.write(json.dumps(given) + "\n")
-    broker.stdin.flush()
+    # Nobody answers its questions.
+    broker.stdin.close()
     from notarium_kernel.sql import wire
 
     wire.send(ours, {"execute": 1, "sql": "SELECT 1", "values": [], "writes": False})
