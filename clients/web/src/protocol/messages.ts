@@ -407,6 +407,23 @@ seq: number
 report: ExecutionReport
 }
 } | {
+ReportEffectRefused: {
+execution_id: ExecutionId
+/**
+ * The version of the session's KernelSessionStarted. `stale_fence`: the session has ended, or is not the sender's.
+ */
+fence: number
+kind: Effect
+/**
+ * The target of the first effect of this kind, as the code named it. The first 1,024 bytes are kept.
+ */
+target: string
+/**
+ * Number of refused effects of this kind so far; at least 1.
+ */
+count: number
+}
+} | {
 ReconcileKernels: {
 /**
  * Sessions of this notebook that are alive. Ids that the notebook does not know change nothing.
@@ -482,6 +499,11 @@ conversation_id: ConversationId
  * Names of the functions that the grant covers. Empty: every function.
  */
 functions?: string[]
+/**
+ * Kinds of effects that the covered calls may ask for. Only kinds that destroy nothing (`invalid_value`
+ * otherwise). Empty: none.
+ */
+kinds?: Effect[]
 /**
  * Time at which the grant ends, in milliseconds since 1970; at most seven days ahead.
  */
@@ -733,6 +755,11 @@ confirmed?: boolean
  * 
  */
 export type KernelSessionId = string
+/**
+ * Effects that a person allows to a run.
+ * 
+ */
+export type RequestedEffects = "free"
 export type AnyJson = unknown
 /**
  * Cause of the end of a kernel session, or of a failed launch.
@@ -793,6 +820,13 @@ execution_count?: (number | null)
 notice?: (string | null)
 }
 } | {
+holds_open: {
+/**
+ * The open files, mappings and connections, for people; at most 2,000 characters together are kept.
+ */
+open: string[]
+}
+} | {
 lost: {
 cause: EndCause
 /**
@@ -810,7 +844,12 @@ export type ExecutionOutcome = ("ok" | "error" | "interrupted" | "timed_out")
  * Cause of an execution's end other than its own result.
  * 
  */
-export type EndCause = ("requested" | "interrupted" | "timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost" | "given_up")
+export type EndCause = ("requested" | "interrupted" | "timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost" | "given_up" | "effects_not_held" | "holds_open")
+/**
+ * Kind of an effect outside the kernel's memory.
+ * 
+ */
+export type Effect = ("create" | "write" | "remove" | "network" | "signal" | "database" | "open")
 /**
  * A later version may add variants: keep what you do not know.
  * 
@@ -823,6 +862,13 @@ export type OpenRisk = (Risk | (string | {
  * 
  */
 export type Risk = ("read" | "edit" | "sensitive" | "destructive")
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenEffect = (Effect | (string | {
+
+}))
 /**
  * Id of a conversation with an assistant.
  * 
@@ -995,6 +1041,27 @@ format: FormatCells
  * 
  */
 export type TableOperator = ("contains" | "lacks" | "equal" | "not_equal" | "less" | "at_most" | "more" | "at_least" | "empty" | "not_empty")
+/**
+ * Ability of a kernel's agent to hold the effects of the kernel's runs.
+ * 
+ */
+export type KernelEffects = ("held" | {
+not_held: {
+cause: OpenUnheldCause
+}
+})
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenUnheldCause = (UnheldCause | (string | {
+
+}))
+/**
+ * Cause for which an agent holds no effects of its kernels' runs.
+ * 
+ */
+export type UnheldCause = ("switched_off" | "not_supported" | "not_permitted" | "other_kernel")
 /**
  * A change of a kernel's comms.
  * 
@@ -1368,6 +1435,32 @@ dependency: {
  * The requested run of the same plan. Absent: the run follows the deletion of a cell.
  */
 of?: (ExecutionId | null)
+}
+})
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenEffects = (Effects | (string | {
+
+}))
+/**
+ * Effects that a run may have.
+ * 
+ */
+export type Effects = ("free" | {
+held: {
+/**
+ * The allowed kinds, each once, in the order of their definition. Empty: none.
+ */
+allowed: Effect[]
+}
+} | {
+expected: {
+/**
+ * The kinds that the text can lead to, each once, in the order of their definition.
+ */
+kinds: Effect[]
 }
 })
 /**
@@ -2045,6 +2138,11 @@ timeout_ms?: (number | null)
  * True: if another run of the same batch does not succeed while this one is queued, this one is blocked.
  */
 stop_on_error?: boolean
+/**
+ * The effects that the person allows. Absent: in a kernel that ran an assistant's code, those to which the code's text
+ * can lead; else all. `forbidden` unless a person sends it.
+ */
+effects?: (RequestedEffects | null)
 }
 /**
  * One output of a run, as in nbformat.
@@ -2102,6 +2200,11 @@ version?: string
 description?: string
 schema: AnyObject
 risk: OpenRisk
+/**
+ * Kinds of effects that a call may have, if the risk is `sensitive` or `destructive`; calls of a lower risk have none.
+ * Absent: none.
+ */
+effects?: OpenEffect[]
 }
 /**
  * Place in code of a registered function, as its kernel reports it.
@@ -2478,6 +2581,11 @@ display_name: string
  * Language of the code, as in `python`.
  */
 language: string
+/**
+ * Says that the agent holds the effects of these kernels' runs, or why it does not. Absent: an older agent, which
+ * holds none. Send it only to a server with the feature `kernel_effects`.
+ */
+effects?: (KernelEffects | null)
 }
 /**
  * A database connection that the operator of a runtime agent has named: the part that people and programs may see.
@@ -3454,6 +3562,7 @@ export interface Execution {
 subject: ExecutionSubject
 status: ExecutionStatus
 cause: OpenExecutionCause
+effects: OpenEffects
 requested_by: Actor
 /**
  * Time of the request, in milliseconds since 1970.
@@ -3514,6 +3623,10 @@ blocked_by?: (ExecutionId | null)
  */
 notice?: (string | null)
 /**
+ * The refused effects, one entry for each kind, in the order of their first refusals.
+ */
+refused?: RefusedEffect[]
+/**
  * The highest number of the agent's reports in the log. 0: none.
  */
 output_seq?: number
@@ -3529,6 +3642,21 @@ clear_on_next_output?: boolean
  * The open request for input. Absent: none.
  */
 pending_input?: (PendingInput | null)
+}
+/**
+ * Refused effects of one kind in a run.
+ * 
+ */
+export interface RefusedEffect {
+kind: OpenEffect
+/**
+ * The target of the first of them, such as a path or an address, as the code named it.
+ */
+target: string
+/**
+ * Number of refused effects of this kind.
+ */
+count: number
 }
 /**
  * A request for input on stdin that has no answer yet.
@@ -3762,6 +3890,10 @@ for_user: UserId
  * Names of the functions that the grant covers. Empty: every function.
  */
 functions?: string[]
+/**
+ * Kinds of effects that the covered calls may ask for. Empty: none.
+ */
+kinds?: OpenEffect[]
 /**
  * Time at which the grant ends, in milliseconds since 1970.
  */
@@ -4103,6 +4235,7 @@ ExecutionOutputUpdated?: ExecutionOutputUpdated
 ExecutionOutputsCleared?: ExecutionOutputsCleared
 ExecutionInputRequested?: ExecutionInputRequested
 ExecutionInputAnswered?: ExecutionInputAnswered
+ExecutionEffectRefused?: ExecutionEffectRefused
 ExecutionCompleted?: ExecutionCompleted
 ExecutionCancelRequested?: ExecutionCancelRequested
 ExecutionCancelled?: ExecutionCancelled
@@ -4359,6 +4492,7 @@ export interface PastExecution {
 subject: ExecutionSubject
 status: ExecutionStatus
 cause: OpenExecutionCause
+effects: OpenEffects
 requested_by: Actor
 /**
  * Time of the request, in milliseconds since 1970.
@@ -4405,6 +4539,10 @@ blocked_by?: (ExecutionId | null)
  * A sentence for people about an unusual end. Absent: none.
  */
 notice?: (string | null)
+/**
+ * The refused effects, one entry for each kind, in the order of their first refusals.
+ */
+refused?: RefusedEffect[]
 /**
  * The highest number of the agent's reports in the log. 0: none.
  */
@@ -4557,6 +4695,7 @@ export interface ExecutionRequested {
 execution_id: ExecutionId
 subject: ExecutionSubject
 cause: OpenExecutionCause
+effects: OpenEffects
 /**
  * The session in whose queue the run is. Absent for imported runs, and if the agent of the default kernel was
  * away. Such a run waits until that kernel, or its replacement, gets it.
@@ -4682,6 +4821,23 @@ execution_id: ExecutionId
  * The answer. Absent for a password, which is never recorded.
  */
 value?: (string | null)
+}
+/**
+ * An effect of the run was refused, and the run went on. Recorded for the first effect of each kind, and once more
+ * with the final number if there were several.
+ * 
+ */
+export interface ExecutionEffectRefused {
+execution_id: ExecutionId
+kind: OpenEffect
+/**
+ * The target of the first effect of this kind, such as a path or an address, as the code named it. At most 1 KiB.
+ */
+target: string
+/**
+ * Number of refused effects of this kind so far.
+ */
+count: number
 }
 /**
  * The run ended with a result, successful or not.
@@ -5218,6 +5374,10 @@ conversation_id: ConversationId
  * Names of the tools that the grant covers. Empty: all. Destructive calls still wait.
  */
 functions: string[]
+/**
+ * Kinds of effects that the covered calls may ask for, of those that destroy nothing. Empty: none.
+ */
+kinds: OpenEffect[]
 /**
  * Time at which the grant ends, in milliseconds since 1970.
  */

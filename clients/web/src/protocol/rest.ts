@@ -2,37 +2,10 @@
 import type { Actor, AgentId, AnyObject, CellContent, CellId, CellType, ConversationId, Execution, ExecutionId, FileEntry, Hash, KernelNotice, KernelSession, KernelSessionId, KernelStatus, Means, MessageId, NotebookId, OfferedConnection, OfferedKernelspec, OpenMessageBlock, OpenMessageRole, OpenPassed, OpenRisk, OpenStopReason, OpenTarget, Outcome, Reactivity, Role, Scope, ShareLinkId, TokenId, ToolCallId, TrashedFile, TurnId, Usage, UserId, WorkspaceId } from "./messages.ts";
 
 /**
- * State of a call.
- * 
- * `waiting`: Waits for a confirmation by a person.
- * 
- * `passed`: Needs no confirmation; not started yet.
- * 
- * `confirmed`: Confirmed by a person; not started yet.
- * 
- * `running`: Started and not ended; other servers and restarts do not start it again.
- * 
- * `succeeded`: Succeeded; `result` is the tool's answer.
- * 
- * `failed`: Failed for certain; `result` has the reason.
- * 
- * `outcome_unknown`: Its executor died meanwhile, so the outcome is unknown. It is not repeated.
- * 
- * `denied`: Denied by a person; see `decided_by` and `reason`.
- * 
- * `withdrawn`: Withdrawn before its start: by its person, by an editor, or because its turn ended.
- * 
- * `voided`: Closed before its start: its target changed, or a person lost a right.
- * 
- * `expired`: Closed without a decision in time (24 hours by default).
- * 
- */
-export type CallState = ("waiting" | "passed" | "confirmed" | "running" | "succeeded" | "failed" | "outcome_unknown" | "denied" | "withdrawn" | "voided" | "expired")
-/**
  * One effect of a call.
  * 
  */
-export type Effect = ({
+export type CallEffect = ({
 kind: "creates"
 cell_type: CellType
 /**
@@ -91,6 +64,33 @@ kind: "does"
  */
 what: string
 })
+/**
+ * State of a call.
+ * 
+ * `waiting`: Waits for a confirmation by a person.
+ * 
+ * `passed`: Needs no confirmation; not started yet.
+ * 
+ * `confirmed`: Confirmed by a person; not started yet.
+ * 
+ * `running`: Started and not ended; other servers and restarts do not start it again.
+ * 
+ * `succeeded`: Succeeded; `result` is the tool's answer.
+ * 
+ * `failed`: Failed for certain; `result` has the reason.
+ * 
+ * `outcome_unknown`: Its executor died meanwhile, so the outcome is unknown. It is not repeated.
+ * 
+ * `denied`: Denied by a person; see `decided_by` and `reason`.
+ * 
+ * `withdrawn`: Withdrawn before its start: by its person, by an editor, or because its turn ended.
+ * 
+ * `voided`: Closed before its start: its target changed, or a person lost a right.
+ * 
+ * `expired`: Closed without a decision in time (24 hours by default).
+ * 
+ */
+export type CallState = ("waiting" | "passed" | "confirmed" | "running" | "succeeded" | "failed" | "outcome_unknown" | "denied" | "withdrawn" | "voided" | "expired")
 /**
  * Change of a call's target since the request, which makes the call void. As text: the sentence that the record has.
  * 
@@ -405,7 +405,7 @@ risk: string
 /**
  * Effects in order of execution.
  */
-effects: Effect[]
+effects: CallEffect[]
 /**
  * Reason why the call can no longer run, in a sentence for people: a confirmation closes it. Absent: it can run.
  */

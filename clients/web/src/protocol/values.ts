@@ -60,9 +60,9 @@ export function target(value: Target): Target {
 }
 
 export function pastExecution(past: PastExecution): PastExecution {
-  return present(without({ ...past, outputs: past.outputs?.map(output) }, "outputs"));
+  return present(without({ ...past, outputs: past.outputs?.map(output) }, "outputs", "refused"));
 }
 
-export function userFunction({ name, version, description, schema, risk }: UserFunction): UserFunction {
-  return { name, version: version ?? "", description: description ?? "", schema, risk };
+export function userFunction({ name, version, description, schema, risk, effects }: UserFunction): UserFunction {
+  return without({ name, version: version ?? "", description: description ?? "", schema, risk, effects }, "effects");
 }

@@ -102,11 +102,11 @@ test("an odd schema makes no harm", () => {
 });
 
 test("a new kernel's missing functions are told with the cell to run", () => {
-  const missing = { names: ["load"], cell_id: "c", reason: "it is not known to be harmless" };
+  const missing = { names: ["load"], cell_id: "c", reason: "a person is asked before its code runs" };
   expect(missingIn({ type: "KernelSessionStarted", payload: { missing_functions: [missing] } })).toEqual([missing]);
   expect(missingIn({ type: "KernelSessionStarted", payload: {} })).toEqual([]);
   expect(missingWords(missing, 3)).toBe(
-    "The new kernel is missing the function load. Run cell 3 again: it is not known to be harmless.",
+    "The new kernel is missing the function load. Run cell 3 again: a person is asked before its code runs.",
   );
   expect(missingWords({ names: ["a", "b"], reason: "no cell registered them" }, 0)).toBe(
     "The new kernel is missing the functions a, b. No cell registered them.",

@@ -42,6 +42,13 @@ async function reconnect(person: Person): Promise<void> {
 
 const run = (cell_id: string) => ({ RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true } });
 
+test("a run with all effects allowed says so", async () => {
+  const { person, runs } = setup();
+  void runs.start(["a"], { isFree: true });
+  const { RequestExecution } = run("a");
+  expect(await sent(person)).toEqual([{ RequestExecution: { ...RequestExecution, effects: "free" } }]);
+});
+
 test("a run requested offline waits, says so, and is sent once the connection and the text are there", async () => {
   const { person, runs, touched } = setup();
   person.net.cut();

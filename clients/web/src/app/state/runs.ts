@@ -69,13 +69,13 @@ export class Runs {
     });
   }
 
-  /** Runs cells in their order, after unconfirmed text is stored. Prompt cells start a turn. */
-  async start(cells: string[], { isSure = false } = {}): Promise<void> {
+  /** Runs cells in their order, after unconfirmed text is stored. Prompt cells start a turn. `isFree`: all effects are allowed. */
+  async start(cells: string[], { isSure = false, isFree = false } = {}): Promise<void> {
     const notebook = this.#notebook;
     const typeOf = (id: string) => notebook.replica.document.cells.get(id)?.cell_type;
     const isTouched = notebook.replica.document.turns.size > 0 && !isSure && cells.some((id) => isRunnable(typeOf(id)));
     if (isTouched) {
-      const action = { label: "Run now", run: () => void this.start(cells, { isSure: true }) };
+      const action = { label: "Run now", run: () => void this.start(cells, { isSure: true, isFree }) };
       const waits = assistantsAtWork(notebook.replica.document).every((each) => each.waits);
       const why = waits ? "the assistant waits for your decision" : "the assistant is still working and may change it";
       return void notebook.toast({ text: `Not run yet: ${why}.`, action });
@@ -92,7 +92,9 @@ export class Runs {
       .map((cell_id) => notebook.send({ StartTurn: { conversation_id: notebook.conversation ?? newId(), cell_id } }));
     const commands: Command[] = wanted
       .filter((id) => isRunnable(typeOf(id)))
-      .map((cell_id) => ({ RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true } }));
+      .map((cell_id) => ({
+        RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true, ...(isFree && { effects: "free" as const }) },
+      }));
     const done = commands.length > 1 ? notebook.send({ Batch: { commands } }) : commands[0] && notebook.send(commands[0]);
     void Promise.all([...turns, done]).then(() => this.#requests.delete(request));
     await done;

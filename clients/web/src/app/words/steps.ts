@@ -54,6 +54,7 @@ const WORDS: { [type in EventType | "TakenOver"]?: string } = {
   ThreadReopened: "reopened comments",
   ExecutionRequested: "ran",
   ExecutionCancelRequested: "stopped",
+  ExecutionEffectRefused: "refused effects of",
   ExecutionCompleted: "finished",
   ExecutionLost: "lost",
   KernelLaunchRequested: "requested a kernel",
@@ -76,7 +77,7 @@ const WORDS: { [type in EventType | "TakenOver"]?: string } = {
 const OF_CELLS = new Set(
   Object.keys(WORDS).filter((type) => type.startsWith("Cell") || ["ExecutionRequested", "ExecutionCancelRequested"].includes(type)),
 );
-const OF_RUNS: ReadonlySet<string> = new Set<EventType>(["ExecutionCompleted", "ExecutionLost"]);
+const OF_RUNS: ReadonlySet<string> = new Set<EventType>(["ExecutionEffectRefused", "ExecutionCompleted", "ExecutionLost"]);
 
 /** Steps, newest first: consecutive events of one correlation and author form a step. */
 export function steps(events: readonly EventMessage[], nameOf?: NameOf): Step[] {
@@ -159,7 +160,9 @@ export function wordsOf(
   for (const event of events) {
     const type = toldOf(event, isRedo, isRestored);
     if (wordOf(WORDS, type) === undefined || runOf(event.payload).some((run) => imported.has(run))) continue;
-    cells.set(type, (cells.get(type) ?? new Set()).add(cellOf(event)[0] ?? event.id));
+    // A run may have several refusals.
+    const about = OF_RUNS.has(type) ? runOf(event.payload) : cellOf(event);
+    cells.set(type, (cells.get(type) ?? new Set()).add(about[0] ?? event.id));
   }
   if (imported.size > 0) cells.set(IMPORTED, imported);
   const undo = events.some(({ undoes }) => undoes) ? (isRedo ? "redid: " : "undid: ") : "";

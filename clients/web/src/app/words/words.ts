@@ -50,6 +50,8 @@ const CAUSES = {
   agent_stopped: "runtime agent stopped",
   agent_lost: "runtime agent disconnected",
   given_up: "given up",
+  holds_open: "the kernel holds files or connections open that the code could change",
+  effects_not_held: "the kernel can’t hold the effects of an assistant’s code",
   shut_down: "shut down",
   restarted: "restarted",
   idle: "idle for too long",

@@ -1,5 +1,5 @@
 // Events of executions. The document has unfinished executions and those shown by live cells.
-import type { EventMessage, Execution, ExecutionRequested, ExecutionStatus, Output } from "../messages.ts";
+import type { EventMessage, Execution, ExecutionRequested, ExecutionStatus, Output, RefusedEffect } from "../messages.ts";
 import type { Document } from "../document.ts";
 import type { Folding, Handlers } from "../apply.ts";
 import { output as outputValue, present, without } from "../values.ts";
@@ -58,6 +58,9 @@ export const executionEvents: Handlers = {
   ExecutionInputAnswered({ execution_id }, folding) {
     advance(folding, execution_id, () => ({ pending_input: null }));
   },
+  ExecutionEffectRefused({ execution_id, kind, target, count }, folding) {
+    advance(folding, execution_id, (run) => ({ refused: withRefused(run.refused ?? [], { kind, target, count }) }));
+  },
   ExecutionCancelRequested({ execution_id }, folding) {
     advance(folding, execution_id, () => ({ cancel_requested: true }));
   },
@@ -80,9 +83,9 @@ export const executionEvents: Handlers = {
 };
 
 function begin(payload: ExecutionRequested, { document, event, touched }: Folding): void {
-  const { execution_id, subject, cause, kernel_session, timeout_ms, stop_on_error } = payload;
+  const { execution_id, subject, cause, effects, kernel_session, timeout_ms, stop_on_error } = payload;
   const run: Execution = {
-    ...{ subject, cause, kernel_session, timeout_ms, stop_on_error, status: "queued", output_seq: 0 },
+    ...{ subject, cause, effects, kernel_session, timeout_ms, stop_on_error, status: "queued", output_seq: 0 },
     requested_by: event.actor,
     requested_at: event.recorded_at,
     requested_version: event.version,
@@ -95,6 +98,12 @@ function begin(payload: ExecutionRequested, { document, event, touched }: Foldin
   document.latest.set(subject.cell_id, execution_id);
   if (previous !== undefined) forgetUnshown(document, previous);
   touched.cell(subject.cell_id);
+}
+
+/** One entry for each kind: a later event of the kind replaces it. */
+function withRefused(known: RefusedEffect[], refused: RefusedEffect): RefusedEffect[] {
+  const place = known.findIndex((one) => one.kind === refused.kind);
+  return place < 0 ? [...known, refused] : known.with(place, refused);
 }
 
 /** Updates an execution; removes it if it has ended and no cell shows it. */
@@ -115,7 +124,7 @@ export function advance(
 }
 
 function tidy(run: Execution): Execution {
-  return present(without(run, "stop_on_error", "cancel_requested", "clear_on_next_output", "outputs", "pending_input"));
+  return present(without(run, "stop_on_error", "cancel_requested", "clear_on_next_output", "outputs", "refused", "pending_input"));
 }
 
 function seq(run: Execution, output_seq: number): Partial<Execution> {

@@ -16,9 +16,9 @@ export const toolCallEvents: Handlers = {
   ToolCallVoided: ({ call_id }, folding) => end(folding, call_id),
   ToolCallExpired: ({ call_id }, folding) => end(folding, call_id),
   ToolCallExecuted: ({ call_id }, folding) => end(folding, call_id),
-  GrantIssued({ grant_id, conversation_id, for_user, functions, expires_at }, { document, event, touched }) {
-    const grant = { conversation_id, for_user, functions, expires_at, issued_by: event.actor };
-    document.grants.set(grant_id, present(without(grant, "functions")));
+  GrantIssued({ grant_id, conversation_id, for_user, functions, kinds, expires_at }, { document, event, touched }) {
+    const grant = { conversation_id, for_user, functions, kinds, expires_at, issued_by: event.actor };
+    document.grants.set(grant_id, present(without(grant, "functions", "kinds")));
     touched.part("assistants");
   },
   GrantRevoked: ({ grant_id }, folding) => endGrant(folding, grant_id),

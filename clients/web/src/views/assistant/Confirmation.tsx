@@ -3,11 +3,12 @@ import { Check, ShieldAlert, X } from "lucide-react";
 import { Suspense, useState } from "react";
 import { serverNow } from "../../app/session/clock.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
+import { askedKinds, grantedKinds, mayWords, otherReasons } from "../../app/words/effectWords.ts";
 import { changeWords } from "../../app/words/sentences.ts";
 import { type CallArguments, allowWords, callWords, effectWords, reasonWords, riskWords } from "../../app/words/toolWords.ts";
 import { ago, date, wordOf } from "../../app/words/words.ts";
 import type { CellType, ToolCall } from "../../protocol/messages.ts";
-import type { Effect } from "../../protocol/rest.ts";
+import type { CallEffect } from "../../protocol/rest.ts";
 import { newId } from "../../transport/ids.ts";
 import { useName } from "../../ui/Author.tsx";
 import { Arguments, serverOf } from "./ToolCall.tsx";
@@ -49,10 +50,13 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
   const isRegistered = store.document.functions.has(call.function);
   const { confirmation, may_decide } = full ?? {};
   const conversation = call.requested_by.kind === "assistant" ? call.requested_by.conversation : undefined;
+  const asked = askedKinds(call.function, call.arguments as CallArguments);
+  const kinds = grantedKinds(asked);
   const grant = async () => {
     const expires_at = serverNow() + HOUR_MS;
-    if (conversation === undefined) return;
-    const issue = { IssueGrant: { grant_id: newId(), conversation_id: conversation, functions: [call.function], expires_at } };
+    if (conversation === undefined || kinds === undefined) return;
+    const covers = { conversation_id: conversation, functions: [call.function], kinds, expires_at };
+    const issue = { IssueGrant: { grant_id: newId(), ...covers } };
     await decide(issue, confirm);
   };
   return (
@@ -73,10 +77,17 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
       {isRegistered && <Arguments value={call.arguments} />}
       <p className="risk">
         {confirmation?.risk ?? riskWords(call.risk)}
-        {call.reasons?.map((each) => (
+        {otherReasons(call.reasons ?? [], asked).map((each) => (
           <span key={each}> {reasonWords(each, order)}</span>
         ))}
       </p>
+      {asked.length > 0 && (
+        <ul className="kinds small" aria-label="What this run may do">
+          {asked.map((kind) => (
+            <li key={kind}>{mayWords(kind)}</li>
+          ))}
+        </ul>
+      )}
       {!full && !error && <div className="shape" aria-busy="true" />}
       {confirmation?.effects.map((effect, index) => (
         <EffectView key={index} effect={effect} store={store} call={call} />
@@ -114,7 +125,7 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
               onChange={(event) => setReason(event.target.value)}
             />
           </div>
-          {call.risk !== "destructive" && conversation !== undefined && (
+          {call.risk !== "destructive" && kinds !== undefined && conversation !== undefined && (
             <button className="link small" disabled={isDecided} onClick={() => void grant()}>
               Allow for an hour in this conversation
             </button>
@@ -125,7 +136,7 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
   );
 }
 
-function EffectView({ effect, store, call }: { effect: Effect; store: NotebookStore; call: ToolCall }) {
+function EffectView({ effect, store, call }: { effect: CallEffect; store: NotebookStore; call: ToolCall }) {
   switch (effect.kind) {
     case "creates":
       return <Shown title={`Adds ${wordOf(CELLS, effect.cell_type) ?? "a cell"}`} text={effect.source} />;
@@ -149,7 +160,7 @@ function EffectView({ effect, store, call }: { effect: Effect; store: NotebookSt
 }
 
 /** Word diff if the new text is known, otherwise the server's diff. */
-function Changes({ effect, store, call }: { effect: Effect & { kind: "changes" }; store: NotebookStore; call: ToolCall }) {
+function Changes({ effect, store, call }: { effect: CallEffect & { kind: "changes" }; store: NotebookStore; call: ToolCall }) {
   const before = store.document.cells.get(effect.cell)?.source;
   const { source, cell_id } = call.arguments as { source?: unknown; cell_id?: unknown };
   return (

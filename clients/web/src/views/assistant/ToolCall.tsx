@@ -2,6 +2,7 @@
 import { Check, CircleHelp, LoaderCircle, ShieldQuestion, X } from "lucide-react";
 import { useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
+import { toldRefusal } from "../../app/words/effectWords.ts";
 import { type CallEnd, stateOf } from "../../app/words/talk.ts";
 import { callWords, parsedArguments } from "../../app/words/toolWords.ts";
 import { plain, wordOf } from "../../app/words/words.ts";
@@ -26,6 +27,7 @@ export function ToolCallView({ store, call, result, end }: Props) {
   const phase = store.document.tool_calls.get(call.call_id)?.phase.phase;
   const state = phase ? (wordOf(PHASES, phase) ?? plain(phase)) : (end?.state ?? (result ? stateOf(result) : "Not run"));
   const look = phase ? (phase === "waiting" ? "asks" : "open") : (end?.isBad ?? result?.isError ?? true) ? "bad" : "good";
+  const refusal = toldRefusal(result?.text ?? end?.result) ? "Partly not allowed" : "";
   const known = parsedArguments(call.arguments);
   const cell = typeof known?.cell_id === "string" && store.document.cells.has(known.cell_id) ? known.cell_id : undefined;
   return (
@@ -35,7 +37,7 @@ export function ToolCallView({ store, call, result, end }: Props) {
         <span className="name">{callWords(call.function, known, store.document.order, look === "good")}</span>
         {store.document.functions.has(call.function) && <span className="quiet small">({serverOf(store, call.function)})</span>}
         <span className="grow" />
-        <span className="quiet small">{[state, end?.words].filter(Boolean).join(" · ")}</span>
+        <span className="quiet small">{[state, refusal, end?.words].filter(Boolean).join(" · ")}</span>
       </summary>
       {isOpen && (
         <div className="stack tight">

@@ -7,13 +7,16 @@ import { readHeader } from "../../app/cells/sqlHeader.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { hueOf, kindOf, initials, peerName, statusWords } from "../../app/words/words.ts";
+import { isSurprised } from "../../app/words/surprises.ts";
 import { type Token, linesOf } from "../../outputs/highlight.ts";
 import type { Actor, Cell as CellValue, CellType, PeerState } from "../../protocol/messages.ts";
 import { Gutter, HiddenCells, RunState, WaitingState } from "./CellState.tsx";
 import { Standing } from "./Graph.tsx";
 import { Grip } from "./Grip.tsx";
+import { Surprise } from "./Surprise.tsx";
 import { AnsweredInputs, InputRequest } from "../outputs/InputRequest.tsx";
 import { Outputs } from "../outputs/Outputs.tsx";
+import { Refused } from "./Refused.tsx";
 import { RunProgress } from "../outputs/RunProgress.tsx";
 import { Rendered } from "../outputs/Rendered.tsx";
 import { offsetAt, useThreadMarks } from "./marks.ts";
@@ -122,6 +125,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
         )}
         <HiddenCells store={store} id={id} />
         {waits ? <WaitingState isHeld={waits === "held"} /> : run && <RunState store={store} id={id} run={run} />}
+        {run && isSurprised(run) && <Surprise store={store} id={id} run={run} />}
         {run?.status === "running" && (
           <RunProgress store={store} execution={store.document.latest.get(id) ?? ""} kernel={run.kernel_session} />
         )}
@@ -152,6 +156,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
               isStale={store.document.isStale(id)}
             />
           ))}
+        {run && <Refused store={store} id={id} run={run} />}
       </div>
       <Here store={store} id={id} peers={peers} />
     </div>

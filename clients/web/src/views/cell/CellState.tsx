@@ -150,9 +150,8 @@ export function RunState({ store, id, run }: { store: NotebookStore; id: string;
   // A reactive notebook shows staleness in its standing (Graph.tsx).
   const isStale = store.document.isStale(id) && !store.graph.of(id);
   const name = useName(store, run.requested_by);
-  if (run.status === "ok" && !isStale && !endSentence(run)) return null;
   const isBad = run.status === "error" || run.status === "lost";
-  if (run.status === "error" && !isStale && !endSentence(run)) return null;
+  if ((run.status === "ok" || run.status === "error") && !isStale && !endSentence(run)) return null;
   const isChip = isShort(store, run);
   return (
     <>

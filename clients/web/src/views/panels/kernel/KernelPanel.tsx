@@ -3,6 +3,7 @@ import { Popover } from "@base-ui/react/popover";
 import { Braces, FolderOpen, Wrench } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { statusOf } from "../../../app/state/kernels.ts";
+import { kernelEffectWords } from "../../../app/words/effectWords.ts";
 import { sizeWords } from "../../../app/words/sizes.ts";
 import { serverNow, useNow } from "../../../app/session/clock.ts";
 import { Boundary } from "../../../ui/Broken.tsx";
@@ -108,6 +109,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
     ["Memory", status?.usage ? sizeWords(status.usage.memory_bytes) : undefined],
     ["Processor", status?.usage?.cpu_percent != null ? `${status.usage.cpu_percent} % of one core` : undefined],
     ["Sandbox", isStarted ? sandboxWords(session.sandbox) : undefined],
+    ["Assistants’ code", isStarted ? kernelEffectWords(session.sandbox) : undefined],
     ["Running for", running && clock(now - (running.started_at ?? now))],
     ["Queued", runs.length > 1 ? `${runs.length - (running ? 1 : 0)} runs` : undefined],
     ["Tools", functions.length > 0 ? functions.map((each) => each.function.name).join(", ") : undefined],
