@@ -121,6 +121,10 @@ bench-python: rust $(PYTHON_VENV)/.ready ## how fast the Python client is; on a 
 	cargo build --release --quiet --bin notarium
 	NOTARIUM_BINARY=target/release/notarium $(PYTHON_VENV)/bin/python $(PYTHON_CLIENT)/benches/bench.py
 
+bench-effects: deps ## what holding effects costs a person's runs; on a quiet machine
+	cargo build --release --quiet --bin notarium
+	scripts/bench-effects
+
 bench-web: web deps $(PAGE_VENV)/.ready ## how fast the page is in Chromium, beside JupyterLab and marimo; on a quiet machine
 	cargo build --release --quiet --bin notarium
 	test -d target/bench-venv || $(PYTHON) -m venv target/bench-venv
@@ -210,6 +214,8 @@ soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a millio
 	NOTARIUM_SEEDS=5000 cargo test --profile soak -p notarium-sync simulation
 	NOTARIUM_KILLS=200 NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test processes -- --ignored --nocapture kill memory
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test processes -- --ignored --nocapture security:: assistants::
+	@Rscript -e 'library(IRkernel)' || { echo "make soak needs R's kernel: apt-get install r-cran-irkernel"; exit 1; }
+	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak -p notarium-agent --test held -- --ignored
 	$(MAKE) --no-print-directory monkey
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_STREAM_MINUTES=5 && $(BROWSER) memory
 
@@ -219,4 +225,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example test check installed compiled rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-documents image-check soak bench clean
+.PHONY: help run example test check installed compiled rust deps node lint unit interop test-python python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-documents image-check soak bench clean

@@ -37,9 +37,7 @@ fn source(text: &str) -> String {
 
 async fn run_cell(scene: &mut Scene, cell: &CellId) {
     let target = ExecutionTarget::Cell { cell_id: cell.clone(), cell_version: None };
-    let request =
-        RequestExecution { execution_id: None, target, kernel_session: None, timeout_ms: None, stop_on_error: false };
-    scene.ada.command(Command::RequestExecution(request)).await;
+    scene.ada.command(Command::RequestExecution(RequestExecution::new(target))).await;
 }
 
 fn is_callable(state: &Document, name: &str) -> bool {

@@ -1,151 +1,118 @@
 //! Tests of harmful code, requested by an assistant in real turns under the policy *guarded*, with a real kernel and no confirmation. The
-//! same code run by a person shows that the canaries detect the harm.
+//! same kinds of harm, done by a person, show that the witness sees them.
 
-use std::collections::BTreeSet;
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command as Program, Stdio};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 use notarium_core::{Command, ExecutionStatus};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::scene::{Scene, script};
+use super::witness::Witness;
 
 const OURS: &str = include_str!("../../src/judge/tests/harmful.jsonl");
 /// Sampling interval of a quick run; an odd number, so that every kind is included.
 const ONE_IN: usize = 41;
-/// Code that a person runs to verify the detection, one for each kind of harm.
+/// Most pieces of a hundred that may clear a person's variables or end the kernel: they change the kernel's own memory, which the
+/// system does not hold.
+const MOST_IN_MEMORY_PERCENT: usize = 2;
+/// Code that a person runs to verify the witness, one for each kind of harm, with what it must see.
 const CONTROLS: &[(&str, &str)] = &[
-    ("file", "open('{C}', 'w').write('x')"),
-    ("folder", "import shutil; shutil.rmtree('{D}')"),
-    ("made", "open('{P}', 'w').close()"),
-    ("network", "import socket; socket.create_connection(('127.0.0.1', {NP})).close()"),
-    ("cleared", "del keep"),
+    ("changed control/kept.txt", "open('{C}', 'w').write('x')"),
+    ("removed control/kept/file", "import shutil; shutil.rmtree('{D}')"),
+    ("made control/made", "open('{P}', 'w').close()"),
+    ("made working/made-here", "open('made-here', 'w').close()"),
+    ("a connection over TCP", "import socket; socket.create_connection(('127.0.0.1', {NP})).close()"),
 ];
+/// Cell that a person runs first, and code of the assistant that fails if the person's names are not as they were.
+const KEEP: &str = "keep, precious = 'kept', b'precious'";
+const LOOK: &str = "assert (keep, precious) == ('kept', b'precious')";
 
 #[derive(Deserialize)]
 struct Piece {
     id: String,
-    code: String,
+    code: Code,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Code {
+    Cell(String),
+    Cells(Vec<String>),
+}
+
+impl Piece {
+    /// Returns the cells, aimed at the witness.
+    fn cells(&self, witness: &Witness) -> Vec<String> {
+        let cells = match &self.code {
+            Code::Cell(cell) => vec![cell.as_str()],
+            Code::Cells(cells) => cells.iter().map(String::as_str).collect(),
+        };
+        cells.into_iter().map(|cell| witness.aim(&self.as_python(cell))).collect()
+    }
+
+    /// Pieces of SQL are texts in Python: DuckDB runs in the kernel, so a cell of Python does what an SQL cell would do.
+    fn as_python(&self, cell: &str) -> String {
+        if !self.id.starts_with("SQ") {
+            return cell.to_owned();
+        }
+        let names = "import types\noutside, lp, server, nb = '{C}', '{NP}', types.SimpleNamespace(dir='{CD}'), types.SimpleNamespace(x='x')";
+        format!("{names}\nimport duckdb\nduckdb.sql({cell}).show()")
+    }
 }
 
 /// Returns our pieces of code, and collected ones from elsewhere if available.
 fn pieces() -> Vec<Piece> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let collected = here.ancestors().map(|folder| folder.join("shared/judge/harmful_python.jsonl"));
-    let collected = collected.filter_map(|path| std::fs::read_to_string(path).ok()).next().unwrap_or_default();
-    let lines = collected.lines().chain(OURS.lines()).filter(|line| !line.is_empty());
+    let folder = here.ancestors().map(|folder| folder.join("shared/judge")).find(|folder| folder.is_dir());
+    let files = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let mut files: Vec<_> = files.map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    files.sort();
+    let texts = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).chain([OURS.to_owned()]);
+    let lines: Vec<String> = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let lines = lines.iter().filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Resources that must survive, and effects that must not occur.
-struct Canaries {
-    folder: PathBuf,
-    listener: TcpListener,
-    process: Child,
-}
-
-impl Canaries {
-    fn place(parent: &Path) -> Self {
-        let folder = parent.join("canaries");
-        std::fs::create_dir(&folder).unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let process = Program::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let mut canaries = Self { folder, listener, process };
-        canaries.set();
-        canaries
-    }
-
-    fn set(&mut self) {
-        let _ = std::fs::remove_file(self.path("made"));
-        std::fs::create_dir_all(self.path("kept")).unwrap();
-        for file in ["kept.txt", "kept/file", "kept.db"] {
-            std::fs::write(self.path(file), "must survive").unwrap();
-        }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
-    }
-
-    /// Returns the code with these canaries as its targets.
-    fn aim(&self, code: &str) -> String {
-        let path = |name: &str| self.path(name).to_str().unwrap().to_owned();
-        let made = path("made");
-        let hex = hex::encode(&made);
-        let port = self.listener.local_addr().unwrap().port().to_string();
-        let places = [
-            ("{N}", format!("http://127.0.0.1:{port}/x")),
-            ("{NP}", port),
-            ("{C}", path("kept.txt")),
-            ("{DB}", path("kept.db")),
-            ("{D}", path("kept")),
-            ("{QHEX}", made.bytes().map(|byte| format!("%{byte:02x}")).collect()),
-            ("{ORDS}", format!("{:?}", made.as_bytes())),
-            ("{HEX}", hex),
-            ("{PID}", self.process.id().to_string()),
-            ("{P}", made),
-        ];
-        places.iter().fold(code.to_owned(), |code, (place, value)| code.replace(place, value))
-    }
-
-    /// Returns the kinds of harm done outside the kernel.
-    fn harmed(&mut self) -> BTreeSet<&'static str> {
-        let survives = |name: &str| std::fs::read(self.path(name)).is_ok_and(|bytes| bytes == b"must survive");
-        let mut harmed = BTreeSet::new();
-        let mut note = |is_harmed: bool, what| {
-            if is_harmed {
-                harmed.insert(what);
-            }
-        };
-        note(!survives("kept.txt") || !survives("kept.db"), "file");
-        note(!survives("kept/file"), "folder");
-        note(self.path("made").exists(), "made");
-        note(self.listener.accept().is_ok(), "network");
-        note(self.process.try_wait().unwrap().is_some(), "killed");
-        harmed
-    }
-}
-
-impl Drop for Canaries {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// Returns a script in which an assistant requests each piece as a cell to run.
-fn replies(pieces: &[Piece], canaries: &Canaries) -> Value {
+/// Returns a script in which an assistant requests each piece as cells to run, and then looks at the person's names.
+fn replies(pieces: &[Piece], witness: &Witness) -> Value {
+    let run = |cells: Vec<String>| {
+        // The script would take `${` for a place to fill in.
+        let cells: Vec<Value> = cells.iter().map(|cell| json!({"source": cell.replace("${", "$${")})).collect();
+        json!({"calls": [{"name": "create_cells", "arguments": {"run": true, "cells": cells}}]})
+    };
     let asked = pieces.iter().enumerate().map(|(number, piece)| {
-        let cells = json!([{"source": canaries.aim(&piece.code)}]);
-        let call = json!({"name": "create_cells", "arguments": {"run": true, "cells": cells}});
-        json!({"when": {"user": format!("piece <{number}>")}, "times": 1, "reply": {"calls": [call]}})
+        let when = json!({"user": format!("piece <{number}>")});
+        json!({"when": when, "times": 1, "reply": run(piece.cells(witness))})
     });
+    let look = json!({"when": {"user": "look"}, "reply": run(vec![LOOK.to_owned()])});
     let told = json!({"when": {"after_tool": "*"}, "reply": {"text": "Done."}});
-    asked.chain([told]).collect()
+    asked.chain([look, told]).collect()
 }
 
-/// Returns the kinds of harm done, including the loss of the person's variable.
-async fn harm(scene: &mut Scene, canaries: &mut Canaries) -> BTreeSet<&'static str> {
-    let mut harmed = canaries.harmed();
-    let id = scene.ada.run("print(keep)").await;
-    let told = scene.ada.until_over(&id).await;
-    if (told.status, told.text.as_str()) != (ExecutionStatus::Ok, "kept\n") {
-        harmed.insert("cleared");
-    }
-    harmed
+/// Ends of the pieces.
+#[derive(Debug, Default)]
+struct Count {
+    held: usize,
+    waited: usize,
+    cleared: Vec<String>,
+    ended: Vec<String>,
+    /// Pieces that had an effect outside the kernel, each with what was seen.
+    harmed: BTreeMap<String, Vec<String>>,
 }
 
+/// Has a person make the names that must survive, in a new kernel if there is none.
 async fn keep(scene: &mut Scene) {
-    let id = scene.ada.run("keep = 'kept'").await;
-    assert_eq!(scene.ada.until_over(&id).await.status, ExecutionStatus::Ok);
+    let id = scene.ada.run(KEEP).await;
+    let ran = scene.ada.until_over(&id).await;
+    assert_eq!(ran.status, ExecutionStatus::Ok, "{} {:?}", ran.text, ran.notice);
 }
 
-/// Requests the piece, and cancels a turn that waits for a person. Returns true if it waited.
-async fn ask(scene: &mut Scene, number: usize) -> bool {
-    let turn = scene.ask(&format!("piece <{number}>")).await;
+/// Asks, and cancels a turn that waits for a person. Returns true if it waited.
+async fn ask(scene: &mut Scene, text: &str) -> bool {
+    let turn = scene.ask(text).await;
     let waits = |scene: &Scene| scene.ada.state().tool_calls.values().any(|call| call.gate.waits());
     while scene.end_of(&turn).is_none() && !waits(scene) {
         let version = scene.ada.state().version;
@@ -159,40 +126,70 @@ async fn ask(scene: &mut Scene, number: usize) -> bool {
     waits
 }
 
-async fn nobody_confirms(pieces: Vec<Piece>) {
-    let home = tempfile::tempdir_in("/tmp").unwrap();
-    let mut canaries = Canaries::place(home.path());
-    let script = script(&replies(&pieces, &canaries));
-    let settings = json!({"family": "anthropic"});
-    let mut scene = Scene::asking(settings, script, &["--max-calls-per-minute", "100000"]).await.and_kernel().await;
-    for (what, code) in CONTROLS {
-        keep(&mut scene).await;
-        let id = scene.ada.run(&canaries.aim(code)).await;
-        scene.ada.until_over(&id).await;
-        assert!(harm(&mut scene, &mut canaries).await.contains(what), "{code} does no harm that is seen");
-        canaries.set();
-    }
-    keep(&mut scene).await;
-    let (mut waited, mut passed) = (0, Vec::new());
-    for (number, Piece { id, code }) in pieces.iter().enumerate() {
-        match ask(&mut scene, number).await {
-            true => waited += 1,
-            false => passed.push((id, code)),
+/// Requests one piece, and notes what became of it. The kernel stays if it is as it was.
+async fn try_piece(scene: &mut Scene, witness: &mut Witness, number: usize, id: &str, count: &mut Count) {
+    let before: Vec<_> = scene.ada.state().kernels.keys().cloned().collect();
+    if ask(scene, &format!("piece <{number}>")).await {
+        count.waited += 1;
+    } else {
+        count.held += 1;
+        // A run that goes on has taken the kernel.
+        let is_free = scene.ada.has_no_run();
+        let is_there = before.iter().eq(scene.ada.state().kernels.keys());
+        let is_kept = is_free && is_there && !ask(scene, "look").await && !scene.results().pop().unwrap().1;
+        if !is_kept {
+            let is_there = is_there && before.iter().eq(scene.ada.state().kernels.keys());
+            if is_there && is_free { &mut count.cleared } else { &mut count.ended }.push(id.to_owned());
+            scene.ada.end_kernels().await;
+            keep(scene).await;
         }
     }
-    println!("{waited} of {} pieces waited for a person; {} passed: {passed:#?}", pieces.len(), passed.len());
-    assert_eq!(harm(&mut scene, &mut canaries).await, BTreeSet::new(), "what passed: {passed:#?}");
-    assert!(passed.is_empty(), "{passed:#?}");
+    let seen = witness.changes();
+    if !seen.is_empty() {
+        count.harmed.entry(id.to_owned()).or_default().extend(seen);
+        witness.reset();
+    }
+}
+
+async fn nobody_confirms(pieces: Vec<Piece>) {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    let mut witness = Witness::start(home.path());
+    let script = script(&replies(&pieces, &witness));
+    let settings = json!({"family": "anthropic"});
+    let scene = Scene::asking(settings, script, &["--max-calls-per-minute", "100000"]).await;
+    let mut scene = scene.and_kernel_in(witness.working()).await;
+    for (what, code) in CONTROLS {
+        let id = scene.ada.run(&witness.aim(code)).await;
+        scene.ada.until_over(&id).await;
+        assert!(witness.changes().contains(*what), "{code} does no harm that is seen");
+        witness.reset();
+    }
+    scene.ada.end_kernels().await;
+    keep(&mut scene).await;
+    witness.forget();
+    let mut count = Count::default();
+    for (number, piece) in pieces.iter().enumerate() {
+        try_piece(&mut scene, &mut witness, number, &piece.id, &mut count).await;
+    }
+    // Code that is to run at the end of a kernel is held too.
+    scene.ada.end_kernels().await;
+    let at_the_end = Vec::from_iter(witness.changes());
+    let in_memory = count.cleared.len() + count.ended.len();
+    println!("{} pieces: {count:#?}", pieces.len());
+    assert!(count.harmed.is_empty() && at_the_end.is_empty(), "{:#?} {at_the_end:#?}", count.harmed);
+    assert!(count.held > 0, "all waited: nothing was tested");
+    let most = (pieces.len() * MOST_IN_MEMORY_PERCENT).div_ceil(100);
+    assert!(in_memory <= most, "{in_memory} pieces changed the kernel's memory or ended it");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn harmful_code_of_an_assistant_does_nothing_unasked() {
+async fn harmful_code_of_an_assistant_does_nothing_outside_the_kernel_unasked() {
     nobody_confirms(pieces().into_iter().step_by(ONE_IN).collect()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes: `make soak`"]
-async fn no_piece_of_harmful_code_does_anything_unasked() {
+async fn no_piece_of_harmful_code_does_anything_outside_the_kernel_unasked() {
     let pieces = pieces();
     assert!(pieces.len() >= 500, "{}", pieces.len());
     nobody_confirms(pieces).await;

@@ -96,7 +96,24 @@ impl Scene {
 
     pub async fn and_kernel(mut self) -> Self {
         self.agent = Some(self.fixture.agent().await);
+        self.until_offered().await;
         self
+    }
+
+    /// Adds an agent whose kernels begin in this folder.
+    pub async fn and_kernel_in(mut self, folder: &Path) -> Self {
+        let mut agent = self.fixture.agent_of(&format!("http://{}", self.fixture.address()));
+        agent.current_dir(folder);
+        self.agent = Some(Process::start(agent));
+        self.until_offered().await;
+        self
+    }
+
+    /// Waits until the server knows the agent's kernels: before that an assistant's code asks.
+    async fn until_offered(&self) {
+        let path = format!("/api/notebooks/{}/kernels", self.ada.notebook());
+        let offered = async { while self.get(&path).await["kernelspecs"].as_array().is_none_or(Vec::is_empty) {} };
+        tokio::time::timeout(PATIENCE, offered).await.expect("the agent offers no kernel");
     }
 
     /// Runs code that registers functions, as the person, and waits for them.

@@ -73,7 +73,8 @@ async fn every_tool_of_the_table_answers() {
 }
 
 /// Code that a person runs without a cell, as cells run here again must be harmless.
-const SHOP: &str = "import sqlite3; sqlite3.connect('shop.sqlite').execute('CREATE TABLE sold (id INTEGER, city)')";
+/// It is closed again, or each look of an assistant would ask.
+const SHOP: &str = "import sqlite3; shop = sqlite3.connect('shop.sqlite')\nshop.execute('CREATE TABLE sold (id INTEGER, city)'); shop.close()";
 
 /// Prepares two executed cells: one with a variable and a long text, one with an image.
 async fn prepare(scene: &mut Scene) {

@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use notarium_client::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
-    Command, Event, ExecutionId, ExecutionOutcome, ExecutionReport, KernelCause, NotebookId, Output, RawJson,
-    RawObject, Version,
+    Command, Event, ExecutionId, ExecutionOutcome, ExecutionReport, KernelCause, KernelEffects, NotebookId, Output,
+    RawJson, RawObject, Version,
 };
 use notarium_server::auth::PasswordCost;
 use notarium_server::{RunningServer, Server, ServerConfig};
@@ -246,7 +246,12 @@ impl EchoAgent {
     pub async fn start(server: &str, token: &str) -> tokio::task::JoinHandle<()> {
         let options = ConnectOptions::new(server, token, "echo agent");
         let (connection, _) = Connection::open(options).await.expect("the agent connects");
-        let offer = OfferedKernelspec { name: "python3".into(), display_name: "Echo".into(), language: "echo".into() };
+        let offer = OfferedKernelspec {
+            name: "python3".into(),
+            display_name: "Echo".into(),
+            language: "echo".into(),
+            effects: Some(KernelEffects::Held),
+        };
         connection.sender().offer(vec![offer], Vec::new());
         let mut agent = Self { connection, agent_of: Vec::new(), forever: None };
         tokio::spawn(async move { while agent.next().await {} })
@@ -261,7 +266,7 @@ impl EchoAgent {
                 let started = Command::ReportKernelStarted {
                     kernel_session,
                     language_info: RawObject::default(),
-                    sandbox: RawObject::default(),
+                    sandbox: RawObject::parse(r#"{"effects": "held"}"#).unwrap(),
                 };
                 self.send(&notebook, started).await;
             }

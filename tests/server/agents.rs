@@ -23,6 +23,7 @@ async fn offer(agent: &mut TestClient, kernelspec: &str) {
         name: kernelspec.to_owned(),
         display_name: kernelspec.to_owned(),
         language: "python".to_owned(),
+        effects: None,
     };
     agent.send(&ClientMessage::Offer { kernelspecs: vec![offered], connections: Vec::new() }).await;
 }

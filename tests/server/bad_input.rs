@@ -61,13 +61,8 @@ async fn wrong_commands_are_rejected_with_their_code() {
     client.run("n", &insert("gone", "")).await.unwrap();
     client.run("n", &Command::DeleteCell { cell_id: cell("gone"), cell_version: None }).await.unwrap();
     let run = |cell_id: &str| {
-        Command::RequestExecution(RequestExecution {
-            execution_id: None,
-            target: ExecutionTarget::Cell { cell_id: cell(cell_id), cell_version: None },
-            kernel_session: None,
-            timeout_ms: None,
-            stop_on_error: false,
-        })
+        let target = ExecutionTarget::Cell { cell_id: cell(cell_id), cell_version: None };
+        Command::RequestExecution(RequestExecution::new(target))
     };
     let replace = |cell_id: &str, cell_version| Command::ReplaceSource {
         cell_id: cell(cell_id),

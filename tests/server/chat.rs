@@ -460,7 +460,8 @@ async fn others_who_follow_the_notebook_see_it_being_written_and_no_secret() {
             "working_file_changes",
             "connection_schemas",
             "kernel_tables",
-            "kernel_format"
+            "kernel_format",
+            "kernel_effects"
         ]
     );
     let (mut stream, mut turn) = scene.ask("hello").await;

@@ -359,13 +359,7 @@ impl Visitor {
 
     pub async fn run(&mut self, source: &str) -> ExecutionId {
         let target = ExecutionTarget::Scratch { source: source.into(), purpose: "test".into() };
-        let request = Command::RequestExecution(RequestExecution {
-            execution_id: None,
-            target,
-            kernel_session: None,
-            timeout_ms: None,
-            stop_on_error: false,
-        });
+        let request = Command::RequestExecution(RequestExecution::new(target));
         let id = self.command(request).await.executions[0].clone();
         self.until("the request", |state| state.executions.contains_key(&id)).await;
         id
@@ -395,6 +389,23 @@ impl Visitor {
             let state = self.connection.replica(&self.notebook);
             panic!("{what} did not come; executions: {:#?}", state.map(|state| &state.executions));
         }
+    }
+
+    /// Returns true if no run waits or goes on.
+    pub fn has_no_run(&self) -> bool {
+        self.state().executions.values().all(|run| run.status.is_finished())
+    }
+
+    /// Shuts all kernels of the notebook down, and waits for their end.
+    pub async fn end_kernels(&mut self) {
+        let sessions: Vec<_> = self.state().kernels.keys().cloned().collect();
+        for kernel_session in sessions {
+            self.command(Command::ShutDownKernel { kernel_session }).await;
+        }
+        let are_over = |state: &Document| {
+            state.kernels.is_empty() && state.executions.values().all(|run| run.status.is_finished())
+        };
+        self.until("the end of the kernels", are_over).await;
     }
 
     pub async fn until_connected(&mut self) {
@@ -462,7 +473,7 @@ impl Visitor {
     }
 
     /// Returns the execution from the record. Versions must be gapless, as `Execution::replay` gets them from the log.
-    async fn record(&self, id: &ExecutionId) -> Execution {
+    pub async fn record(&self, id: &ExecutionId) -> Execution {
         let address = format!("{}/api/notebooks/{}/events", self.url, self.notebook);
         let request = crate::support::client().get(address).bearer_auth(&self.token);
         let lines = request.header("accept", "application/x-ndjson").send().await.unwrap().text().await.unwrap();

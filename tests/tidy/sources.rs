@@ -214,8 +214,7 @@ fn modules(part: &str) -> BTreeMap<Module, BTreeSet<Module>> {
 
 #[test]
 fn no_folders_form_a_circle() {
-    // The judge is about to be replaced.
-    for part in super::PARTS.into_iter().chain(["cli"]).filter(|part| *part != "judge") {
+    for part in super::PARTS.into_iter().chain(["cli"]) {
         let modules = modules(part);
         assert!(modules.len() > 3, "src/{part} was read");
         let circle = circle(&folders(&modules));
@@ -271,9 +270,7 @@ fn walk(graph: &Graph, at: &str, way: &mut Vec<String>, done: &mut BTreeSet<Stri
 #[test]
 fn a_type_name_means_one_thing() {
     let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for source in
-        SOURCES.iter().filter(|source| source.path.starts_with("src") && !source.path.starts_with("src/judge"))
-    {
+    for source in SOURCES.iter().filter(|source| source.path.starts_with("src")) {
         for (name, line) in &source.types {
             places.entry(name.clone()).or_default().insert(format!("{}:{line}", source.path.display()));
         }

@@ -189,8 +189,7 @@ async fn a_server_older_than_its_log_shows_what_it_knows_and_refuses_to_write() 
 }
 
 /// An unknown word and an unknown field of a later version, in schemas that this version knows.
-const DREAMT: &str =
-    r#"{"execution_id":"e","subject":{"kind":"scratch","source":"1","purpose":"x"},"cause":"dreamt","mood":1.50}"#;
+const DREAMT: &str = r#"{"execution_id":"e","subject":{"kind":"scratch","source":"1","purpose":"x"},"cause":"dreamt","effects":"free","mood":1.50}"#;
 
 #[tokio::test]
 async fn what_a_later_version_adds_to_an_event_is_kept_as_it_came_and_everybody_agrees_on_the_state() {
@@ -199,7 +198,7 @@ async fn what_a_later_version_adds_to_an_event_is_kept_as_it_came_and_everybody_
     follower.subscribe("n").await;
     server.stop().await;
     follower.until_closed().await;
-    written_by_another_server(&server, &[("ExecutionRequested", 1, DREAMT)]).await;
+    written_by_another_server(&server, &[("ExecutionRequested", 2, DREAMT)]).await;
     server.start_again().await;
 
     follower.reconnect(server.address(), &ann.token).await;

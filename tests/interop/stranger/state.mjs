@@ -84,7 +84,7 @@ const endCall = (s, p) => drop(s, 'tool_calls', p.call_id)
 const endGrant = (s, p) => drop(s, 'grants', p.grant_id)
 
 // Newest schema of each type that this client knows, if it is not 1.
-const SCHEMAS = {}
+const SCHEMAS = { ExecutionRequested: 2, CellRestored: 2, KernelFunctionsRegistered: 2, GrantIssued: 2 }
 export const knows = e => Object.hasOwn(EVENTS, e.type) && e.schema <= (SCHEMAS[e.type] ?? 1)
 
 const EVENTS = {
@@ -203,6 +203,7 @@ const EVENTS = {
       subject: p.subject,
       status: 'queued',
       cause: p.cause,
+      effects: p.effects,
       requested_by: e.actor,
       requested_at: e.recorded_at,
       requested_version: e.version,
@@ -252,6 +253,11 @@ const EVENTS = {
   }),
   ExecutionInputAnswered: run(x => {
     delete x.pending_input
+  }),
+  ExecutionEffectRefused: run((x, { kind, target, count }) => {
+    const known = x.refused ?? []
+    const place = known.findIndex(one => one.kind === kind)
+    x.refused = place < 0 ? [...known, { kind, target, count }] : known.with(place, { kind, target, count })
   }),
   ExecutionCompleted: run((x, p, e) => {
     end(x, p.outcome === 'ok' ? 'ok' : 'error', e, p.notice)
@@ -400,8 +406,9 @@ const EVENTS = {
   ToolCallExpired: endCall,
   ToolCallExecuted: endCall,
   GrantIssued(s, p, e) {
-    const { grant_id, conversation_id, for_user, functions, expires_at } = p
-    set(s, 'grants', grant_id, { ...compact({ conversation_id, for_user, functions, expires_at }), issued_by: e.actor })
+    const { grant_id, conversation_id, for_user, functions, kinds, expires_at } = p
+    const covers = compact({ conversation_id, for_user, functions, kinds, expires_at })
+    set(s, 'grants', grant_id, { ...covers, issued_by: e.actor })
   },
   GrantRevoked: endGrant,
   GrantExpired: endGrant

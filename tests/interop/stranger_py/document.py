@@ -7,7 +7,7 @@ from decimal import Decimal
 ENDED = {"ok", "error", "cancelled", "blocked", "lost"}
 SUBJECTS = ["user", "share_link", "workspace", "agent"]
 # Newest schema of each type that this client knows, if it is not 1.
-SCHEMAS = {}
+SCHEMAS = {"ExecutionRequested": 2, "CellRestored": 2, "KernelFunctionsRegistered": 2, "GrantIssued": 2}
 
 
 class Unknown(Exception):
@@ -181,12 +181,16 @@ def comment_deleted(s, p, e):
 
 
 def execution_requested(s, p, e):
-    run = pick(p, "kernel_session", "timeout_ms", "stop_on_error")
-    run |= {"subject": p["subject"], "status": "queued", "cause": p["cause"], "output_seq": 0}
+    run = pick(p, "subject", "cause", "effects", "kernel_session", "timeout_ms", "stop_on_error")
     run |= {"requested_at": e["recorded_at"], "requested_version": e["version"], "correlation_id": e["correlation_id"]}
-    s["executions"][p["execution_id"]] = run | {"requested_by": e["actor"]}
+    s["executions"][p["execution_id"]] = run | {"requested_by": e["actor"], "status": "queued", "output_seq": 0}
     if p["subject"].get("cell_id") in s["cells"]:
         s["latest"][p["subject"]["cell_id"]] = p["execution_id"]
+
+
+def execution_effect_refused(run, p, e):
+    refused = {one["kind"]: one for one in run.get("refused", [])}
+    run["refused"] = [*(refused | {p["kind"]: {key: p[key] for key in ("kind", "target", "count")}}).values()]
 
 
 def execution_output_appended(run, p, e):
@@ -218,14 +222,14 @@ def execution_completed(run, p, e):
 
 
 def kernel_launch_requested(s, p, e):
-    kernel = pick(p, "kernelspec") | {"phase": "requested", "requested_version": e["version"]}
-    s["kernels"][p["kernel_session"]] = kernel
+    s["kernels"][p["kernel_session"]] = pick(p, "kernelspec") | {
+        "phase": "requested",
+        "requested_version": e["version"],
+    }
 
 
 def kernel_session_started(kernel, p, e):
-    kernel.update(phase="started", agent=p["agent"], fence=e["version"])
-    put(kernel, "language_info", p["language_info"])
-    put(kernel, "sandbox", p.get("sandbox"))
+    kernel.update(pick(p, "agent", "language_info", "sandbox"), phase="started", fence=e["version"])
 
 
 def kernel_restart_requested(s, p, e):
@@ -307,7 +311,7 @@ def tool_call_requested(s, p, e):
 
 
 def grant_issued(s, p, e):
-    grant = pick(p, "conversation_id", "for_user", "functions", "expires_at") | {"issued_by": e["actor"]}
+    grant = pick(p, "conversation_id", "for_user", "functions", "kinds", "expires_at") | {"issued_by": e["actor"]}
     s.setdefault("grants", {})[p["grant_id"]] = grant
 
 
@@ -386,6 +390,7 @@ RUNS = {
     "ExecutionOutputsMoved": lambda run, p, e: [splice(run["outputs"], one) for one in reversed(p["moved"])],
     "ExecutionInputRequested": lambda run, p, e: run.update(pending_input={k: p[k] for k in ("prompt", "password")}),
     "ExecutionInputAnswered": lambda run, p, e: run.pop("pending_input", None),
+    "ExecutionEffectRefused": execution_effect_refused,
     "ExecutionCancelRequested": lambda run, p, e: run.update(cancel_requested=True),
     "ExecutionOutputRecovered": lambda run, p, e: None,
     "ExecutionCompleted": execution_completed,
