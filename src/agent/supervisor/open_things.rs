@@ -47,9 +47,12 @@ pub struct OwnThings {
     pub ports: Vec<u16>,
 }
 
+/// Processes that hold a socket, by its inode.
+type SocketHolders = BTreeMap<u64, BTreeSet<u32>>;
+
 /// Names of all open things of these processes. `Err`: a process cannot be looked into.
 pub fn list(processes: &[u32], own: &OwnThings, connections: &mut ConnectedSockets) -> std::io::Result<Vec<String>> {
-    let (mut found, mut sockets) = (BTreeSet::new(), BTreeSet::new());
+    let (mut found, mut sockets) = (BTreeSet::new(), SocketHolders::new());
     for &process in processes {
         match open_files(process, own, &mut found, &mut sockets) {
             // It has ended since.
@@ -59,7 +62,7 @@ pub fn list(processes: &[u32], own: &OwnThings, connections: &mut ConnectedSocke
         found.extend(mappings(process, own));
     }
     found.extend(processes.first().map(|process| internet(*process, &sockets, own)).into_iter().flatten());
-    found.extend(sockets.iter().filter_map(|inode| connections.0.get(inode).cloned()));
+    found.extend(sockets.keys().filter_map(|inode| connections.0.get(inode).cloned()));
     Ok(found.into_iter().take(MAX_LISTED).collect())
 }
 
@@ -67,13 +70,13 @@ fn open_files(
     process: u32,
     own: &OwnThings,
     found: &mut BTreeSet<String>,
-    sockets: &mut BTreeSet<u64>,
+    sockets: &mut SocketHolders,
 ) -> std::io::Result<()> {
     for entry in fs::read_dir(format!("/proc/{process}/fd"))? {
         let place = entry?.path();
         let Ok(link) = fs::read_link(&place) else { continue };
         if let Some(inode) = inode_of(&link) {
-            sockets.insert(inode);
+            sockets.entry(inode).or_default().insert(process);
         } else if link.is_absolute() && !is_own(&link, own) && can_write(process, &place) && is_lasting(&place) {
             found.insert(link.to_string_lossy().into_owned());
         }
@@ -122,16 +125,20 @@ struct InternetSocket {
     inode: u64,
 }
 
-/// The other ends of connected internet sockets, except the kernel's own, and those with both ends in the kernel.
-fn internet(process: u32, sockets: &BTreeSet<u64>, own: &OwnThings) -> Vec<String> {
+/// The other ends of connected internet sockets, except the kernel's own, and those with both ends in one process. A process
+/// that was there before takes orders over such a socket, and may have kinds that the code has not.
+fn internet(process: u32, sockets: &SocketHolders, own: &OwnThings) -> Vec<String> {
     let mut connected = BTreeMap::new();
     for table in ["tcp", "tcp6", "udp", "udp6"] {
         let text = fs::read_to_string(format!("/proc/{process}/net/{table}")).unwrap_or_default();
         connected.extend(text.lines().filter_map(parse_socket).map(|socket| (socket.inode, socket)));
     }
-    connected.retain(|inode, _| sockets.contains(inode));
+    connected.retain(|inode, _| sockets.contains_key(inode));
+    let holders = |socket: &InternetSocket| sockets.get(&socket.inode).into_iter().flatten();
     let is_within = |socket: &InternetSocket| {
-        connected.values().any(|other| other.local == socket.remote && other.remote == socket.local)
+        let mut others =
+            connected.values().filter(|other| other.local == socket.remote && other.remote == socket.local);
+        others.any(|other| holders(socket).chain(holders(other)).collect::<BTreeSet<_>>().len() == 1)
     };
     let is_kernels = |socket: &InternetSocket| port(&socket.local).is_some_and(|port| own.ports.contains(&port));
     let outside = connected.values().filter(|socket| !is_within(socket) && !is_kernels(socket));

@@ -212,3 +212,29 @@ async fn the_kernel_ends_with_its_supervisor() {
     });
     assert!(wait.await.expect("the kernel lives on"));
 }
+
+/// A process of the person's that makes the file whose path it is sent.
+const WORKER: &str = "import socket
+server = socket.create_server(('127.0.0.1', 0))
+print(server.getsockname()[1], flush=True)
+client, _ = server.accept()
+while path := client.recv(99):
+    open(path, 'w').close()
+    client.sendall(b'k')
+";
+
+#[tokio::test]
+async fn a_process_that_takes_orders_over_a_socket_is_asked_about() {
+    let mut held = Held::start().await;
+    std::fs::write(held.path("work/worker.py"), WORKER).unwrap();
+    let begin = "import os, socket, subprocess, sys\n\
+                 worker = subprocess.Popen([sys.executable, 'worker.py'], stdout=-1, text=True)\n\
+                 s = socket.create_connection(('127.0.0.1', int(worker.stdout.readline())))\n\
+                 s.sendall(b'OUT/a'); s.recv(1); os.remove('OUT/a')";
+    held.free(begin).await.is_ok();
+    let open = held.held("s.sendall(b'OUT/b'); s.recv(1)").await.open().expect("a connection");
+    assert!(open.iter().all(|name| name.starts_with("127.0.0.1:")), "{open:?}");
+    held.free("s.close(); worker.wait()").await.is_ok();
+    held.held("1").await.is_ok();
+    held.nothing_outside_changed();
+}
