@@ -6,8 +6,8 @@ So the blocking interface also works where a loop already runs: in a notebook's 
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
-from concurrent.futures import CancelledError, TimeoutError
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError, Future, TimeoutError
 from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -52,10 +52,36 @@ class Portal:
             future.cancel()
             raise
 
+    def call_made(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Like `call`, with a coroutine that is made in the portal's thread: Ctrl-C leaves none behind that never began."""
+        if threading.current_thread() is self._thread or not self._thread.is_alive():
+            raise RuntimeError("this connection is closed" if not self._thread.is_alive() else "use notarium.aio here")
+        futures: list[Future[T]] = []
+        is_begun = threading.Event()
+
+        def begin() -> None:
+            futures.append(asyncio.run_coroutine_threadsafe(make(), self._loop))
+            is_begun.set()
+
+        def cancel() -> None:
+            for future in futures:
+                future.cancel()
+
+        try:
+            self._loop.call_soon_threadsafe(begin)
+            is_begun.wait()
+            return futures[0].result()
+        except CancelledError:
+            raise
+        except BaseException:
+            # After `begin`, in the order of the calls.
+            self._loop.call_soon_threadsafe(cancel)
+            raise
+
     def iterate(self, batches: Batches[T]) -> Iterator[T]:
         """Yields the items. They are fetched in batches, because each fetch costs a thread switch."""
         try:
-            while items := self.call(batches.batch()):
+            while items := self.call_made(batches.batch):
                 yield from items
         finally:
             if self._thread.is_alive():
