@@ -14,12 +14,17 @@ async function recorded(server: TestServer, notebook: string, type: string): Pro
   return events.filter((event) => event.type === type).map(({ payload }) => payload);
 }
 
+// Kernels of all tests work in one folder.
+const NAME = `refused-${crypto.randomUUID()}.txt`;
 const CODE = `import os
 try:
-    open("x.txt", "w").close()
+    open("${NAME}", "w").close()
 except OSError:
     print("refused")
-os.path.exists("x.txt")`;
+made = os.path.exists("${NAME}")
+if made:
+    os.remove("${NAME}")
+made`;
 
 test("a refused effect is told at its cell, and the person's own run has it", async ({ browser, server }) => {
   server.model.script = ({ results }) => {
@@ -42,12 +47,12 @@ test("a refused effect is told at its cell, and the person's own run has it", as
   const cell = page.locator(".cell").first();
   const line = cell.locator(".refused");
   await expect(line).toContainText("not allowed in this run");
-  await expect(line.locator("code").first()).toContainText("x.txt");
+  await expect(line.locator("code").first()).toContainText(NAME);
   await expect(cell.locator(".outputs")).toContainText("refused");
   await expect(cell.locator(".outputs")).toContainText("False");
   await expect(page.locator(".call").nth(1)).toContainText("Partly not allowed");
   const refusals = await recorded(server, notebookOf(page), "ExecutionEffectRefused");
-  expect(refusals.map(({ target }) => target?.split("/").at(-1))).toEqual(["x.txt"]);
+  expect(refusals.map(({ target }) => target?.split("/").at(-1))).toEqual([NAME]);
   const [run] = await recorded(server, notebookOf(page), "ExecutionRequested");
   expect(run?.effects).toEqual({ held: { allowed: [] } });
 

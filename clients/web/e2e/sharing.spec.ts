@@ -71,7 +71,7 @@ test("a link leads a guest to the notebook, with their name and role, and out wh
 test("home: a workspace, a copy, the archive, and what waits for me", async ({ browser, server }) => {
   server.model.script = ({ results }) => {
     if (results.length > 0) return { text: "Asked." };
-    return { calls: [{ name: "run_all", arguments: {} }] };
+    return { calls: [{ name: "run_all", arguments: { effects: ["remove"] } }] };
   };
   const page = await person(browser, server);
   await page.getByRole("button", { name: "New notebook" }).click();
