@@ -77,7 +77,8 @@ async fn a_socket_and_a_download_end_when_their_token_expires() {
     let (time, scene) = Time::scene().await;
     let ann = scene.server.http(&scene.ann);
     let cell = json!({"cell_type": "raw", "source": "x".repeat(500_000)});
-    for _ in 0..60 {
+    // More than the system's buffers of a connection can take: 32 and 4 MB.
+    for _ in 0..90 {
         ann.post(&format!("/api/notebooks/{}/cells", scene.notebook), cell.clone()).await.ok();
     }
     let token = scene.server.expiring_token(&scene.ann, &[Scope::Read], Some(time.expiry())).await;
