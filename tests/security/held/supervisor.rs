@@ -111,8 +111,10 @@ async fn ways_around_the_supervisor_lead_nowhere() {
     }
     println!("{} ways were tried", names.len());
     assert!(open.is_empty(), "ways around the supervisor: {open:#?}");
-    // The kernel and its agent go on.
-    assert_eq!(scene.person("print(keep)").await.text, "kept\n");
+    // The kernel and its agent go on. The end of the kernel would remove the second name, which changes the file's times.
+    let end = "import os, tempfile\nos.remove(tempfile.gettempdir() + '/person-file')\nprint(keep)";
+    assert_eq!(scene.person(end).await.text, "kept\n");
+    assert_eq!(scene.changes(), BTreeSet::from(["changed control/kept.txt".to_owned()]));
     scene.ada.end_kernels().await;
     assert_eq!(scene.changes(), BTreeSet::new());
 }
