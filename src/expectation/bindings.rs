@@ -56,7 +56,7 @@ impl<'a> TextBindings<'a> {
             None => {}
         }
         if self.definitions.contains(name) {
-            // What it does when it is called is reached by its name.
+            // Its body counts where its name is used.
             return if one.attributes.is_empty() { kinds } else { kinds | of_unknown(one) };
         }
         if imported.is_none() {

@@ -36,7 +36,7 @@ pub(super) enum AnswersEnd {
     Stopped,
 }
 
-/// What a wait was for.
+/// Result of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wait {
     Readable,

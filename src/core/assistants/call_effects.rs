@@ -47,7 +47,7 @@ fn each_once(kinds: impl IntoIterator<Item = Effect>) -> Vec<Effect> {
     }
 }
 
-/// What was open in the call's kernel when a held run could not begin there, in a sentence.
+/// Sentence about the things that were open in the call's kernel when a held run could not begin there.
 fn held_open<'a>(notebook: &'a Notebook, arguments: &'a Arguments) -> Option<&'a String> {
     let session = match arguments {
         Arguments::CallFunction(call) => Some(&call.kernel_session),
@@ -122,7 +122,7 @@ pub(crate) fn are_held(notebook: &Notebook, context: &Context, arguments: &Argum
     kernels::hold_effects(notebook, context, named)
 }
 
-/// What a run was not let do, in sentences for the model and for people, with the way to ask for it. `None`: nothing was
+/// Refused effects of a run, in sentences for the model and for people, with the way to ask for them. `None`: nothing was
 /// refused.
 pub fn effects_in_words(execution: &Execution) -> Option<String> {
     match execution.end_cause.as_ref().and_then(Open::known) {

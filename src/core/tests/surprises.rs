@@ -177,12 +177,12 @@ fn definitions_are_read_from_what_people_ran() {
     assert!(!has(&world, "def tidy(): pass"), "the kernel does not have it");
     world.step(&user("ann"), request("mine", "run-mine"));
     assert!(has(&world, "def tidy(): pass"));
-    // What a person ran stays known while the cell shows that run.
+    // A person's code stays known while its cell shows that run.
     let version = world.cell("mine").cell_version;
     let other = json!({"ReplaceSource": {"cell_id": "mine", "cell_version": version, "source": "other = 1"}});
     world.step(&user("ann"), other);
     assert!(has(&world, "def tidy(): pass") && !has(&world, "other = 1"));
-    // What an assistant ran is none of hers, though she sees it, until she runs it.
+    // An assistant's code is none of hers, though she sees it, until she runs it.
     assert!(!has(&world, "y = 2"));
     world.step(&user("ann"), request("c", "run-its"));
     assert!(has(&world, "y = 2"));

@@ -64,7 +64,7 @@ async fn what_the_text_leads_to_happens() {
     let ran = held.run("import socket\nsocket.socket()", nothing()).await;
     assert_eq!(ran.kinds(), [Effect::Network]);
     held.nothing_outside_changed();
-    // What the kernel holds open is a person's matter.
+    // A person's own run may use files that the kernel holds open.
     held.free("f = open('OUT/log', 'w')").await.is_ok();
     held.run("f.write('x'); f.flush()", nothing()).await.is_ok();
 }
