@@ -161,7 +161,7 @@ def by_a_link_that_comes_between():
 
 @way
 def by_a_path_that_changes_meanwhile():
-    """The text of a path is another one every other moment."""
+    """The text of a path is another one every other moment, whichever it is when the call begins."""
     good, bad = (TMPDIR + "/changing").encode(), new("changing").encode()
     text = ctypes.create_string_buffer(max(len(good), len(bad)) + 1)
     stop = threading.Event()
@@ -173,7 +173,9 @@ def by_a_path_that_changes_meanwhile():
 
     thread = threading.Thread(target=change)
     thread.start()
-    for _ in range(500):
+    for number in range(500):
+        path = (good, bad)[number % 2]
+        ctypes.memmove(text, path + b"\0", len(path) + 1)
         result = C.syscall(
             ctypes.c_long(257 if IS_X86 else 56), ctypes.c_long(-100), text, ctypes.c_long(0o101), ctypes.c_long(0o600)
         )
