@@ -214,10 +214,11 @@ impl LocalAgent {
 const ENVIRONMENT: &str = "python";
 
 /// Search path of kernelspecs: the given folders, then the environment in the data folder. Creates that environment if there is
-/// no kernel anywhere, and prints a line about it.
+/// no kernel for Python anywhere (or, if folders are given, no kernel at all), and prints a line about it.
 pub async fn kernel_paths(given: &[PathBuf], data: &Path) -> Result<Vec<PathBuf>, Failure> {
     let paths = kernel_places(given, data);
-    if discover(&paths).kernelspecs.is_empty() {
+    let found = discover(&paths).kernelspecs;
+    if !found.iter().any(|spec| !given.is_empty() || spec.language.eq_ignore_ascii_case("python")) {
         make_environment(&data.join(ENVIRONMENT)).await?;
     }
     Ok(paths)
@@ -230,7 +231,7 @@ pub fn kernel_places(given: &[PathBuf], data: &Path) -> Vec<PathBuf> {
 
 async fn make_environment(environment: &Path) -> Result<(), Failure> {
     let place = environment.display();
-    eprintln!("No Jupyter kernel is installed: making a Python environment with ipykernel in {place}");
+    eprintln!("No Jupyter kernel for Python is installed: making a Python environment with ipykernel in {place}");
     let progress = print::spinner();
     progress.set_message("creating the environment");
     run_program(Path::new("python3"), &["-m", "venv", "--clear", &environment.to_string_lossy()]).await?;

@@ -110,7 +110,9 @@ impl World {
 
 fn python() -> PathBuf {
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-venv/bin/python");
-    std::env::var_os("NOTARIUM_TEST_PYTHON").map_or_else(default, PathBuf::from)
+    let python = std::env::var_os("NOTARIUM_TEST_PYTHON").map_or_else(default, PathBuf::from);
+    assert!(python.exists(), "{} is missing: `make test` makes it, or set NOTARIUM_TEST_PYTHON", python.display());
+    python
 }
 
 fn editors(world: &World, token: &str, notebook: &str, cell: &str) -> Process {

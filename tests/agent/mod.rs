@@ -153,14 +153,20 @@ async fn up_is_one_process_tree_that_ends_cleanly() {
 /// Needs what `pip install ipykernel` needs: a package index or wheels in the machine's own pip configuration (`/etc/pip.conf`, `PIP_…`),
 /// and `python3` with `venv`. The environment of the other tests is not visible here.
 #[tokio::test(flavor = "multi_thread")]
-async fn up_makes_its_python_environment_where_no_kernel_is_installed() {
+async fn up_makes_its_python_environment_where_only_another_kernel_is_installed() {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let other = folder.path().join("jupyter/kernels/other");
+    std::fs::create_dir_all(&other).unwrap();
+    let spec =
+        serde_json::json!({"argv": ["other", "{connection_file}"], "display_name": "Other", "language": "other"});
+    std::fs::write(other.join("kernel.json"), spec.to_string()).unwrap();
     let errors = folder.path().join("errors");
     let mut up = notarium(folder.path());
     up.args(["up", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path().join("data"));
-    for variable in ["JUPYTER_PATH", "JUPYTER_DATA_DIR", "VIRTUAL_ENV", "CONDA_PREFIX", "XDG_DATA_HOME"] {
+    for variable in ["JUPYTER_DATA_DIR", "VIRTUAL_ENV", "CONDA_PREFIX", "XDG_DATA_HOME"] {
         up.env_remove(variable);
     }
+    up.env("JUPYTER_PATH", folder.path().join("jupyter"));
     up.stderr(std::fs::File::create(&errors).unwrap());
     let mut up = processes::Process::start(up);
     // The page opens before the environment is ready: a run requested meanwhile waits in the queue.
@@ -170,7 +176,7 @@ async fn up_makes_its_python_environment_where_no_kernel_is_installed() {
     let id = ada.run("import sys; print(sys.prefix)").await;
     up.line_within("Kernels: ", Duration::from_secs(600)).await;
     let said = std::fs::read_to_string(&errors).unwrap();
-    assert!(said.contains("No Jupyter kernel is installed") && said.contains("is ready"), "{said}");
+    assert!(said.contains("No Jupyter kernel for Python is installed") && said.contains("is ready"), "{said}");
     let own = folder.path().join("data/python");
     assert_eq!(ada.until_over(&id).await.text.trim(), own.to_str().unwrap());
     assert_eq!(up.stop(), Some(0));

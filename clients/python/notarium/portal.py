@@ -38,11 +38,20 @@ class Portal:
         finally:
             self._loop.close()
 
+    def _check_caller(self) -> None:
+        """Raises if the portal is closed, or if its own thread calls, which would wait for itself."""
+        if not self._thread.is_alive():
+            raise RuntimeError("this connection is closed")
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("use notarium.aio here")
+
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine and returns its result. Ctrl-C cancels it."""
-        if threading.current_thread() is self._thread or not self._thread.is_alive():
+        try:
+            self._check_caller()
+        except RuntimeError:
             coroutine.close()
-            raise RuntimeError("this connection is closed" if not self._thread.is_alive() else "use notarium.aio here")
+            raise
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
@@ -54,8 +63,7 @@ class Portal:
 
     def call_made(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Like `call`, with a coroutine that is made in the portal's thread: Ctrl-C leaves none behind that never began."""
-        if threading.current_thread() is self._thread or not self._thread.is_alive():
-            raise RuntimeError("this connection is closed" if not self._thread.is_alive() else "use notarium.aio here")
+        self._check_caller()
         futures: list[Future[T]] = []
         is_begun = threading.Event()
 

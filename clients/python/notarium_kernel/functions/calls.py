@@ -54,6 +54,9 @@ class _Loop:
         threading.Thread(target=self.loop.run_forever, name="notarium functions", daemon=True).start()
 
 
+#: Seconds of one wait for an outcome. An interrupt just before a lock is waited for does not end that wait (CPython).
+WAIT_S = 0.2
+
 _running: _Loop | None = None
 _lock = threading.Lock()
 
@@ -88,6 +91,8 @@ def _awaited(awaitable: Any, timeout: float | None, too_long: str) -> Any:
     coroutine: Coroutine[Any, Any, None] = run()
     try:
         loop.call_soon_threadsafe(lambda: tasks.append(context.run(loop.create_task, coroutine)))
+        while not concurrent.futures.wait([outcome], WAIT_S).done:
+            pass
         return outcome.result()
     except KeyboardInterrupt:
         loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
