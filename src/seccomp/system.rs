@@ -58,6 +58,16 @@ pub fn is_valid(listener: BorrowedFd<'_>, mut id: u64) -> bool {
     request(listener, libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id).is_ok()
 }
 
+/// Has callers and the supervisor take turns on one processor: each waits while the other works, so another processor would only have
+/// to wake up. An error means that the system is older than Linux 6.6.
+pub fn take_turns(listener: BorrowedFd<'_>) -> Result<()> {
+    /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`.
+    const SYNC_WAKE_UP: libc::c_ulong = 1;
+    // SAFETY: this request takes a number, no structure.
+    let done = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP) };
+    if done < 0 { Err(Error::last_os_error()) } else { Ok(()) }
+}
+
 /// `ioctl` with a structure. Each caller above passes the type that the request's definition names.
 fn request<T>(listener: BorrowedFd<'_>, request: libc::Ioctl, value: &mut T) -> Result<i32> {
     loop {
