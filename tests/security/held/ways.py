@@ -90,23 +90,30 @@ KERNEL = {
 # The thread that has written for a person: it may write, and nothing else.
 WRITER = {"person's writer": "import __main__\n__main__.ask_queue(__main__.person_writer, S)"}
 
-# A fork of one thread of many can wait for ever: its end comes then.
-_FORKED = "import os, faulthandler\npid = os.fork()\nif not pid:\n    faulthandler.dump_traceback_later(20, exit=True)\n    try:\n        {child}\n    finally:\n        os._exit(0)\n"
+# A fork of one thread of many can wait for ever: its end comes then. (The watchdog of faulthandler waits for ever itself, in a fork of
+# a process that has one.)
+_ALARM = "signal.signal(signal.SIGALRM, signal.SIG_DFL), signal.alarm(20)"
+_FORKED = f"import os, signal\npid = os.fork()\nif not pid:\n    try:\n        {_ALARM}\n        {{child}}\n    finally:\n        os._exit(0)\n"
+_GRANDCHILD = (
+    f"os.setsid()\n        if not os.fork():\n            {_ALARM}\n            exec(S, {{'__name__': 'reached'}})"
+)
 LEAVING = {
-    "fork": _FORKED.format(child="exec(S, {'__name__': 'reached'})") + "os.waitpid(pid, 0)",
+    "fork": _FORKED.replace("{child}", "exec(S, {'__name__': 'reached'})") + "os.waitpid(pid, 0)",
     "double fork": "import os\nread, write = os.pipe()\n"
-    + _FORKED.format(child="os.setsid()\n        if not os.fork():\n            exec(S, {'__name__': 'reached'})")
+    + _FORKED.replace("{child}", _GRANDCHILD)
     + "os.close(write)\nos.waitpid(pid, 0)\nos.read(read, 1)\nos.close(read)",
     "multiprocessing": "import multiprocessing\np = multiprocessing.get_context('fork').Process(target=exec, args=(S, {}))\np.start()\np.join(10)",
     "subprocess": "import subprocess, sys\nsubprocess.run([sys.executable, '-c', S], capture_output=True)",
     "posix_spawn": "import os, sys\nos.waitpid(os.posix_spawn(sys.executable, [sys.executable, '-c', S], os.environ), 0)",
-    "spawn": "import os, sys\nos.spawnv(os.P_WAIT, sys.executable, [sys.executable, '-c', S])",
+    "spawn": "import os, sys, threading\npid = os.spawnv(os.P_NOWAIT, sys.executable, [sys.executable, '-c', S])\nend = threading.Timer(20, os.kill, (pid, 9))\nend.start()\nos.waitpid(pid, 0)\nend.cancel()",
     "system": "import os, shlex, sys\nos.system(shlex.join([sys.executable, '-c', S]))",
     "popen": "import os, shlex, sys\nos.popen(shlex.join([sys.executable, '-c', S])).read()",
     "standard input": "import subprocess, sys\nsubprocess.run([sys.executable, '-'], input=S.encode(), capture_output=True)",
     "setsid": "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', S], start_new_session=True).wait()",
     "memfd": "import os, subprocess, sys\nfd = os.memfd_create('x', 0)\nos.write(fd, f'#!{sys.executable}\\n{S}'.encode())\nsubprocess.run([f'/proc/self/fd/{fd}'], pass_fds=[fd], capture_output=True)\nos.close(fd)",
-    "fexecve": "import os, sys\nfd = os.open(sys.executable, os.O_RDONLY)\npid = os.fork()\nif not pid:\n    try:\n        os.execve(fd, [sys.executable, '-c', S], os.environ)\n    finally:\n        os._exit(0)\nos.waitpid(pid, 0)",
+    "fexecve": "import os, sys\nfd = os.open(sys.executable, os.O_RDONLY)\n"
+    + _FORKED.replace("{child}", "os.execve(fd, [sys.executable, '-c', S], os.environ)")
+    + "os.waitpid(pid, 0)",
     "loader": "import glob, os, subprocess, sys\nloader = (glob.glob('/lib64/ld-linux-*') + glob.glob('/lib/ld-linux-*'))[0]\nsubprocess.run([loader, os.path.realpath(sys.executable), '-c', S], capture_output=True)",
     "interpreter": "try:\n    import _interpreters as i\nexcept ImportError:\n    import _xxsubinterpreters as i\nx = i.create()\ni.run_string(x, S)\ni.destroy(x)",
 }
