@@ -41,7 +41,7 @@ impl AsFd for CallListener {
 
 impl From<OwnedFd> for CallListener {
     fn from(listener: OwnedFd) -> Self {
-        // Without it calls take longer, no more.
+        // A refusal costs time alone.
         let _ = system::take_turns(listener.as_fd());
         Self(listener)
     }
