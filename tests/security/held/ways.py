@@ -115,7 +115,8 @@ LEAVING = {
     + _FORKED.replace("{child}", "os.execve(fd, [sys.executable, '-c', S], os.environ)")
     + "os.waitpid(pid, 0)",
     "loader": "import glob, os, subprocess, sys\nloader = (glob.glob('/lib64/ld-linux-*') + glob.glob('/lib/ld-linux-*'))[0]\nsubprocess.run([loader, os.path.realpath(sys.executable), '-c', S], capture_output=True)",
-    "interpreter": "try:\n    import _interpreters as i\nexcept ImportError:\n    import _xxsubinterpreters as i\nx = i.create()\ni.run_string(x, S)\ni.destroy(x)",
+    # A fork in a process that has a second interpreter waits for ever (Python 3.11).
+    "interpreter": "try:\n    import _interpreters as i\nexcept ImportError:\n    import _xxsubinterpreters as i\nx = i.create()\ntry:\n    i.run_string(x, S)\nfinally:\n    i.destroy(x)",
 }
 
 WITHIN = {**PLAIN, **THREADS, **SIGNALS, **KERNEL, **WRITER}
