@@ -22,6 +22,7 @@ async function shoot(page: Page, name: string): Promise<void> {
   await settled(page);
   await page.mouse.move(2, 2);
   await expect(page).toHaveScreenshot(`${name}.png`, {
+    timeout: 10_000,
     animations: "disabled",
     caret: "hide",
     scale: "device",
@@ -42,8 +43,11 @@ for (const { name, open, show } of [...scenes, ...scenesOfKernels, passwordScene
     for (const look of LOOKS) {
       await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: "reduce" });
       await page.setViewportSize({ width: look.width, height: 760 });
-      await show?.(page);
-      if (HAS_PICTURES) await shoot(page, `${name}-${look.name}`);
+      // A chart that gets its height late moves what is below it: it is shown again.
+      await expect(async () => {
+        await show?.(page);
+        if (HAS_PICTURES) await shoot(page, `${name}-${look.name}`);
+      }).toPass({ timeout: 60_000 });
       expect(await complaints(page), look.name).toEqual([]);
     }
     await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
