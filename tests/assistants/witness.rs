@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Files of the control folder, each with the code in it, if a way is to run it.
 const FILES: &[(&str, &str)] = &[
@@ -71,8 +72,10 @@ impl Witness {
         unix_stream.set_nonblocking(true).unwrap();
         let unix_datagrams = UnixDatagram::bind(folder.join("datagrams.socket")).unwrap();
         unix_datagrams.set_nonblocking(true).unwrap();
-        // Below the ports that the system gives away, and another one in each test process.
-        let free_port = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
+        // Below the ports that the system gives away, and another one for each witness of each test process.
+        static WITNESSES: AtomicU32 = AtomicU32::new(0);
+        let others = WITNESSES.fetch_add(97, Ordering::Relaxed);
+        let free_port = 20_000 + u16::try_from((std::process::id() + others) % 10_000).unwrap();
         let process = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let before = BTreeMap::new();
         let mut witness =
