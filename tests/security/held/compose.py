@@ -58,12 +58,26 @@ def within(way, source):
     return f"S = {source!r}\n{ways.WAYS[way]}"
 
 
+# Some compositions wait for ever in any Python, for instance for a thread that imports while an import waits for it.
+GUARD = """import signal
+def give_up(*ignored):
+    raise TimeoutError
+signal.signal(signal.SIGALRM, give_up)
+signal.alarm(20)
+try:
+    exec(SOURCE, {'__name__': 'composition'})
+except BaseException:
+    pass
+finally:
+    signal.alarm(0)"""
+
+
 def composed(name, how, chain, number, facts):
     """Returns the composition; `chain` begins with the outermost way."""
     source = effect_text(name, how, number, facts)
     for way in reversed(chain):
         source = within(way, source)
-    code = f"try:\n    exec({source!r}, {{'__name__': 'composition'}})\nexcept BaseException:\n    pass"
+    code = GUARD.replace("SOURCE", repr(source))
     what = " / ".join([*chain, f"{name} ({how})"])
     return {"what": what, "effect": name, "chain": chain, "code": code}
 
