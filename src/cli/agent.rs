@@ -131,7 +131,14 @@ pub async fn agent(args: AgentArgs, context: &CommonOptions) -> Ended {
     let name = args.name.map_or_else(|| PROGRAM.to_owned(), |name| format!("{PROGRAM} ({name})"));
     let connect = ConnectOptions::new(server, token, name);
     let options = args.kernels.options(connect, args.kernels.kernel_paths.clone(), state_dir(), kept);
-    runtime::run(options, stopped(), print_notice).await.map_err(failure)
+    let mut printer = NoticePrinter::default();
+    runtime::run(options, stopped(), move |notice| {
+        if let Some(line) = printer.line(notice) {
+            eprintln!("{line}");
+        }
+    })
+    .await
+    .map_err(failure)
 }
 
 /// Refuses to start if a stored login could confirm calls: without a sandbox, kernels can read everything of this account.
@@ -150,13 +157,27 @@ async fn refuse_stored_right_to_confirm() -> Ended {
     )))
 }
 
-fn print_notice(notice: AgentNotice) {
-    match notice {
-        AgentNotice::Connected { server } => eprintln!("connected to {server}"),
-        AgentNotice::Ready => {}
-        AgentNotice::Disconnected { cause } => eprintln!("{cause}; trying again, kernels stay"),
-        AgentNotice::KernelWanted { notebook, kernelspec } => {
-            eprintln!("notebook {notebook} wants a {kernelspec} kernel")
+/// Puts notices in words. A cause that each attempt meets again, every second or so, is told once.
+#[derive(Debug, Default)]
+struct NoticePrinter {
+    told_cause: Option<String>,
+}
+
+impl NoticePrinter {
+    fn line(&mut self, notice: AgentNotice) -> Option<String> {
+        match notice {
+            AgentNotice::Connected { server } => {
+                self.told_cause = None;
+                Some(format!("connected to {server}"))
+            }
+            AgentNotice::Ready => None,
+            AgentNotice::Disconnected { cause } => {
+                let is_new = self.told_cause.as_ref() != Some(&cause);
+                is_new.then(|| format!("{}; trying again, kernels stay", self.told_cause.insert(cause)))
+            }
+            AgentNotice::KernelWanted { notebook, kernelspec } => {
+                Some(format!("notebook {notebook} wants a {kernelspec} kernel"))
+            }
         }
     }
 }
@@ -259,4 +280,22 @@ async fn run_program(program: &Path, arguments: &[&str]) -> Result<(), Failure> 
          environment that has one with --kernel-path",
         last.join("\n")
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_that_comes_again_is_told_once() {
+        let mut printer = NoticePrinter::default();
+        let mut lost = |cause: &str| printer.line(AgentNotice::Disconnected { cause: cause.to_owned() });
+        assert_eq!(lost("refused").unwrap(), "refused; trying again, kernels stay");
+        assert_eq!(lost("refused"), None);
+        assert!(lost("no route").is_some());
+        assert!(lost("refused").is_some());
+        let connected = AgentNotice::Connected { server: "here".to_owned() };
+        assert!(printer.line(connected).is_some());
+        assert!(printer.line(AgentNotice::Disconnected { cause: "refused".to_owned() }).is_some());
+    }
 }

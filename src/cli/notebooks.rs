@@ -9,7 +9,9 @@ use notarium_wire::rest::{
     Answer, ExportFormat, Fork, ImportAnswer, NewNotebook, TemplateChoice, TemplateMark, Templates,
 };
 use reqwest::Method;
+use reqwest::header::ETAG;
 
+use crate::cli::cells::show::unreadable_after;
 use crate::cli::connection::client::{NotebookClient, RestClient, with_query};
 use crate::cli::connection::find;
 use crate::cli::terminal::{input, print};
@@ -20,6 +22,8 @@ const MISSING_BLOBS: &str = "notarium-missing-blobs";
 
 /// Header with the count of comment threads that an export leaves out.
 const LEFT_OUT_THREADS: &str = "notarium-left-out-threads";
+/// Header of an export: the last version of the record, if the file shows an earlier one because the rest cannot be read.
+const RECORD_END: &str = "notarium-record-end";
 
 // --- ls ---
 
@@ -309,7 +313,7 @@ impl ExportArgs {
 }
 
 pub async fn export(args: ExportArgs, notebook: NotebookClient) -> Ended {
-    let Exported { content, missing, threads } = exported(&notebook, args.at, args.format()?).await?;
+    let Exported { content, missing, threads, unreadable } = exported(&notebook, args.at, args.format()?).await?;
     if threads > 0 {
         let left_out = print::count(threads, "thread");
         print::note(format!("note: the file leaves the comments out ({left_out}): `notarium comments` lists them"));
@@ -317,6 +321,9 @@ pub async fn export(args: ExportArgs, notebook: NotebookClient) -> Ended {
     match args.output {
         None => print::bytes(&content)?,
         Some(file) => write_file(&file, &content).await?,
+    }
+    if let Some((version, end)) = unreadable {
+        return Err(Failure::failed(unreadable_after(version, end)));
     }
     complete(missing)
 }
@@ -328,6 +335,8 @@ pub struct Exported {
     pub missing: Vec<String>,
     /// Count of comment threads, which files cannot hold.
     pub threads: usize,
+    /// The version that the file shows and the record's last one, if the rest of the record cannot be read.
+    pub unreadable: Option<(Version, Version)>,
 }
 
 pub async fn exported(
@@ -349,7 +358,9 @@ pub async fn exported(
     let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let missing = header(MISSING_BLOBS).split(',').filter(|hash| !hash.is_empty()).map(str::to_owned).collect();
     let threads = header(LEFT_OUT_THREADS).parse().unwrap_or(0);
-    Ok(Exported { content: answer.bytes().await.map_err(cut)?, missing, threads })
+    let shown = header(ETAG.as_str()).trim_matches('"').parse().ok();
+    let unreadable = shown.zip(header(RECORD_END).parse().ok());
+    Ok(Exported { content: answer.bytes().await.map_err(cut)?, missing, threads, unreadable })
 }
 
 /// Fails if the written file lacks outputs.

@@ -12,7 +12,7 @@ pub mod metadata;
 pub mod notices;
 mod outbox;
 pub(crate) mod snapshot;
-mod stored;
+pub(crate) mod stored;
 mod subscription;
 mod task;
 #[cfg(test)]

@@ -136,8 +136,20 @@ async fn a_changed_record_is_found_out() {
 
     let record = world.run(&["log", "Proof 2", "--since", "0", "--json"]).await.ok();
     world.file("record.jsonl", &record);
-    world.run(&["verify", "--file", "record.jsonl"]).await.ok();
+    let end = world.run(&["verify", "Proof 2", "--json"]).await.json();
+    let end = format!("{}:{}", end["version"], end["hash"].as_str().unwrap());
+    let alone = world.run(&["verify", "--file", "record.jsonl"]).await.ok();
+    assert!(alone.contains("does not prove that the record ends there") && alone.contains(&end), "{alone}");
+    let noted_end = world.run(&["verify", "--file", "record.jsonl", "--expect", &end]).await.ok();
+    assert!(noted_end.contains("the record is whole"), "{noted_end}");
     world.run(&["replay", "--file", "record.jsonl"]).await.ok();
+    let begin: Vec<&str> = record.lines().take(2).collect();
+    world.file("begin.jsonl", &begin.join("\n"));
+    let begin = world.run(&["verify", "--file", "begin.jsonl"]).await.ok();
+    assert!(!begin.contains("the record is whole"), "{begin}");
+    world.run(&["verify", "--file", "begin.jsonl", "--expect", &end]).await.fails(1);
+    let as_json = world.run(&["verify", "--file", "begin.jsonl", "--json"]).await.json();
+    assert_eq!(as_json["end_is_proven"], false, "{as_json}");
 
     world.file("forged.jsonl", &record.replace("paid 100", "paid 900"));
     let forged = world.run(&["verify", "--file", "forged.jsonl"]).await.fails(1);

@@ -164,6 +164,32 @@ async fn a_notebook_that_shows_too_much_takes_no_more_until_something_is_cleared
     tokio::time::timeout(crate::support::PATIENCE, inserting).await.expect("it is measured anew");
 }
 
+#[tokio::test]
+async fn a_restart_does_not_forget_that_a_notebook_shows_too_much() {
+    let mut server = TestServer::with(|config| {
+        config.limits.quotas.state_bytes = 100_000;
+        config.rooms.room.catalog_delay_ms = 0;
+    })
+    .await;
+    let ann = server.person("Ann").await;
+    let mut socket = server.connect(&ann).await;
+    socket.run("n", &create("Notes")).await.unwrap();
+    let mut numbers = 1..;
+    let refused = loop {
+        let cell = format!("c{}", numbers.next().expect("it has no end"));
+        if let Err(refused) = socket.run("n", &insert(&cell, &"x".repeat(1_000))).await {
+            break refused;
+        }
+    };
+    assert_eq!(refused.code, RejectionCode::LimitExceeded);
+    server.stop().await;
+    server.start_again().await;
+    let mut socket = server.connect(&ann).await;
+    socket.subscribe("n").await;
+    let refused = socket.run("n", &insert("more", "x")).await.expect_err("it is measured when it opens");
+    assert_eq!(refused.code, RejectionCode::LimitExceeded, "{refused:?}");
+}
+
 /// Returns a file whose cells printed many small outputs.
 fn printed_in_pieces() -> Value {
     let piece = |number: usize| json!({"output_type": "stream", "name": "stdout", "text": format!("{number:>2999}\n")});

@@ -77,6 +77,14 @@ pub async fn show(args: ShowArgs, context: &CommonOptions) -> Ended {
     Ok(())
 }
 
+/// Says that a notebook's record goes on after what is shown.
+pub fn unreadable_after(version: Version, end: Version) -> String {
+    format!(
+        "This is the notebook at version {version}: its record goes on to version {end}, but what follows is damaged, or was written by a \
+         newer server. It can only be read; the server's log names the place, and a backup (notarium restore) brings the rest back."
+    )
+}
+
 fn heading(answer: &NotebookAnswer) -> Ended {
     let state = &answer.notebook;
     let archived = if state.archived { ", archived" } else { "" };
@@ -89,6 +97,9 @@ fn heading(answer: &NotebookAnswer) -> Ended {
     let (id, version, role) = (&state.notebook_id, answer.version, word(&answer.role));
     let facts = format!("{id}, version {version}, {cells}{reactive}, you are {role}{archived}");
     print::line(style(facts).dim())?;
+    if let Some(end) = answer.head.filter(|_| answer.read_only) {
+        print::line(style(unreadable_after(version, end.version)).red())?;
+    }
     for kernel in state.kernels.values().filter(|kernel| kernel.phase == KernelPhase::Started) {
         let effects = KernelEffects::of_sandbox(&kernel.sandbox).map(|effects| format!("; {}", effects.phrase()));
         let words = format!("kernel {} runs {}", kernel.kernelspec, sandbox::recorded(&kernel.sandbox));

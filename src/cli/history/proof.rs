@@ -101,6 +101,7 @@ impl RecordVerifier {
 }
 
 pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
+    let noted: Vec<Version> = args.expect.iter().map(|(version, _)| *version).collect();
     let mut proof = RecordVerifier { head: Head::START, expected: args.expect, broken: None };
     let (mut state, mut is_known, mut named) = (None, true, BTreeSet::new());
     let visit = |stored: &Stored| {
@@ -134,22 +135,37 @@ pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
         broken = blob_problem(notebook, &named).await?;
     }
     let verified = Verification { ok: broken.is_none(), version, hash, state_hash, state_is_replayed, problem: broken };
-    told(verified, args.blobs.then_some(named.len()), args.record.json)
+    let end_is_proven = served.is_some() || noted.contains(&version);
+    told(Proof { verified, end_is_proven }, args.blobs.then_some(named.len()), args.record.json)
+}
+
+#[derive(Debug, Serialize)]
+struct Proof {
+    #[serde(flatten)]
+    verified: Verification,
+    /// False for a file that may have been cut: no server and no noted hash says that its last event is the record's.
+    end_is_proven: bool,
 }
 
 /// Prints the result; a problem is a failure.
-fn told(verified: Verification, blobs: Option<usize>, as_json: bool) -> Ended {
-    let Verification { version, hash, .. } = verified;
+fn told(proof: Proof, blobs: Option<usize>, as_json: bool) -> Ended {
+    let Verification { version, hash, .. } = proof.verified;
     if as_json {
-        print::json(&verified)?;
-    } else if verified.ok {
-        let state = if verified.state_is_replayed.is_some() { ", and leads to what the server shows" } else { "" };
+        print::json(&proof)?;
+    } else if proof.verified.ok && !proof.end_is_proven {
+        print::line(format!(
+            "the file is whole from version 1 to {version}, hash {version}:{hash}; a file alone does not prove that the record ends there: \
+             compare with its server (notarium verify NB --expect {version}:{hash}), or name the end that you noted (--expect)"
+        ))?;
+    } else if proof.verified.ok {
+        let state =
+            if proof.verified.state_is_replayed.is_some() { ", and leads to what the server shows" } else { "" };
         let blobs = blobs.map(|count| format!("; its {} are whole", print::count(count, "blob"))).unwrap_or_default();
         print::line(format!("the record is whole{state}: {version} events, hash {version}:{hash}{blobs}"))?;
     }
     let broken =
         |problem| Failure::failed(format!("the record is not whole: {problem} (proven up to version {version})"));
-    verified.problem.map_or(Ok(()), |problem| Err(broken(problem)))
+    proof.verified.problem.map_or(Ok(()), |problem| Err(broken(problem)))
 }
 
 /// The hash of the server's state at a version; `None` if the record is from a file.

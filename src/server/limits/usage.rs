@@ -142,10 +142,13 @@ impl UsageCounters {
         }
     }
 
-    /// Adds usage from before [`Self::begin_count`].
+    /// Adds usage from before [`Self::begin_count`]. How much of it the state shows is unknown until it is measured.
     pub fn found(&self, NotebookSize { notebook_id, log_bytes, blob_bytes }: NotebookSize) {
         self.change(&notebook_id, |notebook| {
             notebook.log_bytes += log_bytes;
+            if notebook.state_bytes == 0 {
+                notebook.unmeasured_bytes += log_bytes;
+            }
             notebook.blob_bytes += blob_bytes;
         });
     }

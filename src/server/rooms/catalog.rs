@@ -24,13 +24,19 @@ pub(super) async fn write_snapshot(store: Arc<dyn EventStore>, notebook: Arc<Not
 }
 
 pub(super) async fn update_catalog(rooms: &Rooms, notebook: Arc<Notebook>) {
-    let Rooms { store, usage, large_states, .. } = rooms;
+    let Rooms { store, usage, .. } = rooms;
     let entry = catalog_entry(&notebook);
     usage.owned(&entry.notebook_id, owners(&entry));
     let (id, version) = (entry.notebook_id.clone(), entry.version);
     if let Err(error) = store.put_catalog(entry).await {
         tracing::warn!(notebook = %id, version, %error, "the list of notebooks was not updated; the next start does it");
     }
+    measure(rooms, notebook).await;
+}
+
+/// Measures a state of which much is unmeasured, for its limit.
+pub(super) async fn measure(Rooms { usage, large_states, .. }: &Rooms, notebook: Arc<Notebook>) {
+    let id = notebook.notebook_id.clone();
     if usage.is_to_be_measured(&id) {
         let bytes = tokio::task::spawn_blocking(move || state_bytes(&notebook)).await.unwrap_or(0);
         if usage.measured(&id, bytes) {

@@ -1,10 +1,13 @@
 //! Answers a room's questions from the store.
 
+use std::collections::BTreeSet;
+
 use notarium_core::{
     Actor, Append, CommandId, CommandRecord, Head, HistoryQuery, NotebookId, Past, Stored, UserId, Version,
 };
 use notarium_store::{AppendError, EVENT_OVERHEAD_BYTES, EventStore, MAX_READ_EVENTS, StoreError};
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay};
+use parking_lot::Mutex;
 
 use super::snapshot;
 use crate::cluster::Cluster;
@@ -80,6 +83,9 @@ fn unread(notebook: &NotebookId, error: &StoreError) -> String {
     "the server cannot read its data: its operator finds the reason in the log".to_owned()
 }
 
+const CANNOT_WRITE: &str = "the server cannot write, for instance because its disk is full: reading goes on, try again later (/readyz \
+                            says when)";
+
 /// Text for clients: the problem, without the server's paths.
 fn told(error: &StoreError) -> String {
     match error {
@@ -88,11 +94,7 @@ fn told(error: &StoreError) -> String {
                                        moment: send it again with the same id when the server writes again (/readyz)"
                 .to_owned()
         }
-        StoreError::Unavailable { .. } | StoreError::ReadOnly { .. } => {
-            "the server cannot write, for instance because its disk is full: reading goes on, try \
-                                           again later (/readyz says when)"
-                .to_owned()
-        }
+        StoreError::Unavailable { .. } | StoreError::ReadOnly { .. } => CANNOT_WRITE.to_owned(),
         error => error.to_string(),
     }
 }
@@ -117,10 +119,17 @@ pub(super) async fn load_input(
 ) -> Input {
     let lease = cluster.claim(notebook).await.map_err(|error| {
         tracing::error!(%notebook, %error, "the notebook's lease was not taken: it is read-only until that works");
-        told(&error)
+        // Of a command nothing was written yet, even if it is not known whether the lease was.
+        match error {
+            StoreError::Unknown { .. } => CANNOT_WRITE.to_owned(),
+            error => told(&error),
+        }
     });
     match load(store, notebook, recent_after, max_snapshot_gap).await {
-        Ok(loaded) => Input::Loaded { loaded: Box::new(loaded), lease },
+        Ok(loaded) => {
+            note_read(notebook, loaded.read_only.is_none());
+            Input::Loaded { loaded: Box::new(loaded), lease }
+        }
         Err(reason) => {
             tracing::error!(%notebook, reason, "notebook does not load");
             Input::LoadFailed { reason }
@@ -134,6 +143,32 @@ enum Broken {
     Store(String),
     /// An event is damaged; with the state before it.
     Damaged(Box<Loaded>),
+}
+
+/// Notebooks whose records this process could not read to their ends.
+static UNREADABLE: Mutex<BTreeSet<NotebookId>> = Mutex::new(BTreeSet::new());
+
+/// Returns what `/readyz` says of notebooks whose records could not be read to their ends.
+pub(crate) fn unreadable() -> Option<String> {
+    let count = UNREADABLE.lock().len();
+    let notebooks =
+        if count == 1 { "the record of 1 notebook".to_owned() } else { format!("the records of {count} notebooks") };
+    (count > 0).then(|| {
+        format!(
+            "{notebooks} cannot be read to the end, because of damage or a newer server: shown as before that, and read-only; the log names the \
+             places, and a backup helps"
+        )
+    })
+}
+
+/// Notes whether a notebook was read to the end of its record.
+fn note_read(notebook: &NotebookId, is_whole: bool) {
+    let mut unreadable = UNREADABLE.lock();
+    if is_whole {
+        unreadable.remove(notebook)
+    } else {
+        unreadable.insert(notebook.clone())
+    };
 }
 
 /// Loads the state on disk: the latest good snapshot and the events after it. If an event is damaged: the state before

@@ -274,7 +274,15 @@ impl Task {
         let answer: BoxFuture<'static, Input> = match question {
             Output::Load { recent_after } => {
                 let (cluster, max_gap) = (self.rooms.cluster.clone(), self.rooms.max_snapshot_gap);
-                async move { stored::load_input(&*store, &*cluster, &id, recent_after, max_gap).await }.boxed()
+                let rooms = self.rooms.clone();
+                async move {
+                    let input = stored::load_input(&*store, &*cluster, &id, recent_after, max_gap).await;
+                    if let Input::Loaded { loaded, .. } = &input {
+                        catalog::measure(&rooms, loaded.notebook.clone()).await;
+                    }
+                    input
+                }
+                .boxed()
             }
             Output::Append(append) => {
                 let usage = self.rooms.usage.clone();

@@ -11,7 +11,7 @@ use notarium_core::{
 };
 use notarium_store::blobs::{BlobContent, BlobEntry};
 use notarium_wire::ipynb::{self, FileLimits, IpynbError};
-use notarium_wire::rest::{ExportFormat, ExportQuery, ImportAnswer, ImportQuery, Uploaded};
+use notarium_wire::rest::{ExportFormat, ExportQuery, ImportAnswer, ImportQuery, NotebookAnswer, Uploaded};
 use sha2::{Digest, Sha256};
 
 use super::answers::{NotebookCaller, etag, execute};
@@ -38,6 +38,8 @@ const FILE_POLICY: &str = "sandbox; default-src 'none'; img-src data:; style-src
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
 /// Header with the number of comment threads that an export leaves out.
 const LEFT_OUT_THREADS: &str = "notarium-left-out-threads";
+/// Header with the last version of the record, if the file shows an earlier one because the rest cannot be read.
+const RECORD_END: &str = "notarium-record-end";
 /// Limit of hashes in the header, because headers are bounded.
 const MAX_NAMED_BLOBS: usize = 50;
 
@@ -52,7 +54,8 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         ///
         /// Large outputs whose bytes are missing or damaged are named in words where they belong, and their SHA-256 in
         /// the header `notarium-missing-blobs`, comma-separated. Comments are not in the file: the header
-        /// `notarium-left-out-threads` counts their threads.
+        /// `notarium-left-out-threads` counts their threads. If the end of the record is damaged, or was written by a newer server, the
+        /// file shows the version before that (`etag`), and the header `notarium-record-end` is the record's last version.
         GET "/notebooks/{notebook}/export", read => export_notebook, answers::<RawObject>("200", IPYNB);
     } "blobs" "/api/notebooks/{notebook}/blobs" {
         /// Uploads a blob under its SHA-256 in lower-case hex; the body is the bytes. Outputs of this notebook may name
@@ -155,7 +158,7 @@ async fn export_notebook(
     QueryOf(query): QueryOf<ExportQuery>,
 ) -> Result<Response, Problem> {
     let format = query.format.unwrap_or_default();
-    let state = read_at(&app, &who, &notebook, query.at).await?.notebook;
+    let NotebookAnswer { notebook: state, head, read_only, .. } = read_at(&app, &who, &notebook, query.at).await?;
     let missing = missing_blobs(&app, &state).await?;
     let (version, title) = (state.version, state.title.clone());
     let threads = state.threads.values().filter(|thread| state.cells.contains_key(&thread.cell_id)).count();
@@ -180,6 +183,9 @@ async fn export_notebook(
     }
     if threads > 0 {
         response.headers_mut().insert(LEFT_OUT_THREADS, HeaderValue::from(threads));
+    }
+    if let Some(head) = head.filter(|head| read_only && head.version > version) {
+        response.headers_mut().insert(RECORD_END, HeaderValue::from(head.version));
     }
     Ok(response)
 }

@@ -21,7 +21,7 @@ use crate::http::page;
 use crate::http::problem::Problem;
 use crate::limits::Quota;
 use crate::limits::usage::{Account, Used};
-use crate::rooms::snapshot;
+use crate::rooms::{snapshot, stored};
 
 const STYLE: &str = include_str!("../http/page/style.css");
 const PAGE: &str = include_str!("../http/page/index.html");
@@ -64,7 +64,8 @@ async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
         return Err(Problem::unavailable("the server is starting or stopping: ask again in a moment"));
     }
     app.store.notebooks(None, 1).await?;
-    let problems: Vec<String> = app.store.troubles().into_iter().map(str::to_owned).collect();
+    let mut problems: Vec<String> = app.store.troubles().into_iter().map(str::to_owned).collect();
+    problems.extend(stored::unreadable());
     let status = if problems.is_empty() { "ok" } else { "degraded" };
     Ok(Json(Alive { status: status.to_owned(), problems, ..alive().await.0 }))
 }

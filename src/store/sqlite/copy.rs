@@ -7,7 +7,7 @@ use notarium_record::{Hash, Head, NotebookId, verify_chain};
 use sqlx::sqlite::SqlitePoolOptions;
 use sqlx::{ConnectOptions, Connection, SqlitePool};
 
-use super::error::{damaged, store_error};
+use super::error::{damaged, found_error, store_error};
 use super::open::{check_file, options};
 use super::reader;
 use crate::blobs::named_in;
@@ -53,7 +53,7 @@ async fn verify(pool: &SqlitePool, database: &Path) -> Result<Inventory, StoreEr
     let failed = |error: sqlx::Error| store_error(database, error);
     let found: String = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(pool).await.map_err(failed)?;
     if found != "ok" {
-        return Err(damaged(database, found));
+        return Err(found_error(database, &found));
     }
     let mut inventory = Inventory::default();
     let mut after = None;

@@ -26,10 +26,7 @@ pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
         Some(13) => {
             StoreError::Unavailable { reason: format!("the disk of {folder} is full ({error}): free some of it") }
         }
-        Some(10 | 14) => {
-            let reason = format!("the disk of {folder} failed ({error}): is it full, or still connected?");
-            StoreError::Unavailable { reason }
-        }
+        Some(10 | 14) => disk_failed(Path::new(&path), error),
         _ => StoreError::Unavailable { reason: error.to_string() },
     }
 }
@@ -38,6 +35,26 @@ pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
 pub(super) fn is_damage(path: &Path, error: &sqlx::Error) -> bool {
     let is_undecodable = matches!(error, sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. });
     is_undecodable || (primary_code(error) == Some(11) && !is_gone(path))
+}
+
+/// Translates what SQLite's checks found. A page that the disk does not give is named there with the code of the failed read
+/// (`unable to get the page. error code=266`): then the disk has failed, and the database may be whole.
+pub(super) fn found_error(path: &Path, found: &str) -> StoreError {
+    let codes = found.split("error code=").skip(1).filter_map(|rest| {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..digits].parse::<i32>().ok()
+    });
+    if codes.map(|code| code & 0xff).any(|code| code == 10) {
+        return disk_failed(path, found);
+    }
+    damaged(path, found)
+}
+
+fn disk_failed(path: &Path, error: impl std::fmt::Display) -> StoreError {
+    let folder = path.parent().unwrap_or(path).display();
+    StoreError::Unavailable {
+        reason: format!("the disk of {folder} failed ({error}): is it full, or still connected?"),
+    }
 }
 
 /// Translates an error of a commit. If the disk failed, the next start may find the transaction or not.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::watch;
 
-use super::error::store_error;
+use super::error::{found_error, store_error};
 use super::open::options;
 use crate::event_store::StoreError;
 
@@ -74,34 +74,33 @@ impl Health {
         if self.is_closing.load(Ordering::SeqCst) {
             return;
         }
-        let damage = found.unwrap_or_else(|error| match error {
-            StoreError::Corrupt { reason, .. } => Some(reason),
+        let said = found.err().map(|error| match error {
+            StoreError::Corrupt { reason, .. } => {
+                tracing::error!(
+                    path = %path.display(),
+                    damage = reason,
+                    "the database is damaged: stop the server, copy the whole folder away, and restore a backup (notarium restore)"
+                );
+                "the database is damaged: its operator finds the place in the log, and a backup helps"
+            }
             error => {
-                tracing::warn!(%error, "the database was not read through: the next start tries again");
-                None
+                tracing::error!(%error, "the database was not read through: the next start tries again");
+                "the database could not be read through, for instance because its disk fails: its operator finds the reason in the log"
             }
         });
-        if let Some(damage) = &damage {
-            tracing::error!(
-                path = %path.display(),
-                damage,
-                "the database is damaged: stop the server, copy the whole folder away, and restore a backup (notarium restore)"
-            );
-        }
-        let said =
-            damage.map(|_| "the database is damaged: its operator finds the place in the log, and a backup helps");
         self.state.send_modify(|state| (state.damage, state.is_checked) = (said, true));
     }
 
-    async fn integrity(&self, path: &Path) -> Result<Option<String>, StoreError> {
+    async fn integrity(&self, path: &Path) -> Result<(), StoreError> {
         let failed = |error| store_error(path, error);
         let mut connection = options(path).read_only(true).connect().await.map_err(failed)?;
-        let checked = self.integrity_of(&mut connection).await.map_err(failed);
+        let found = self.integrity_of(&mut connection).await.map_err(failed);
         // Read-only, so a failed close loses nothing.
         let _ = connection.close().await;
-        checked
+        found?.map_or(Ok(()), |found| Err(found_error(path, &found)))
     }
 
+    /// Returns what is wrong, in SQLite's words.
     async fn integrity_of(&self, connection: &mut SqliteConnection) -> Result<Option<String>, sqlx::Error> {
         let is_closing = self.is_closing.clone();
         connection.lock_handle().await?.set_progress_handler(STEPS, move || !is_closing.load(Ordering::SeqCst));

@@ -13,7 +13,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection, SqlitePool};
 
-use super::error::{damaged, migration_error, store_error};
+use super::error::{damaged, found_error, migration_error, store_error};
 use super::folder::{DATABASE_FILE, LOG_FILE, folder_error};
 use crate::blobs::BLOBS_FOLDER;
 use crate::event_store::StoreError;
@@ -187,7 +187,7 @@ pub(super) async fn quick_check(connection: &mut SqliteConnection, path: &Path) 
         .fetch_one(connection)
         .await
         .map_err(|error| store_error(path, error))?;
-    if found == "ok" { Ok(()) } else { Err(damaged(path, found)) }
+    if found == "ok" { Ok(()) } else { Err(found_error(path, &found)) }
 }
 
 /// Returns a pool of read-only connections, which are opened on first use.

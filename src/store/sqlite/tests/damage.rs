@@ -210,6 +210,22 @@ fn a_commit_that_the_disk_broke_is_not_called_unwritten() {
     }
 }
 
+#[test]
+fn a_page_that_the_disk_does_not_give_is_no_damage() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let found = |text: &str| super::super::error::found_error(&path, text);
+    let pages = "*** in database main ***\nTree 4 page 7: unable to get the page. error code=266";
+    let failed = found(pages);
+    assert!(matches!(&failed, StoreError::Unavailable { reason } if reason.contains("the disk")), "{failed:?}");
+    for damage in [
+        "Tree 4 page 7: unable to get the page. error code=11",
+        "Tree 4 page 7 cell 3: Rowid 9 out of order",
+        "row 4 missing from index places_by_version",
+    ] {
+        assert!(matches!(found(damage), StoreError::Corrupt { .. }), "{damage}");
+    }
+}
+
 /// An error of SQLite with its code.
 #[derive(Debug)]
 struct Code(&'static str);
