@@ -149,6 +149,51 @@ test("the very frame of the output, not a later one of its name; as it is now; a
   await expect(sheet.locator(".notice")).toContainText("Sorting and filtering use only these.");
 });
 
+test("integers beyond 2^53 sort, filter and stay as they are: a data frame, its first rows, a query, JSON", async ({
+  browser,
+  server,
+}) => {
+  test.skip(!HAS_PANDAS, NEEDS);
+  const page = await person(browser, server);
+  const ids = (count: string) => `import pandas as pd\npd.DataFrame({"id": [1152921504606846976 + i for i in ${count}]})`;
+  await bringIn(
+    page,
+    notebook(
+      python("few", ids("(3, 1, 2, 0)")),
+      python("many", ids("[(7 * i) % 5000 for i in range(5000)]")),
+      query("sql", "SELECT 1152921504606846976 + i AS id FROM (VALUES (3), (1), (2), (0)) t(i)"),
+      python("json", 'from IPython.display import JSON\nJSON({"id": 1152921504606846977, "list": [9007199254740993]})'),
+    ),
+    "Large.ipynb",
+  );
+  await saved(page);
+  const last = (id: string) => cell(page, id).locator(".sheet tbody tr > td:last-child").allTextContents();
+  const shownIds = (...more: number[]) => more.map((each) => String(2n ** 60n + BigInt(each)));
+  for (const [id, name] of [
+    ["few", /^id int64/],
+    ["many", /^id int64/],
+    ["sql", /^id /],
+  ] as const) {
+    await run(page, id);
+    const sheet = cell(page, id).locator(".sheet");
+    const head = sheet.getByRole("button", { name });
+    await head.click({ timeout: 60_000 });
+    await expect.poll(async () => (await last(id)).slice(0, 4), id).toEqual(shownIds(0, 1, 2, 3));
+    await head.click();
+    await expect.poll(async () => (await last(id))[0], id).toEqual(shownIds(id === "many" ? 4999 : 3)[0]);
+    await sheet.locator("thead th").last().hover();
+    await sheet.getByRole("button", { name: "Column “id”" }).click();
+    await page.getByRole("menuitem", { name: "Filter…" }).click();
+    await sheet.getByLabel("Operator").selectOption("=");
+    await sheet.getByLabel("Value to filter “id” by").fill("1152921504606846977");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => last(id), id).toEqual(shownIds(1));
+  }
+  await run(page, "json");
+  await expect(cell(page, "json").locator(".json-tree")).toContainText("1152921504606846977", shown);
+  await expect(cell(page, "json").locator(".json-tree")).toContainText("9007199254740993");
+});
+
 test("a query's variable gives all its rows", async ({ browser, server }) => {
   test.skip(!HAS_PANDAS, NEEDS);
   const page = await person(browser, server);

@@ -1,5 +1,6 @@
 // A person's arrangement of a table: order and names of columns, hidden columns, filters, wrapping. Does not use the DOM.
-import { type Field, type Table, numberOf } from "./table.ts";
+import { compareNumbers, numberOf } from "./numbers.ts";
+import type { Field, Table } from "./table.ts";
 
 export type Operator = "contains" | "lacks" | "=" | "≠" | "<" | "≤" | ">" | "≥" | "empty" | "not empty";
 
@@ -71,7 +72,7 @@ export function passing(rows: Field[][], filters: readonly ColumnFilter[]): Fiel
   return rows.filter((row) => filters.every((filter) => passes(row[filter.column]?.text ?? "", filter)));
 }
 
-/** Compares as numbers if both are numbers, else as texts. */
+/** Compares as exact numbers if both are numbers, else as texts. */
 function passes(text: string, { operator, value }: ColumnFilter): boolean {
   const [held, wanted] = [text.trim(), value.trim()];
   if (operator === "empty" || operator === "not empty") return (held === "") === (operator === "empty");
@@ -79,7 +80,7 @@ function passes(text: string, { operator, value }: ColumnFilter): boolean {
   if (operator === "contains" || operator === "lacks") return isIn === (operator === "contains");
   const [left, right] = [numberOf(held), numberOf(wanted)];
   const areNumbers = left !== undefined && right !== undefined;
-  const order = areNumbers ? left - right : held.localeCompare(wanted, undefined, { sensitivity: "base" });
+  const order = areNumbers ? compareNumbers(held, wanted) : held.localeCompare(wanted, undefined, { sensitivity: "base" });
   if (operator === "=" || operator === "≠") return (order === 0) === (operator === "=");
   // Text is neither less nor greater than a number.
   if (right !== undefined && left === undefined) return false;

@@ -106,10 +106,15 @@ export function questionOf(of: ReadTable["of"], { sorting, filters, search }: Lo
   };
 }
 
+/** No double is written with more digits. */
+const DOUBLE_DIGITS = 17;
+
 /** Shortens long fractions for display; copying uses the full value. */
 export function shortened(text: string): string {
   const value = Number(text);
   if (text.length < 10 || !/[.e]/.test(text) || !Number.isFinite(value)) return text;
+  // A decimal, not a double: all its digits count.
+  if (text.replace(/e.*|\D/g, "").replace(/^0+/, "").length > DOUBLE_DIGITS) return text;
   if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e15)) return value.toPrecision(7).replace(/\.?0+(e|$)/, "$1");
   return String(Number(value.toFixed(6)));
 }

@@ -1,5 +1,6 @@
 // Chooses the form of an output to display: the richest known MIME type. Active content goes to the sandboxed frame.
 
+import { exactText } from "../protocol/exactJson.ts";
 import { ARROW_TABLE, JSON_TABLE, readHead } from "./kernelTable.ts";
 import type { WidgetDrawing } from "./widgets.ts";
 
@@ -135,10 +136,16 @@ function written(data: Bundle, text: string): Shape | undefined {
     return { kind: "file", type: "application/pdf", source, text };
   }
   const json = ["application/json", "application/geo+json"].find((type) => data[type] !== undefined);
-  if (json) return { kind: "json", value: data[json], text };
+  if (json) return { kind: "json", value: valueOf(data, json), text };
   if (data["text/plain"] !== undefined) return { kind: "text", text, stream: "result" };
   const other = Object.entries(data).find(([type, value]) => type.endsWith("+json") && typeof value === "object");
   return other && { kind: "json", value: other[1], text };
+}
+
+/** A lone integer beyond 2^53 keeps its digits. */
+function valueOf(data: Bundle, type: string): unknown {
+  const exact = exactText(data, type);
+  return exact === undefined ? data[type] : BigInt(exact);
 }
 
 function base64(text: string): string {

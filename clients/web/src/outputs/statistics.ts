@@ -1,6 +1,7 @@
 // Column statistics of rows loaded in the page; the kernel computes those of its tables (clients/python/notarium_kernel/tables). Does
 // not use the DOM.
-import { type Table, numberOf } from "./table.ts";
+import { compareNumbers, numberOf } from "./numbers.ts";
+import type { Table } from "./table.ts";
 
 /** Same shape as the protocol's `ColumnSummary`. */
 export interface Statistics {
@@ -38,14 +39,21 @@ export function statisticsOf({ columns, rows }: Table, at: number): Statistics {
 }
 
 function ofNumbers(texts: string[]): Partial<Statistics> {
-  const numbers = texts.flatMap((text) => numberOf(text) ?? []).sort((one, other) => one - other);
-  const [smallest, largest] = [numbers[0], numbers.at(-1)];
+  const ordered = texts.filter((text) => numberOf(text) !== undefined).sort(compareNumbers);
+  const numbers = ordered.map((text) => numberOf(text) ?? NaN);
+  const [smallest, largest] = [ordered[0], ordered.at(-1)];
   if (smallest === undefined || largest === undefined) return {};
   const mean = numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
   const squares = numbers.reduce((sum, each) => sum + (each - mean) ** 2, 0);
   const std = numbers.length > 1 ? Math.sqrt(squares / (numbers.length - 1)) : undefined;
   const quartiles = [0.25, 0.5, 0.75].map((part) => quantile(numbers, part));
-  return { min: smallest, max: largest, mean, ...(std !== undefined && { std }), quartiles };
+  return { min: exactly(smallest), max: exactly(largest), mean, ...(std !== undefined && { std }), quartiles };
+}
+
+/** The text of an integer that a double rounds; the value of any other number. */
+function exactly(text: string): string | number | undefined {
+  const value = numberOf(text);
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? text : value;
 }
 
 function quantile(sorted: number[], part: number): number {

@@ -1,4 +1,6 @@
 // Model of a displayed table: sorting, columns, parsing. Does not use the DOM.
+import { exactJson, exactText } from "../protocol/exactJson.ts";
+import { compareNumbers, numberOf } from "./numbers.ts";
 
 export interface Field {
   text: string;
@@ -45,12 +47,6 @@ export interface Sorting {
 const MISSING = new Set(["", "nan", "none", "null", "<na>", "nat", "…", "..."]);
 const words = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
-export function numberOf(text: string): number | undefined {
-  const plain = text.replace(/[\s_,$€£%]/g, "");
-  const value = plain === "" ? NaN : Number(plain);
-  return Number.isNaN(value) ? undefined : value;
-}
-
 const isMissing = (text: string) => MISSING.has(text.trim().toLowerCase());
 
 /** Column of texts; numeric if all present values are. */
@@ -62,29 +58,17 @@ export function columnOf(name: string, texts: string[], note?: string): Column {
 
 /** Sorted rows: missing values last in both directions, equal rows in their order. */
 export function sorted(table: Table, { column, isDown }: Sorting): Field[][] {
-  const { isNumeric, kind } = table.columns[column] ?? { isNumeric: false };
+  const { isNumeric: isDeclared, kind } = table.columns[column] ?? { isNumeric: false };
   const text = (row: Field[]) => row[column]?.text ?? "";
   // Data frames mark missing values.
   const isGone = (row: Field[]) => (kind === undefined ? isMissing(text(row)) : row[column]?.isNull === true);
+  // A data frame keeps integers beyond 64 bits as objects.
+  const isNumeric = isDeclared || (kind === "any" && table.rows.every((row) => isGone(row) || numberOf(text(row)) !== undefined));
   return [...table.rows].sort((a, b) => {
     if (isGone(a) || isGone(b)) return Number(isGone(a)) - Number(isGone(b));
     const order = isNumeric ? compareNumbers(text(a), text(b)) : words.compare(text(a), text(b));
     return isDown ? -order : order;
   });
-}
-
-/** Compares numbers, including integers beyond JavaScript's precision. */
-export function compareNumbers(left: string, right: string): number {
-  if (/^-?\d{16,}$/.test(left) && /^-?\d+$/.test(right))
-    return Number(BigInt(left) > BigInt(right)) - Number(BigInt(left) < BigInt(right));
-  if (/^-?\d{16,}$/.test(right) && /^-?\d+$/.test(left)) return -compareNumbers(right, left);
-  const [first, second] = [valueOf(left), valueOf(right)];
-  return first === second ? 0 : first < second ? -1 : 1;
-}
-
-function valueOf(text: string): number {
-  if (text === "inf" || text === "-inf") return text === "inf" ? Infinity : -Infinity;
-  return numberOf(text) ?? 0;
 }
 
 export function filtered(rows: Field[][], text: string): Field[][] {
@@ -123,10 +107,13 @@ export function ofResource(resource: unknown): Table | undefined {
   const { schema, data, total, caption, table: name } = (resource ?? {}) as Resource;
   if (!Array.isArray(schema?.fields) || !Array.isArray(data)) return undefined;
   const names = schema.fields.map(({ name }) => String(name));
-  const textOf = (value: unknown) =>
-    value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+  const textOf = (row: Record<string, unknown>, name: string) => {
+    const value = row[name];
+    if (value === null || value === undefined) return "";
+    return typeof value === "object" ? exactJson(value) : (exactText(row, name) ?? String(value));
+  };
   const rows = data.map((row: Record<string, unknown>) =>
-    names.map((name): Field => ({ text: textOf(row[name]), ...(row[name] === null && { isNull: true }) })),
+    names.map((name): Field => ({ text: textOf(row, name), ...(row[name] === null && { isNull: true }) })),
   );
   const types = schema.fields.map(({ type, database_type }) => String(database_type ?? type ?? ""));
   const table = headed(names, types, rows, typeof total === "number" ? total : undefined);

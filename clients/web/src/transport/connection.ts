@@ -2,6 +2,7 @@
 //
 //   idle ─ start ─▶ connecting ─ welcome ─▶ live ─ lost ─▶ waiting (backoff) ─▶ connecting …
 //                        └─ refused (token, protocol) ─▶ refused ─ start (another token) ─▶ connecting
+import { parseJson } from "../protocol/exactJson.ts";
 import type { ClientMessage, ErrorMessage, SendLimits, ServerMessage, WelcomeMessage } from "../protocol/messages.ts";
 import { Listeners } from "./listeners.ts";
 
@@ -235,7 +236,7 @@ export class Connection {
 /** Parses a message; undefined if it is not an object. Listeners ignore unknown messages. */
 function parse(text: string): ServerMessage | undefined {
   try {
-    const message: unknown = JSON.parse(text);
+    const message: unknown = parseJson(text);
     return typeof message === "object" && message !== null ? (message as ServerMessage) : undefined;
   } catch {
     return undefined;

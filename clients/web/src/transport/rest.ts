@@ -1,4 +1,5 @@
 // REST and blob client with the session's bearer token.
+import { parseJson, sameDigits } from "../protocol/exactJson.ts";
 import type { Output, RejectionDetails } from "../protocol/messages.ts";
 import { BlobCache } from "./blobs.ts";
 import { pageWords } from "./refusals.ts";
@@ -40,7 +41,7 @@ export class Rest {
     const headers: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
     const answer = await this.send(path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
     const text = await answer.text();
-    return (text === "" ? undefined : JSON.parse(text)) as T;
+    return (text === "" ? undefined : parseJson(text)) as T;
   }
 
   /** Sends a request. Refusals and connection failures throw a `Problem`. */
@@ -133,7 +134,7 @@ export class Rest {
     let content: unknown = output.content;
     for (const { pointer, sha256, json } of output.blobs ?? []) {
       const text = new TextDecoder().decode(await this.blob(notebook, sha256));
-      content = put(content, pointer, json ? JSON.parse(text) : text);
+      content = put(content, pointer, json ? parseJson(text) : text);
     }
     return content;
   }
@@ -158,5 +159,5 @@ export function put(content: unknown, pointer: string, value: unknown): unknown 
   const name = first.replaceAll("~1", "/").replaceAll("~0", "~");
   const fields = typeof content === "object" && content !== null ? (content as Record<string, unknown>) : {};
   const inner = put(fields[name], rest.map((token) => `/${token}`).join(""), value);
-  return { ...fields, [name]: inner };
+  return sameDigits(fields, { ...fields, [name]: inner });
 }

@@ -36,6 +36,21 @@ test("filters: words, numbers as numbers, what is empty, and all of them togethe
   ]);
 });
 
+test("filters compare integers beyond 2^53 and long decimals by all their digits", () => {
+  const ids = [3, 1, 2, 0].map((more) => row(String(2n ** 60n + BigInt(more))));
+  const passed = (operator: "=" | "≠" | "<" | "≤" | ">" | "≥", value: string) =>
+    passing(ids, [{ column: 0, operator, value }]).map(([field]) => Number(BigInt(field?.text ?? 0) - 2n ** 60n));
+  const one = "1152921504606846977";
+  expect([passed("=", one), passed("≠", one), passed("<", one), passed("≤", one)]).toEqual([[1], [3, 2, 0], [0], [1, 0]]);
+  expect([passed(">", one), passed("≥", "1152921504606846977.5"), passed("=", "1,152,921,504,606,846,977")]).toEqual([
+    [3, 2],
+    [3, 2],
+    [1],
+  ]);
+  const amounts = [row("12345678901234567.01"), row("12345678901234567.02")];
+  expect(passing(amounts, [{ column: 0, operator: ">", value: "12345678901234567.01" }])).toEqual([amounts[1]]);
+});
+
 test("the value of a filter has quotation marks, unless it is a number in a column of numbers", () => {
   const table = headed(["name", "price"], [], rows);
   const numbers = { ...table, columns: table.columns.map((column, at) => ({ ...column, isNumeric: at === 1 })) };

@@ -91,6 +91,14 @@ test("a page of the kernel reads as the first rows do", () => {
   expect(rowsOfPage(page)).toEqual(frame.rows);
 });
 
+test("a decimal with more digits than a double has is shown with all of them", () => {
+  expect(["1152921504606846977.50", "0.12345678901234567890", "-12345678901234567.8e1"].map(shortened)).toEqual([
+    "1152921504606846977.50",
+    "0.12345678901234567890",
+    "-12345678901234567.8e1",
+  ]);
+});
+
 test("long fractions are short to look at", () => {
   expect(
     ["0.30000000000000004", "1234567.891234567", "1.2345678901e-7", "12", "abc.defghijk", "1152921504606846977"].map(shortened),

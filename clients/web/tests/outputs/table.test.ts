@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { type Field, compareNumbers, csv, filtered, headed, captionOf, ofResource, sorted } from "../../src/outputs/table.ts";
+import { compareNumbers } from "../../src/outputs/numbers.ts";
+import { parseJson } from "../../src/protocol/exactJson.ts";
+import { type Field, csv, filtered, headed, captionOf, ofResource, sorted } from "../../src/outputs/table.ts";
 
 const row = (...texts: string[]): Field[] => texts.map((text) => ({ text }));
 const first = (rows: Field[][]) => rows.map(([field]) => field?.text);
@@ -31,6 +33,37 @@ test("whole numbers beyond 2^53 sort as they are, and so do infinite ones", () =
   expect(compareNumbers("1152921504606846977", "1152921504606846976")).toBe(1);
   expect(compareNumbers("-1152921504606846977", "2")).toBe(-1);
   expect(["3", "-inf", "inf", "-2.5"].sort(compareNumbers)).toEqual(["-inf", "-2.5", "3", "inf"]);
+});
+
+/** Exact order by another way: whole parts as bigints, fractions as texts of one length. */
+function orderOf(left: [bigint, string], right: [bigint, string]): number {
+  const of = ([whole, fraction]: [bigint, string]) => whole * 10n ** 12n + BigInt(fraction.padEnd(12, "0"));
+  return of(left) < of(right) ? -1 : Number(of(left) > of(right));
+}
+
+test("numbers of any length compare by all their digits", () => {
+  const wholes = [0n, 7n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 64n, 2n ** 64n + 1n, 10n ** 30n, 10n ** 30n + 1n];
+  const numbers = wholes.flatMap((whole) =>
+    ["0", "5", "500000000001", "25"].map((fraction): [bigint, string] => [whole, fraction]),
+  );
+  for (const left of numbers)
+    for (const right of numbers) {
+      const [one, other] = [left.join("."), right.join(".")];
+      expect([one, other, compareNumbers(one, other)]).toEqual([one, other, orderOf(left, right)]);
+      expect([one, other, compareNumbers(`-${one}`, `-${other}`)]).toEqual([one, other, 0 - orderOf(left, right)]);
+    }
+  expect(compareNumbers("1e+30", "1000000000000000000000000000001")).toBe(-1);
+  expect(compareNumbers("1,152,921,504,606,846,977", "1152921504606846977")).toBe(0);
+  expect(compareNumbers("1e99999", "1e9999999")).toBe(0);
+});
+
+test("large integers of a data frame's objects and of a JSON resource keep their digits", () => {
+  const texts = ["1180591620717411303425", "-3", "1180591620717411303424"];
+  const objects = { columns: [{ name: "id", isNumeric: false, kind: "any" }], rows: texts.map((text) => row(text)) };
+  expect(first(sorted(objects, { column: 0, isDown: false }))).toEqual(["-3", "1180591620717411303424", "1180591620717411303425"]);
+  const json =
+    '{"schema": {"fields": [{"name": "id"}, {"name": "in"}]}, "data": [{"id": 1152921504606846977, "in": [9007199254740993]}]}';
+  expect(ofResource(parseJson(json))?.rows).toEqual([row("1152921504606846977", "[9007199254740993]")]);
 });
 
 test("a data resource is a table; anything else is none", () => {

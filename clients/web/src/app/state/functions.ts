@@ -190,10 +190,16 @@ function numberOf(schema: Schema, text: string, words: string): number {
   const value = Number(text);
   if (!Number.isFinite(value) || text.trim() === "" || (schema["type"] === "integer" && !Number.isInteger(value)))
     throw new Error(`Must be ${words}`);
+  if (Number.isInteger(value) && !Number.isSafeInteger(value) && BigInt(value) !== integerOf(text))
+    throw new Error("This page would round so large a number: call the function in a cell");
   const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
   if (minimum !== undefined && value < minimum) throw new Error(`At least ${minimum}`);
   if (maximum !== undefined && value > maximum) throw new Error(`At most ${maximum}`);
   return value;
+}
+
+function integerOf(text: string): bigint | undefined {
+  return /^\s*-?\d+\s*$/.test(text) ? BigInt(text) : undefined;
 }
 
 /** Field of an argument that the server refused: `at.x`, or of a list `rows[2].name`. */

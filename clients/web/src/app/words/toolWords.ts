@@ -1,6 +1,7 @@
 // Tool calls of an assistant in words: “Change cell 2”, and when done “Changed cell 2”.
 import { numbered } from "./sentences.ts";
 import { plain, wordOf } from "./words.ts";
+import { parseJson } from "../../protocol/exactJson.ts";
 import type { Risk } from "../../protocol/messages.ts";
 
 export type CallArguments = { [name: string]: unknown };
@@ -102,7 +103,7 @@ export function sentence(name: string): string {
 export function parsedArguments(value: unknown): CallArguments | undefined {
   if (typeof value !== "string") return typeof value === "object" && value !== null ? (value as CallArguments) : undefined;
   try {
-    const known: unknown = JSON.parse(value);
+    const known = parseJson(value);
     return typeof known === "object" && known !== null ? (known as CallArguments) : undefined;
   } catch {
     return undefined;

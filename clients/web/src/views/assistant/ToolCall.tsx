@@ -6,6 +6,7 @@ import { toldRefusal } from "../../app/words/effectWords.ts";
 import { type CallEnd, stateOf } from "../../app/words/talk.ts";
 import { callWords, parsedArguments } from "../../app/words/toolWords.ts";
 import { plain, wordOf } from "../../app/words/words.ts";
+import { exactJson, exactText } from "../../protocol/exactJson.ts";
 import type { ToolCallPhase } from "../../protocol/messages.ts";
 
 interface Props {
@@ -77,7 +78,7 @@ export function Arguments({ value }: { value: unknown }) {
         <div key={name}>
           <dt className="mono quiet">{name}</dt>
           <dd>
-            <pre>{typeof each === "string" ? each : JSON.stringify(each, null, 2)}</pre>
+            <pre>{typeof each === "string" ? each : (exactText(value, name) ?? exactJson(each, 2))}</pre>
           </dd>
         </div>
       ))}
@@ -95,5 +96,5 @@ export function serverOf(store: NotebookStore, name: string): string {
 
 function pretty(text: string): string {
   const known = parsedArguments(text);
-  return known ? JSON.stringify(known, null, 2) : text;
+  return known ? exactJson(known, 2) : text;
 }

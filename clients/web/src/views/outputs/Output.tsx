@@ -6,6 +6,7 @@ import { type AllRows, type Group, allRowsOf } from "../../outputs/groups.ts";
 import { bareLatex } from "../../outputs/maths.ts";
 import { type Shape, shapeOf } from "../../outputs/mime.ts";
 import { withoutEscapes } from "../../outputs/terminal.ts";
+import { exactJson } from "../../protocol/exactJson.ts";
 import type { Execution } from "../../protocol/messages.ts";
 import type { FrameOutputProps } from "./FrameOutput.tsx";
 import { Rendered } from "./Rendered.tsx";
@@ -257,6 +258,6 @@ async function copy(shape: Shape): Promise<void> {
 function textOf(shape: Shape): string {
   if (shape.kind === "text") return withoutEscapes(shape.text);
   if (shape.kind === "error") return withoutEscapes(shape.traceback) || `${shape.name}: ${shape.value}`;
-  if (shape.kind === "json") return JSON.stringify(shape.value, null, 2);
+  if (shape.kind === "json") return exactJson(shape.value, 2);
   return "text" in shape ? shape.text : "";
 }

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { type Group, bytesOf, firstRows, tail } from "../../outputs/groups.ts";
 import { joined } from "../../outputs/mime.ts";
+import { parseJson } from "../../protocol/exactJson.ts";
 import type { Output } from "../../protocol/messages.ts";
 import { put } from "../../transport/rest.ts";
 
@@ -78,7 +79,7 @@ async function streamed(
       else show({ state: "loading", read: before + read, bytes });
     }
     before += read;
-    content = put(content, pointer, json ? JSON.parse(text) : text);
+    content = put(content, pointer, json ? parseJson(text) : text);
   }
   return content;
 }
