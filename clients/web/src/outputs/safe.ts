@@ -2,7 +2,8 @@
 import DOMPurify from "dompurify";
 import { Marked, type Token } from "marked";
 import { colouredCode } from "./code.ts";
-import { maths } from "./maths.ts";
+import { withAttachments } from "./attached.ts";
+import { type Formula, putFormulas, takeFormulas } from "./maths.ts";
 
 const RULES = {
   FORBID_TAGS: ["style", "form", "input", "button", "textarea", "select", "iframe", "object", "embed", "link", "meta"],
@@ -13,7 +14,7 @@ const RULES = {
 /** Task list checkboxes are rendered as characters. */
 const ticks = { renderer: { checkbox: ({ checked }: { checked: boolean }) => (checked ? "☑ " : "☐ ") } };
 
-const marked = new Marked({ gfm: true, async: false }, maths, colouredCode, ticks);
+const marked = new Marked({ gfm: true, async: false }, colouredCode, ticks);
 
 /** Removes styles before parsing, because the browser would log each one that the page's policy refuses. */
 function unstyled(html: string): string {
@@ -32,11 +33,12 @@ export type Piece = { kind: "html"; html: string } | { kind: "mermaid"; text: st
 
 /** Splits Markdown into HTML and Mermaid diagrams, each of which is rendered in its own frame. */
 export function markdownPieces(text: string, attachments: Record<string, unknown> | null | undefined): Piece[] {
-  const tokens = marked.lexer(text);
+  const { text: source, formulas } = takeFormulas(text);
+  const tokens = marked.lexer(source);
   const pieces: Piece[] = [];
   let from = 0;
   const put = (part: Token[]) => {
-    if (part.some(({ type }) => type !== "space")) pieces.push({ kind: "html", html: harmless(part, attachments) });
+    if (part.some(({ type }) => type !== "space")) pieces.push({ kind: "html", html: harmless(part, formulas, attachments ?? {}) });
   };
   tokens.forEach((token, at) => {
     if (token.type !== "code" || token.lang !== "mermaid") return;
@@ -48,18 +50,9 @@ export function markdownPieces(text: string, attachments: Record<string, unknown
   return pieces;
 }
 
-function harmless(tokens: Token[], attachments: Record<string, unknown> | null | undefined): string {
-  const html = withAttachments(marked.parser(tokens), attachments ?? {});
+function harmless(tokens: Token[], formulas: readonly Formula[], attachments: Record<string, unknown>): string {
+  const html = withAttachments(putFormulas(marked.parser(tokens), formulas), attachments);
   return DOMPurify.sanitize(html, { ...RULES, ADD_ATTR: ["target"] });
-}
-
-/** Resolves nbformat's `attachment:NAME`. */
-function withAttachments(html: string, attachments: Record<string, unknown>): string {
-  return html.replace(/src="attachment:([^"]+)"/g, (whole, name: string) => {
-    const bundle = attachments[decodeURIComponent(name)] as Record<string, string> | undefined;
-    const [type, data] = Object.entries(bundle ?? {})[0] ?? [];
-    return type?.startsWith("image/") ? `src="data:${type};base64,${String(data).replace(/\s/g, "")}"` : whole;
-  });
 }
 
 // External links open in a new tab without a referrer.

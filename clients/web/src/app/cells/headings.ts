@@ -98,6 +98,8 @@ export function slug(text: string): string {
 export interface Target {
   cell: string;
   heading?: Heading;
+  /** Label of an equation. */
+  label?: string;
 }
 
 export function targetOf(href: string, order: readonly string[], cells: ReadonlyMap<string, Cell>): Target | undefined {
@@ -106,10 +108,16 @@ export function targetOf(href: string, order: readonly string[], cells: Readonly
   const wanted = slug(name.replaceAll("-", " "));
   const heading = outlineOf(order, cells).find(({ text }) => slug(text.replaceAll("-", " ")) === wanted);
   if (heading) return { cell: heading.cell, heading };
+  const isOfText = (test: (source: string) => boolean) =>
+    order.find((id) => cells.get(id)?.cell_type === "markdown" && test(cells.get(id)?.source ?? ""));
   const mark = new RegExp(`\\b(?:id|name)\\s*=\\s*["']?${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}["'\\s>]`);
-  const cell = order.find((id) => cells.get(id)?.cell_type === "markdown" && mark.test(cells.get(id)?.source ?? ""));
-  return cell === undefined ? undefined : { cell };
+  const cell = isOfText((source) => mark.test(source));
+  if (cell !== undefined) return { cell };
+  const labelled = isOfText((source) => labelsIn(source).includes(name));
+  return labelled === undefined ? undefined : { cell: labelled, label: name };
 }
+
+const labelsIn = (source: string) => [...source.matchAll(/\\label\s*\{([^{}]*)\}/g)].map(([, label = ""]) => label.trim());
 
 function decoded(text: string): string {
   try {

@@ -323,7 +323,7 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
       );
     return (
       <div className="source rendered" onDoubleClick={(event) => edit(event.clientX, event.clientY)}>
-        <Rendered text={source} attachments={cell.attachments} />
+        <Rendered text={source} attachments={cell.attachments} of={{ store, cell: id }} />
       </div>
     );
   }

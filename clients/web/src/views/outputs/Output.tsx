@@ -163,6 +163,7 @@ type ViewProps = ShapeProps & { isWrapped: boolean; isWhole: boolean };
 
 function View({ store, shape, run, isGrowing, allRows, isWrapped, isWhole }: ViewProps) {
   const kernelSession = run.kernel_session ?? undefined;
+  const of = run.subject.kind === "cell" ? { of: { store, cell: run.subject.cell_id, isOutput: true } } : undefined;
   const rest = useMemo(() => allRows && { store, allRows }, [store, allRows]);
   switch (shape.kind) {
     case "text":
@@ -174,15 +175,17 @@ function View({ store, shape, run, isGrowing, allRows, isWrapped, isWhole }: Vie
     case "markdown":
       return (
         <div className="rendered">
-          <Rendered text={shape.text} />
+          <Rendered text={shape.text} {...of} />
         </div>
       );
-    case "latex":
+    case "latex": {
+      const formula = bareLatex(shape.text);
       return (
         <div className="rendered">
-          <Rendered text={`$$${bareLatex(shape.text)}$$`} />
+          <Rendered text={formula === undefined ? shape.text : `$$${formula}$$`} {...of} />
         </div>
       );
+    }
     case "html":
       return <PrintedTable html={shape.html} />;
     case "table": {

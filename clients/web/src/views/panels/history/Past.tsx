@@ -1,6 +1,6 @@
 // An earlier version in place of the notebook: compare, name, fork and restore.
 import { GitFork, Link2, RotateCcw, Tag, X } from "lucide-react";
-import { type FormEvent, Suspense, useEffect, useState } from "react";
+import { type FormEvent, Suspense, useEffect, useMemo, useState } from "react";
 import { restoreCommands } from "../../../app/cells/restore.ts";
 import { go } from "../../../app/session/route.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
@@ -9,6 +9,8 @@ import { Document } from "../../../protocol/document.ts";
 import type { Cell, Document as Snapshot } from "../../../protocol/messages.ts";
 import type { Trash } from "../../../protocol/rest.ts";
 import { OutputList } from "../../outputs/Outputs.tsx";
+import type { FormulaPlace } from "../../../outputs/equations.ts";
+import { placesOf } from "../../../outputs/places.ts";
 import { Rendered } from "../../outputs/Rendered.tsx";
 import { part } from "../../../ui/parts.ts";
 import { useTokens } from "../../cell/useTokens.ts";
@@ -182,6 +184,10 @@ async function restore(store: NotebookStore, past: Document): Promise<void> {
 }
 
 function Cells({ store, past }: { store: NotebookStore; past: Document }) {
+  const places = useMemo(() => {
+    const text = (cell: Cell | undefined) => (cell?.cell_type === "markdown" ? cell.source : "");
+    return placesOf(past.order.map((id) => [id, text(past.cells.get(id))] as const));
+  }, [past]);
   if (past.order.length === 0) return <p className="quiet empty">No cells in this version.</p>;
   const first = past.order.find((id) => store.pastEntry?.cells.includes(id));
   return past.order.map((id) => {
@@ -198,19 +204,19 @@ function Cells({ store, past }: { store: NotebookStore; past: Document }) {
       >
         {isMarked && <p className="small quiet">Cell {past.order.indexOf(id) + 1} · changed in this entry</p>}
         {note && <p className="small quiet">{note}</p>}
-        {cell && <Still cell={cell} />}
+        {cell && <Still cell={cell} place={places.get(id)} />}
         {run?.outputs && run.outputs.length > 0 && <OutputList store={store} outputs={run.outputs} run={run} />}
       </div>
     );
   });
 }
 
-function Still({ cell }: { cell: Cell }) {
+function Still({ cell, place }: { cell: Cell; place: FormulaPlace | undefined }) {
   const tokens = useTokens(cell.cell_type, cell.source);
   if (cell.cell_type === "markdown")
     return (
       <div className="source rendered">
-        <Rendered text={cell.source} attachments={cell.attachments} />
+        <Rendered text={cell.source} attachments={cell.attachments} place={place} />
       </div>
     );
   return (
