@@ -33,7 +33,7 @@ const FRAME = {
   "text/html": "<table class='dataframe'><tr><td>7</td></tr></table>",
   "text/plain": "df",
 };
-const PRINTED = `<div><style scoped>x</style><table border="1" class="dataframe"><thead><tr style="text-align: right;"><th></th><th>v</th><th>...</th></tr></thead><tbody><tr><th>4</th><td>a</td><td>...</td></tr><tr><th>...</th><td>...</td><td>...</td></tr><tr><th>115</th><td>b</td><td>...</td></tr></tbody></table><p>120 rows × 40 columns</p></div>`;
+const PRINTED = `<div><style scoped>.dataframe tbody tr th { vertical-align: top; }</style><table border="1" class="dataframe"><thead><tr style="text-align: right;"><th></th><th>v</th><th>...</th></tr></thead><tbody><tr><th>4</th><td>a</td><td>...</td></tr><tr><th>...</th><td>...</td><td>...</td></tr><tr><th>115</th><td>b</td><td>...</td></tr></tbody></table><p>120 rows × 40 columns</p></div>`;
 
 test("what is only printed HTML stands as it was printed, and says that it does not sort", async ({ browser, server }) => {
   const page = await person(browser, server);

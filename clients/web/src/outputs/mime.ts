@@ -159,9 +159,15 @@ function image(type: string, data: string, alt: string, metadata: Bundle): Shape
   return { kind: "image", source: `data:${type};base64,${data}`, alt: alt || "Output image", width: size?.width, type };
 }
 
-/** True for HTML that must be rendered in the sandboxed frame: active elements, and own styles (except data frames). */
+/** Styles that pandas and Polars give to all their tables: where texts stand in a cell. The page's tables have their own. */
+const TABLE_STYLE =
+  /<style\b[^>]*>(?:\s*\.dataframe\b[^{}<,]*(?:,\s*\.dataframe\b[^{}<,]*)*\{(?:\s*(?:vertical-align|text-align|white-space):\s*[\w-]+\s*;?)*\s*\})*\s*<\/style>/gi;
+const ALIGNED = /\sstyle\s*=\s*"\s*text-align:\s*\w+;?\s*"/gi;
+
+/** True for HTML that must be rendered in the sandboxed frame: active elements, and own styles. */
 export function needsFrame(html: string): boolean {
   if (/<(script|iframe|object|embed|form|canvas|svg|video|audio|link|input|button)\b|\son\w+\s*=/i.test(html)) return true;
   const isDataFrame = /<table[^>]*\bclass="[^"]*\bdataframe\b/i.test(html);
-  return !isDataFrame && /<style\b|\sstyle\s*=/i.test(html);
+  const own = isDataFrame ? html.replace(TABLE_STYLE, "").replace(ALIGNED, "") : html;
+  return /<style\b|\sstyle\s*=/i.test(own);
 }

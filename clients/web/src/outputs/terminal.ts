@@ -143,11 +143,14 @@ class Style {
   escape = "";
 
   take(parameters: string): void {
-    const plain = parameters.replace(/([34]8):2:\d*:(\d+):(\d+):(\d+)/g, "$1;2;$2;$3;$4").replaceAll(":", ";");
+    const plain = parameters
+      .replace(/([345]8):2:\d*:(\d+):(\d+):(\d+)/g, "$1;2;$2;$3;$4")
+      .replace(/(^|;)4:(\d)/g, (_, before: string, form: string) => before + (form === "0" ? "24" : "4"))
+      .replaceAll(":", ";");
     const codes = plain.split(";").map((each) => Number.parseInt(each || "0", 10));
     for (let at = 0; at < codes.length; at++) {
       const code = codes[at] ?? 0;
-      const extra = code !== 38 && code !== 48 ? 0 : codes[at + 1] === 5 ? 2 : codes[at + 1] === 2 ? 4 : 0;
+      const extra = ![38, 48, 58].includes(code) ? 0 : codes[at + 1] === 5 ? 2 : codes[at + 1] === 2 ? 4 : 0;
       this.#set(code, codes.slice(at, at + 1 + extra).join(";"));
       at += extra;
     }

@@ -1,12 +1,82 @@
 import { expect, test } from "vitest";
+import { contrast } from "../../src/outputs/contrast.ts";
 import { bokehScripts, needsFrame, shapeOf } from "../../src/outputs/mime.ts";
 import { parts } from "../../src/outputs/text.ts";
 
-test("ANSI colours become classes, true colours a colour, and no escape is left", () => {
-  const [red, plain, rgb] = parts("\u001b[1;31mred\u001b[0m plain \u001b[38;2;1;2;3mrgb\u001b[0m");
+test("ANSI colours become classes, and no escape is left", () => {
+  const [red, plain, swapped] = parts("\u001b[1;31mred\u001b[0m plain \u001b[7;9mrgb\u001b[27;29m");
   expect([red?.text, red?.className]).toEqual(["red", "ansi-fg-red ansi-bold"]);
   expect([plain?.text, plain?.className]).toEqual([" plain ", ""]);
-  expect(rgb?.color).toBe("rgb(1, 2, 3)");
+  expect(swapped?.className).toBe("ansi-fg-reversed ansi-bg-reversed ansi-strikethrough");
+  expect(
+    parts("a\u001b[2Kb\u001b]8;;http://x\u0007c\u001b[")
+      .map(({ text }) => text)
+      .join(""),
+  ).toBe("abc\u001b[");
+});
+
+/** Look of the second letter, after a sequence before the first and another between the two. */
+const after = (first: string, then: string) => parts(`\u001b[${first}mA\u001b[${then}mB`)[1];
+
+test("colours of 24 bit and of the palette end where the program ends them", () => {
+  for (const colour of ["38;2;200;10;10", "38;5;160", "38:2::200:10:10", "38:2:200:10:10", "38:5:160", "35", "95"]) {
+    const ground = colour.replace(/^3/, "4").replace("95", "105");
+    for (const end of ["0", "", "39;49", "39;49;22"])
+      expect([colour, end, after(`${colour};${ground}`, end)]).toEqual([colour, end, { text: "B", className: "" }]);
+    expect(after(colour, "31")).toEqual({ text: "B", className: "ansi-fg-red" });
+    expect(after(ground, "49;1")).toEqual({ text: "B", className: "ansi-bold" });
+  }
+  expect(after("1;38;5;196", "38;2;1;2")).toEqual({ ...after("1;38;5;196", "1"), text: "B" });
+  expect(after("58;5;1", "58:2::1:2:3")).toEqual({ text: "B", className: "" });
+  expect([after("0", "4:3")?.className, after("4", "4:0")?.className]).toEqual(["ansi-underline", ""]);
+});
+
+test("the palette of 256: names, the cube, greys; no two codes of a kind look alike", () => {
+  const ground = (index: number) => parts(`\u001b[48;5;${index}mx`)[0]?.background;
+  expect([ground(16), ground(21), ground(196), ground(67), ground(231), ground(232), ground(255)]).toEqual([
+    "rgb(0, 0, 0)",
+    "rgb(0, 0, 255)",
+    "rgb(255, 0, 0)",
+    "rgb(95, 135, 175)",
+    "rgb(255, 255, 255)",
+    "rgb(8, 8, 8)",
+    "rgb(238, 238, 238)",
+  ]);
+  expect(new Set(Array.from({ length: 216 }, (_, at) => ground(16 + at))).size).toBe(216);
+  expect(parts("\u001b[38;5;9mx")[0]?.className).toBe("ansi-fg-red");
+  expect(parts("\u001b[38;5;8mx")[0]?.className).toBe("ansi-fg-grey");
+});
+
+test("any colour can be read on a light and on a dark page; one that can is not changed", () => {
+  const channel = [0, 51, 102, 153, 204, 255];
+  const grounds = { light: 0.82, dark: 0.03 };
+  const luminance = (text: string) => {
+    const [red = 0, green = 0, blue = 0] = (text.match(/\d+/g) ?? []).map((each) => {
+      const part = Number(each) / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  for (const red of channel)
+    for (const green of channel)
+      for (const blue of channel) {
+        const own = `rgb(${red}, ${green}, ${blue})`;
+        const color = parts(`\u001b[38;2;${red};${green};${blue}mx`)[0]?.color ?? "";
+        const [light = "", dark = light] = color.match(/rgb\([^)]*\)/g) ?? [];
+        expect([own, contrast(luminance(light), grounds.light) >= 4.4, contrast(luminance(dark), grounds.dark) >= 4.4]).toEqual([
+          own,
+          true,
+          true,
+        ]);
+        expect([own, light === own]).toEqual([own, contrast(luminance(own), grounds.light) >= 4.5]);
+        expect([own, dark === own]).toEqual([own, contrast(luminance(own), grounds.dark) >= 4.5]);
+      }
+  const [onOwn] = parts("\u001b[38;5;232;48;5;16mx");
+  expect([onOwn?.color, onOwn?.background]).toEqual(["rgb(8, 8, 8)", "rgb(0, 0, 0)"]);
+  expect([parts("\u001b[48;5;16mx")[0]?.color, parts("\u001b[48;5;231mx")[0]?.color]).toEqual([
+    "rgb(255, 255, 255)",
+    "rgb(0, 0, 0)",
+  ]);
 });
 
 test("the richest form that is known is shown", () => {
@@ -55,14 +125,45 @@ test("charts go to the frame as data, sound and film as elements that hold them"
   expect(bokehScripts({ data: { "application/javascript": "load" } })).toBeUndefined();
 });
 
+/** Styles of the tables themselves, as the libraries write them. */
+const PANDAS = `<style scoped>
+    .dataframe tbody tr th:only-of-type {
+        vertical-align: middle;
+    }
+
+    .dataframe tbody tr th {
+        vertical-align: top;
+    }
+
+    .dataframe thead tr th {
+        text-align: left;
+    }
+</style>`;
+const POLARS = `<style>
+.dataframe > thead > tr,
+.dataframe > tbody > tr {
+  text-align: right;
+  white-space: pre-wrap;
+}
+</style>`;
+
 test("HTML with a look of its own goes into the frame, tables of pandas and Polars do not", () => {
   expect(needsFrame('<b style="color: red">x</b>')).toBe(true);
   expect(needsFrame("<style>#T_1 {}</style><table id=T_1></table>")).toBe(true);
-  expect(
-    needsFrame(
-      '<div><style scoped>x</style><table border="1" class="dataframe"><tr style="text-align: right;"></tr></table></div>',
-    ),
-  ).toBe(false);
+  expect(needsFrame(`<div>${PANDAS}<table border="1" class="dataframe"><tr style="text-align: right;"></tr></table></div>`)).toBe(
+    false,
+  );
+  expect(needsFrame(`<div>${POLARS}<small>shape: (1, 1)</small><table border="1" class="dataframe"></table></div>`)).toBe(false);
+  expect(needsFrame('<table border="1" class="dataframe"><tr style="text-align: center;"></tr></table>')).toBe(false);
+});
+
+test("a Styler keeps its colours, also with the class of a data frame", () => {
+  const styled = '<style type="text/css">\n#T_1_row0_col0 { background-color: red; }\n</style>\n<table id="T_1" class="dataframe">';
+  expect(needsFrame(styled)).toBe(true);
+  expect(needsFrame('<table class="dataframe"><td style="color: red">1</td></table>')).toBe(true);
+  expect(needsFrame('<style>.dataframe td { background: red }</style><table class="dataframe">')).toBe(true);
+  expect(needsFrame(`${PANDAS}<style>#T_1 { color: red }</style><table class="dataframe">`)).toBe(true);
+  expect(needsFrame('<table class="dataframe"><th style="text-align: right; position: fixed">')).toBe(true);
 });
 
 test("Altair's HTML, which asks another host for its libraries, is drawn as the chart that it holds", () => {
