@@ -68,6 +68,67 @@ test("Enter in “Replace with” replaces the match and goes to the next, also 
   await expect(sources.nth(2)).toHaveText("c = a + a");
 });
 
+test("one by one, replacing passes what it inserted: also slowly, with a pattern, and while somebody types before it", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  await notebook(page, "x x x\nx", "x");
+  await page.keyboard.press("Control+f");
+  const find = page.getByRole("search", { name: "Find in the notebook" });
+  await page.keyboard.type("x");
+  await find.getByRole("button", { name: "Regular expression" }).click();
+  await expect(find.getByRole("status")).toHaveText(/of 5/);
+  // The search begins in the current cell, the last one; here with the first.
+  await find.getByRole("button", { name: "Next match" }).click();
+  await expect(find.getByRole("status")).toHaveText("1 of 5");
+  await find.getByRole("button", { name: "Replace", exact: true }).click();
+  await find.getByLabel("Replace with").fill("[x$&x]");
+  const source = page.locator(".cell .source").first();
+  for (const [shown, status] of [
+    ["[xxx] x x", "4 of 7"],
+    ["[xxx] [xxx] x", "7 of 9"],
+  ] as const) {
+    await find.getByLabel("Replace with").press("Enter");
+    await expect(source).toContainText(shown);
+    await expect(find.getByRole("status")).toHaveText(status);
+  }
+  // A peer's text before the place moves it.
+  const bo = await person(browser, server);
+  await bo.goto(page.url());
+  await bo.locator(".cell .source").first().click();
+  await bo.locator(".editing .cm-content").waitFor();
+  await bo.keyboard.press("Control+Home");
+  await bo.keyboard.insertText("some words xx ");
+  await bo.keyboard.press("Escape");
+  await expect(source).toContainText("some words xx [xxx]");
+  await expect(find.getByRole("status")).toHaveText("9 of 11");
+  for (let times = 0; times < 3; times++) await find.getByLabel("Replace with").press("Enter");
+  await expect(source).toHaveText(/some words xx \[xxx\] \[xxx\] \[xxx\]\s*\[xxx\]/);
+  await expect(page.locator(".cell .source").nth(1)).toHaveText("[xxx]");
+});
+
+test("a pattern that runs away is stopped, and the page answers meanwhile", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await notebook(page, `text = "${"a".repeat(60)}!"`, "aab");
+  await page.keyboard.press("Control+f");
+  const find = page.getByRole("search", { name: "Find in the notebook" });
+  await find.getByRole("button", { name: "Regular expression" }).click();
+  await find.getByLabel("Find", { exact: true }).fill("(a+)+$");
+  await expect(find.locator(".count")).toHaveText("Searching…");
+  // The page is not busy: another pattern is answered, and the first one's end does not come back.
+  await find.getByLabel("Find", { exact: true }).fill("a+b");
+  await expect(find.getByRole("status")).toHaveText("1 of 1");
+  await find.getByLabel("Find", { exact: true }).fill("(a+)+$");
+  await expect(find.getByRole("alert")).toHaveText(/This pattern takes too long/);
+  await find.getByLabel("Find", { exact: true }).fill("(a)(a)b");
+  await expect(find.getByRole("status")).toHaveText("1 of 1");
+  await find.getByRole("button", { name: "Replace", exact: true }).click();
+  await find.getByLabel("Replace with").fill("$2b$1");
+  await find.getByRole("button", { name: "Replace all" }).click();
+  await expect(page.locator(".cell .source").nth(1)).toHaveText("aba");
+});
+
 test("the editor's settings are kept: line numbers, indent, Vim keys", async ({ browser, server }) => {
   const page = await person(browser, server);
   await notebook(page, "one\ntwo");

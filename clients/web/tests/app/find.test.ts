@@ -1,6 +1,15 @@
 import { Text } from "@codemirror/state";
 import { expect, test } from "vitest";
-import { type Query, MOST_MATCHES, matchFrom, matchesIn, patternOf, replacing } from "../../src/app/cells/find.ts";
+import {
+  type Query,
+  MOST_MATCHES,
+  answerOf,
+  matchFrom,
+  movedPlace,
+  matchesIn,
+  patternOf,
+  replacing,
+} from "../../src/app/cells/find.ts";
 
 const query = (text: string, more: Partial<Query> = {}): Query => ({ text, isRegex: false, isCase: false, isWord: false, ...more });
 const found = (source: string, asked: Query) => {
@@ -47,4 +56,31 @@ test("what is replaced: all, or one; groups in a pattern's replacement alone", (
   expect(replaced("x + x", query("x"), "long", 1)).toBe("x + long");
   expect(replaced("a=1, b=2", query("(\\w)=(\\d)", { isRegex: true }), "$2=$1 $$ $9")).toBe("1=a $ $9, 2=b $ $9");
   expect(replaced("a,b", query(",", { isRegex: true }), "\\n")).toBe("a\nb");
+});
+
+test("a place moves with a change before it, and stays where the text after it changes", () => {
+  const moved = (before: string, after: string, at: number) => after.slice(0, movedPlace(before, after, at));
+  expect(moved("one two three", "one 2 three", 8)).toBe("one 2 ");
+  expect(moved("one two three", "zero one two three", 8)).toBe("zero one two ");
+  expect(moved("one two three", "one two four", 8)).toBe("one two ");
+  expect(moved("one two three", "one two three", 13)).toBe("one two three");
+  expect(moved("one two three", "one", 8)).toBe("one");
+  expect(moved("aaa", "aaaa", 3)).toBe("aaa");
+  expect(moved("", "new", 0)).toBe("");
+});
+
+test("the worker finds and replaces as the page does", () => {
+  const asked = query("(\\w)=(\\d)", { isRegex: true });
+  const source = "a=1, b=2";
+  const found = answerOf({ find: { sources: [["a", source]], query: asked } });
+  expect(found).toEqual({
+    matches: [
+      { cell: "a", from: 0, to: 3 },
+      { cell: "a", from: 5, to: 8 },
+    ],
+  });
+  const matches = "matches" in found ? found.matches.slice(1) : [];
+  const answer = answerOf({ replace: { source, matches, query: asked, by: "$2=$1" } });
+  expect(answer).toEqual({ change: [5, [3, "2=b"]] });
+  expect(answerOf({ find: { sources: [["a", source]], query: query("(", { isRegex: true }) } })).toEqual({ matches: [] });
 });

@@ -50,6 +50,17 @@ export function matchFrom(matches: readonly Match[], order: readonly string[], c
   return Math.max(0, found);
 }
 
+/** Where a place in a text is after a change that nobody described: the texts differ in one stretch. */
+export function movedPlace(before: string, after: string, at: number): number {
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start += 1;
+  if (start >= at) return at;
+  let end = 0;
+  while (end < most - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1;
+  return before.length - end <= at ? at + after.length - before.length : Math.min(at, after.length - end);
+}
+
 /** Change that replaces these matches of one source by `by`. For a regular expression, `$1` and the like insert groups. */
 export function replacing(source: string, matches: readonly Match[], pattern: RegExp, by: string, isRegex: boolean): ChangeSet {
   const wanted = new Map(matches.map(({ from, to }) => [from, to]));
@@ -69,4 +80,21 @@ function expanded(by: string, found: RegExpExecArray): string {
       if (name.startsWith("<")) return found.groups?.[name.slice(1, -1)] ?? "";
       return Number(name) < found.length ? (found[Number(name)] ?? "") : whole;
     });
+}
+
+/** Texts of cells. */
+export type Sources = [cell: string, source: string][];
+/** Question to the worker that matches patterns (worker.ts). */
+export type Question =
+  { find: { sources: Sources; query: Query } } | { replace: { source: string; matches: Match[]; query: Query; by: string } };
+export type Answer = { ready: true } | { matches: Match[] } | { change: unknown };
+
+/** Answers a question, in the worker. */
+export function answerOf(question: Question): Answer {
+  const { query } = "find" in question ? question.find : question.replace;
+  const pattern = patternOf(query);
+  if (typeof pattern === "string") return { matches: [] };
+  if ("find" in question) return { matches: matchesIn(question.find.sources, pattern) };
+  const { source, matches, by } = question.replace;
+  return { change: replacing(source, matches, pattern, by, query.isRegex).toJSON() };
 }

@@ -11,8 +11,10 @@ import {
   WholeWord,
   X,
 } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { type Match, MOST_MATCHES, type Query, matchFrom, matchesIn, patternOf, replacing } from "../../app/cells/find.ts";
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { Text } from "@codemirror/state";
+import { type Match, MOST_MATCHES, type Query, matchFrom, movedPlace, patternOf } from "../../app/cells/find.ts";
+import { changeOf, matchesOf, plainMatches } from "../../app/cells/searching.ts";
 import type { MarkedRange } from "../../app/state/notebook.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import type { ChangeSet, Command } from "../../protocol/messages.ts";
@@ -43,54 +45,54 @@ export default function Find({ store, opening, close }: Props) {
   const [query, setQuery] = useState<Query>(() => ({ ...last, ...(text && { text }) }));
   const [by, setBy] = useState("");
   const [isReplacing, setReplacing] = useState(false);
-  const [index, setIndex] = useState(0);
   const field = useRef<HTMLInputElement>(null);
-  /** Place after the match replaced last, until the matches are found anew. */
-  const after = useRef<{ cell: string; at: number }>(undefined);
   const replacements = useRef(Promise.resolve());
-  const changes = useChanges(store);
+  const [changes, recount] = useChanges(store);
   const pattern = useMemo(() => (query.text === "" ? undefined : patternOf(query)), [query]);
-  const matches = useMemo(() => (pattern instanceof RegExp ? matchesIn(sourcesOf(store), pattern) : []), [store, pattern, changes]);
-  const at = Math.min(index, matches.length - 1);
+  const { matches, problem, isSearching } = useMatches(store, pattern instanceof RegExp ? query : undefined, changes);
+  const { place, goTo } = usePlace(store, changes);
+  const at = matches.length === 0 ? -1 : matchFrom(matches, store.document.order, place.cell, place.at);
   const current = matches[at];
 
   useEffect(() => {
     last = query;
-    setIndex(matchFrom(matches, store.document.order, store.current, 0));
+    goTo(store.current, 0);
   }, [query]);
   useEffect(() => {
     store.focus.take(field.current);
     field.current?.select();
   }, [store, opening]);
-  useEffect(() => {
-    const { cell, at } = after.current ?? {};
-    after.current = undefined;
-    if (at !== undefined) setIndex(matchFrom(matches, store.document.order, cell, at));
-  }, [store, matches]);
   useShown(store, matches, current);
 
-  const step = (by: 1 | -1) => matches.length > 0 && setIndex((at + by + matches.length) % matches.length);
+  const step = (by: 1 | -1) => {
+    const next = matches[(at + by + matches.length) % matches.length];
+    if (next) goTo(next.cell, next.from);
+  };
+  const failed = (error: Error) => void store.toast({ text: error.message, isError: true });
   const replace = async (wanted: Match[]) => {
-    if (!(pattern instanceof RegExp) || wanted.length === 0) return;
-    await replaceAll(store, wanted, pattern, by, query.isRegex);
+    if (wanted.length === 0) return;
+    await replaceAll(store, wanted, query, by);
     if (wanted.length > 1)
       store.toast({ text: `Replaced ${wanted.length.toLocaleString()} in ${new Set(wanted.map(({ cell }) => cell)).size} cells` });
   };
-  /** Replaces the current match and goes to the next; keys pressed meanwhile replace the following ones. */
+  /** Replaces the match at the place and goes past what it inserted; keys pressed meanwhile replace the following ones. */
   const replaceOne = () => {
     if (!(pattern instanceof RegExp)) return;
     const next = async () => {
-      const sources = new Map(sourcesOf(store));
-      const found = matchesIn(sources, pattern);
-      const place = after.current;
-      const match = place ? found[matchFrom(found, store.document.order, place.cell, place.at)] : current;
-      if (!match) return;
-      const change = replacing(sources.get(match.cell) ?? "", [match], pattern, by, query.isRegex);
+      const sources = sourcesOf(store);
+      const found = await matchesOf(sources, query);
+      const { cell, at } = place.now();
+      const match = found[matchFrom(found, store.document.order, cell, at)];
+      const source = sources.find(([id]) => id === match?.cell)?.[1];
+      if (!match || source === undefined) return;
+      const change = await changeOf(source, [match], query, by);
       if (change.empty) return;
-      after.current = { cell: match.cell, at: change.mapPos(match.to, 1) };
-      await replaceAll(store, [match], pattern, by, query.isRegex);
+      await replaceAll(store, [match], query, by);
+      const expected = change.apply(Text.of(source.split("\n"))).toString();
+      goTo(match.cell, change.mapPos(match.to, 1), expected);
+      recount();
     };
-    replacements.current = replacements.current.then(next, next);
+    replacements.current = replacements.current.then(next).catch(failed);
   };
   const leave = () => {
     const isText = current && store.document.cells.get(current.cell)?.cell_type === "markdown";
@@ -153,19 +155,25 @@ export default function Find({ store, opening, close }: Props) {
             <Toggle label="Replace this match" onClick={replaceOne}>
               <Replace size={15} />
             </Toggle>
-            <Toggle label="Replace all" onClick={() => void replace(matches)}>
+            <Toggle label="Replace all" onClick={() => void replace(matches).catch(failed)}>
               <ReplaceAll size={15} />
             </Toggle>
           </div>
         )}
-        {isWrong && <p className="error small">{pattern}</p>}
+        {(isWrong || problem !== undefined) && (
+          <p className="error small" role="alert">
+            {isWrong ? pattern : problem}
+          </p>
+        )}
       </div>
       <Count>
-        {query.text === "" || isWrong
+        {query.text === "" || isWrong || problem !== undefined
           ? ""
-          : matches.length === 0
-            ? "No results"
-            : `${at + 1} of ${matches.length.toLocaleString()}${matches.length === MOST_MATCHES ? "+" : ""}`}
+          : isSearching
+            ? "Searching…"
+            : matches.length === 0
+              ? "No results"
+              : `${at + 1} of ${matches.length.toLocaleString()}${matches.length === MOST_MATCHES ? "+" : ""}`}
       </Count>
       <Toggle label="Previous match" onClick={() => step(-1)}>
         <ArrowUp size={15} />
@@ -212,22 +220,82 @@ function sourcesOf(store: NotebookStore): [string, string][] {
   return order.map((id) => [id, store.texts.shown(id) ?? cells.get(id)?.source ?? ""]);
 }
 
-/** Counts changes to sources, debounced. */
-function useChanges(store: NotebookStore): number {
+/** Counts changes to sources, debounced; the function counts at once. */
+function useChanges(store: NotebookStore): [count: number, recount: () => void] {
   const [count, setCount] = useState(0);
+  const recount = useCallback(() => setCount((before) => before + 1), []);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const soon = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => setCount((before) => before + 1), SETTLE_MS);
+      timer = setTimeout(recount, SETTLE_MS);
     };
     const ends = [store.replica.changed.add(soon), store.texts.changed.add(soon)];
     return () => {
       clearTimeout(timer);
       ends.forEach((end) => end());
     };
-  }, [store]);
-  return count;
+  }, [store, recount]);
+  return [count, recount];
+}
+
+interface Found {
+  matches: Match[];
+  /** Reason why there is no answer, for users. */
+  problem?: string;
+  isSearching: boolean;
+}
+
+const NONE: Match[] = [];
+
+/** Matches of a valid query. Those of a pattern come from a worker; the ones before stay until then. */
+function useMatches(store: NotebookStore, query: Query | undefined, changes: number): Found {
+  const plain = useMemo(
+    () => (query && !query.isRegex ? plainMatches(sourcesOf(store), query) : undefined),
+    [store, query, changes],
+  );
+  const [found, setFound] = useState<Found & { of: Query | undefined }>({ of: undefined, matches: NONE, isSearching: false });
+  useEffect(() => {
+    if (!query?.isRegex) return;
+    const stop = new AbortController();
+    matchesOf(sourcesOf(store), query, stop.signal).then(
+      (matches) => !stop.signal.aborted && setFound({ of: query, matches, isSearching: false }),
+      (error: Error) => !stop.signal.aborted && setFound({ of: query, matches: NONE, problem: error.message, isSearching: false }),
+    );
+    return () => stop.abort();
+  }, [store, query, changes]);
+  if (plain) return { matches: plain, isSearching: false };
+  if (!query) return { matches: NONE, isSearching: false };
+  return found.of === query ? found : { matches: NONE, isSearching: true };
+}
+
+interface Place {
+  cell: string | undefined;
+  at: number;
+  now: () => { cell: string | undefined; at: number };
+}
+
+/** Place in the notebook from which matches are counted. Edits before it move it. */
+function usePlace(
+  store: NotebookStore,
+  changes: number,
+): { place: Place; goTo: (cell: string | undefined, at: number, source?: string) => void } {
+  const textOf = (cell: string | undefined) =>
+    cell === undefined ? "" : (store.texts.shown(cell) ?? store.document.cells.get(cell)?.source ?? "");
+  const own = useRef({ cell: store.current, at: 0, source: textOf(store.current) });
+  const [, render] = useState(0);
+  const now = () => {
+    const { cell, at, source } = own.current;
+    const text = textOf(cell);
+    if (text !== source) own.current = { cell, at: movedPlace(source, text, at), source: text };
+    return own.current;
+  };
+  const goTo = (cell: string | undefined, at: number, source = textOf(cell)) => {
+    own.current = { cell, at, source };
+    render((before) => before + 1);
+  };
+  const { cell, at } = useMemo(now, [changes, own.current]);
+  return { place: { cell, at, now }, goTo };
 }
 
 /** Highlights the matches; shows the source of the current match's cell and scrolls to the match. */
@@ -251,16 +319,17 @@ function useShown(store: NotebookStore, matches: Match[], current: Match | undef
 }
 
 /** Replaces all matches in one batch, which is one undo step. */
-async function replaceAll(store: NotebookStore, matches: Match[], pattern: RegExp, by: string, isRegex: boolean): Promise<void> {
+async function replaceAll(store: NotebookStore, matches: Match[], query: Query, by: string): Promise<void> {
   const cells = [...new Set(matches.map(({ cell }) => cell))];
   await store.texts.settled(cells);
   const base = store.document.version;
-  const commands: Command[] = cells.flatMap((cell_id) => {
-    const source = store.document.cells.get(cell_id)?.source;
-    if (source === undefined) return [];
+  const sources = new Map(cells.map((id) => [id, store.document.cells.get(id)?.source] as const));
+  const commands: Command[] = [];
+  for (const [cell_id, source] of sources) {
+    if (source === undefined) continue;
     const own = matches.filter(({ cell }) => cell === cell_id);
-    const change = replacing(source, own, pattern, by, isRegex);
-    return change.empty ? [] : [{ EditSource: { cell_id, base, change: change.toJSON() as ChangeSet } }];
-  });
+    const change = await changeOf(source, own, query, by);
+    if (!change.empty) commands.push({ EditSource: { cell_id, base, change: change.toJSON() as ChangeSet } });
+  }
   if (commands.length > 0) await store.send({ Batch: { commands } }, { correlationId: newId() });
 }
