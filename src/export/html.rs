@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::equations::Equations;
 use crate::outputs::{self, Shown};
 use crate::{ExportedCell, ExportedKind, ExportedNotebook, escaped, markdown};
 
@@ -23,14 +24,20 @@ pub fn write(notebook: &ExportedNotebook) -> String {
     if !has_title {
         _ = writeln!(out, "<h1 class=\"nb-title\">{title}</h1>");
     }
+    let texts = notebook.cells.iter().filter(|cell| is_text(cell)).map(|cell| cell.source.as_str());
+    let mut equations = Equations::of(texts);
     for cell in &notebook.cells {
-        push_cell(&mut out, cell);
+        push_cell(&mut out, cell, &mut equations);
     }
     out.push_str("</main>\n</body>\n</html>\n");
     out
 }
 
-fn push_cell(out: &mut String, cell: &ExportedCell) {
+fn is_text(cell: &ExportedCell) -> bool {
+    cell.kind == ExportedKind::Markdown && !cell.is_source_hidden
+}
+
+fn push_cell(out: &mut String, cell: &ExportedCell, equations: &mut Equations) {
     let shown = outputs::shown(cell);
     if cell.is_source_hidden && shown.is_empty() {
         return;
@@ -44,25 +51,26 @@ fn push_cell(out: &mut String, cell: &ExportedCell) {
     };
     _ = writeln!(out, "<section class=\"nb-cell {class}\">");
     if !cell.is_source_hidden {
-        push_source(out, cell);
+        push_source(out, cell, equations);
     }
     if !shown.is_empty() {
         out.push_str("<div class=\"nb-outputs\">\n");
         for each in &shown {
-            push_output(out, each);
+            push_output(out, each, equations);
         }
         out.push_str("</div>\n");
     }
     out.push_str("</section>\n");
 }
 
-fn push_source(out: &mut String, cell: &ExportedCell) {
+fn push_source(out: &mut String, cell: &ExportedCell, equations: &mut Equations) {
     match cell.kind {
         ExportedKind::Markdown => {
-            _ = writeln!(out, "<div class=\"nb-prose\">\n{}</div>", markdown::html(&cell.source, &cell.attachments))
+            let text = markdown::html(&cell.source, &cell.attachments, equations);
+            _ = writeln!(out, "<div class=\"nb-prose\">\n{text}</div>");
         }
         ExportedKind::Prompt => {
-            let text = markdown::html(&cell.source, &cell.attachments);
+            let text = markdown::html(&cell.source, &cell.attachments, &mut equations.of_output());
             _ = writeln!(out, "<div class=\"nb-prose nb-question\">\n{text}</div>");
         }
         ExportedKind::Code | ExportedKind::Sql => {
@@ -77,7 +85,7 @@ fn push_source(out: &mut String, cell: &ExportedCell) {
     }
 }
 
-fn push_output(out: &mut String, shown: &Shown) {
+fn push_output(out: &mut String, shown: &Shown, equations: &Equations) {
     _ = match shown {
         Shown::Text { text, is_error_stream: false } => {
             writeln!(out, "<pre class=\"nb-text\">{}</pre>", outputs::coloured(text))
@@ -86,12 +94,12 @@ fn push_output(out: &mut String, shown: &Shown) {
         Shown::Error(text) => writeln!(out, "<pre class=\"nb-text nb-error\">{}</pre>", outputs::coloured(text)),
         Shown::Html(html) => writeln!(out, "<div class=\"nb-html\">{html}</div>"),
         Shown::Markdown(text) => {
-            writeln!(out, "<div class=\"nb-prose\">{}</div>", markdown::html(text, &serde_json::Value::Null))
+            let text = markdown::html(text, &serde_json::Value::Null, &mut equations.of_output());
+            writeln!(out, "<div class=\"nb-prose\">{text}</div>")
         }
         Shown::Latex(text) => {
-            let bare = text.trim().trim_start_matches('$').trim_end_matches('$');
-            let bare = bare.trim_start_matches("\\displaystyle").trim();
-            writeln!(out, "<div class=\"nb-latex\">{}</div>", markdown::mathml(bare, true))
+            let formula = markdown::latex(text, &mut equations.of_output());
+            writeln!(out, "<div class=\"nb-latex\">{formula}</div>")
         }
         Shown::Note(words) => writeln!(out, "<p class=\"nb-note\">{}</p>", escaped(words)),
         Shown::Picture { address, alt, width } => {

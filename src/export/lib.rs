@@ -8,14 +8,23 @@
 //!   addresses; Markdown contains no active HTML.
 //! - Every text of a notebook is escaped for its target format.
 //!
-//! Files: `html`, `markdown` (also Markdown cells and formulas as HTML), `percent`, `outputs` (the form of an output, and its text).
+//! Files: `html`, `markdown` (also Markdown cells and formulas as HTML), `percent`, `outputs` (the form of an output, and its text),
+//! `formulas` (finds them in Markdown), `equations` (macros, numbers, references), `chemistry` (`\ce`), `attached` (pictures of
+//! cells), `styler` (styles of pandas' tables).
 //!
 //! This crate must never know the record, the wire or the server: it takes values, and returns text.
 
+mod attached;
+mod chemistry;
+mod equations;
+mod formulas;
 mod html;
 mod markdown;
+#[cfg(test)]
+mod markdown_tests;
 mod outputs;
 mod percent;
+mod styler;
 #[cfg(test)]
 mod tests;
 
@@ -180,7 +189,12 @@ const MATHS_ATTRIBUTES: [&str; 17] = [
     "width",
 ];
 
-static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| cleaner(address));
+
+/// Cleaner of HTML; the filter returns the value that an attribute may have.
+fn cleaner(
+    filter: impl for<'a> Fn(&str, &str, &'a str) -> Option<Cow<'a, str>> + Send + Sync + 'static,
+) -> Builder<'static> {
     let mut builder = Builder::default();
     builder
         .add_generic_attributes(["style"])
@@ -188,11 +202,11 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .add_tag_attributes("th", ["colspan", "rowspan"])
         .add_url_schemes(["data"])
         .url_relative(UrlRelative::Custom(Box::new(only_places)))
-        .attribute_filter(address)
+        .attribute_filter(filter)
         .filter_style_properties(HashSet::from(STYLES))
         .link_rel(Some("noopener noreferrer"));
     builder
-});
+}
 
 static MATHS_CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut builder = Builder::empty();

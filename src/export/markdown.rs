@@ -8,8 +8,11 @@ use pulldown_latex::config::DisplayMode;
 use pulldown_latex::{Parser as LatexParser, RenderConfig, Storage, push_mathml};
 use serde_json::Value;
 
+use crate::equations::Equations;
+use crate::formulas::Formula;
 use crate::outputs::{self, Shown};
 use crate::{ExportedCell, ExportedKind, ExportedNotebook, clean_html, clean_maths, escaped, needs_scripts};
+use crate::{attached, chemistry, equations, formulas, styler};
 
 pub fn write(notebook: &ExportedNotebook) -> String {
     let language = if notebook.language.is_empty() { "python" } else { &notebook.language };
@@ -53,8 +56,8 @@ fn push_cell(pieces: &mut Vec<String>, cell: &ExportedCell, language: &str) {
             ExportedKind::Code => fenced(language, &cell.source),
             ExportedKind::Sql => fenced("sql", &cell.source),
             ExportedKind::Raw => fenced("", &cell.source),
-            ExportedKind::Markdown => with_attachments(&harmless(&cell.source), cell),
-            ExportedKind::Prompt => quoted(&with_attachments(&harmless(&cell.source), cell)),
+            ExportedKind::Markdown => attached::in_markdown(&harmless(&cell.source), &cell.attachments),
+            ExportedKind::Prompt => quoted(&attached::in_markdown(&harmless(&cell.source), &cell.attachments)),
         });
     }
     pieces.extend(outputs::shown(cell).iter().map(output));
@@ -68,7 +71,9 @@ fn output(shown: &Shown) -> String {
         }
         Shown::Picture { address, alt, .. } => format!("![{}]({address})", plain_line(alt)),
         // An empty line would end the HTML.
-        Shown::Html(html) => html.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n"),
+        Shown::Html(html) => {
+            styler::without_styles(html).lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n")
+        }
         Shown::Markdown(text) => harmless(text),
         Shown::Latex(text) => text.trim().replace('<', "\\lt "),
         Shown::Note(words) => format!("*{}*", plain_line(words)),
@@ -89,38 +94,16 @@ fn quoted(text: &str) -> String {
     text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn with_attachments(text: &str, cell: &ExportedCell) -> String {
-    let mut out = text.to_owned();
-    for name in cell.attachments.as_object().into_iter().flat_map(serde_json::Map::keys) {
-        for written in [name.clone(), name.replace(' ', "%20")] {
-            let address = format!("attachment:{written}");
-            if let Some(data) = attached(&address, &cell.attachments).filter(|_| out.contains(&address)) {
-                out = out.replace(&address, &data);
-            }
-        }
-    }
-    out
-}
-
-/// Placeholders of formulas until the text is sanitised; they are removed from the source first.
-const MARKS: [char; 2] = ['\u{f8d0}', '\u{f8d1}'];
-
 fn options() -> Options {
-    Options::ENABLE_TABLES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_MATH
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES
 }
 
-pub fn html(source: &str, attachments: &Value) -> String {
-    let source = source.replace(MARKS, "\u{fffd}");
-    let mut formulas = Vec::new();
+/// Renders Markdown; its formulas take over what `equations` has of those above.
+pub fn html(source: &str, attachments: &Value, equations: &mut Equations) -> String {
+    let (source, formulas) = formulas::taken_out(source);
     let events = Parser::new_ext(&source, options()).map(|event| match event {
-        Event::InlineMath(latex) => mark(&mut formulas, &latex, false),
-        Event::DisplayMath(latex) => mark(&mut formulas, &latex, true),
         Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-            let dest_url = attached(&dest_url, attachments).map_or(dest_url, CowStr::from);
+            let dest_url = attached::of_address(&dest_url, attachments).map_or(dest_url, CowStr::from);
             Event::Start(Tag::Image { link_type, dest_url, title, id })
         }
         Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ ".into() } else { "☐ ".into() }),
@@ -128,34 +111,42 @@ pub fn html(source: &str, attachments: &Value) -> String {
     });
     let mut out = String::new();
     pulldown_cmark::html::push_html(&mut out, events);
-    with_formulas(&clean_html(&out), &formulas)
+    let cleaned = clean_html(&attached::in_tags(&out, attachments));
+    formulas::put_back(&cleaned, &formulas, |formula| rendered(formula, equations))
 }
 
-fn mark<'a>(formulas: &mut Vec<String>, latex: &str, is_display: bool) -> Event<'a> {
-    formulas.push(mathml(latex, is_display));
-    let [before, after] = MARKS;
-    Event::Text(format!("{before}{}{after}", formulas.len() - 1).into())
-}
-
-fn with_formulas(html: &str, formulas: &[String]) -> String {
-    let [before, after] = MARKS;
-    let mut pieces = html.split(before);
-    let mut out = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let (number, rest) = piece.split_once(after).unwrap_or((piece, ""));
-        out.push_str(number.parse().ok().and_then(|at: usize| formulas.get(at)).map_or("", String::as_str));
-        out.push_str(rest);
+/// Renders `text/latex`: one formula, or text around formulas.
+pub fn latex(text: &str, equations: &mut Equations) -> String {
+    let found = formulas::taken_out(text.trim()).1;
+    match found.as_slice() {
+        [] => rendered(&display(text.trim()), equations),
+        [only] if only.raw == text.trim() => rendered(&display(&only.tex), equations),
+        _ => html(text, &Value::Null, equations),
     }
-    out
 }
 
-/// Returns the image of `attachment:NAME` as a `data:` address.
-fn attached(address: &str, attachments: &Value) -> Option<String> {
-    let name = address.strip_prefix("attachment:")?;
-    let found = attachments.get(name).or_else(|| attachments.get(name.replace("%20", " ")))?;
-    let (mime, data) = found.as_object()?.iter().find(|(mime, _)| mime.starts_with("image/"))?;
-    let data: String = data.as_str()?.split_ascii_whitespace().collect();
-    Some(format!("data:{mime};base64,{data}"))
+fn display(tex: &str) -> Formula {
+    let tex = tex.trim_start_matches("\\displaystyle").trim().to_owned();
+    Formula { raw: tex.clone(), tex, is_display: true }
+}
+
+fn rendered(formula: &Formula, equations: &mut Equations) -> String {
+    let prepared = equations.prepare(&formula.tex);
+    let tex = chemistry::written_out(&prepared.tex);
+    if tex.trim().is_empty() {
+        return String::new();
+    }
+    if let Some((label, text)) = prepared.link {
+        return format!("<a href=\"#{}\">{}</a>", equations::place(&label), escaped(&text));
+    }
+    let is_display = formula.is_display || tex.contains("\\begin{");
+    let whole = drawn(&format!("{}{tex}", chemistry::written_out(&prepared.prelude)), is_display);
+    // A definition with a mistake spoils only the formulas that need it.
+    let math =
+        whole.or_else(|| drawn(&tex, is_display)).unwrap_or_else(|| format!("<code>{}</code>", escaped(&formula.tex)));
+    let places: String =
+        prepared.labels.iter().map(|label| format!("<span id=\"{}\"></span>", equations::place(label))).collect();
+    format!("{places}{math}")
 }
 
 /// Returns the source with active HTML and addresses as text, as some Markdown viewers run them.
@@ -204,16 +195,13 @@ fn without_code_addresses(source: &str) -> String {
     out
 }
 
-/// Renders a formula; one that cannot be parsed is returned as its source.
-pub fn mathml(latex: &str, is_display: bool) -> String {
+/// Renders LaTeX as MathML; `None` if it cannot be parsed.
+fn drawn(latex: &str, is_display: bool) -> Option<String> {
     let storage = Storage::new();
     let display_mode = if is_display { DisplayMode::Block } else { DisplayMode::Inline };
-    let events: Result<Vec<_>, _> = LatexParser::new(latex, &storage).collect();
+    let events: Vec<_> = LatexParser::new(latex, &storage).collect::<Result<_, _>>().ok()?;
     let mut out = String::new();
     let config = RenderConfig { display_mode, ..RenderConfig::default() };
-    let is_drawn = match events {
-        Ok(events) => push_mathml(&mut out, events.into_iter().map(Ok::<_, std::convert::Infallible>), config).is_ok(),
-        Err(_) => false,
-    };
-    if is_drawn { clean_maths(&out) } else { format!("<code>{}</code>", escaped(latex)) }
+    push_mathml(&mut out, events.into_iter().map(Ok::<_, std::convert::Infallible>), config).ok()?;
+    Some(clean_maths(&out))
 }

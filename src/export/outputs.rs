@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::{ExportedCell, clean_html, escaped, needs_scripts, shows_something};
+use crate::{ExportedCell, clean_html, escaped, needs_scripts, shows_something, styler};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown {
@@ -80,7 +80,7 @@ fn bundle(output: &Value) -> Option<Shown> {
         return Some(picture.unwrap_or_else(note));
     }
     if let Some(html) = get("text/html") {
-        let cleaned = clean_html(&html);
+        let cleaned = styler::clean(&html).unwrap_or_else(|| clean_html(&html));
         let is_whole = !needs_scripts(&html);
         if shows_something(&cleaned) && (is_whole || (picture.is_none() && plain.is_none())) {
             return Some(Shown::Html(cleaned));

@@ -2,24 +2,26 @@
 import { useSyncExternalStore } from "react";
 import { type FormulaPlace } from "../../outputs/equations.ts";
 import { keptPlaces, mayHaveFormulas, placesOf } from "../../outputs/places.ts";
-import type { NotebookStore } from "./store.ts";
+import type { OpenNotebook, Typing } from "./notebook.ts";
+
+type Notebook = OpenNotebook & Typing;
 
 /** A cell, or an output of it: outputs take macros and references over, not numbers. */
 export interface FormulaSource {
-  store: NotebookStore;
+  store: Notebook;
   cell: string;
   isOutput?: boolean;
 }
 
 class Formulas {
-  readonly #store: NotebookStore;
+  readonly #store: Notebook;
   readonly #listeners = new Set<() => void>();
   #places = new Map<string, FormulaPlace>();
   #outputs = new WeakMap<FormulaPlace, FormulaPlace>();
   #isOld = true;
   #frame: number | undefined;
 
-  constructor(store: NotebookStore) {
+  constructor(store: Notebook) {
     this.#store = store;
     const soon = () => {
       this.#isOld = true;
@@ -50,7 +52,8 @@ class Formulas {
   }
 
   *#texts(): Generator<[string, string]> {
-    const { document, texts } = this.#store;
+    const { texts, replica } = this.#store;
+    const { document } = replica;
     for (const id of document.order) {
       const cell = document.cells.get(id);
       yield [id, cell?.cell_type === "markdown" ? (texts.shown(id) ?? cell.source) : ""];
@@ -58,9 +61,9 @@ class Formulas {
   }
 }
 
-const known = new WeakMap<NotebookStore, Formulas>();
+const known = new WeakMap<Notebook, Formulas>();
 
-function formulasOf(store: NotebookStore): Formulas {
+function formulasOf(store: Notebook): Formulas {
   const before = known.get(store);
   if (before) return before;
   const formulas = new Formulas(store);
