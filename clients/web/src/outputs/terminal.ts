@@ -204,6 +204,11 @@ export function settledLines(text: string): string[] {
   return screen.lines();
 }
 
+/** The lines as one text. A line's colours end with it, because the next line begins with its own. */
+export function joinedLines(lines: readonly string[]): string {
+  return lines.map((line) => (line.includes("\u001b[") ? `${line}\u001b[0m` : line)).join("\n");
+}
+
 export function withoutEscapes(text: string): string {
   return text.replace(/\u001b\[[\d;:?]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b./g, "");
 }

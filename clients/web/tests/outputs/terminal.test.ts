@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { Screen, settledLines } from "../../src/outputs/terminal.ts";
+import { parts } from "../../src/outputs/text.ts";
+import { Screen, joinedLines, settledLines } from "../../src/outputs/terminal.ts";
 
 const settled = (text: string) => settledLines(text).join("\n");
 
@@ -49,4 +50,18 @@ test("text that comes in pieces ends as the whole does, also for a reader who lo
 
 test("a cursor sent far away costs no memory", () => {
   expect(settledLines("\u001b[999999999B\u001b[999999999Cx")[0]?.length).toBe(1_001);
+});
+
+test("no line paints the next: a colour that is not ended on its line ends with it, unless the program goes on in it", () => {
+  const looks = (text: string) =>
+    parts(joinedLines(settledLines(text))).flatMap(({ text: shown, ...look }) => [...shown].map((letter) => ({ letter, ...look })));
+  const codes = ["38;2;200;10;10", "48;5;160", "1;35", "38;5;255", "0", "39", "49", "7"];
+  for (const one of codes)
+    for (const other of codes)
+      for (const between of ["\n", "\u001b[0m\n", "\n\u001b[0m", "\n\n"]) {
+        const text = `\u001b[${one}mA${between}\u001b[${other}mB\u001b[0m\nC`;
+        // Without line breaks the same codes give each letter its look.
+        const expected = looks(text.replaceAll("\n", ""));
+        expect([text, looks(text).filter(({ letter }) => letter !== "\n")]).toEqual([text, expected]);
+      }
 });

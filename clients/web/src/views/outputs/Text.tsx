@@ -1,6 +1,6 @@
 // Text output of programs. Follows its end only while the end is in view.
 import { Suspense, memo, useLayoutEffect, useMemo, useRef } from "react";
-import { Screen } from "../../outputs/terminal.ts";
+import { Screen, joinedLines } from "../../outputs/terminal.ts";
 import { type Part, parts } from "../../outputs/text.ts";
 import { part } from "../../ui/parts.ts";
 import { usePaper } from "./usePaper.ts";
@@ -55,7 +55,7 @@ function ShortText({ lines, className, isGrowing }: LinesProps) {
         tabIndex={lines.length > 20 ? 0 : undefined}
         onScroll={({ currentTarget: node }) => (isAtEnd.current = isNearEnd(node))}
       >
-        <Ansi text={lines.join("\n")} />
+        <Ansi text={joinedLines(lines)} />
       </pre>
     </div>
   );
