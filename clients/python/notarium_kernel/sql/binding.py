@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import re
+import secrets
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -33,7 +35,21 @@ class BoundStatement:
     text: str
     values: list[Any] = field(default_factory=list)
     relations: dict[str, Any] = field(default_factory=dict)
-    """Tables of Python by the name that they have in the text."""
+    """Tables of Python by the name that they have in the text, which nothing else can have."""
+    written: dict[str, str] = field(default_factory=dict)
+    """Names of these tables in the text, by the name that the cell writes."""
+
+    def as_written(self, message: str) -> str:
+        """Puts the cell's own names into a message of the database."""
+        for name, internal in self.written.items():
+            message = message.replace(f'"{internal}"', f"{{{name}}}").replace(internal, f"{{{name}}}")
+        return message
+
+
+_LASTING = re.compile(
+    r"\s*(?:CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP(?:ORARY)?\s+)?(?:RECURSIVE\s+)?(VIEW|MACRO|FUNCTION)|(PREPARE))\b", re.I
+)
+"""Statements that read their tables later, when a frame has gone."""
 
 
 def bind(statement: Statement, dialect: str, look_up: Callable[[str], Any]) -> BoundStatement:
@@ -41,12 +57,14 @@ def bind(statement: Statement, dialect: str, look_up: Callable[[str], Any]) -> B
     bound = BoundStatement(statement.line, "")
     texts = []
     for part in statement.parts:
-        texts.append(part if isinstance(part, str) else _placed(part, dialect, look_up, bound))
+        texts.append(part if isinstance(part, str) else _placed(part, statement, dialect, look_up, bound))
     bound.text = "".join(texts).strip()
     return bound
 
 
-def _placed(parameter: Parameter, dialect: str, look_up: Callable[[str], Any], bound: BoundStatement) -> str:
+def _placed(
+    parameter: Parameter, statement: Statement, dialect: str, look_up: Callable[[str], Any], bound: BoundStatement
+) -> str:
     name = parameter.name
     try:
         value = look_up(name)
@@ -62,19 +80,43 @@ def _placed(parameter: Parameter, dialect: str, look_up: Callable[[str], Any], b
     if is_frame(value):
         if dialect != "duckdb":
             raise refuse(_FRAME_ADVICE.format(name=name, kind=type(value).__name__, dialect=dialect))
-        if parameter.place != "relation":
+        if parameter.place not in ("relation", "source"):
             raise refuse(
                 f"{{{name}}} is a table: it stands behind FROM or JOIN, or name a column: {name}_ids = {name}['id']"
             )
-        bound.relations[name] = value
-        return '"' + name.replace('"', '""') + '"'
-    if parameter.place in ("relation", "name"):
+        if lasting := _lasting(statement):
+            raise refuse(
+                f"a {lasting} cannot keep {{{name}}}, which is a variable of the kernel: copy it first (CREATE TABLE "
+                f"{name}_rows AS SELECT * FROM {{{name}}}), and read the copy in the {lasting}"
+            )
+        return _relation(parameter, value, statement, bound)
+    if parameter.place in ("relation", "name", "source"):
         raise refuse(_NAME_ADVICE.format(name=name))
     try:
         converted = to_value(value)
     except ValueError as error:
         raise refuse(f"{{{name}}} cannot be bound: {error}") from None
     return _placeholders(parameter, converted, dialect, bound, refuse)
+
+
+def _relation(parameter: Parameter, value: Any, statement: Statement, bound: BoundStatement) -> str:
+    """A name that no table, view or common table expression can have: neither hides the other.
+
+    The variable's own name becomes the alias, unless the statement gives it to something else.
+    """
+    name = parameter.name
+    internal = bound.written.setdefault(name, f"notarium_frame_{secrets.token_hex(8)}")
+    bound.relations[internal] = value
+    alias = f' AS "{name}"' if parameter.takes_alias and name.lower() not in statement.relations else ""
+    return f'{"FROM " if parameter.place == "source" else ""}"{internal}"{alias}'
+
+
+def _lasting(statement: Statement) -> str | None:
+    words = (part for part in statement.parts if isinstance(part, str) and not part.startswith(("--", "/*")))
+    found = _LASTING.match("".join(words))
+    if found is None:
+        return None
+    return "prepared statement" if found[2] else found[1].lower()
 
 
 def _placeholders(

@@ -9,7 +9,9 @@ from .binding import is_frame
 from .errors import SqlError
 
 _UNKNOWN_TABLE = {
-    "duckdb": re.compile(r"Table with name \"?([^\s\"]+)\"? does not exist"),
+    "duckdb": re.compile(
+        r"(?:Table with name \"?|Referenced table \"|syntax error at or near \")(.+?)(?:\"? does not exist|\" not found|\"$)", re.M
+    ),
     "sqlite": re.compile(r"no such table: (?:main\.)?([^\s.]+)"),
     "postgresql": re.compile(r"relation \"([^\"]+)\" does not exist"),
 }

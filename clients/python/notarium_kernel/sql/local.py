@@ -17,6 +17,7 @@ from .binding import BoundStatement
 from .errors import Cancelled, ConnectionFailed, MissingDriver, SqlError
 from .results import BATCH_ROWS, Result, ResultColumn
 from .rows import of_rows
+from .tokens import line_of, tokens
 
 Take = Callable[[Any], bool]
 """Takes a batch. Returns False to end the reading."""
@@ -78,7 +79,7 @@ class DuckDb:
         except self.duckdb.InterruptException:
             raise Cancelled("the statement was interrupted") from None
         except (self.duckdb.Error, RuntimeError, ValueError, NotImplementedError) as error:
-            raise SqlError(_short(error), line=_line_in(str(error), bound)) from None
+            raise SqlError(bound.as_written(_short(error)), line=_line_in(str(error), bound)) from None
         finally:
             for name in bound.relations:
                 self.connection.unregister(name)
@@ -90,7 +91,10 @@ class DuckDb:
 
     def _select(self, bound: BoundStatement, result: Result, take: Take) -> None:
         """Runs a SELECT as a relation. Only relations return rows as they are computed, without holding all of them."""
-        relation = self.connection.sql(bound.text, params=bound.values or None)
+        try:
+            relation = self.connection.sql(bound.text, params=bound.values or None)
+        except self.duckdb.Error as error:
+            raise self._located(error, bound) from None
         kinds = zip(relation.columns, relation.types, strict=True)
         result.columns = [ResultColumn(name, str(kind)) for name, kind in kinds]
         open_reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
@@ -101,6 +105,17 @@ class DuckDb:
                     break
         finally:
             reader.close()
+
+    def _located(self, error: Exception, bound: BoundStatement) -> Exception:
+        """The same error with its line, which relations leave out. EXPLAIN plans the statement and does not run it."""
+        if "\n\nLINE " in str(error):
+            return error
+        try:
+            self.connection.execute(f"EXPLAIN {bound.text}", bound.values)
+        except self.duckdb.Error as found:
+            if str(found).splitlines()[:1] == str(error).splitlines()[:1]:
+                return found
+        return error
 
     def _other(self, bound: BoundStatement, result: Result, take: Take) -> None:
         """Runs a statement that is no SELECT, exactly once: a relation might run it again."""
@@ -154,8 +169,14 @@ def _quoted(text: str) -> str:
 
 
 def _line_in(message: str, bound: BoundStatement) -> int:
-    found = re.search(r"^LINE (\d+):", message, re.M)
-    return bound.line + int(found[1]) - 1 if found else bound.line
+    """Line of the cell. DuckDB tells none for a table that DESCRIBE, COPY or DELETE name: their first use is meant."""
+    if found := re.search(r"^LINE (\d+):", message, re.M):
+        return bound.line + int(found[1]) - 1
+    if found := re.search(r'Table with name "?(.+?)"? does not exist', message):
+        words = (each for each in tokens(bound.text, "duckdb") if each.kind in ("word", "name"))
+        at = next((each.at for each in words if each.text.strip('"').lower() == found[1].lower()), 0)
+        return bound.line + line_of(bound.text, at) - 1
+    return bound.line
 
 
 class Sqlite:

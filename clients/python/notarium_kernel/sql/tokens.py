@@ -91,8 +91,10 @@ class Parameter:
     name: str
     place: str
     """Kind of value that fits: a `value`, a `relation`, a `name`; a `list` among others in the brackets of IN, the `only list` of
-    them, a `bare list` after IN without brackets."""
+    them, a `bare list` after IN without brackets. A `source` is the relation behind BY NAME, which needs a FROM."""
     line: int
+    takes_alias: bool = False
+    """True for a relation that may be followed by an alias and has none."""
 
 
 @dataclass
@@ -100,6 +102,8 @@ class Statement:
     line: int
     """Line of its first word in the cell."""
     parts: list[str | Parameter] = field(default_factory=list)
+    relations: set[str] = field(default_factory=set)
+    """Tables, common table expressions and aliases that the statement names itself, in small letters."""
 
     @property
     def text(self) -> str:
@@ -111,7 +115,20 @@ def parse(sql: str, dialect: str) -> list[Statement]:
     return _Parser(sql, dialect).statements()
 
 
-_RELATION = {"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "ONLY", "DESCRIBE", "SUMMARIZE"}
+_RELATION = {
+    *("FROM", "JOIN", "INTO", "UPDATE", "TABLE", "ONLY", "DESCRIBE", "DESC", "SHOW", "SUMMARIZE", "COPY"),
+    *("PIVOT", "UNPIVOT", "PIVOT_WIDER", "PIVOT_LONGER"),
+}
+_OF_DUCKDB = {"DESC", "SHOW", "COPY", "PIVOT", "UNPIVOT", "PIVOT_WIDER", "PIVOT_LONGER"}
+"""Words of `_RELATION` that stand before a relation in DuckDB alone, or are read only there."""
+_FOLLOWS_TABLE = {
+    *("WHERE", "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL", "ASOF", "POSITIONAL", "SEMI", "ANTI", "ON"),
+    *("USING", "GROUP", "ORDER", "HAVING", "LIMIT", "OFFSET", "UNION", "EXCEPT", "INTERSECT", "WINDOW", "QUALIFY", "SELECT"),
+    *("TABLESAMPLE", "SET", "RETURNING", "PIVOT", "UNPIVOT", "FETCH", "AT", "WITH", "TO", "WHEN", "FOR"),
+}
+"""Words that follow a table and are no alias of it."""
+_COMPUTES = {"BETWEEN", "COLLATE", "IN", "IS", "LIKE", "ILIKE", "NOT", "AND", "OR", "SIMILAR", "GLOB"}
+"""Words behind which a value goes on as part of an expression."""
 _CLAUSES = {
     *(
         "SELECT",
@@ -156,6 +173,8 @@ class _Parser:
         self.before: list[str] = []
         self.levels = [_Level()]
         self.atomic = 0
+        self.is_in_relation = False
+        self.verb = ""
 
     def statements(self) -> list[Statement]:
         listed = list(tokens(self.sql, self.dialect))
@@ -207,10 +226,13 @@ class _Parser:
         word = token.text.upper() if token.kind == "word" else token.text if token.kind == "sign" else token.kind
         level = self.levels[-1]
         last = self.before[-1] if self.before else ""
+        self.follow_names(token, last)
         if word == "(":
             self.levels.append(_Level(function=last, is_in=last == "IN"))
         elif word == ")" and len(self.levels) > 1:
             self.levels.pop()
+        elif word == "WITH" and level.clause in ("", "INTO"):
+            level.clause = word
         elif word == "BY" and last in ("ORDER", "GROUP", "PARTITION"):
             level.clause = "BY"
         elif word in _CLAUSES and not (word == "FROM" and self.is_before_value(last)):
@@ -218,7 +240,22 @@ class _Parser:
         if self.dialect == "postgresql":
             self.atomic += word == "ATOMIC" and last == "BEGIN" or (self.atomic > 0 and word == "CASE")
             self.atomic -= self.atomic > 0 and word == "END"
+        if word in ("DELETE", "MERGE", "SELECT"):
+            self.verb = word
         self.before = [*self.before[-2:], word]
+
+    def follow_names(self, token: Token, last: str) -> None:
+        """Keeps names of tables, common table expressions and aliases. A word too many among them does no harm."""
+        if self.current is None or token.kind not in ("word", "name"):
+            self.is_in_relation = self.is_in_relation and token.text == "."
+            return
+        in_list = self.levels[-1].clause in ("FROM", "JOIN", "USING", "WITH")
+        begins = last in _RELATION or last in ("WITH", "RECURSIVE", "USING") or (in_list and last in (",", ")"))
+        is_alias = in_list and last == "AS"
+        if begins or is_alias or self.is_in_relation:
+            name = token.text[1:-1].replace('""', '"') if token.kind == "name" else token.text
+            self.current.relations.add(name.lower())
+        self.is_in_relation = begins or (self.is_in_relation and last == ".")
 
     def is_before_value(self, last: str) -> bool:
         return self.levels[-1].function in _TAKES_FROM or last == "DISTINCT" and self.before[-2:-1] != ["SELECT"]
@@ -239,8 +276,9 @@ class _Parser:
         if len(follows) == 2 and follows[1] == "}" and listed[at + 1].kind == "word":
             self.parameter(token, follows[0], listed[at + 3 :])
             return 3
-        # DuckDB writes structs so: {'a': 1}.
-        is_struct = self.dialect == "duckdb" and self.is_struct(listed, at)
+        # DuckDB writes structs so: {'a': 1}; and maps, whose keys may be any expression: MAP {1: 'a'}.
+        is_map = self.before[-1:] == ["MAP"]
+        is_struct = self.dialect == "duckdb" and (is_map or self.is_struct(listed, at))
         if not is_struct:
             line = line_of(self.sql, token.at)
             message = "in braces stands the name of one variable and nothing else: bind it in Python first (total = a + b, then "
@@ -270,23 +308,47 @@ class _Parser:
         return 2 if opened == "{{" else 1
 
     def parameter(self, token: Token, name: str, rest: list[Token]) -> None:
-        behind = next((other.text for other in rest[:8] if other.kind != "space"), "")
-        self.add(Parameter(name, self.place(behind), line_of(self.sql, token.at)), token.at)
+        behind = next((other for other in rest[:8] if other.kind != "space"), Token("space", "", 0))
+        place = self.place(behind)
+        takes_alias = place == "relation" and self.takes_alias(behind)
+        self.add(Parameter(name, place, line_of(self.sql, token.at), takes_alias), token.at)
         self.follow(Token("text", "", token.at))
 
-    def place(self, behind: str) -> str:
+    def takes_alias(self, behind: Token) -> bool:
+        is_listed = self.before[-1] in ("FROM", "JOIN", ",") or (self.before[-1] == "USING" and behind.text != "(")
+        has_alias = behind.kind == "name" or behind.kind == "word" and behind.text.upper() not in _FOLLOWS_TABLE
+        return is_listed and not has_alias
+
+    def place(self, behind: Token) -> str:
         last = self.before[-1] if self.before else ""
         level = self.levels[-1]
-        if last == "." or behind == "." or last == "AS":
+        if last == "." or behind.text == "." or last == "AS":
             return "name"
         if last == "FROM" and (level.function in _TAKES_FROM or self.before[-2:-1] == ["DISTINCT"]):
             return "value"
-        if last in _RELATION or (last == "," and level.clause in ("FROM", "JOIN")):
+        if self.is_relation(last, level):
             return "relation"
+        if self.before[-2:] == ["BY", "NAME"]:
+            return "source"
         if last == "BY" or (last == "," and level.clause == "BY" and level.function != "OVER"):
-            return "name"
+            return "value" if self.goes_on(behind) else "name"
         if last == "IN":
-            return "bare list"
-        if level.is_in and last == "(" and behind == ")":
+            # A value in POSITION('a' IN {text}), a list elsewhere.
+            return "value" if level.function == "POSITION" else "bare list"
+        if level.is_in and last == "(" and behind.text == ")":
             return "only list"
         return "list" if level.is_in and last in ("(", ",") else "value"
+
+    def is_relation(self, last: str, level: _Level) -> bool:
+        if last in _RELATION:
+            return self.dialect == "duckdb" or last not in _OF_DUCKDB
+        if last == "USING" and self.dialect == "duckdb":
+            # DELETE FROM t USING {frame}, MERGE INTO t USING {frame}.
+            return self.verb in ("DELETE", "MERGE")
+        return last == "," and level.clause in ("FROM", "JOIN")
+
+    @staticmethod
+    def goes_on(behind: Token) -> bool:
+        """True if a value is part of an expression: alone behind ORDER BY it would sort by a constant."""
+        is_operator = behind.kind == "sign" and behind.text not in (",", ")", ";", ":", "[", ".")
+        return is_operator or (behind.kind == "word" and behind.text.upper() in _COMPUTES)
