@@ -160,7 +160,7 @@ const MAX_ADDRESS_BYTES: usize = 100;
 /// The code of a broker, passed over its standard input: none of it is read from a folder that kernels can write.
 const CODE: [(&str, &str); 5] = [
     ("wire.py", include_str!("../../clients/python/notarium_kernel/sql/wire.py")),
-    ("rows.py", include_str!("../../clients/python/notarium_kernel/sql/rows.py")),
+    ("loading.py", include_str!("../../clients/python/notarium_kernel/sql/loading.py")),
     ("catalog.py", include_str!("../../clients/python/notarium_kernel/sql/catalog.py")),
     ("reading.py", include_str!("../../clients/python/notarium_kernel/sql/reading.py")),
     ("broker.py", include_str!("../../clients/python/notarium_kernel/sql/broker.py")),

@@ -47,7 +47,8 @@ class BoundStatement:
 
 
 _LASTING = re.compile(
-    r"\s*(?:CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP(?:ORARY)?\s+)?(?:RECURSIVE\s+)?(VIEW|MACRO|FUNCTION)|(PREPARE))\b", re.I
+    r"\s*(?:CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP(?:ORARY)?\s+)?(?:RECURSIVE\s+)?(VIEW|MACRO|FUNCTION)|(PREPARE))\b",
+    re.I,
 )
 """Statements that read their tables later, when a frame has gone."""
 

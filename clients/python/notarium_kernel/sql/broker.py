@@ -1,7 +1,7 @@
 """The broker of one connection: the one process that has its URL. The runtime agent starts it outside the kernel's sandbox.
 
 It speaks with one kernel (or with the agent, which asks for tables and columns) over the socket that is its standard output,
-and ends with it. Its standard input gives it, one JSON line, the connection and this code, with `wire.py`, `rows.py`,
+and ends with it. Its standard input gives it, one JSON line, the connection and this code, with `wire.py`, `loading.py`,
 `catalog.py` and `reading.py` before it in one namespace: nothing of it is read from a place that a kernel could have written.
 What it writes to standard error goes to the agent's log. One line there is a question: whether the run that has the kernel may
 write to databases. The agent answers with a number on standard input. It asks when a statement arrives, and again before the
@@ -24,8 +24,8 @@ from urllib.parse import unquote, urlsplit
 if TYPE_CHECKING:
     # At run time these files come before this one in the same namespace.
     from .catalog import of_postgresql
+    from .loading import ColumnLoader, batch_of, column_loader
     from .reading import effect_of
-    from .rows import of_rows
     from .wire import receive, send, unpacked
 
 CONNECT_SECONDS = 15
@@ -130,9 +130,11 @@ class PostgreSql:
             connection.execute("BEGIN" if writes and may_write else "BEGIN READ ONLY; SELECT 1")
             if not may_write:
                 self.refuse_effects(connection, sql)
-            self.run(connection, pyarrow, sql, values, tell)
+            done = self.run(connection, pyarrow, sql, values, tell)
             if may_write and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 connection.execute("COMMIT")
+            # A deferred constraint fails at the end, and the next cell may come by another connection.
+            tell(done)
         except psycopg.Error as error:
             raise self.refusal(psycopg, error, sql, may_write) from None
         finally:
@@ -157,27 +159,28 @@ class PostgreSql:
         except psycopg.Error:
             connection.close()
 
-    def run(self, connection: Any, pyarrow: Any, sql: str, values: list[Any], tell: Any) -> None:
+    def run(self, connection: Any, pyarrow: Any, sql: str, values: list[Any], tell: Any) -> dict[str, Any]:
+        """Runs the statement and tells its rows. Returns what to tell when it is committed."""
         cursor = connection.cursor()
+        read_texts(connection, cursor)
         if not self.gives_rows(connection, sql, values):
             # `binary` keeps it one statement: the simple protocol would take several.
             cursor.execute(sql, values, binary=True)
-            tell({"affected": cursor.rowcount if cursor.rowcount >= 0 else None})
-            return
+            return {"affected": cursor.rowcount if cursor.rowcount >= 0 else None}
         rows: list[tuple[Any, ...]] = []
-        types: list[Any] = []
+        loaders: list[ColumnLoader] = []
         limit = FIRST_ROWS
         for row in cursor.stream(sql, values):
-            if not types:
-                types = self.tell_columns(connection, cursor, pyarrow, tell)
+            if not loaders:
+                loaders = self.tell_columns(connection, cursor, pyarrow, tell)
             rows.append(row)
             if len(rows) >= limit:
-                self.flush(pyarrow, rows, types, tell)
+                self.flush(pyarrow, rows, loaders, tell)
                 rows, limit = [], BATCH_ROWS
-        if not types:
-            types = self.tell_columns(connection, cursor, pyarrow, tell)
-        self.flush(pyarrow, rows, types, tell)
-        tell({"done": True})
+        if not loaders:
+            loaders = self.tell_columns(connection, cursor, pyarrow, tell)
+        self.flush(pyarrow, rows, loaders, tell)
+        return {"done": True}
 
     def gives_rows(self, connection: Any, sql: str, values: list[Any]) -> bool:
         from psycopg import adapt, errors, pq
@@ -189,22 +192,22 @@ class PostgreSql:
             raise errors.error_from_result(prepared, connection.info.encoding)
         return bool(connection.pgconn.describe_prepared(b"").nfields > 0)
 
-    def flush(self, pyarrow: Any, rows: list[tuple[Any, ...]], types: list[Any], tell: Any) -> None:
-        batch = of_rows([str(at) for at in range(len(types))], rows, types)
+    def flush(self, pyarrow: Any, rows: list[tuple[Any, ...]], loaders: list[ColumnLoader], tell: Any) -> None:
+        batch = batch_of(pyarrow, rows, loaders)
         sink = pyarrow.BufferOutputStream()
         with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
             writer.write_batch(batch)
         tell({"batch": len(rows)}, memoryview(sink.getvalue()))
 
-    def tell_columns(self, connection: Any, cursor: Any, pyarrow: Any, tell: Any) -> list[Any]:
-        types, columns = [], []
+    def tell_columns(self, connection: Any, cursor: Any, pyarrow: Any, tell: Any) -> list[ColumnLoader]:
+        loaders, columns = [], []
         for column in cursor.description or []:
-            types.append(_arrow_type(pyarrow, column, connection))
+            loaders.append(_loader(pyarrow, column, connection))
             columns.append(
                 [column.name, column.type_display if hasattr(column, "type_display") else str(column.type_code)]
             )
         tell({"columns": columns})
-        return types
+        return loaders
 
     def refusal(self, psycopg: Any, error: Any, sql: str, may_write: bool) -> RequestRefused:
         if isinstance(error, psycopg.errors.QueryCanceled):
@@ -259,6 +262,30 @@ def _words(error: Any) -> str:
     if error.diag.message_hint:
         parts.append("hint: " + error.diag.message_hint)
     return ". ".join(part.rstrip(".") for part in parts)
+
+
+def read_texts(connection: Any, cursor: Any) -> None:
+    """Has the cursor give every value as the server writes it."""
+    from psycopg.types.string import TextLoader
+
+    for info in connection.adapters.types:
+        for oid in (info.oid, info.array_oid):
+            if oid:
+                cursor.adapters.register_loader(oid, TextLoader)
+
+
+def _loader(pa: Any, column: Any, connection: Any) -> ColumnLoader:
+    from psycopg import adapt, pq
+
+    info = connection.adapters.types.get(column.type_code)
+    is_array = bool(info and column.type_code != info.oid)
+    loader = adapt.Transformer(connection).get_loader(column.type_code, pq.Format.TEXT)
+    encoding = connection.info.encoding
+
+    def load(text: str) -> Any:
+        return loader.load(text.encode(encoding))
+
+    return column_loader(pa, info.name if info else "", is_array, _arrow_type(pa, column, connection), load)
 
 
 def _arrow_type(pa: Any, column: Any, connection: Any) -> Any:

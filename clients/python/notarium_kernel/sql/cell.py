@@ -10,7 +10,7 @@ from typing import Any
 
 from ..tables.display import JSON as TABLE
 from ..tables.registry import new_name, tables
-from . import connections, header, results, show
+from . import connections, header, results, show, written
 from .binding import BoundStatement, bind
 from .errors import ConnectionFailed, SqlError, TooLarge
 from .frame_advice import advise
@@ -24,6 +24,8 @@ SIGNAL_SECONDS = 0.1
 """Longest delay until an interrupt is noticed."""
 
 settings = Settings()
+
+_UNHELD = "In {variable}, {columns} {is_text}, as the database writes it: data frames cannot hold every value of it"
 
 _CUT = "More rows were not read: {size} of them are there. Aggregate or LIMIT in SQL, or raise notarium.sql.settings.max_shown_bytes"
 _TOO_LARGE = (
@@ -67,9 +69,10 @@ def run(source: str, namespace: dict[str, Any], display: Callable[..., Any]) -> 
         return None
     if kept is None:
         raise SqlError(f"{read.variable} is not set: no statement of the cell gives rows")
-    frame = namespace[read.variable] = results.frame(kept.table(), settings)
+    table = written.table(kept)
+    frame = namespace[read.variable] = results.frame(table, settings, written.objects(kept, table))
     if kept.name:
-        tables.put(kept.name, frame, is_bare=True)
+        tables.put(kept.name, frame, is_bare=True, texts=written.KeptTexts(kept, table, frame))
     return frame
 
 
@@ -96,7 +99,7 @@ class _StatementRun:
 
     def __init__(self, engine: Any, bound: BoundStatement, read: header.Header, display: Callable[..., Any]):
         self.engine, self.bound, self.read, self.display = engine, bound, read, display
-        self.found = Result()
+        self.found = Result(is_kept=read.variable is not None)
         self.limit = settings.max_bytes if read.variable else settings.max_shown_bytes
         self.said: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.display_id: str | None = None
@@ -153,7 +156,10 @@ class _StatementRun:
 
     def show_page(self) -> None:
         """Shows the first rows as soon as they are read. The complete output replaces them later."""
-        first = Result(self.found.columns, self.found.batches[:1], seconds=self.found.seconds)
+        found = self.found
+        first = Result(
+            found.columns, found.batches[:1], seconds=found.seconds, write=found.write, texts=found.texts[:1]
+        )
         first.rows = sum(batch.num_rows for batch in first.batches)
         self.display_id = f"notarium-sql-{id(self):x}-{time.time_ns():x}"
         data, metadata = show.bundle(first, self.read.connection, is_whole=False)
@@ -168,6 +174,11 @@ class _StatementRun:
             return
         if found.is_cut and variable:
             raise TooLarge(_TOO_LARGE.format(size=size, rows=found.rows, variable=variable))
+        if variable and (unheld := written.unheld(found)):
+            names = results.unique([column.name for column in found.columns])
+            listed = ", ".join(names[at] for at in sorted(unheld))
+            is_text = "is text" if len(unheld) == 1 else "are text"
+            notice = _UNHELD.format(variable=variable, columns=listed, is_text=is_text)
         data, metadata = show.bundle(found, self.read.connection, notice)
         if variable:
             data.pop(show.ARROW, None)

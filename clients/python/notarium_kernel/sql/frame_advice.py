@@ -10,7 +10,8 @@ from .errors import SqlError
 
 _UNKNOWN_TABLE = {
     "duckdb": re.compile(
-        r"(?:Table with name \"?|Referenced table \"|syntax error at or near \")(.+?)(?:\"? does not exist|\" not found|\"$)", re.M
+        r"(?:Table with name \"?|Referenced table \"|syntax error at or near \")(.+?)(?:\"? does not exist|\" not found|\"$)",
+        re.M,
     ),
     "sqlite": re.compile(r"no such table: (?:main\.)?([^\s.]+)"),
     "postgresql": re.compile(r"relation \"([^\"]+)\" does not exist"),

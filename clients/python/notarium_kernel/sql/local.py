@@ -6,6 +6,7 @@ import os
 import re
 import sqlite3
 import threading
+import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,8 +15,9 @@ from urllib.parse import quote
 
 from . import catalog
 from .binding import BoundStatement
+from .duckdb_texts import LOSSY, DuckDbTexts
 from .errors import Cancelled, ConnectionFailed, MissingDriver, SqlError
-from .results import BATCH_ROWS, Result, ResultColumn
+from .results import BATCH_ROWS, TEXT_COLUMN, Result, ResultColumn, arrow
 from .rows import of_rows
 from .tokens import line_of, tokens
 
@@ -37,6 +39,11 @@ _OFF = (
 """Settings that are switched off. They belong to the process: none is written into the database."""
 
 
+_LOSSLESS = "arrow_lossless_conversion"
+_PLAN = ["explain_key", "explain_value"]
+"""Columns of EXPLAIN."""
+
+
 class DuckDb:
     """DuckDB in memory, or in a file."""
 
@@ -55,6 +62,9 @@ class DuckDb:
             raise ConnectionFailed(f"{path} cannot be opened: {_short(error)}") from None
         for setting in _OFF:
             self.connection.execute(f"SET {setting} = false")
+        # Types that Arrow does not have come as extensions, from which their texts can be read.
+        self.connection.execute(f"SET {_LOSSLESS} = true")
+        self.texts = DuckDbTexts(duckdb, _OFF)
         self._settle_temporary_files()
 
     def _settle_temporary_files(self) -> None:
@@ -97,8 +107,24 @@ class DuckDb:
             raise self._located(error, bound) from None
         kinds = zip(relation.columns, relation.types, strict=True)
         result.columns = [ResultColumn(name, str(kind)) for name, kind in kinds]
-        open_reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-        reader = open_reader(BATCH_ROWS)
+        result.write = self.texts
+        relation = _with_texts(relation, [column.type or "" for column in result.columns])
+        has_extensions = any(re.search(LOSSY, column.type or "") for column in result.columns)
+        if not has_extensions:
+            # HUGEINT, UUID and JSON, also in lists, are numbers and texts of Arrow.
+            self.connection.execute(f"SET {_LOSSLESS} = false")
+        try:
+            self._read(relation, take)
+        finally:
+            with suppress(self.duckdb.Error):
+                self.connection.execute(f"SET {_LOSSLESS} = true")
+
+    @staticmethod
+    def _read(found: Any, take: Take) -> None:
+        open_reader = getattr(found, "to_arrow_reader", None) or getattr(found, "fetch_arrow_reader", None)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
+            reader = open_reader(BATCH_ROWS) if open_reader else found.fetch_record_batch(BATCH_ROWS)
         try:
             for batch in reader:
                 if not take(batch):
@@ -126,9 +152,9 @@ class DuckDb:
             result.affected = counted[0] if counted else None
         elif described:
             result.columns = [ResultColumn(each[0], str(each[1])) for each in described]
-            while rows := self.connection.fetchmany(BATCH_ROWS):
-                if not take(of_rows([column.name for column in result.columns], rows)):
-                    return
+            result.write, result.is_plan = self.texts, [each[0] for each in described] == _PLAN
+            arrow()
+            self._read(self.connection, take)
 
     def cancel(self) -> None:
         self.connection.interrupt()
@@ -157,6 +183,18 @@ class DuckDb:
     def _describe(self, connection: Any, matching: str, seconds: float) -> dict[str, Any]:
         with _within(seconds, connection.interrupt):
             return catalog.of_duckdb(connection, matching)
+
+
+def _with_texts(relation: Any, types: list[str]) -> Any:
+    """Adds texts of nested columns: Arrow does not bring all that is in them back to DuckDB."""
+    nested = [at for at, kind in enumerate(types) if re.search(r"\]$|^(?:STRUCT|MAP|UNION)\(", kind)]
+    if not nested:
+        return relation
+    # Arrow cannot tell a union that is NULL from one that holds NULL.
+    unions = {at for at in nested if "UNION(" in types[at]}
+    columns = [f"CAST(#{at + 1} AS VARCHAR)" if at in unions else f"#{at + 1}" for at in range(len(types))]
+    columns += [f'CAST(#{at + 1} AS VARCHAR) AS "{TEXT_COLUMN}{at}"' for at in nested if at not in unions]
+    return relation.project(", ".join(columns))
 
 
 def _short(error: BaseException) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from . import wire
 from .binding import BoundStatement
 from .errors import Cancelled, ConnectionFailed, MissingDriver, SqlError
+from .postgresql_texts import postgresql_texts
 from .results import Result, ResultColumn, arrow
 
 _GONE = (
@@ -58,6 +59,8 @@ class Remote:
                 continue
             if "columns" in head:
                 result.columns = [ResultColumn(name, kind) for name, kind in head["columns"]]
+                result.write = postgresql_texts
+                result.is_plan = [column.name for column in result.columns] == ["QUERY PLAN"]
             elif "batch" in head:
                 for batch in pa.ipc.open_stream(body) if is_wanted else ():
                     is_wanted = is_wanted and take(batch)

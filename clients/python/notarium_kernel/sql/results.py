@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,10 @@ from .errors import MissingDriver, SqlError
 PAGE_ROWS = 1_000
 """Rows of the first page."""
 BATCH_ROWS = 16_384
+OWN_SCALES = "numeric"
+"""PostgreSQL's type whose values have a scale each: a column of Arrow has one for all."""
+TEXT_COLUMN = "text "
+"""Beginning of the names of a batch's columns that hold the database's texts; the number of the column follows."""
 
 
 def arrow() -> Any:
@@ -70,18 +75,35 @@ class Result:
     """True if there are more rows, which were not read."""
     name: str = ""
     """Name by which a page requests further rows, while the variable that holds them lives."""
+    is_plan: bool = False
+    """True for the plan of EXPLAIN: lines of text."""
+    write: Callable[[Any], Any] | None = None
+    """Array of values → array of texts, as the database writes them. None: the values are shown."""
+    texts: list[dict[int, Any]] = field(default_factory=list)
+    """Texts of the database by column, for each batch, where they came with the rows."""
+    is_kept: bool = False
+    """True if a variable gets the rows: then texts of further rows are not kept beside them."""
+    unheld: set[int] | None = None
+    """Columns with values that data frames cannot hold, once they are known: see `written.unheld`."""
 
     def add(self, batch: Any) -> None:
+        """Adds a batch. Its columns behind those of the result are texts, with the number of their column in the name."""
+        count = len(self.columns or [])
+        extra = {int(name.split()[-1]): batch.column(count + at) for at, name in enumerate(batch.schema.names[count:])}
+        batch = batch.select(range(count)) if extra else batch
+        if self.is_kept and self.rows >= PAGE_ROWS:
+            extra = {
+                at: each
+                for at, each in extra.items()
+                if self.type_of(at) == OWN_SCALES or batch.column(at).null_count > each.null_count
+            }
         self.batches.append(batch)
+        self.texts.append(extra)
         self.rows += batch.num_rows
         self.size += batch.nbytes
 
-    def table(self) -> Any:
-        """Table of all rows that were read, with unique column names and types that fit every batch."""
-        pa = arrow()
-        names = unique([column.name for column in self.columns or []])
-        tables = [pa.Table.from_batches([batch]).rename_columns(names) for batch in self.batches]
-        return joined(tables)
+    def type_of(self, at: int) -> str | None:
+        return self.columns[at].type if self.columns else None
 
 
 def unique(names: list[str]) -> list[str]:
@@ -117,8 +139,11 @@ def _texts_where_needed(table: Any, tables: list[Any]) -> Any:
     return table
 
 
-def frame(table: Any, settings: Settings) -> Any:
-    """Converts a table to the value of the variable that the cell names."""
+def frame(table: Any, settings: Settings, objects: dict[int, list[Any]] | None = None) -> Any:
+    """Converts a table to the value of the variable that the cell names.
+
+    `objects`: Python's values of the columns whose numbers pandas would not have exactly so.
+    """
     wanted = settings.chosen_frame()
     if wanted == "arrow":
         return table
@@ -129,24 +154,45 @@ def frame(table: Any, settings: Settings) -> Any:
     if wanted == "polars":
         import polars
 
+        for at, kind in enumerate(table.schema.types):
+            # polars has no numbers of more than 38 digits.
+            if arrow().types.is_decimal256(kind):
+                table = table.set_column(at, table.column_names[at], table.column(at).cast(arrow().string()))
         return polars.from_arrow(table)
-    return _of_pandas(table)
+    import pandas  # type: ignore[import-untyped]
+
+    found = _of_pandas(table)
+    for at, values in (objects or {}).items():
+        found.isetitem(at, pandas.Series(values, dtype="object", index=found.index))
+    return found
+
+
+def _of_nested(pandas: Any, name: str, column: Any) -> Any:
+    """Lists with integers beside NULL become Python's: numpy would make floats of them, and round those beyond 2**53."""
+    from .holdable import has_integers_and_nulls
+
+    if has_integers_and_nulls(column):
+        return pandas.Series(column.to_pylist(), dtype="object")
+    return arrow().table({name: column}).to_pandas()[name]
 
 
 def _of_pandas(table: Any) -> Any:
     """Converts a table to pandas. Integers and booleans keep their type also if some are missing."""
-    import pandas  # type: ignore[import-untyped]
+    import pandas
 
     pa = arrow()
     nullable = {pa.bool_(): pandas.BooleanDtype()}
     for bits in (8, 16, 32, 64):
         nullable[getattr(pa, f"int{bits}")()] = getattr(pandas, f"Int{bits}Dtype")()
         nullable[getattr(pa, f"uint{bits}")()] = getattr(pandas, f"UInt{bits}Dtype")()
-    has_missing = any(table.column(at).null_count for at in range(table.num_columns))
+    has_missing = any(column.null_count or pa.types.is_nested(column.type) for column in table.columns)
     if not has_missing:
         return table.to_pandas()
     parts = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_nested(column.type) and column.type != pa.list_(pa.null()):
+            parts[name] = _of_nested(pandas, name, column)
+            continue
         mapper = nullable.get if column.null_count else None
         parts[name] = pa.table({name: column}).to_pandas(types_mapper=mapper)[name]
     return pandas.DataFrame(parts)

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import base64
-import datetime
 import html
 import json
-import math
-from decimal import Decimal
 from typing import Any
 
 from .results import PAGE_ROWS, Result, ResultColumn, arrow, unique
+from .written import INTEGERS, first_rows, plain, shown_table
 
 RESOURCE = "application/vnd.dataresource+json"
 ARROW = "application/vnd.apache.arrow.stream"
 _TEXT_ROWS = 20
 _TEXT_WIDTH = 40
 _HTML_ROWS = 100
-_MAX_CELL = 2_000
-_LARGEST_NUMBER = 2**53
-"""Largest integer that JavaScript's numbers hold exactly. Larger ones are sent as text."""
 
 
 def bundle(
@@ -34,15 +29,18 @@ def bundle(
         {"name": name, "type": kind, **({"database_type": column.type} if column.type else {})}
         for name, kind, column in zip(names, types, result.columns or [], strict=True)
     ]
-    rows = [{name: plain(value) for name, value in zip(names, row, strict=True)} for row in page]
+    rows = [dict(zip(names, row, strict=True)) for row in page]
     resource = {"schema": {"fields": fields}, "data": rows, "total": result.rows, "caption": said}
     shape = f"[{result.rows} rows x {len(names)} columns]"
-    data = {
+    data: dict[str, Any] = {
         RESOURCE: resource,
         "text/html": _html(names, page, f"{shape[1:-1].replace(' x ', ' × ')}", said),
         "text/plain": f"{_text(names, page)}\n\n{shape}\n{said}",
     }
-    if is_whole and result.rows > PAGE_ROWS and result.batches:
+    if result.is_plan:
+        # Lines that hang together, as the database's own shell prints them.
+        data = {"text/plain": "\n".join([*(str(row[-1]).rstrip("\n") for row in page), "", said])}
+    elif is_whole and result.rows > PAGE_ROWS and result.batches:
         data[ARROW] = _arrow_text(result)
     return data, {
         "notarium": {
@@ -52,16 +50,6 @@ def bundle(
             "cut": result.is_cut,
         }
     }
-
-
-def first_rows(result: Result, count: int) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = []
-    for batch in result.batches:
-        part = batch.slice(0, count - len(rows))
-        rows.extend(zip(*(column.to_pylist() for column in part.columns), strict=True))
-        if len(rows) >= count:
-            break
-    return rows
 
 
 def caption(result: Result, connection: str, notice: str | None = None, is_whole: bool = True) -> str:
@@ -75,28 +63,6 @@ def caption(result: Result, connection: str, notice: str | None = None, is_whole
     more = " so far" if not is_whole else ""
     said = f"{shown}{result.rows:,} row{'s' if result.rows != 1 else ''}{more}, {time}, {connection}"
     return f"{said}. {notice}" if notice else said
-
-
-def plain(value: Any) -> Any:
-    """Converts a value to JSON. Values that JSON would round or cannot hold become text."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return value if len(value) <= _MAX_CELL else value[:_MAX_CELL] + "…"
-    if isinstance(value, int):
-        return value if abs(value) <= _LARGEST_NUMBER else str(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, (bytes, bytearray)):
-        return "\\x" + value[: _MAX_CELL // 2].hex() + ("…" if len(value) > _MAX_CELL // 2 else "")
-    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
-        return value.isoformat(" ") if isinstance(value, datetime.datetime) else value.isoformat()
-    if isinstance(value, (list, dict)):
-        text = json.dumps(value, default=str, ensure_ascii=False)
-        return json.loads(text) if len(text) <= _MAX_CELL else text[:_MAX_CELL] + "…"
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    return str(value)
 
 
 def words(value: Any) -> str:
@@ -122,7 +88,8 @@ def _types(result: Result) -> list[str]:
         (pa.types.is_string, "string"),
         (pa.types.is_nested, "array"),
     )
-    return [next((name for fits, name in named if fits(field.type)), "any") for field in result.batches[0].schema]
+    kinds = [next((name for fits, name in named if fits(field.type)), "any") for field in result.batches[0].schema]
+    return ["integer" if result.type_of(at) in INTEGERS else kind for at, kind in enumerate(kinds)]
 
 
 def _text(names: list[str], rows: list[tuple[Any, ...]]) -> str:
@@ -151,7 +118,7 @@ def _html(names: list[str], rows: list[tuple[Any, ...]], shape: str, said: str) 
 def _arrow_text(result: Result) -> str:
     """All rows that were read, as Arrow's stream with Zstandard, in base64. The page reads it to show further rows."""
     pa = arrow()
-    table = result.table()
+    table = shown_table(result)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_table(table)

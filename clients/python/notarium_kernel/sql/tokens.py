@@ -122,8 +122,35 @@ _RELATION = {
 _OF_DUCKDB = {"DESC", "SHOW", "COPY", "PIVOT", "UNPIVOT", "PIVOT_WIDER", "PIVOT_LONGER"}
 """Words of `_RELATION` that stand before a relation in DuckDB alone, or are read only there."""
 _FOLLOWS_TABLE = {
-    *("WHERE", "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL", "ASOF", "POSITIONAL", "SEMI", "ANTI", "ON"),
-    *("USING", "GROUP", "ORDER", "HAVING", "LIMIT", "OFFSET", "UNION", "EXCEPT", "INTERSECT", "WINDOW", "QUALIFY", "SELECT"),
+    *(
+        "WHERE",
+        "JOIN",
+        "INNER",
+        "LEFT",
+        "RIGHT",
+        "FULL",
+        "CROSS",
+        "NATURAL",
+        "ASOF",
+        "POSITIONAL",
+        "SEMI",
+        "ANTI",
+        "ON",
+    ),
+    *(
+        "USING",
+        "GROUP",
+        "ORDER",
+        "HAVING",
+        "LIMIT",
+        "OFFSET",
+        "UNION",
+        "EXCEPT",
+        "INTERSECT",
+        "WINDOW",
+        "QUALIFY",
+        "SELECT",
+    ),
     *("TABLESAMPLE", "SET", "RETURNING", "PIVOT", "UNPIVOT", "FETCH", "AT", "WITH", "TO", "WHEN", "FOR"),
 }
 """Words that follow a table and are no alias of it."""

@@ -48,6 +48,10 @@ class PolarsTable:
         if series.dtype == self.polars.Float32:
             # The shortest text that means it, not what it is in 64 bits.
             series = series.cast(self.polars.String).cast(self.polars.Float64)
+        if series.dtype == self.polars.Datetime("ns") and series.dtype.time_zone is None:
+            # Python's times have microseconds, numpy's have them all.
+            times = zip(series.to_numpy(), series.is_null(), strict=True)
+            return [None if is_missing else time for time, is_missing in times]
         listed: list[Any] = series.to_list()
         return listed
 

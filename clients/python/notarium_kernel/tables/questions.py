@@ -72,7 +72,8 @@ def _answered(asked: dict[str, Any]) -> dict[str, Any]:
         column = _column(found, asked["summarize"])
         held = found.columns[column]
         return {"column": held.told(), "rows": found.rows, **found.summary(column)}
-    return _page(name, found, asked, is_changed=bool(entry.digest) and entry.digest != digest(found))
+    is_changed = bool(entry.digest) and entry.digest != digest(found)
+    return _page(name, found, asked, is_changed, entry.texts)
 
 
 def _frame(asked: dict[str, Any]) -> tuple[str, Any, ShownFrame]:
@@ -98,23 +99,25 @@ def _column(found: FrameTable, column: int) -> int:
     return column
 
 
-def _page(name: str, found: FrameTable, asked: dict[str, Any], is_changed: bool) -> dict[str, Any]:
+def _page(name: str, found: FrameTable, asked: dict[str, Any], is_changed: bool, texts: Any = None) -> dict[str, Any]:
     positions = _positions(name, found, asked)
     matching, first = found.length(positions), max(0, asked.get("first", 0))
     count = max(0, min(asked.get("count", 100), MAX_ROWS, matching - first))
-    rows, is_cut = _rows(found, positions, first, count)
+    rows, is_cut = _rows(found, positions, first, count, texts)
     page = {**told(found), "table": name, "matching": matching, "first": first, "data": rows}
     page.pop("version")
     return {**page, "is_cut": is_cut, "is_changed": is_changed}
 
 
-def _rows(found: FrameTable, positions: Any, first: int, count: int) -> tuple[list[list[Any]], bool]:
-    """Reads as many rows as fit in one answer."""
+def _rows(found: FrameTable, positions: Any, first: int, count: int, texts: Any = None) -> tuple[list[list[Any]], bool]:
+    """Reads as many rows as fit in one answer. `texts`: see `ShownFrame`."""
     rows: list[list[Any]] = []
     left, step = MAX_BYTES, max(1, 50_000 // max(1, len(found.columns)))
     while len(rows) < count:
         some = min(step, count - len(rows))
         columns = found.read(positions, first + len(rows), some)
+        if texts is not None:
+            columns = [texts(at, found.columns[at].name, column) for at, column in enumerate(columns)]
         for row in zip(*columns, strict=True) if columns else ():
             held = [values.plain(value) for value in row]
             left -= len(json.dumps(held, ensure_ascii=False).encode())

@@ -30,6 +30,8 @@ class ShownFrame:
     """Hash of the first rows as they were shown."""
     is_bare: bool = False
     """True if it is shown without its index."""
+    texts: Any = None
+    """Writes values of a column as its database does: `texts(position, name, values)`. For results of SQL cells."""
 
     def found(self) -> Any:
         live = self.frame() if self.frame is not None else None
@@ -46,13 +48,13 @@ class FrameRegistry:
         self.put(name, frame, digest)
         return name
 
-    def put(self, name: str, frame: Any, digest: str = "", is_bare: bool = False) -> None:
+    def put(self, name: str, frame: Any, digest: str = "", is_bare: bool = False, texts: Any = None) -> None:
         try:
             reference = weakref.ref(frame)
         except TypeError:
             reference = None
         copy, size = _copied(frame)
-        self.entries[name] = ShownFrame(reference, copy, size, digest, is_bare)
+        self.entries[name] = ShownFrame(reference, copy, size, digest, is_bare, texts)
         while len(self.entries) > MAX_TABLES:
             self.entries.popitem(last=False)
         self._bound_copies()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 import reprlib
 from decimal import Decimal
 from typing import Any
@@ -70,4 +71,8 @@ def _of_numpy(value: Any, characters: int) -> Any:
         return plain(float(str(value)), characters)
     if value.dtype.kind in "biu":
         return plain(value.item(), characters)
+    if value.dtype.kind == "M":
+        return (
+            re.sub(r"\.?0*$", "", str(value).replace("T", " ")) if "." in str(value) else str(value).replace("T", " ")
+        )
     return cut(str(value), characters)

@@ -19,7 +19,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PACKAGE))
 SQL = PACKAGE / "notarium_kernel" / "sql"
-BROKER = ("wire.py", "rows.py", "catalog.py", "reading.py", "broker.py")
+BROKER = ("wire.py", "loading.py", "catalog.py", "reading.py", "broker.py")
 """Files of the broker's code, in order: see `src/agent/connections.rs`."""
 
 BOOT = """

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from notarium import sql
-from notarium_kernel.sql import cell, frame_advice, show
+from notarium_kernel.sql import cell, frame_advice, written
 from notarium_kernel.sql.errors import SqlError, TooLarge
 
 GOLDEN = Path(__file__).resolve().parents[4] / "protocol/golden"
@@ -260,7 +260,7 @@ def test_all_rows_are_arrow_and_read_as_the_first_rows_do():
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
 
     def text(value):
-        shown = show.plain(value)
+        shown = written.plain(value)
         return shown if isinstance(shown, str) else json.dumps(shown, separators=(",", ":"))
 
     assert [["" if value is None else text(value) for value in row] for row in rows] == golden["rows"]

@@ -31,7 +31,10 @@ def rows(run):
         ("SELECT count(*) FROM orders JOIN {orders} USING (id)", [(0,)]),
         ("SELECT * FROM orders EXCEPT SELECT * FROM {orders}", [(99, 1)]),
         ("WITH orders AS (SELECT 42 AS id) SELECT (FROM orders), max(id) FROM {orders}", [(42, 8)]),
-        ("WITH a AS (SELECT 1), orders AS (SELECT 42 AS id) SELECT max(o.id), orders.id FROM {orders} o, orders GROUP BY ALL", [(8, 42)]),
+        (
+            "WITH a AS (SELECT 1), orders AS (SELECT 42 AS id) SELECT max(o.id), orders.id FROM {orders} o, orders GROUP BY ALL",
+            [(8, 42)],
+        ),
         ("INSERT INTO orders SELECT * FROM {orders}; SELECT id FROM orders ORDER BY id", [(7,), (8,), (99,)]),
         ("UPDATE orders SET qty = f.qty FROM {orders} f WHERE f.id = orders.id - 92; SELECT qty FROM orders", [(1,)]),
         ("DELETE FROM orders USING {orders} f WHERE f.id = orders.id - 92; SELECT count(*) FROM orders", [(0,)]),
@@ -39,7 +42,10 @@ def rows(run):
         ("SELECT orders.id, df.id FROM {orders}, {df} WHERE df.t = 'a' AND orders.id = 7", [(7, 1)]),
         ("SELECT orders.id FROM orders WHERE NOT EXISTS (SELECT 1 FROM {orders} f WHERE f.id = orders.id)", [(99,)]),
         ("SELECT other.t FROM {df} JOIN {df} AS other USING (id) WHERE id = 2", [("b",)]),
-        ("SELECT (SELECT max(id) FROM {orders}) + id FROM {df} LEFT JOIN {orders} USING (id) ORDER BY 1", [(9,), (10,)]),
+        (
+            "SELECT (SELECT max(id) FROM {orders}) + id FROM {df} LEFT JOIN {orders} USING (id) ORDER BY 1",
+            [(9,), (10,)],
+        ),
     ],
 )
 def test_a_frame_and_a_table_of_the_same_name_do_not_hide_each_other(rows, sql, expected):
@@ -94,7 +100,13 @@ def test_what_outlives_the_cell_cannot_keep_a_frame(run, head):
 
 
 def test_a_transaction_of_several_cells_reads_frames(run):
-    for sql in ("CREATE TABLE t (id INT, t TEXT)", "BEGIN", "INSERT INTO t FROM {df}", "INSERT INTO t FROM {df}", "COMMIT"):
+    for sql in (
+        "CREATE TABLE t (id INT, t TEXT)",
+        "BEGIN",
+        "INSERT INTO t FROM {df}",
+        "INSERT INTO t FROM {df}",
+        "COMMIT",
+    ):
         run(sql, df=DF)
     assert run("SELECT count(*) AS n FROM t").resource["data"] == [{"n": 4}]
 
