@@ -70,7 +70,15 @@ def run(source: str, namespace: dict[str, Any], display: Callable[..., Any]) -> 
     if kept is None:
         raise SqlError(f"{read.variable} is not set: no statement of the cell gives rows")
     table = written.table(kept)
-    frame = namespace[read.variable] = results.frame(table, settings, written.objects(kept, table))
+    try:
+        frame = results.frame(table, settings, written.objects(kept, table))
+    except SqlError:
+        raise
+    except Exception as error:
+        kind = settings.chosen_frame()
+        message = f"{read.variable} is not set: {kind} cannot hold the rows ({error}). notarium.sql.settings.frame = 'arrow' keeps them"
+        raise SqlError(message) from None
+    namespace[read.variable] = frame
     if kept.name:
         tables.put(kept.name, frame, is_bare=True, texts=written.KeptTexts(kept, table, frame))
     return frame

@@ -62,8 +62,9 @@ class DuckDb:
             raise ConnectionFailed(f"{path} cannot be opened: {_short(error)}") from None
         for setting in _OFF:
             self.connection.execute(f"SET {setting} = false")
-        # Types that Arrow does not have come as extensions, from which their texts can be read.
-        self.connection.execute(f"SET {_LOSSLESS} = true")
+        # Types that Arrow does not have come as extensions, from which their texts can be read. DuckDB has it since 1.2.
+        with suppress(duckdb.Error):
+            self.connection.execute(f"SET {_LOSSLESS} = true")
         self.texts = DuckDbTexts(duckdb, _OFF)
         self._settle_temporary_files()
 
@@ -112,7 +113,8 @@ class DuckDb:
         has_extensions = any(re.search(LOSSY, column.type or "") for column in result.columns)
         if not has_extensions:
             # HUGEINT, UUID and JSON, also in lists, are numbers and texts of Arrow.
-            self.connection.execute(f"SET {_LOSSLESS} = false")
+            with suppress(self.duckdb.Error):
+                self.connection.execute(f"SET {_LOSSLESS} = false")
         try:
             self._read(relation, take)
         finally:
@@ -256,9 +258,9 @@ class Sqlite:
         except sqlite3.OperationalError as error:
             if "interrupted" in str(error):
                 raise Cancelled("the statement was interrupted") from None
-            raise SqlError(_advice(error), line=bound.line) from None
+            raise SqlError(_advice(error), line=_line_of_sqlite(str(error), bound)) from None
         except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
-            raise SqlError(_advice(error), line=bound.line) from None
+            raise SqlError(_advice(error), line=_line_of_sqlite(str(error), bound)) from None
         finally:
             cursor.close()
 
@@ -290,6 +292,21 @@ class Sqlite:
             if "interrupted" in str(error):
                 raise Cancelled(_LATE.format(seconds=seconds)) from None
             raise SqlError(str(error)) from None
+
+
+_NAMED_BY_SQLITE = re.compile(
+    r'^near "(.+)": syntax error|^(?:no such (?:column|table|function)|ambiguous column name): (?:.*\.)?(.+)$'
+)
+
+
+def _line_of_sqlite(message: str, bound: BoundStatement) -> int:
+    """Line of the one word that SQLite's message names. SQLite tells no place: a word that is there twice leaves the first line."""
+    found = _NAMED_BY_SQLITE.search(message)
+    if not found:
+        return bound.line
+    word = (found[1] or found[2]).lower()
+    places = [each.at for each in tokens(bound.text, "sqlite") if each.text.strip('"[]`').lower() == word]
+    return bound.line + line_of(bound.text, places[0]) - 1 if len(places) == 1 else bound.line
 
 
 _LATE = "the database did not tell its tables within {seconds:g} s: ask again, or for fewer"

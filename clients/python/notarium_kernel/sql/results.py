@@ -89,7 +89,11 @@ class Result:
     def add(self, batch: Any) -> None:
         """Adds a batch. Its columns behind those of the result are texts, with the number of their column in the name."""
         count = len(self.columns or [])
-        extra = {int(name.split()[-1]): batch.column(count + at) for at, name in enumerate(batch.schema.names[count:])}
+        # DuckDB adds `_1` to a name that the query has too.
+        extra = {
+            int(name.split()[-1].split("_")[0]): batch.column(count + at)
+            for at, name in enumerate(batch.schema.names[count:])
+        }
         batch = batch.select(range(count)) if extra else batch
         if self.is_kept and self.rows >= PAGE_ROWS:
             extra = {

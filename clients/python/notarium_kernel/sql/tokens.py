@@ -292,7 +292,7 @@ class _Parser:
     def brace(self, listed: list[Token], at: int) -> int:
         token = listed[at]
         follows = [other.text for other in listed[at + 1 : at + 3]]
-        is_double = follows[:1] == [token.text]
+        is_double = follows[:1] == [token.text] and not self.is_key(listed[at + 2 : at + 8])
         if token.text == "}":
             return self.closing(token, is_double)
         if is_double:
@@ -314,6 +314,11 @@ class _Parser:
         self.add("{", token.at)
         self.follow(token)
         return 1
+
+    def is_key(self, behind: list[Token]) -> bool:
+        """True if the second of two braces begins a variable that is a key: MAP {{name}: 1}."""
+        texts = [token.text for token in behind if token.kind != "space"]
+        return self.dialect == "duckdb" and self.before[-1:] == ["MAP"] and texts[1:3] == ["}", ":"]
 
     @staticmethod
     def is_struct(listed: list[Token], at: int) -> bool:

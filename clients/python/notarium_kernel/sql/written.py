@@ -47,7 +47,19 @@ def texts(result: Result, batch: int, at: int) -> Any:
     given = result.texts[batch].get(at)
     if given is not None:
         return given
-    return result.write(array) if result.write and not is_plain(array.type) else None
+    if result.write is None or is_plain(array.type):
+        return None
+    try:
+        return result.write(array)
+    except Exception:  # A type that the database does not read again: better Python's text than no result.
+        return arrow().array([_of_python(scalar) for scalar in array], arrow().string())
+
+
+def _of_python(scalar: Any) -> str | None:
+    try:
+        return str(scalar.as_py()) if scalar.is_valid else None
+    except Exception:
+        return f"<{scalar.type}>"
 
 
 def first_rows(result: Result, count: int) -> list[tuple[Any, ...]]:
@@ -148,8 +160,7 @@ def _as_texts(result: Result, number: int, at: int) -> Any:
     found = texts(result, number, at)
     if found is not None:
         return found
-    array = result.batches[number].column(at)
-    return array.cast(arrow().string()) if not result.write else result.write(array)
+    return result.batches[number].column(at).cast(arrow().string())
 
 
 def is_text(result: Result, at: int) -> bool:

@@ -174,6 +174,22 @@ def test_a_database_is_read_only_unless_the_first_line_says_otherwise(run):
         assert run(f"-- @{name}\nSELECT a FROM t").resource["data"] == [{"a": 1}]
 
 
+def test_errors_of_sqlite_have_the_line_of_the_word_that_they_name(run):
+    head = "-- @a.sqlite write\n"
+    run(head + "CREATE TABLE t (a INT)")
+    for text, line in [
+        ("SELECT a,\n nope\nFROM t", 3),
+        ("SELECT a\nFROM t\nGROUP 7", 4),
+        ("SELECT 1;\nSELECT *\nFROM nowhere", 4),
+        ("SELECT\nnofunction(a) FROM t", 3),
+        ("SELECT 'nope',\n t.nope FROM t", 3),
+        ("SELECT nope,\n nope FROM t", 2),
+    ]:
+        with pytest.raises(SqlError) as failed:
+            run(head + text)
+        assert failed.value.line == line, (text, failed.value)
+
+
 def test_sqlite_cannot_be_made_to_write(run):
     run("-- @a.sqlite write\nCREATE TABLE t (a INT)")
     for attempt in (

@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from notarium_kernel.sql import cell
+from notarium_kernel.sql.duckdb_texts import DuckDbTexts
 from notarium_kernel.sql.errors import SqlError
 from notarium_kernel.sql.results import Settings
 from notarium_kernel.tables import questions
@@ -179,6 +180,29 @@ def test_sums_of_integers_are_integers_of_64_bits_where_they_fit_and_exact_beyon
     settings.frame = "polars"
     run("-- > x\nSELECT sum(range) AS s, sum(range) + 10000000000000000000000 AS big FROM range(5)")
     assert run.names["x"].schema["s"] == pl.Int64 and run.names["x"]["big"][0] == 10**22 + 10
+
+
+def test_columns_named_like_ours_stay_columns(run):
+    shown = run('-- > x\nSELECT [1] AS "text 0", [2] AS "text 1", 3 AS "text 1"')
+    assert shown.resource["data"] == [{"text 0": "[1]", "text 1": "[2]", "text 1_1": 3}]
+    assert list(run.names["x"].iloc[0]) == [[1], [2], 3]
+
+
+def test_a_frame_that_cannot_hold_the_rows_is_an_error_with_a_way_out(run, monkeypatch):
+    def fails(*_):
+        raise pa.ArrowNotImplementedError("no such type")
+
+    monkeypatch.setattr(cell.results, "_of_pandas", fails)
+    with pytest.raises(SqlError, match="x is not set: pandas cannot hold the rows .no such type.*frame = 'arrow'"):
+        run("-- > x\nSELECT 1 AS a")
+
+
+def test_a_type_that_duckdb_does_not_read_again_is_shown_from_its_value(run, monkeypatch):
+    def fails(*_):
+        raise duckdb.NotImplementedException("no such type")
+
+    monkeypatch.setattr(DuckDbTexts, "__call__", fails)
+    assert run("SELECT 1.5::DOUBLE AS a, NULL::DATE AS d").resource["data"] == [{"a": 1.5, "d": None}]
 
 
 def test_explain_shows_the_plan_as_lines(agent, run):
