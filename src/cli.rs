@@ -48,7 +48,7 @@ use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
 use connection::session;
-use history::{proof, watch};
+use history::{log, proof, watch};
 use runs::{call, data, exec, kernels};
 use serve::up;
 pub use terminal::failure::Failure;
@@ -197,7 +197,7 @@ commands! {
     /// Follow what everybody does, live.
     Watch(watch::WatchArgs) in notebook => watch::watch,
     /// Show who did what, when.
-    Log(history::LogArgs) in notebook => history::log,
+    Log(log::LogArgs) in notebook => log::log,
     /// Show what changed between two versions.
     Diff(history::DiffArgs) in notebook => history::diff,
     /// Show who wrote each line of a cell, and at which version.

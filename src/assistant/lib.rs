@@ -15,6 +15,7 @@
 pub mod assistants;
 pub mod context;
 pub mod host;
+mod instructions;
 pub mod mcp;
 pub mod preview;
 pub mod providers;

@@ -89,6 +89,8 @@ pub struct NotebookState<'a, C = CellState<'a>> {
     pub notebook_id: &'a NotebookId,
     pub title: &'a str,
     pub version: Version,
+    /// What a run of a cell does to other cells.
+    pub reactivity: Reactivity,
     /// All cells of the notebook, including those that were not requested.
     pub cell_count: usize,
     pub cells: Vec<C>,
@@ -156,6 +158,7 @@ fn frame<C>(notebook: &Document, cells: Vec<C>) -> NotebookState<'_, C> {
         notebook_id: &notebook.notebook_id,
         title: &notebook.title,
         version: notebook.version,
+        reactivity: notebook.reactivity,
         cell_count: notebook.order.len(),
         cells,
         running: runs(notebook, |status| status == ExecutionStatus::Running),

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use notarium_core::{Actor, Millis, Scope, Subject, TokenId, WorkspaceId};
+use notarium_core::{Actor, Millis, Scope, Subject, TokenId};
 use notarium_store::sqlite::DATABASE_FILE;
 use notarium_wire::rest::{
-    AccountUsage, Answer, Covers, CreatedUser, Identity, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken,
+    AccountUsage, AdminChange, Answer, Covers, CreatedUser, Identity, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken,
     OwnedNotebook, OwnedPage, TakeOver, Token, UsageAnswer, User,
 };
 use reqwest::Method;
@@ -26,9 +26,9 @@ pub struct CoverageArgs {
     /// Only this notebook, by id or title; may be repeated.
     #[arg(long = "notebook", value_name = "NB", group = "coverage")]
     notebooks: Vec<String>,
-    /// Only the notebooks of this workspace, by its id.
-    #[arg(long, value_name = "ID", group = "coverage")]
-    workspace: Option<WorkspaceId>,
+    /// Only the notebooks of this workspace, by its name or id.
+    #[arg(long, value_name = "WORKSPACE", group = "coverage")]
+    workspace: Option<String>,
 }
 
 impl CoverageArgs {
@@ -37,7 +37,8 @@ impl CoverageArgs {
         for name in &self.notebooks {
             ids.insert(find::notebook(client, name).await?.id);
         }
-        Ok(Covers { notebooks: (!ids.is_empty()).then_some(ids), workspace: self.workspace })
+        let workspace = find::named_workspace(client, self.workspace.as_deref()).await?;
+        Ok(Covers { notebooks: (!ids.is_empty()).then_some(ids), workspace })
     }
 }
 
@@ -162,7 +163,7 @@ impl AgentTokenCommand {
             && covers.notebooks.is_empty()
             && covers.workspace.is_none()
         {
-            return Err(Failure::usage("say what the agent may run: --notebook NB, --workspace ID or --all"));
+            return Err(Failure::usage("say what the agent may run: --notebook NB, --workspace NAME or --all"));
         }
         let client = context.client()?;
         match self {
@@ -198,6 +199,17 @@ pub enum UserCommand {
     },
     /// List the accounts.
     Ls(JsonArgs),
+    /// Make somebody an administrator, or no administrator any more. The last one stays.
+    #[command(after_help = "Examples:
+  notarium user admin bob
+  notarium user admin bob --off")]
+    Admin {
+        /// Login or id.
+        user: String,
+        /// Take the rights of an administrator away.
+        #[arg(long)]
+        off: bool,
+    },
     /// End an account's tokens and connections; its notebooks stay.
     Deactivate {
         /// Login or id.
@@ -268,6 +280,7 @@ impl UserCommand {
                 print::secret(&made, &made.invitation.token, json, &hand_over(&client))
             }
             Self::Ls(JsonArgs { json }) => list_users(&all_users(&client).await?, json).await,
+            Self::Admin { user, off } => set_admin(&client, &user, !off).await,
             Self::Deactivate { user } => set_active(&client, &user, "deactivate").await,
             Self::Reactivate { user } => set_active(&client, &user, "reactivate").await,
             Self::Reset { user, json, .. } => {
@@ -345,6 +358,13 @@ async fn set_active(client: &RestClient, name: &str, action: &str) -> Ended {
     let path = user_path(client, name).await?;
     client.send(client.request(Method::POST, &format!("{path}/{action}"))).await?;
     print::noted(format!("{action}d {name}"))
+}
+
+async fn set_admin(client: &RestClient, name: &str, is_admin: bool) -> Ended {
+    let path = format!("{}/admin", user_path(client, name).await?);
+    client.send(client.request(Method::PUT, &path).json(&AdminChange { is_admin })).await?;
+    let now = if is_admin { "is an administrator now" } else { "is no administrator any more" };
+    print::noted(format!("{name} {now}"))
 }
 
 async fn list_identities(client: &RestClient, user: &str, as_json: bool) -> Ended {

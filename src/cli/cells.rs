@@ -134,7 +134,7 @@ async fn read_cell(notebook: &NotebookClient, name: &str) -> Result<(CellId, Arc
         }
     }
     let state = notebook.outline().await?;
-    let cell_id = find::cell(&state, name)?;
+    let cell_id = notebook.cell_in(&state, name).await?;
     let gone = || Failure::failed(format!("the cell {cell_id} is gone: try again"));
     let cell = state.cells.get(&cell_id).cloned().ok_or_else(gone)?;
     Ok((cell_id, cell))
@@ -252,13 +252,13 @@ pub struct CellPlaceArgs {
 
 impl CellPlaceArgs {
     /// The place; `None` if none was given.
-    fn place(&self, state: &Document) -> Result<Option<Place>, Failure> {
-        let cell = |name: &String| find::cell(state, name);
+    async fn place(&self, notebook: &NotebookClient, state: &Document) -> Result<Option<Place>, Failure> {
+        let cell = async |name: &String| notebook.cell_in(state, name).await;
         Ok(match self {
             Self { start: true, .. } => Some(Place::Start),
             Self { end: true, .. } => Some(Place::End),
-            Self { before: Some(name), .. } => Some(Place::Before(cell(name)?)),
-            Self { after: Some(name), .. } => Some(Place::After(cell(name)?)),
+            Self { before: Some(name), .. } => Some(Place::Before(cell(name).await?)),
+            Self { after: Some(name), .. } => Some(Place::After(cell(name).await?)),
             _ => None,
         })
     }
@@ -285,7 +285,7 @@ impl CellCommand {
         let notebook = context.notebook(notebook).await?;
         let command = match self {
             Self::Add { cell_type, source, place, id, .. } => {
-                let place = place.place(&*notebook.outline().await?)?.unwrap_or(Place::End);
+                let place = place.place(&notebook, &*notebook.outline().await?).await?.unwrap_or(Place::End);
                 let source = source.read().await?.unwrap_or_default();
                 let insert = InsertCell { cell_id: id, ..InsertCell::new(cell_type, source, place) };
                 let answer = notebook.command(&Command::InsertCell(insert)).await?;
@@ -293,9 +293,9 @@ impl CellCommand {
             }
             Self::Move { cell, place, cell_version, .. } => {
                 let state = notebook.outline().await?;
-                let cell_id = find::cell(&state, &cell)?;
+                let cell_id = notebook.cell_in(&state, &cell).await?;
                 let nowhere = || Failure::usage("say where to: --start, --end, --before CELL or --after CELL");
-                Command::MoveCell { cell_id, place: place.place(&state)?.ok_or_else(nowhere)?, cell_version }
+                Command::MoveCell { cell_id, place: place.place(&notebook, &state).await?.ok_or_else(nowhere)?, cell_version }
             }
             Self::Duplicate { cell, .. } => duplicate(&notebook, &cell).await?,
             Self::Type { cell, cell_type, cell_version, .. } => {
@@ -311,7 +311,7 @@ impl CellCommand {
                 let state = notebook.outline().await?;
                 let cells: Vec<CellId> = match all {
                     true => state.latest.keys().cloned().collect(),
-                    false => cells.iter().map(|name| find::cell(&state, name)).collect::<Result<_, _>>()?,
+                    false => notebook.cells_in(&state, &cells).await?,
                 };
                 let clear = |cell_id| Command::ClearOutputs { cell_id };
                 Command::Batch { commands: cells.into_iter().map(clear).collect() }

@@ -1,5 +1,6 @@
-//! `log`, `undo`, `redo`, `versions`, `diff` and `blame`.
+//! `undo`, `redo`, `versions`, `diff` and `blame`.
 
+pub mod log;
 pub mod proof;
 pub mod watch;
 
@@ -36,61 +37,6 @@ pub async fn each_event(
             _ => return Ok(head),
         }
     }
-}
-
-// --- log ---
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  notarium log analysis                     # the last 50 events
-  notarium log analysis --since 10          # what happened after version 10
-  notarium log analysis --since 0 --limit 100000 --json > record.jsonl
-  notarium verify --file record.jsonl")]
-pub struct LogArgs {
-    /// Events after this version; absent: the last ones.
-    #[arg(long, value_name = "VERSION")]
-    since: Option<Version>,
-    /// At most so many.
-    #[arg(long, value_name = "COUNT", default_value_t = 50)]
-    limit: usize,
-    /// The record itself: one event a line, with everything that is hashed.
-    #[arg(long)]
-    json: bool,
-}
-
-pub async fn log(args: LogArgs, notebook: NotebookClient) -> Ended {
-    let since = match args.since {
-        Some(since) => since,
-        None => last_events(&notebook, args.limit).await?,
-    };
-    let mut narrator = Narrator::new(&notebook.client);
-    if !args.json && since > 0 {
-        // The subjects of the last events' runs may be in earlier events.
-        narrator.learn(&*notebook.outline().await?);
-    }
-    let (mut after, mut left) = (since, args.limit);
-    while left > 0 {
-        let page = notebook.events(after, left.min(PAGE)).await?;
-        for stored in &page.events {
-            match args.json {
-                true => print::json_line(stored)?,
-                false => print::line(narrator.line(&NarratedEvent::from(stored), print::time).await)?,
-            }
-        }
-        left -= page.events.len().min(left);
-        match page.next {
-            Some(next) if left == 0 => print::note(format!("more follow: --since {next}")),
-            Some(next) => after = next,
-            None => break,
-        }
-    }
-    Ok(())
-}
-
-/// The version that is followed by `count` events.
-async fn last_events(notebook: &NotebookClient, count: usize) -> Result<Version, Failure> {
-    let head = notebook.events(0, 1).await?.head;
-    Ok(head.version.saturating_sub(Version::try_from(count).unwrap_or(Version::MAX)))
 }
 
 // --- undo, redo ---
@@ -182,10 +128,7 @@ async fn step(notebook: &NotebookClient, command: &Command) -> Ended {
     if !earlier.is_empty() {
         print::note("(its last events: `notarium log` has them all)");
     }
-    let mut narrator = Narrator::new(&notebook.client);
-    if matches!(command, Command::Redo { .. }) {
-        narrator.learn_undos(shown.iter().filter_map(|stored| stored.envelope.undoes.clone()));
-    }
+    let mut narrator = Narrator::new(notebook);
     for stored in shown {
         print::note(narrator.line(&NarratedEvent::from(*stored), print::time).await);
     }
@@ -228,9 +171,9 @@ pub async fn versions(args: VersionsArgs, notebook: NotebookClient) -> Ended {
 
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// The earlier version.
+    /// The version to begin with.
     from: Version,
-    /// The later version; absent: as it is now.
+    /// The version to compare it with, usually a later one; absent: as it is now.
     to: Option<Version>,
     /// The answer in JSON.
     #[arg(long)]
@@ -260,6 +203,12 @@ struct CellDifference {
 pub async fn diff(args: DiffArgs, notebook: NotebookClient) -> Ended {
     let (from, to) = (notebook.state(Some(args.from)).await?, notebook.state(args.to).await?);
     let difference = difference(&from.notebook, &to.notebook);
+    if difference.from > difference.to {
+        print::note(format!(
+            "this runs backwards, from version {} to the earlier {}: what came since is shown as taken away",
+            difference.from, difference.to
+        ));
+    }
     match args.json {
         true => print::json(&difference),
         false => show_difference(&difference),
@@ -332,7 +281,10 @@ struct BlamedLine {
 }
 
 pub async fn blame(args: BlameArgs, notebook: NotebookClient) -> Ended {
-    let cell_id = notebook.cell(&args.cell).await?;
+    let (cell_id, is_trashed) = notebook.cell_or_trashed(&args.cell).await?;
+    if is_trashed {
+        print::note(notebook.in_trash(&cell_id));
+    }
     let mut tracing = Blame { state: Document::new(notebook.id.clone()), cell_id, lines: Vec::new() };
     each_event(&notebook, 0, |stored| tracing.next(stored)).await?;
     if args.json {

@@ -35,8 +35,8 @@ pub struct LsArgs {
     /// Only notebooks with all these words, or longer ones that begin so, in their title or sources.
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
-    /// Only those of a workspace, by its id.
-    #[arg(long, value_name = "ID")]
+    /// Only those of a workspace, by its name or id.
+    #[arg(long, value_name = "WORKSPACE")]
     workspace: Option<String>,
     /// At most so many.
     #[arg(long, default_value_t = 1_000)]
@@ -47,14 +47,30 @@ pub struct LsArgs {
 }
 
 pub async fn ls(args: LsArgs, context: &CommonOptions) -> Ended {
-    let (search, workspace) = (args.search.as_deref(), args.workspace.as_deref());
-    let found = find::list(&context.client()?, search, args.archived, workspace, args.limit).await?;
-    let empty = "no notebooks: `notarium new TITLE` or `notarium import FILE` makes one";
-    print::list(&found, args.json, empty, ["id", "title", "cells", "version", "changed"], async |line| {
+    let client = context.client()?;
+    let workspace = find::named_workspace(&client, args.workspace.as_deref()).await?;
+    let found = find::list(&client, args.search.as_deref(), args.archived, workspace.as_ref(), args.limit).await?;
+    print::list(&found, args.json, &nothing_listed(&args), ["id", "title", "cells", "version", "changed"], async |line| {
         let (cells, version) = (line.cells.to_string(), line.version.to_string());
         [line.id.to_string(), line.title.clone(), cells, version, print::time(line.updated_at)]
     })
     .await
+}
+
+/// Why the list is empty, and what to do.
+fn nothing_listed(args: &LsArgs) -> String {
+    let kind = if args.archived { "archived notebook" } else { "notebook" };
+    let place = args.workspace.as_deref().map(|name| format!(" of the workspace '{name}'")).unwrap_or_default();
+    let sentence = match (&args.search, args.archived, &args.workspace) {
+        (Some(words), false, _) => {
+            format!("no {kind}{place} has all of '{words}' in its title or sources: `--archived` searches the archive")
+        }
+        (Some(words), true, _) => format!("no {kind}{place} has all of '{words}' in its title or sources"),
+        (None, true, _) => format!("no {kind}s{place}: `notarium archive NB` archives one"),
+        (None, false, Some(_)) => format!("no {kind}s{place}: `notarium workspace place NB WORKSPACE` puts one there"),
+        (None, false, None) => "no notebooks: `notarium new TITLE` or `notarium import FILE` makes one".to_owned(),
+    };
+    print::clean(&sentence)
 }
 
 // --- new, rename, archive ---

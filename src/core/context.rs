@@ -189,8 +189,10 @@ pub(crate) fn edits_after<'a>(history: &'a History, cell_id: &CellId, base: Vers
 
 /// Default time that a tool call waits for a person.
 pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;
-/// Default limit of tool calls in a minute, for a person with one token.
+/// Default limit of tool calls in a minute, for one conversation.
 pub const MAX_CALLS_PER_MINUTE: usize = 20;
+/// Conversations at their limit that one session or token has room for.
+pub const BUSY_CONVERSATIONS_PER_TOKEN: usize = 5;
 
 /// Declares a struct with the default of each field behind its type, and implements [`Default`] with them.
 #[macro_export]
@@ -261,8 +263,10 @@ with_defaults! {
         pub max_flagged_messages: usize = 500,
         /// Tool calls that wait for a person or for another call.
         pub max_waiting_tool_calls: usize = 2_000,
-        /// Tool calls of a person with one token.
+        /// Tool calls of one conversation.
         pub max_tool_calls_per_minute: usize = MAX_CALLS_PER_MINUTE,
+        /// Tool calls of all conversations of a person with one session or token.
+        pub max_token_calls_per_minute: usize = MAX_CALLS_PER_MINUTE * BUSY_CONVERSATIONS_PER_TOKEN,
         /// Time that a tool call waits for a person.
         pub tool_call_expiry_ms: Millis = EXPIRY_MS,
         /// Result of a tool; larger ones are refused and belong in a blob.

@@ -174,6 +174,8 @@ pub(crate) struct RequesterTokens {
     pub tokens_of_calls: BTreeMap<ToolCallId, TokenId>,
     /// Times at which tool calls of the last minute were requested, oldest first, by person and token.
     recent: BTreeMap<String, Vec<Millis>>,
+    /// The same, by conversation.
+    recent_of_conversations: BTreeMap<ConversationId, Vec<Millis>>,
     /// Time of the last tool call, by conversation.
     pub last: BTreeMap<ConversationId, Millis>,
 }
@@ -183,20 +185,20 @@ fn key(user: &UserId, token: Option<&TokenId>) -> String {
 }
 
 impl RequesterTokens {
-    /// Checks the rate limit of a person's token. It holds across conversations and sessions of the protocol.
-    pub(crate) fn check_rate(&self, context: &Context, user: &UserId, token: Option<&TokenId>) -> Result<()> {
-        let recent = self.recent.get(&key(user, token)).map_or(&[][..], Vec::as_slice);
-        let in_window = recent.iter().filter(|at| **at + MINUTE_MS > context.now).count();
-        let limit = context.limits.max_tool_calls_per_minute;
-        if in_window < limit {
-            return Ok(());
-        }
-        let oldest = recent[recent.len() - limit];
-        let seconds = (oldest + MINUTE_MS).saturating_sub(context.now).div_ceil(1_000);
-        let message = format!(
-            "{limit} tool calls in a minute is the limit of a person's session or token in a notebook: wait {seconds} s"
-        );
-        Err(RejectionCode::RateLimited.because(message).with(RejectionDetails::RetryAfter { seconds }))
+    /// Checks the rate limits: of the conversation, and of the person's session or token over all conversations.
+    pub(crate) fn check_rate(
+        &self,
+        context: &Context,
+        user: &UserId,
+        conversation: &ConversationId,
+        token: Option<&TokenId>,
+    ) -> Result<()> {
+        let limits = &context.limits;
+        let of_conversation = self.recent_of_conversations.get(conversation);
+        check_pace(of_conversation, limits.max_tool_calls_per_minute, context.now, "a conversation")?;
+        let of_token = self.recent.get(&key(user, token));
+        let whose = "a person's session or token in a notebook";
+        check_pace(of_token, limits.max_token_calls_per_minute, context.now, whose)
     }
 
     pub(crate) fn apply(&mut self, recorded: &Recorded) {
@@ -220,9 +222,27 @@ impl RequesterTokens {
         let Actor::Assistant { for_user, conversation } = &recorded.envelope.actor else { return };
         let at = recorded.envelope.recorded_at;
         self.last.insert(conversation.clone(), at);
-        self.recent.retain(|_, calls| calls.last().is_some_and(|last| last + MINUTE_MS > at));
-        let recent = self.recent.entry(key(for_user, event.token.as_ref())).or_default();
-        recent.retain(|call| call + MINUTE_MS > at);
-        recent.push(at);
+        note_time(&mut self.recent, key(for_user, event.token.as_ref()), at);
+        note_time(&mut self.recent_of_conversations, conversation.clone(), at);
     }
+}
+
+fn check_pace(recent: Option<&Vec<Millis>>, limit: usize, now: Millis, whose: &str) -> Result<()> {
+    let recent = recent.map_or(&[][..], Vec::as_slice);
+    let in_window = recent.iter().filter(|at| **at + MINUTE_MS > now).count();
+    if in_window < limit {
+        return Ok(());
+    }
+    let oldest = recent[recent.len() - limit];
+    let seconds = (oldest + MINUTE_MS).saturating_sub(now).div_ceil(1_000);
+    let message = format!("{limit} tool calls in a minute is the limit of {whose}: wait {seconds} s");
+    Err(RejectionCode::RateLimited.because(message).with(RejectionDetails::RetryAfter { seconds }))
+}
+
+/// Adds a call, and forgets those of more than a minute ago.
+fn note_time<K: Ord>(recent: &mut BTreeMap<K, Vec<Millis>>, key: K, at: Millis) {
+    recent.retain(|_, calls| calls.last().is_some_and(|last| last + MINUTE_MS > at));
+    let calls = recent.entry(key).or_default();
+    calls.retain(|call| call + MINUTE_MS > at);
+    calls.push(at);
 }

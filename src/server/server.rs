@@ -243,7 +243,7 @@ fn app(
         limits,
     };
     let limits = &config.limits;
-    let max_calls = config.rooms.room.limits.max_tool_calls_per_minute;
+    let max_calls = config.rooms.room.limits.max_token_calls_per_minute;
     App::new(AppParts {
         notebooks: Arc::new(notebooks),
         oidc,

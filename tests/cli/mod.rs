@@ -18,6 +18,7 @@ mod reactive;
 mod starts;
 mod support;
 mod templates;
+mod words;
 
 use notarium_server::{Server, ServerConfig};
 use serde_json::Value;

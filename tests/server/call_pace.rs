@@ -26,7 +26,7 @@ async fn another_notebook_is_no_way_round_the_rate_limit_of_tool_calls() {
     let clock = Arc::new(AtomicU64::new(Clock::system().now()));
     let server = TestServer::with(|config| {
         config.clock = Clock::manual(clock.clone());
-        config.rooms.room.limits.max_tool_calls_per_minute = 3;
+        config.rooms.room.limits.max_token_calls_per_minute = 3;
     });
     let scene = Scene::of(server.await).await;
     let (other, _) = scene.server.http(&scene.ann).notebook("y = 2").await;

@@ -365,3 +365,18 @@ fn the_session_tells_what_is_imported_and_defined_in_the_kernel_of_now() {
     notebook["kernels"]["k"]["fence"] = json!(8);
     assert_eq!(session(&notebook)["variables"], json!([]));
 }
+
+#[test]
+fn a_model_is_told_of_waits_displays_sql_and_reactivity() {
+    let mut state = serde_json::to_value(notebook(&[("a", json!({"cell_type": "code", "source": "x"}))])).unwrap();
+    let all = [posted("q", "now", MessageRole::User, text("Why?"))];
+    for reactivity in ["off", "lazy", "eager"] {
+        state["reactivity"] = json!(reactivity);
+        let notebook: Document = serde_json::from_value(state.clone()).unwrap();
+        let system = rendered(&notebook, None, &all, &[], 50_000).system;
+        assert!(system.contains(&format!(r#""reactivity":"{reactivity}""#)), "{system}");
+        for told in ["30 s", "execute_cell_async", "long it may take", "pandas", "plotly", "{variable}", "`reactivity`"] {
+            assert!(system.contains(told), "{told}: {system}");
+        }
+    }
+}

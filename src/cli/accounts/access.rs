@@ -22,11 +22,11 @@ pub enum AccessCommand {
     /// Give somebody a role, or another one.
     #[command(after_help = "Examples:
   notarium access grant analysis ann editor
-  notarium access grant analysis workspace:01J… viewer --expires 30d")]
+  notarium access grant analysis workspace:Lab viewer --expires 30d")]
     Grant {
         /// Id or title.
         notebook: String,
-        /// A login, or user:ID, agent:ID, workspace:ID, share_link:ID.
+        /// A login, or user:ID, agent:ID, workspace:NAME, share_link:ID.
         who: String,
         /// Role.
         #[arg(value_parser = one_of::<Role>(&ROLES))]
@@ -147,22 +147,22 @@ pub enum WorkspaceCommand {
     New { name: String },
     /// Give a workspace another name.
     Rename {
-        /// Workspace, as `workspace ls` lists it.
-        workspace: WorkspaceId,
+        /// Name or id.
+        workspace: String,
         name: String,
     },
     /// List who belongs to a workspace.
     Members {
-        /// Workspace, as `workspace ls` lists it.
-        workspace: WorkspaceId,
+        /// Name or id.
+        workspace: String,
         /// The answer in JSON.
         #[arg(long)]
         json: bool,
     },
     /// Make somebody a member, or change their role.
     Add {
-        /// Workspace, as `workspace ls` lists it.
-        workspace: WorkspaceId,
+        /// Name or id.
+        workspace: String,
         /// A login.
         who: String,
         /// Role in each of its notebooks.
@@ -171,8 +171,8 @@ pub enum WorkspaceCommand {
     },
     /// Take somebody out of a workspace.
     Remove {
-        /// Workspace, as `workspace ls` lists it.
-        workspace: WorkspaceId,
+        /// Name or id.
+        workspace: String,
         /// A login.
         who: String,
     },
@@ -180,8 +180,8 @@ pub enum WorkspaceCommand {
     Place {
         /// Id or title.
         notebook: String,
-        /// Workspace, as `workspace ls` lists it; absent: take the notebook out of its workspace.
-        workspace: Option<WorkspaceId>,
+        /// Name or id of the workspace; absent: take the notebook out of its workspace.
+        workspace: Option<String>,
     },
 }
 
@@ -195,19 +195,25 @@ impl WorkspaceCommand {
                 print::line(made.id)
             }
             Self::Rename { workspace, name } => {
+                let workspace = find::workspace(&client, &workspace).await?;
                 put(&client, &format!("/api/workspaces/{workspace}"), &WorkspaceName { name }).await
             }
-            Self::Members { workspace, json } => members(&client, &workspace, json).await,
+            Self::Members { workspace, json } => {
+                members(&client, &find::workspace(&client, &workspace).await?, json).await
+            }
             Self::Add { workspace, who, role } => {
+                let workspace = find::workspace(&client, &workspace).await?;
                 let user = find::person(&client, &who).await?;
                 put(&client, &format!("/api/workspaces/{workspace}/members/{user}"), &MemberRole { role }).await
             }
             Self::Remove { workspace, who } => {
+                let workspace = find::workspace(&client, &workspace).await?;
                 let user = find::person(&client, &who).await?;
                 client.delete(&format!("/api/workspaces/{workspace}/members/{user}")).await
             }
             Self::Place { notebook, workspace } => {
                 let notebook = find::notebook(&client, &notebook).await?;
+                let workspace = find::named_workspace(&client, workspace.as_deref()).await?;
                 put(&client, &notebook.path("/workspace"), &Placement { workspace }).await
             }
         }

@@ -57,7 +57,7 @@ fn parse_range(text: &str) -> Result<TextRange, String> {
 
 pub async fn comment(args: CommentArgs, notebook: NotebookClient) -> Ended {
     let mentions = mentioned(&notebook.client, &args.mention).await?;
-    let command = command(&args, &*notebook.outline().await?, mentions)?;
+    let command = command(&notebook, &args, &*notebook.outline().await?, mentions).await?;
     report(&notebook, &command).await
 }
 
@@ -72,7 +72,12 @@ async fn mentioned(client: &RestClient, names: &[String]) -> Result<Vec<UserId>,
     Ok(users)
 }
 
-fn command(args: &CommentArgs, state: &Document, mentions: Vec<UserId>) -> Result<Command, Failure> {
+async fn command(
+    notebook: &NotebookClient,
+    args: &CommentArgs,
+    state: &Document,
+    mentions: Vec<UserId>,
+) -> Result<Command, Failure> {
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
     let thread = |name: &String| find::thread(state, name);
     Ok(match (args, words.as_slice()) {
@@ -90,7 +95,8 @@ fn command(args: &CommentArgs, state: &Document, mentions: Vec<UserId>) -> Resul
             CommentArgs { reply: None, edit: None, delete: None, resolve: None, reopen: None, range, .. },
             [cell, text],
         ) => {
-            let place = CommentPlace { cell_id: find::cell(state, cell)?, range: *range, base: Some(state.version) };
+            let cell_id = notebook.cell_in(state, cell).await?;
+            let place = CommentPlace { cell_id, range: *range, base: Some(state.version) };
             add(CommentTarget::Cell(place), text, mentions)
         }
         _ => {

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::cli::connection::context::{PROGRAM, ServerAccess};
 use crate::cli::connection::find;
 use crate::cli::connection::session::FreshSession;
+use crate::cli::terminal::failure::FailureKind;
 use crate::cli::terminal::print;
 use crate::cli::{Ended, Failure};
 
@@ -234,7 +235,42 @@ impl NotebookClient {
 
     /// A cell by its id, or an unambiguous part of it.
     pub async fn cell(&self, name: &str) -> Result<CellId, Failure> {
-        find::cell(&*self.outline().await?, name)
+        self.cell_in(&*self.outline().await?, name).await
+    }
+
+    /// Like [`Self::cell`], in a state that was read. The failure says if the cell is in the trash.
+    pub async fn cell_in(&self, state: &Document, name: &str) -> Result<CellId, Failure> {
+        match find::cell(state, name) {
+            Err(failure) if failure.kind == FailureKind::Failed => {
+                let trashed = find::trashed(self, name).await;
+                Err(trashed.map_or(failure, |cell_id| Failure::failed(self.in_trash(&cell_id))))
+            }
+            found => found,
+        }
+    }
+
+    /// Like [`Self::cell_in`], for several.
+    pub async fn cells_in(&self, state: &Document, names: &[String]) -> Result<Vec<CellId>, Failure> {
+        let mut cells = Vec::with_capacity(names.len());
+        for name in names {
+            cells.push(self.cell_in(state, name).await?);
+        }
+        Ok(cells)
+    }
+
+    /// A cell of the notebook or its trash; true if it is in the trash.
+    pub async fn cell_or_trashed(&self, name: &str) -> Result<(CellId, bool), Failure> {
+        match find::cell(&*self.outline().await?, name) {
+            Err(failure) if failure.kind == FailureKind::Failed => {
+                find::trashed(self, name).await.map(|cell_id| (cell_id, true)).ok_or(failure)
+            }
+            found => found.map(|cell_id| (cell_id, false)),
+        }
+    }
+
+    /// Says where a deleted cell is, and how it comes back.
+    pub fn in_trash(&self, cell_id: &CellId) -> String {
+        format!("the cell {cell_id} is in the trash: `notarium cell restore {} {cell_id}` brings it back", self.id)
     }
 
     pub async fn kernels(&self) -> Result<Kernels, Failure> {

@@ -7,12 +7,13 @@ use notarium_core::{
     Actor, AgentId, CellId, CommentId, Document, NotebookId, ShareLinkId, Subject, Thread, ThreadId, UserId,
     WorkspaceId,
 };
-use notarium_wire::rest::{Guest, NotebookLine, NotebookPage, Person, Token, Workspace};
+use notarium_wire::rest::{CellAnswer, Guest, NotebookLine, NotebookPage, Person, Token, Trash, Workspace};
 use tokio::sync::OnceCell;
 
 use crate::cli::Failure;
 use crate::cli::connection::client::{NotebookClient, RestClient, with_query};
 use crate::cli::terminal::print;
+use crate::cli::terminal::values::word;
 
 /// Most notebooks that are searched for a title.
 const MAX_LOOKED_THROUGH: usize = 5_000;
@@ -24,11 +25,11 @@ pub async fn list(
     client: &RestClient,
     text: Option<&str>,
     is_archived: bool,
-    workspace: Option<&str>,
+    workspace: Option<&WorkspaceId>,
     limit: usize,
 ) -> Result<Vec<NotebookLine>, Failure> {
     let archived = is_archived.to_string();
-    let query = [("archived", Some(archived.as_str())), ("text", text), ("workspace", workspace)];
+    let query = [("archived", Some(archived.as_str())), ("text", text), ("workspace", workspace.map(WorkspaceId::as_str))];
     let split = |page: NotebookPage| (page.notebooks, page.next.map(|next| ("cursor", next)));
     client.pages("/api/notebooks", &query, limit, split).await
 }
@@ -100,6 +101,18 @@ pub fn cell_among<'a>(cells: impl Iterator<Item = &'a CellId>, name: &str) -> Re
     among(cells, CellId::as_str, name, nowhere).cloned()
 }
 
+/// A cell in the trash, by its id or a unique beginning or end of it.
+pub async fn trashed(notebook: &NotebookClient, name: &str) -> Option<CellId> {
+    let trash: Trash = notebook.get("/trash").await.ok()?;
+    if let Ok(cell_id) = cell_among(trash.cells.iter().map(|cell| &cell.cell_id), name) {
+        return Some(cell_id);
+    }
+    // The list is not complete, if very many cells were deleted.
+    let cell_id = CellId::new(name).ok()?;
+    let gone = notebook.get::<CellAnswer>(&format!("/cells/{cell_id}")).await.err()?;
+    gone.has_code("cell_deleted").then_some(cell_id)
+}
+
 /// A thread by its id, or by a unique beginning or end of it.
 pub fn thread(notebook: &Document, name: &str) -> Result<ThreadId, Failure> {
     let nowhere = "no thread has that id: `notarium comments --all` shows the ids";
@@ -148,13 +161,50 @@ pub async fn person(client: &RestClient, login: &str) -> Result<UserId, Failure>
     }
 }
 
-/// Parses `user:ID`, `agent:ID`, `workspace:ID` or `share_link:ID`; anything else is a person's login.
+/// A workspace by its id, else by its unique name.
+pub async fn workspace(client: &RestClient, name: &str) -> Result<WorkspaceId, Failure> {
+    let mut found: Vec<Workspace> = client.get("/api/workspaces").await?;
+    if let Some(exact) = found.iter().find(|workspace| workspace.id.as_str() == name) {
+        return Ok(exact.id.clone());
+    }
+    let folded = name.to_lowercase();
+    found.retain(|workspace| workspace.name.to_lowercase() == folded);
+    if found.iter().any(|workspace| workspace.name == name) {
+        found.retain(|workspace| workspace.name == name);
+    }
+    match found.as_slice() {
+        [only] => Ok(only.id.clone()),
+        // Only one's own are listed; the server knows the others.
+        [] => ulid::Ulid::from_string(name).map(WorkspaceId::from).map_err(|_| {
+            let lists = "`notarium workspace ls` lists yours, `notarium workspace new NAME` makes one";
+            Failure::failed(format!("no workspace of yours has the id or name '{name}': {lists}"))
+        }),
+        several => {
+            let role = |it: &Workspace| format!("\n  {}  you are {}, made {}", it.id, word(&it.role), print::time(it.created_at));
+            let lines: String = several.iter().take(MAX_LISTED).map(role).collect();
+            Err(Failure::usage(format!("{} workspaces have the name '{name}': name one by its id{lines}", several.len())))
+        }
+    }
+}
+
+/// Like [`workspace`], if a name is given.
+pub async fn named_workspace(client: &RestClient, name: Option<&str>) -> Result<Option<WorkspaceId>, Failure> {
+    match name {
+        Some(name) => workspace(client, name).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Parses `user:ID`, `agent:ID`, `workspace:NAME` or `share_link:ID`; anything else is a person's login.
 pub async fn subject(client: &RestClient, text: &str) -> Result<Subject, Failure> {
     let Some((kind, id)) = text.split_once(':') else {
         return Ok(Subject::User { id: person(client, text).await? });
     };
+    if kind == "workspace" {
+        return Ok(Subject::Workspace { id: workspace(client, id).await? });
+    }
     serde_json::from_value(serde_json::json!({ "kind": kind, "id": id })).map_err(|_| {
-        let shapes = "a login, user:ID, agent:ID, workspace:ID or share_link:ID";
+        let shapes = "a login, user:ID, agent:ID, workspace:NAME or share_link:ID";
         Failure::usage(format!("'{text}' names nobody: write {shapes}"))
     })
 }

@@ -40,7 +40,7 @@ pub struct WatchArgs {
 pub async fn watch(args: WatchArgs, notebook: NotebookClient) -> Ended {
     let mut follower = NotebookFollower::enter(&notebook).await?;
     let mut watcher = Watcher {
-        narrator: Narrator::new(&notebook.client),
+        narrator: Narrator::new(&notebook),
         notebook,
         shown: args.since,
         as_json: args.json,

@@ -13,7 +13,6 @@ use notarium_core::{
 use tokio::sync::mpsc;
 
 use crate::cli::connection::client::NotebookClient;
-use crate::cli::connection::find;
 use crate::cli::runs::follow::{End, RunQuestion, RunUpdate, Runs, request};
 use crate::cli::terminal::input;
 use crate::cli::terminal::print::{self, style};
@@ -83,7 +82,7 @@ pub async fn all(notebook: NotebookClient) -> Ended {
 async fn run(args: &ExecArgs, notebook: NotebookClient) -> Ended {
     let runs = Runs::enter(notebook.clone()).await?;
     let targets = match runs.follower.state() {
-        Some(state) => targets(state, args)?,
+        Some(state) => targets(&notebook, state, args).await?,
         None => Vec::new(),
     };
     if targets.is_empty() {
@@ -115,7 +114,11 @@ pub async fn one(
     Ok((id, following.verdict(false)))
 }
 
-fn targets(state: &Document, args: &ExecArgs) -> Result<Vec<(String, ExecutionTarget)>, Failure> {
+async fn targets(
+    notebook: &NotebookClient,
+    state: &Document,
+    args: &ExecArgs,
+) -> Result<Vec<(String, ExecutionTarget)>, Failure> {
     if let Some(source) = &args.code {
         let purpose = "notarium exec --code".to_owned();
         return Ok(vec![("the code".to_owned(), ExecutionTarget::Scratch { source: source.clone(), purpose })]);
@@ -123,7 +126,7 @@ fn targets(state: &Document, args: &ExecArgs) -> Result<Vec<(String, ExecutionTa
     let runs = |cell: &Cell| cell.content.cell_type.runs() && !cell.content.source.trim().is_empty();
     let cells: Vec<CellId> = match args.all {
         true => state.ordered_cells().filter(|(_, cell)| runs(cell)).map(|(id, _)| id.clone()).collect(),
-        false => args.cells.iter().map(|name| find::cell(state, name)).collect::<Result<_, _>>()?,
+        false => notebook.cells_in(state, &args.cells).await?,
     };
     let target = |cell_id: CellId| {
         let name = format!("cell {}", print::short(cell_id.as_str()));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
-use notarium_core::Millis;
+use notarium_core::{BUSY_CONVERSATIONS_PER_TOKEN, Millis};
 use notarium_server::{Quota, Quotas, ServerConfig};
 use toml_edit::{DocumentMut, Item, Value};
 
@@ -82,9 +82,12 @@ pub struct Settings {
     /// Time that an assistant's call waits for a person.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_CONFIRM_WITHIN", default_value = "24h", value_parser = parse_duration)]
     confirm_within: Millis,
-    /// Tool calls of assistants in a minute, of one person's session or token over all notebooks.
+    /// Tool calls of assistants in a minute, in one conversation.
     #[arg(long, value_name = "N", env = "NOTARIUM_MAX_CALLS_PER_MINUTE", default_value_t = 20, value_parser = at_least_one)]
     max_calls_per_minute: usize,
+    /// The same for one person's session or token, over all conversations and notebooks [default: five times as many].
+    #[arg(long, value_name = "N", env = "NOTARIUM_MAX_CALLS_PER_TOKEN", value_parser = at_least_one)]
+    max_calls_per_token: Option<usize>,
     /// Time that a blob is kept that no event names.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_KEEP_BLOBS", default_value = "1d", value_parser = parse_duration)]
     keep_blobs: Millis,
@@ -107,6 +110,8 @@ impl Settings {
         core.max_kernels = self.max_kernels;
         core.tool_call_expiry_ms = self.confirm_within;
         core.max_tool_calls_per_minute = self.max_calls_per_minute;
+        let of_token = || self.max_calls_per_minute.saturating_mul(BUSY_CONVERSATIONS_PER_TOKEN);
+        core.max_token_calls_per_minute = self.max_calls_per_token.unwrap_or_else(of_token);
         config.rooms.room.lease_ms = self.lost_after;
         let server = &mut config.limits;
         server.max_import_bytes = self.max_import_size.bytes();

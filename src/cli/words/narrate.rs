@@ -2,21 +2,23 @@
 //! to it or from the end itself.
 
 mod assistants;
+mod undos;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, CellId, CorrelationId, Document, EndCause, Event, EventId, Execution, ExecutionCause,
+    Actor, CellId, Document, EndCause, Event, EventId, Execution, ExecutionCause,
     ExecutionEffectRefused, ExecutionId, ExecutionOutcome, ExecutionSubject, KernelCause, Millis, MissingFunctions,
     Reactivity, Recorded, Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
-use crate::cli::connection::client::RestClient;
+use crate::cli::connection::client::NotebookClient;
 use crate::cli::connection::find::People;
 use crate::cli::terminal::print::{self, style};
 use crate::cli::terminal::values::word;
 use assistants::Work;
+use undos::GroupKinds;
 
 /// Describes events one after another, and remembers data for later ones.
 #[derive(Debug)]
@@ -25,8 +27,8 @@ pub struct Narrator {
     runs: BTreeMap<ExecutionId, NarratedRun>,
     asked: EndRequests,
     work: Work,
-    /// Groups that undid others. What undoes one of these is a redo.
-    undos: HashSet<CorrelationId>,
+    groups: GroupKinds,
+    notebook: NotebookClient,
 }
 
 /// Data of a run until it ends.
@@ -53,13 +55,14 @@ impl From<&Stored> for NarratedEvent {
 }
 
 impl Narrator {
-    pub fn new(client: &RestClient) -> Self {
+    pub fn new(notebook: &NotebookClient) -> Self {
         Self {
-            people: People::new(client),
+            people: People::new(&notebook.client),
             runs: BTreeMap::new(),
             asked: EndRequests::default(),
             work: Work::default(),
-            undos: HashSet::new(),
+            groups: GroupKinds::default(),
+            notebook: notebook.clone(),
         }
     }
 
@@ -71,9 +74,12 @@ impl Narrator {
         }
     }
 
-    /// Remembers groups that are undos: what undoes one of them is a redo.
-    pub fn learn_undos(&mut self, groups: impl IntoIterator<Item = CorrelationId>) {
-        self.undos.extend(groups);
+    /// Remembers an event that is not shown, for later ones.
+    pub fn note(&mut self, stored: &Stored) {
+        self.groups.note(stored.envelope.undoes.as_ref(), &stored.envelope.correlation_id);
+        if let Ok(recorded) = stored.typed() {
+            self.remember(&recorded);
+        }
     }
 
     /// One line: version, time, actor, sentence.
@@ -85,21 +91,11 @@ impl Narrator {
                 format!("{} (an event that this program is too old to know)", print::clean(&event.message.event_type))
             }
         };
-        let undone = self.undone(&event.message);
+        let EventMessage { version, undoes, correlation_id, .. } = &event.message;
+        let undone = self.groups.kind(&self.notebook, *version, undoes.as_ref(), correlation_id).await.remark();
         let version = style(format!("{:>5}", event.message.version)).dim();
         let time = style(time(event.message.recorded_at)).dim();
         format!("{version}  {time}  {} {what}{undone}", style(who).bold())
-    }
-
-    fn undone(&mut self, message: &EventMessage) -> &'static str {
-        match &message.undoes {
-            None => "",
-            Some(group) if self.undos.contains(group) => " (redo)",
-            Some(_) => {
-                self.undos.insert(message.correlation_id.clone());
-                " (undo)"
-            }
-        }
     }
 
     async fn sentence(&mut self, recorded: &Recorded) -> String {
@@ -430,13 +426,15 @@ pub fn did(cause: EndCause) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::connection::client::RestClient;
     use crate::cli::connection::context::ServerAccess;
 
     #[tokio::test]
     async fn every_event_is_told_in_words() {
         notarium_agent::connection::install_tls_provider();
         let nowhere = ServerAccess { server: "http://127.0.0.1:1".to_owned(), token: String::new() };
-        let mut narrator = Narrator::new(&RestClient::new(nowhere).unwrap());
+        let client = RestClient::new(nowhere).unwrap();
+        let mut narrator = Narrator::new(&client.notebook("nb".parse().unwrap()));
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/protocol/golden/events");
         for entry in std::fs::read_dir(folder).unwrap() {
             let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();

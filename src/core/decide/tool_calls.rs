@@ -110,7 +110,7 @@ pub(crate) fn decide_request(notebook: &Notebook, context: &mut Context, command
     check_turn(notebook, context, turn_id.as_ref())?;
     let requesters = &notebook.ledger.requesters;
     let token = turn_id.as_ref().map_or(token, |turn_id| requesters.tokens_of_turns.get(turn_id).cloned());
-    requesters.check_rate(context, &user, token.as_ref())?;
+    requesters.check_rate(context, &user, &conversation_id, token.as_ref())?;
     let call_id = call_id.unwrap_or_else(|| context.ids.ulid().into());
     if notebook.tool_calls.contains_key(&call_id) || happened(&context.history, &call_id).is_some() {
         return Err(RejectionCode::InvalidValue.because(format!("call {call_id} exists: choose another id")));

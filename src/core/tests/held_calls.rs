@@ -55,7 +55,7 @@ fn with_outside() -> World {
 /// The largest number of outside assistants, each with a call.
 fn crowded() -> World {
     let mut world = with_cells();
-    world.limits.max_tool_calls_per_minute = 1_000;
+    world.limits.max_token_calls_per_minute = 1_000;
     for number in 0..world.limits.max_outside_conversations {
         let id = format!("mcp-{number}");
         world.step(&assistant_in(&id), from_outside(&id, None));

@@ -2,7 +2,7 @@
 //! others.
 
 use crate::support::*;
-use notarium_core::{RejectionCode as Code, RejectionDetails, Risk, TokenId};
+use notarium_core::{MAX_CALLS_PER_MINUTE, RejectionCode as Code, RejectionDetails, Risk, TokenId};
 
 fn with_token(mut who: Who, token: &str) -> Who {
     who.authority.token = Some(TokenId::new(token).unwrap());
@@ -107,9 +107,30 @@ fn only_the_server_says_what_was_revoked() {
 }
 
 #[test]
+fn a_busy_conversation_leaves_the_others_of_its_token_their_calls() {
+    let mut world = started();
+    let look = |id: &str| outside_call(id, "mcp", "get_notebook_state", json!({}));
+    for number in 0..MAX_CALLS_PER_MINUTE {
+        world.step(&outside("busy"), look(&format!("busy-{number}")));
+    }
+    let refused = world.try_do(&outside("busy"), &look("x")).unwrap_err();
+    assert_eq!(refused.code, Code::RateLimited);
+    assert!(refused.message.contains("20 tool calls in a minute is the limit of a conversation"), "{refused}");
+    for session in ["s1", "s2", "s3", "s4"] {
+        for number in 0..MAX_CALLS_PER_MINUTE {
+            world.step(&outside(session), look(&format!("{session}-{number}")));
+        }
+    }
+    let refused = world.try_do(&outside("s5"), &look("x")).unwrap_err();
+    assert!(refused.message.contains("100 tool calls in a minute is the limit of a person's session"), "{refused}");
+    world.now += 60_000;
+    world.step(&outside("busy"), look("x"));
+}
+
+#[test]
 fn another_session_or_conversation_is_no_way_round_the_rate_limit() {
     let mut world = started();
-    world.limits.max_tool_calls_per_minute = 3;
+    world.limits.max_token_calls_per_minute = 3;
     for number in 0..3 {
         let call = outside_call(&format!("call-{number}"), "mcp", "get_notebook_state", json!({}));
         world.step(&outside(&format!("s{number}")), call);
