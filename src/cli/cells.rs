@@ -130,6 +130,7 @@ async fn read_cell(notebook: &NotebookClient, name: &str) -> Result<(CellId, Arc
     if let Ok(id) = CellId::new(name) {
         match notebook.get::<CellAnswer>(&format!("/cells/{id}")).await {
             Err(failure) if failure.is_not_found() => {}
+            Err(failure) if failure.has_code("cell_deleted") => return Err(Failure::failed(notebook.in_trash(&id))),
             found => return found.map(|found| (found.cell_id, found.cell)),
         }
     }
@@ -295,7 +296,11 @@ impl CellCommand {
                 let state = notebook.outline().await?;
                 let cell_id = notebook.cell_in(&state, &cell).await?;
                 let nowhere = || Failure::usage("say where to: --start, --end, --before CELL or --after CELL");
-                Command::MoveCell { cell_id, place: place.place(&notebook, &state).await?.ok_or_else(nowhere)?, cell_version }
+                Command::MoveCell {
+                    cell_id,
+                    place: place.place(&notebook, &state).await?.ok_or_else(nowhere)?,
+                    cell_version,
+                }
             }
             Self::Duplicate { cell, .. } => duplicate(&notebook, &cell).await?,
             Self::Type { cell, cell_type, cell_version, .. } => {
