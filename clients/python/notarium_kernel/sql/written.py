@@ -186,14 +186,19 @@ def _has_lost(array: Any, written: Any) -> bool:
 
 
 def _narrowed(found: Any) -> Any:
-    """Integers in 64 bits if they fit."""
+    """Integers in 64 bits if they fit, else in 38 digits."""
     pa = arrow()
-    for kind in (pa.int64(), pa.uint64(), pa.decimal128(38, 0)):
+    for kind in (pa.int64(), pa.uint64()):
         try:
             return found.cast(kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue
-    return found
+    if not pa.types.is_string(found.type):
+        return found
+    # Arrow's own cast of longer texts wraps around without an error.
+    numbers = [None if text is None else Decimal(text) for text in found.to_pylist()]
+    is_fitting = all(each is None or len(each.as_tuple().digits) <= 38 for each in numbers)
+    return pa.chunked_array([pa.array(numbers, pa.decimal128(38, 0))]) if is_fitting else found
 
 
 def objects(result: Result, found: Any) -> dict[int, list[Any]]:

@@ -14,7 +14,7 @@ def _float(pick: random.Random) -> str:
     if pick.random() < 0.25:
         return pick.choice(["inf", "-inf", "nan", "0", "-0.0", "1", "100", "1e15", "1e16", "1e-5", "123456789"])
     digits = pick.choice([1, 3, 7, 17])
-    return f"{pick.uniform(-10, 10):.{digits}g}e{pick.randint(-30, 30)}"
+    return f"{pick.uniform(-9, 9):.{digits}g}e{pick.randint(-30, 30)}"
 
 
 def _text(pick: random.Random) -> str:

@@ -177,6 +177,13 @@ def test_sums_of_integers_are_integers_of_64_bits_where_they_fit_and_exact_beyon
     row = run.names["x"].iloc[0]
     assert str(run.names["x"]["s"].dtype) == "int64" and row["big"] == 2**127 - 11 and type(row["big"]) is int
     assert list(row["l"]) == [2**53 + 1, None]
+    wide = 3**200
+    for frame, expected in (("pandas", wide), ("polars", str(wide)), ("arrow", str(wide))):
+        settings.frame = frame
+        shown = run(f"-- > x\nSELECT '{wide}'::BIGNUM AS n")
+        assert shown.resource["data"] == [{"n": str(wide)}]
+        column = run.names["x"]["n"]
+        assert (column.to_pylist() if frame == "arrow" else column.to_list()) == [expected]
     settings.frame = "polars"
     run("-- > x\nSELECT sum(range) AS s, sum(range) + 10000000000000000000000 AS big FROM range(5)")
     assert run.names["x"].schema["s"] == pl.Int64 and run.names["x"]["big"][0] == 10**22 + 10
