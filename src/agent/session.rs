@@ -111,10 +111,11 @@ pub enum SessionInput {
     },
     Kernel(KernelEvent),
     LaunchFailed(ExplainedCause<KernelCause>),
-    /// The report is in the log, or replaced by a notice in the run; a refusal ends the session or its registration.
+    /// The report is in the log, with the server's notices, or replaced by a notice in the run; a refusal ends the session or its
+    /// registration.
     Answered {
         report: Report,
-        refusal: Option<(RejectionCode, String)>,
+        answer: Result<Vec<String>, (RejectionCode, String)>,
     },
     /// The connection was made or lost.
     Online(bool),
@@ -265,7 +266,7 @@ impl KernelSessionMachine {
             SessionInput::Answer { execution_id, value } => self.answer_input(&execution_id, value),
             SessionInput::Kernel(event) => self.kernel(now_ms, event),
             SessionInput::LaunchFailed(why) => self.launch_failed(why),
-            SessionInput::Answered { report, refusal } => self.answered(now_ms, report, refusal),
+            SessionInput::Answered { report, answer } => self.answered(now_ms, report, answer),
             SessionInput::Online(online) => self.now_online(online),
             SessionInput::CommsWanted { asker } => self.comms_wanted(asker),
             SessionInput::SendComm(message) => self.send_comm(now_ms, message),

@@ -17,7 +17,7 @@ use crate::functions::schema::check_schema;
 use crate::functions::tools::{NotebookTool, Tool, find, is_defined_in};
 use crate::ledger::registrations::RegisteringRuns;
 use crate::notebook::Notebook;
-use crate::values::decision::{Decided, Decision, Rejection, RejectionCode, Result};
+use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result};
 use crate::values::details::LimitName;
 use notarium_record::{
     CellType, Document, FunctionPlace, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase,
@@ -53,21 +53,28 @@ pub(crate) fn decide_register(
     }
     check(&functions)?;
     check_places(&functions, &places)?;
-    check_clashes(notebook, &kernel_session, &places)?;
+    let clashes = clashes(notebook, &kernel_session, &places);
+    let is_clash = |name: &str| clashes.iter().any(|clash| clash.name == name);
+    let functions = functions.into_iter().filter(|function| !is_clash(&function.name)).collect();
+    let places: Vec<FunctionPlace> = places.into_iter().filter(|place| !is_clash(&place.name)).collect();
     let causes = RegisteringRuns::of(notebook, &kernel_session);
-    let functions = with_risks(notebook, &causes, functions);
+    let mut functions = with_risks(notebook, &causes, functions);
+    let is_rewritten = is_rewritten(notebook, &causes, &functions);
+    functions.extend(clashes.iter().filter_map(|clash| clash.kept.clone()));
+    let notices = clashes.into_iter().map(|clash| clash.notice).collect();
+    let outcome = Outcome { notices, ..Outcome::default() };
     let known = notebook.functions.values().filter(|known| known.kernel_session.as_ref() == Some(&kernel_session));
     let known: Vec<&UserFunction> = known.map(|known| &known.function).collect();
     let is_same = known.len() == functions.len() && functions.iter().all(|function| known.contains(&function));
     let is_there = |place: &FunctionPlace| {
         notebook.ledger.registrations.of(&place.name).is_some_and(|known| known.place == *place)
     };
-    if is_same && places.iter().all(is_there) && !is_rewritten(notebook, &causes, &functions) {
-        return Ok(Decision::nothing());
+    if is_same && places.iter().all(is_there) && !is_rewritten {
+        return Ok(Decision { outcome, ..Decision::nothing() });
     }
     let forgotten = forgotten(notebook, context.limits.max_functions, &functions);
     let registered = KernelFunctionsRegistered { kernel_session, functions, places };
-    Ok(Decision::of(forgotten.into_iter().map(Decided::from).chain([registered.into()])))
+    Ok(Decision { outcome, ..Decision::of(forgotten.into_iter().map(Decided::from).chain([registered.into()])) })
 }
 
 /// Returns the functions with the risk that counts.
@@ -128,25 +135,36 @@ fn check_places(functions: &[UserFunction], places: &[FunctionPlace]) -> Result<
     Ok(())
 }
 
-/// Refuses a second function of one name at another place: a caller would get either by chance. The same place again is
-/// a new version.
-fn check_clashes(notebook: &Notebook, session: &KernelSessionId, places: &[FunctionPlace]) -> Result<()> {
-    for place in places {
-        let known = notebook.functions.get(&place.name).and_then(|known| known.kernel_session.as_ref());
-        let Some((kernel, old)) = known.zip(notebook.ledger.registrations.of(&place.name)) else { continue };
-        if !is_elsewhere(notebook, &old.place, place, kernel == session) {
-            continue;
+/// A name that a function at another place has already.
+struct Clash {
+    name: String,
+    /// The first function, if this kernel has it: it stays registered.
+    kept: Option<UserFunction>,
+    /// Sentence for people that names both places.
+    notice: String,
+}
+
+/// Second functions of one name at another place: a caller would get either by chance, so the first one stays. The same place again
+/// is a new version.
+fn clashes(notebook: &Notebook, session: &KernelSessionId, places: &[FunctionPlace]) -> Vec<Clash> {
+    let clash = |place: &FunctionPlace| {
+        let known = notebook.functions.get(&place.name)?;
+        let kernel = known.kernel_session.as_ref()?;
+        let old = &notebook.ledger.registrations.of(&place.name)?.place;
+        let is_here = kernel == session;
+        if !is_elsewhere(notebook, old, place, is_here) {
+            return None;
         }
-        let kernels = if kernel == session { "" } else { ", on two kernels" };
-        let message = format!(
-            "two functions are called {}: one in {}, one in {}{kernels}. Give one another name, or take one out and run what is left",
+        let notice = format!(
+            "two functions are called {}: one in {}, one in {}{}. The first one stays. Give one another name, or take one out and run what is left",
             place.name,
-            spoken(&old.place),
-            spoken(place)
+            spoken(old),
+            spoken(place),
+            if is_here { "" } else { ", on two kernels" }
         );
-        return Err(RejectionCode::InvalidValue.because(message));
-    }
-    Ok(())
+        Some(Clash { name: place.name.clone(), kept: is_here.then(|| known.function.clone()), notice })
+    };
+    places.iter().filter_map(clash).collect()
 }
 
 /// Checks that two places are different functions. If the old cell no longer defines the function, it has moved. The

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use notarium_core::{BlobPart, Command, ExecutionId, ExecutionReport, Output, RawJson, RejectionCode};
 use serde_json::value::RawValue;
 
+use super::runs::not_registered;
 use super::{KernelSessionMachine, SessionOutput};
 use crate::outputs::{OutputChange, OutputObject, raw, stream_object};
 
@@ -148,20 +149,26 @@ impl KernelSessionMachine {
         self.out.push(SessionOutput::Report(report));
     }
 
-    /// Takes the answer to a report: it is in the log, or was refused.
-    pub(super) fn answered(&mut self, now_ms: u64, report: Report, refusal: Option<(RejectionCode, String)>) {
+    /// Takes the answer to a report: it is in the log, or was refused. Notices are about functions that were left out.
+    pub(super) fn answered(
+        &mut self,
+        now_ms: u64,
+        report: Report,
+        answer: Result<Vec<String>, (RejectionCode, String)>,
+    ) {
         self.unanswered_bytes = self.unanswered_bytes.saturating_sub(report.bytes);
         self.unanswered = self.unanswered.saturating_sub(1);
-        match refusal {
-            None => {}
-            Some((RejectionCode::StaleFence | RejectionCode::Forbidden | RejectionCode::UnknownNotebook, _)) => {
-                self.abandon()
+        let problems: Vec<String> = match answer {
+            Ok(notices) => {
+                notices.into_iter().map(|notice| format!("a function was not registered: {notice}")).collect()
             }
-            Some((_, message)) => {
-                for id in report.commands.into_iter().filter_map(|command| command.registered_by) {
-                    self.say_not_registered(now_ms, &id, &message);
-                }
+            Err((RejectionCode::StaleFence | RejectionCode::Forbidden | RejectionCode::UnknownNotebook, _)) => {
+                return self.abandon();
             }
+            Err((_, message)) => vec![not_registered(&message)],
+        };
+        for id in report.commands.into_iter().filter_map(|command| command.registered_by) {
+            problems.iter().for_each(|problem| self.say_of_functions(now_ms, &id, problem));
         }
     }
 }

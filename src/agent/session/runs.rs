@@ -371,14 +371,17 @@ impl KernelSessionMachine {
                 let command = Command::RegisterFunctions { kernel_session: self.id.clone(), fence, functions, places };
                 self.push_alone(ReportCommand { registered_by: Some(id), ..ReportCommand::plain(command) });
             }
-            Err(problem) => self.say_not_registered(now_ms, &id, &problem),
+            Err(problem) => self.say_of_functions(now_ms, &id, &not_registered(&problem)),
         }
     }
 
-    pub(super) fn say_not_registered(&mut self, now_ms: u64, id: &ExecutionId, problem: &str) {
-        let text = format!("\n[notarium: the functions were not registered: {problem}]\n");
-        self.push_report(now_ms, id, notice(&text));
+    pub(super) fn say_of_functions(&mut self, now_ms: u64, id: &ExecutionId, problem: &str) {
+        self.push_report(now_ms, id, notice(&format!("\n[notarium: {problem}]\n")));
     }
+}
+
+pub(super) fn not_registered(problem: &str) -> String {
+    format!("the functions were not registered: {problem}")
 }
 
 fn read(data: &RawValue) -> Result<(Vec<UserFunction>, Vec<FunctionPlace>), String> {

@@ -146,7 +146,10 @@ impl Tested {
         let refusal = refusal.map(|code| (code, "because".to_owned()));
         reports
             .into_iter()
-            .flat_map(|report| self.give(SessionInput::Answered { report, refusal: refusal.clone() }))
+            .flat_map(|report| {
+                let answer = refusal.clone().map_or(Ok(Vec::new()), Err);
+                self.give(SessionInput::Answered { report, answer })
+            })
             .collect()
     }
 }

@@ -188,15 +188,26 @@ fn refusal(world: &mut World, place: &serde_json::Value) -> String {
     world.try_do(&agent("gpu"), &register(&[function("load", "edit")], &json!([place]))).unwrap_err().message
 }
 
+/// The notices about a registration of these functions.
+fn notices(world: &mut World, names: &[&str], places: &serde_json::Value) -> Vec<String> {
+    let functions: Vec<serde_json::Value> = names.iter().map(|name| function(name, "edit")).collect();
+    world.step(&agent("gpu"), register(&functions, places)).notices
+}
+
 #[test]
-fn two_cells_with_one_function_are_both_named() {
+fn of_two_cells_with_one_function_both_are_named_and_the_other_functions_stay() {
     let mut world = defined(false).with(&user("ann"), insert("again", "code", CODE));
     run(&mut world, "again", false);
-    assert_eq!(
-        refusal(&mut world, &place("load", "again")),
-        "two functions are called load: one in cell define line 2, one in cell again line 2. \
-         Give one another name, or take one out and run what is left"
-    );
+    let places = json!([place("load", "again"), place("save", "again")]);
+    let told = "two functions are called load: one in cell define line 2, one in cell again line 2. \
+         The first one stays. Give one another name, or take one out and run what is left";
+    assert_eq!(notices(&mut world, &["load", "save"], &places), [told]);
+    let names: Vec<&String> = world.notebook.functions.keys().collect();
+    assert_eq!(names, ["load", "save"]);
+    // The same report again is the same clash, and changes nothing.
+    let version = world.version();
+    assert_eq!(notices(&mut world, &["load", "save"], &places), [told]);
+    assert_eq!(world.version(), version);
 }
 
 #[test]
@@ -220,16 +231,18 @@ fn a_function_that_moved_to_another_cell_is_no_clash_and_neither_is_its_own_cell
 fn two_kernels_with_functions_of_two_modules_are_told_apart() {
     let of = |module: &str| json!({"name": "load", "module": module, "line": 7});
     let mut world = talking().with(&agent("gpu"), register(&[function("load", "edit")], &json!([of("tools")])));
+    let first = world.notebook.functions["load"].kernel_session.clone().unwrap();
     let session = world.step(&user("ann"), json!({"LaunchKernel": {}})).kernel_session.unwrap();
     world.name("kernel", format!("\"{session}\""));
     world.step(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
     world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}, "sandbox": {"effects": "held"}}}));
     world.name("fence", world.version());
-    let message = refusal(&mut world, &of("others"));
+    let told = notices(&mut world, &["load"], &json!([of("others")]));
     assert!(
-        message.contains("one in the module tools line 7, one in the module others line 7, on two kernels"),
-        "{message}"
+        told[0].contains("one in the module tools line 7, one in the module others line 7, on two kernels"),
+        "{told:?}"
     );
+    assert_eq!(world.notebook.functions["load"].kernel_session, Some(first));
     world.step(&agent("gpu"), register(&[function("load", "edit")], &json!([of("tools")])));
 }
 

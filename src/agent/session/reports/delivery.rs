@@ -64,11 +64,8 @@ impl Reporter {
         let delivering = async {
             let mut delivery = Delivery::default();
             while let Some((report, group)) = waiting.recv().await {
-                let refusal = self.deliver(&mut delivery, group).await.err();
-                if inputs
-                    .send(SessionInput::Answered { report, refusal: refusal.map(|it| (it.code, it.message)) })
-                    .is_err()
-                {
+                let answer = self.deliver(&mut delivery, group).await.map_err(|it| (it.code, it.message));
+                if inputs.send(SessionInput::Answered { report, answer }).is_err() {
                     return;
                 }
             }
@@ -76,8 +73,10 @@ impl Reporter {
         tokio::join!(preparing, delivering);
     }
 
-    /// Sends until the group is in the log, or is replaced by a notice there. The error goes to the session.
-    async fn deliver(&self, delivery: &mut Delivery, group: Group) -> Result<(), ReportRefusal> {
+    /// Sends until the group is in the log, or is replaced by a notice there. Returns the server's notices. The error goes to the
+    /// session.
+    async fn deliver(&self, delivery: &mut Delivery, group: Group) -> Result<Vec<String>, ReportRefusal> {
+        let mut notices = Vec::new();
         let mut waiting = VecDeque::from([group]);
         while let Some(group) = waiting.pop_front() {
             let group = delivery.numbered(group);
@@ -85,17 +84,20 @@ impl Reporter {
                 continue;
             }
             match self.send(&group).await {
-                Ok(()) => delivery.accepted(&group),
+                Ok(told) => {
+                    notices.extend(told);
+                    delivery.accepted(&group);
+                }
                 Err(refusal) => {
                     delivery.refused(group, refusal)?.into_iter().rev().for_each(|group| waiting.push_front(group));
                 }
             }
         }
-        Ok(())
+        Ok(notices)
     }
 
-    /// Sends the same command under the same id until the server accepts or refuses it.
-    async fn send(&self, group: &[Command]) -> Result<(), ReportRefusal> {
+    /// Sends the same command under the same id until the server accepts or refuses it. Returns the server's notices.
+    async fn send(&self, group: &[Command]) -> Result<Vec<String>, ReportRefusal> {
         let command = match group {
             [command] => command.clone(),
             commands => Command::Batch { commands: commands.to_vec() },
@@ -105,7 +107,7 @@ impl Reporter {
         loop {
             let closed = || Err(notarium_client::ConnectError::Closed.into());
             match self.sender.submit(message.clone()).await.unwrap_or_else(|_| closed()) {
-                Ok(_) => return Ok(()),
+                Ok(ack) => return Ok(ack.outcome.notices),
                 Err(error) if error.code() == Some(RejectionCode::Unavailable) => {
                     tracing::debug!(%error, "a report is sent again");
                 }
