@@ -5,6 +5,7 @@
 //! client gets that answer immediately. No message of a client counts as a confirmation; elicitation is never used.
 
 mod bridge;
+mod creation;
 mod handler;
 mod prompts;
 mod resources;

@@ -161,15 +161,19 @@ impl AssistantHost {
         Err(Rejection::new(RejectionCode::Forbidden, message))
     }
 
-    /// Person and token that a tool call is requested for; `None` for other commands.
+    /// Person and token for whom a tool call is requested or a notebook is made; `None` for other commands.
     async fn asker(
         &self,
         actor: &Actor,
         notebook: &NotebookId,
         command: &Command,
     ) -> Result<Option<CallPaceKey>, Rejection> {
-        let (Command::RequestToolCall(call), Actor::Assistant { for_user, .. }) = (command, actor) else {
-            return Ok(None);
+        let Actor::Assistant { for_user, .. } = actor else { return Ok(None) };
+        let call = match command {
+            Command::RequestToolCall(call) => call,
+            // No tool call of a notebook led to it, or one that was counted already.
+            Command::CreateNotebook { .. } => return Ok(Some((for_user.clone(), None))),
+            _ => return Ok(None),
         };
         let token = match &call.turn_id {
             Some(turn_id) => {

@@ -2,6 +2,7 @@
 
 mod again;
 mod attached;
+mod bridge;
 mod chat;
 mod compatible;
 mod demo;

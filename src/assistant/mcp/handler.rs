@@ -20,7 +20,7 @@ use ulid::Ulid;
 
 use super::resources::ResourceTarget;
 use super::visitor::Visitor;
-use super::{TokenOwner, prompts, resources, tools, visitor};
+use super::{TokenOwner, creation, prompts, resources, tools, visitor};
 use crate::assistants::{Called, ToolCaller, WantedCall};
 use crate::host::NotebookHost;
 use crate::instructions::{FACTS, OUTSIDE_RULES};
@@ -74,6 +74,10 @@ impl Handler {
             );
             return Ok(CallEnd::refused(&message));
         }
+        let is_unplaced = arguments.get(tools::NOTEBOOK).is_none_or(Value::is_null);
+        if name == tools::CREATE_NOTEBOOK && visitor.notebook.is_none() && is_unplaced {
+            return Ok(CallEnd::of(self.created(visitor, arguments).await));
+        }
         let notebook = match visitor::chosen(&self.host, visitor, &mut arguments).await {
             Ok(notebook) => notebook,
             Err(_) if tools::find(name).is_none() => return Err(unknown_tool(name)),
@@ -97,6 +101,12 @@ impl Handler {
             Err(rejection) if rejection.code == RejectionCode::UnknownTool => Err(unknown_tool(name)),
             Err(rejection) => Ok(CallEnd::refused(&rejection.message)),
         }
+    }
+
+    async fn created(&self, visitor: &Visitor, mut arguments: JsonObject) -> Result<CallToolResult, String> {
+        arguments.shift_remove(tools::NOTEBOOK);
+        let id = admit_new_notebook(visitor, &mut arguments)?;
+        creation::create((&self.caller, &self.host), visitor, id, arguments, CALL_PATIENCE).await
     }
 
     /// Lists notebooks. Not recorded in a log, because nothing is changed.
@@ -163,7 +173,7 @@ impl CallEnd {
 }
 
 /// Chooses the new notebook's id here, so that the token can be checked against it. A token limited to some notebooks creates no others.
-fn admit_new_notebook(visitor: &Visitor, arguments: &mut JsonObject) -> Result<(), &'static str> {
+fn admit_new_notebook(visitor: &Visitor, arguments: &mut JsonObject) -> Result<NotebookId, &'static str> {
     let id = match arguments.get("notebook_id") {
         Some(Value::String(id)) => NotebookId::new(id).map_err(|_| "notebook_id is no id of a notebook")?,
         _ => Ulid::generate().into(),
@@ -172,7 +182,7 @@ fn admit_new_notebook(visitor: &Visitor, arguments: &mut JsonObject) -> Result<(
         return Err("this connection or its token is for certain notebooks alone: it makes no others");
     }
     arguments.insert("notebook_id".to_owned(), json!(id));
-    Ok(())
+    Ok(id)
 }
 
 fn unknown_tool(name: &str) -> ErrorData {
@@ -216,7 +226,9 @@ impl ServerHandler for Handler {
         let capabilities =
             ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().enable_tasks().build();
         let server = Implementation::new("notarium", env!("CARGO_PKG_VERSION")).with_title("Notarium");
-        ServerConfig::new(capabilities).with_server_info(server).with_instructions(format!("{OUTSIDE_RULES}\n\n{FACTS}"))
+        ServerConfig::new(capabilities)
+            .with_server_info(server)
+            .with_instructions(format!("{OUTSIDE_RULES}\n\n{FACTS}"))
     }
 
     async fn initialize(

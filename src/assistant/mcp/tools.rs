@@ -55,7 +55,11 @@ pub fn missing_scope(name: &str, arguments: &JsonObject, scopes: &Scopes) -> Opt
 }
 
 fn listed(row: &Row) -> Tool {
-    let schema = if row.name == LIST_NOTEBOOKS { object(row.schema()).into() } else { with_notebook(row.schema()) };
+    let schema = match row.name {
+        LIST_NOTEBOOKS => object(row.schema()).into(),
+        CREATE_NOTEBOOK => with_notebook_as(row.schema(), NOTEBOOK_OF_RECORD),
+        _ => with_notebook(row.schema()),
+    };
     let description = match row.risk {
         Risk::Destructive => format!("{} The call waits for a person: then use {AWAIT}.", row.description),
         _ => row.description.to_owned(),
@@ -87,10 +91,16 @@ fn await_tool() -> Tool {
     Tool::new(AWAIT, description, schema).with_title("Wait for a call").with_annotations(annotations)
 }
 
+const NOTEBOOK_OF_CALL: &str =
+    "The notebook: its id, or its title where only one has it. Left out: the notebook that the connection is for.";
+const NOTEBOOK_OF_RECORD: &str = "The notebook in whose log the call is recorded: its id, or its title where only one has it. Left out: the new one.";
+
 /// Adds the argument for the notebook to a schema.
 fn with_notebook(schema: Value) -> Arc<JsonObject> {
-    let description =
-        "The notebook: its id, or its title where only one has it. Left out: the notebook that the connection is for.";
+    with_notebook_as(schema, NOTEBOOK_OF_CALL)
+}
+
+fn with_notebook_as(schema: Value, description: &str) -> Arc<JsonObject> {
     let mut schema = object(schema);
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     if let Some(properties) = properties.as_object_mut() {

@@ -12,14 +12,17 @@ use notarium_assistant::assistants::{Called, ToolCaller, WantedCall};
 use notarium_assistant::host::{ChangeNotice, CommittedEvents, ListedNotebook, NotebookHost};
 use notarium_assistant::mcp::{McpService, TokenOwner, service};
 use notarium_core::{
-    Actor, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Rejection,
+    Actor, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Outcome, Rejection,
     RejectionCode, Risk, Scope, Stored, ToolCallId, Version,
 };
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde_json::{Value, json};
 
-/// Two notebooks with the title "Twins", and one "Losses", visible to every actor.
-struct FakeHost;
+/// Two notebooks with the title "Twins", and one "Losses", visible to every actor. Makes others, and notes how.
+#[derive(Default)]
+struct FakeHost {
+    made: Arc<Mutex<Vec<String>>>,
+}
 
 fn rejected(code: RejectionCode) -> Rejection {
     Rejection::new(code, "not here")
@@ -27,8 +30,19 @@ fn rejected(code: RejectionCode) -> Rejection {
 
 #[async_trait]
 impl NotebookHost for FakeHost {
-    async fn execute_as(&self, _: CommandId, _: &Actor, _: &NotebookId, _: &Command) -> Result<AckMessage, Rejection> {
-        Err(rejected(RejectionCode::Forbidden))
+    async fn execute_as(
+        &self,
+        id: CommandId,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<AckMessage, Rejection> {
+        let (Command::CreateNotebook { title, .. }, Actor::Assistant { for_user, .. }) = (command, actor) else {
+            return Err(rejected(RejectionCode::Forbidden));
+        };
+        self.made.lock().unwrap().push(format!("{for_user} {notebook} {title}"));
+        let notebook = notebook.clone();
+        Ok(AckMessage { id, notebook, version: 1, outcome: Outcome::default(), undo: None })
     }
 
     async fn read(&self, _: &NotebookId) -> Result<Arc<Document>, Rejection> {
@@ -159,6 +173,7 @@ fn waiting() -> Called {
 
 struct Scene {
     caller: Arc<FakeCaller>,
+    made: Arc<Mutex<Vec<String>>>,
     service: McpService,
     person: TokenOwner,
     url: &'static str,
@@ -187,14 +202,15 @@ impl Answer {
 impl Scene {
     fn new() -> Self {
         let caller = Arc::new(FakeCaller::default());
-        let service = service(caller.clone(), Arc::new(FakeHost));
+        let made = Arc::default();
+        let service = service(caller.clone(), Arc::new(FakeHost { made: Arc::clone(&made) }));
         let person = TokenOwner {
             user_id: "ann".parse().unwrap(),
             token_id: "token-of-ann".parse().unwrap(),
             scopes: [Scope::Read, Scope::Edit, Scope::Run].into(),
             covers: Arc::new(|_| true),
         };
-        Self { caller, service, person, url: "/mcp", session: None }
+        Self { caller, made, service, person, url: "/mcp", session: None }
     }
 
     /// Limits the token to some notebooks.
@@ -255,6 +271,10 @@ impl Scene {
         self.caller.answers.lock().unwrap().push_back(called);
     }
 
+    fn made(&self) -> Vec<String> {
+        std::mem::take(&mut self.made.lock().unwrap())
+    }
+
     fn asked(&self) -> Vec<String> {
         std::mem::take(&mut self.caller.asked.lock().unwrap())
     }
@@ -281,6 +301,38 @@ async fn a_call_goes_to_the_notebook_that_is_named_by_an_assistant_of_the_person
     assert_eq!(scene.call("vanished", json!({"notebook": "n"})).await.message["error"]["code"], -32602);
     assert_eq!(scene.call("vanished", json!({})).await.message["error"]["code"], -32602);
     assert_eq!(scene.asked(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_notebook_is_made_where_none_can_have_the_record() {
+    let mut scene = Scene::new().in_session().await;
+    let made = scene.call("create_notebook", json!({"title": "First"})).await.message["result"].clone();
+    let id = made["structuredContent"]["notebook_id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+    assert_eq!(made["structuredContent"], json!({"notebook_id": id, "title": "First", "cells": []}));
+    assert_eq!((scene.made(), scene.asked()), (vec![format!("ann {id} First")], vec![]));
+
+    let with_cells =
+        json!({"title": "Second", "notebook_id": "second", "notebook": null, "run": true, "cells": [{"source": "1"}]});
+    scene.answers(done("{\"cells\":[{\"cell_id\":\"c1\",\"cell_version\":2}]}\n✓ All 1 cells"));
+    let filled = scene.call("create_notebook", with_cells.clone()).await;
+    assert_eq!(filled.text(), "{\"notebook_id\":\"second\",\"title\":\"Second\",\"cells\":[\"c1\"]}\n✓ All 1 cells");
+    assert_eq!(scene.made(), ["ann second Second"]);
+    let asked = "ann session Claude Code (MCP): second create_cells {\"cells\":[{\"source\":\"1\"}],\"run\":true}";
+    assert_eq!(scene.asked(), [asked]);
+    scene.answers(waiting());
+    let gated = scene.call("create_notebook", with_cells).await;
+    assert!(gated.text().starts_with("The notebook second was made."), "{}", gated.message);
+    assert_eq!(gated.message["result"]["structuredContent"]["call_id"], "k1");
+    (scene.made(), scene.asked());
+
+    scene.call("create_notebook", json!({"title": "Recorded", "notebook": "n"})).await;
+    assert!(scene.made().is_empty() && scene.asked()[0].contains(": n create_notebook"));
+    assert!(scene.call("create_notebook", json!({})).await.error().contains("title"));
+    scene.person.scopes = [Scope::Read].into();
+    assert!(scene.call("create_notebook", json!({"title": "x"})).await.error().contains("lacks the scope edit"));
+    let scene = Scene::new().covering(&["n"]).in_session().await;
+    assert!(scene.call("create_notebook", json!({"title": "x"})).await.error().contains("makes no others"));
+    assert!(scene.made().is_empty() && scene.asked().is_empty());
 }
 
 #[tokio::test]
