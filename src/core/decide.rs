@@ -2,6 +2,7 @@
 //!
 //! `tool_calls` is a child: a tool call consists of commands, which are decided here.
 
+mod call_commands;
 pub(crate) mod tool_calls;
 
 use std::sync::Arc;

@@ -56,7 +56,10 @@ pub use assistants::{MAX_MODEL_CALLS, attachments, kernel_tools};
 pub use authority::{Authority, DelegatedAuthority, Operation, operation};
 pub use cells::MAX_REPLY_UNITS;
 pub use command::Command;
-pub use context::{BUSY_CONVERSATIONS_PER_TOKEN, Context, EXPIRY_MS, History, IdSource, Judgement, JudgementQuery, Limits, MAX_CALLS_PER_MINUTE};
+pub use context::{
+    BUSY_CONVERSATIONS_PER_TOKEN, Context, EXPIRY_MS, History, IdSource, Judgement, JudgementQuery, Limits,
+    MAX_CALLS_PER_MINUTE,
+};
 pub use decide::{decide, required_history};
 pub use functions::tools;
 pub use ledger::Ledger;

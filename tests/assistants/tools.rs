@@ -153,7 +153,7 @@ async fn looks(scene: &mut Scene) {
 
 fn rules_of_cells() -> Vec<Value> {
     let made = "${create_cell/cells/0/cell_id}";
-    chain(
+    let tidy = chain(
         "tidy",
         &[
             ("get_notebook_state", json!({})),
@@ -167,7 +167,10 @@ fn rules_of_cells() -> Vec<Value> {
             ("restore_cell", json!({"cell_id": made})),
             ("undo", json!({"call_id": "${modify_cell/call_id}"})),
         ],
-    )
+    );
+    let marks = json!({"cell_id": "first", "pinned": true});
+    let again = chain("again", &[("redo", json!({})), ("undo", json!({})), ("set_cell_flags", marks)]);
+    [tidy, again].concat()
 }
 
 async fn cells(scene: &mut Scene) {
@@ -178,6 +181,10 @@ async fn cells(scene: &mut Scene) {
     until_done(scene, &turn).await;
     assert_eq!(scene.ada.state().cells.len(), 3);
     assert_eq!(sources(scene)[0], "made = 1", "back where it was, without its change: {:#?}", scene.results());
+    let turn = scene.ask_in("cells", "again").await;
+    until_done(scene, &turn).await;
+    assert_eq!(sources(scene)[0], "made = 1", "redone and undone: {:#?}", scene.results());
+    assert!(scene.ada.state().cells[&"first".parse().unwrap()].content.flags.pinned);
 }
 
 fn sources(scene: &Scene) -> Vec<String> {
@@ -191,6 +198,8 @@ fn rules_of_runs() -> Vec<Value> {
         chain("several", &[("create_cells", json!({"run": true, "cells": two}))]),
         chain("one cell", &[("execute_cell", json!({"cell_id": "first"}))]),
         chain("everything", &[("run_all", json!({}))]),
+        chain("look up", &[("execute_code", json!({"source": "print(made_here + 41)"}))]),
+        chain("clear", &[("clear_outputs", json!({"cell_id": "first"}))]),
         chain("elsewhere", &[("create_notebook", new)]),
         chain("begin", &[("execute_cell_async", json!({"cell_id": "slow"}))]),
         chain("stop", &[("interrupt", json!({}))]),
@@ -208,6 +217,13 @@ async fn runs(scene: &mut Scene) {
     assert!(one.contains("\"status\":\"ok\""), "{one}");
     let all = good(scene, "everything").await;
     assert!(all.contains("All 5 cells executed successfully"), "{all}");
+    let found = good(scene, "look up").await;
+    assert!(found.contains("42") && found.contains("\"status\":\"ok\""), "{found}");
+    let turn = scene.ask("clear").await;
+    let clearing = scene.waiting().await;
+    scene.confirm(&clearing).await;
+    until_done(scene, &turn).await;
+    assert!(!scene.ada.state().latest.contains_key(&"first".parse::<notarium_core::CellId>().unwrap()));
     let elsewhere = good(scene, "elsewhere").await;
     assert!(elsewhere.contains("All 1 cells executed successfully"), "{elsewhere}");
 }

@@ -965,18 +965,22 @@ class Notebook(Face[aio.Notebook]):
         at: str | None = None,
         before: Cell | str | None = None,
         after: Cell | str | None = None,
+        index: int | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> Cell:
         """Inserts a new cell at the `"start"` or `"end"`, or before or after another one, and returns it.
 
+        `index`: at this position among the cells that are there now, as `list.insert` counts.
+
         >>> first = nb.insert("# Losses", "markdown", at="start")
-        >>> nb[0] == first
-        True
+        >>> second = nb.insert("x = 1", index=1)
+        >>> nb[0] == first, nb[1] == second
+        (True, True)
         """
         return Cell(
             self._portal.call(
                 self._aio.insert(
-                    source, cell_type, at=at, before=unwrap(before), after=unwrap(after), metadata=metadata
+                    source, cell_type, at=at, before=unwrap(before), after=unwrap(after), index=index, metadata=metadata
                 )
             ),
             self._portal,

@@ -214,14 +214,23 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
         at: str | None = None,
         before: Cell | str | None = None,
         after: Cell | str | None = None,
+        index: int | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> Cell:
         """Inserts a new cell at the `"start"` or `"end"`, or before or after another one, and returns it.
 
+        `index`: at this position among the cells that are there now, as `list.insert` counts.
+
         >>> first = await nb.insert("# Losses", "markdown", at="start")
-        >>> nb[0] == first
-        True
+        >>> second = await nb.insert("x = 1", index=1)
+        >>> nb[0] == first, nb[1] == second
+        (True, True)
         """
+        if index is not None:
+            if (before, after, at) != (None, None, None):
+                raise ValueError("give one of index, before, after and at")
+            following = self.cells[index:]
+            before = following[0] if following else None
         cell_id, place = new_id(), place_of(before, after, at)
         fields: Json = {"cell_id": cell_id, "cell_type": cell_type, "source": source, "place": place}
         await self._command("InsertCell", **fields, metadata=metadata or {})

@@ -132,7 +132,7 @@ async fn answer(task: &ToolTask) -> ToolAnswer {
         Arguments::GetRunStatus(call) => run_status(task, &call.execution_id).await,
         Arguments::DescribeConnection(call) => describe(task, call).await,
         Arguments::ListNotebooks(call) => list(task, call.query.as_deref()).await,
-        Arguments::ExecuteCell(_) => execute_cell(task).await,
+        Arguments::ExecuteCell(_) | Arguments::ExecuteCode(_) => execute_cell(task).await,
         Arguments::RunAll(_) => run_all(task).await,
         Arguments::CreateCells(_) => create_cells(task).await,
         Arguments::CreateNotebook(call) => create_notebook(task, call).await,

@@ -375,7 +375,8 @@ fn a_model_is_told_of_waits_displays_sql_and_reactivity() {
         let notebook: Document = serde_json::from_value(state.clone()).unwrap();
         let system = rendered(&notebook, None, &all, &[], 50_000).system;
         assert!(system.contains(&format!(r#""reactivity":"{reactivity}""#)), "{system}");
-        for told in ["30 s", "execute_cell_async", "long it may take", "pandas", "plotly", "{variable}", "`reactivity`"] {
+        for told in ["30 s", "execute_cell_async", "long it may take", "pandas", "plotly", "{variable}", "`reactivity`"]
+        {
             assert!(system.contains(told), "{told}: {system}");
         }
     }

@@ -17,6 +17,7 @@ pub(crate) fn asked(notebook: &Notebook, arguments: &Arguments) -> Vec<Effect> {
     let named = match arguments {
         Arguments::ExecuteCell(call) => &call.effects,
         Arguments::ExecuteCellAsync(call) => &call.effects,
+        Arguments::ExecuteCode(call) => &call.effects,
         Arguments::RunAll(call) => &call.effects,
         Arguments::CreateCells(call) if call.run => &call.effects,
         arguments => return asked_by_tool(notebook, arguments),

@@ -47,6 +47,8 @@ pub(crate) fn targets(notebook: &Document, context: &Context, arguments: &Argume
         Arguments::ExecuteCell(call) => run(&call.cell_id, call.cell_version)?,
         Arguments::ExecuteCellAsync(call) => run(&call.cell_id, call.cell_version)?,
         Arguments::MoveCell(call) => now(&call.cell_id).into_iter().collect(),
+        Arguments::SetCellFlags(call) => now(&call.cell_id).into_iter().collect(),
+        Arguments::ClearOutputs(call) => now(&call.cell_id).into_iter().collect(),
         Arguments::RunAll(_) => vec![code_target(notebook)],
         Arguments::RestartKernel(_) => kernels::default_session(notebook)
             .map(|id| Target::Kernel { kernel_session: id.clone() })
@@ -257,6 +259,10 @@ fn code_to_run<'a>(notebook: &'a Document, arguments: &'a Arguments) -> (Vec<Oth
     match arguments {
         Arguments::ExecuteCell(call) => one(&call.cell_id),
         Arguments::ExecuteCellAsync(call) => one(&call.cell_id),
+        Arguments::ExecuteCode(call) => {
+            let others = before(code_cells(notebook).filter_map(other).collect());
+            (others, vec![Cow::Borrowed(call.source.as_str())])
+        }
         // Each cell replaces its own variables.
         Arguments::RunAll(_) => (nobodys(before(Vec::new())), all()),
         Arguments::CreateCells(call) if call.run => {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::access::{self, check_is_reactor};
 use crate::assistants::call_effects;
-use crate::assistants::call_risk::{code_cells, does_more, judge, targets};
+use crate::assistants::call_risk::{does_more, judge, targets};
 use crate::assistants::calls::{self, changed, happened, known, voided};
 use crate::assistants::gate::{TargetChanges, arguments_hash, check_token, deciding, operations, passes_unasked};
 use crate::assistants::{self, kernel_tools};
@@ -19,20 +19,19 @@ use crate::authority::Operation;
 use crate::cells::undo;
 use crate::checks::check_not_archived;
 use crate::command::Command;
-use crate::context::{Context, IdSource};
+use crate::context::Context;
+use crate::decide::call_commands::{commands, said_in_full, undo_command};
 use crate::decide::{self, decide_all};
-use crate::functions::tools::{Arguments, CreateCells, Executor, Tool, Undo, find};
+use crate::functions::tools::{Arguments, Executor, Tool, find};
 use crate::notebook::Notebook;
-use crate::runs::kernels;
+use crate::values::RequestToolCall;
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result};
-use crate::values::details::{LimitName, RejectionDetails};
+use crate::values::details::LimitName;
 use crate::values::mask::mask_keys;
-use crate::values::{ExecutionTarget, InsertCell, Place, RequestExecution, RequestToolCall};
-use notarium_record::text::normalise_line_breaks;
 use notarium_record::{
-    Actor, CellId, CellType, ConversationId, Document, Event, ExplainedCause, Gate, HistoryQuery, KernelSessionId,
-    Open, Passed, RawObject, ToolCall, ToolCallEnd, ToolCallExecuted, ToolCallId, ToolCallPhase, ToolCallRequested,
-    ToolCallStarted, TurnId, UserId, Version, VoidCause,
+    Actor, CellId, ConversationId, Event, ExplainedCause, Gate, HistoryQuery, Open, Passed, RawObject, ToolCall,
+    ToolCallEnd, ToolCallExecuted, ToolCallId, ToolCallPhase, ToolCallRequested, ToolCallStarted, TurnId, UserId,
+    Version, VoidCause,
 };
 
 /// Queries for a request: an earlier call of the same id, and the history that the call's commands need.
@@ -63,6 +62,7 @@ fn required_for_effects(
     let Some(Ok(typed)) = Tool::find(function).map(|tool| tool.arguments(arguments)) else { return Vec::new() };
     let commands = match &typed {
         Arguments::Undo(call) => vec![undo_command(call)],
+        Arguments::Redo(_) => vec![REDO],
         typed => commands(notebook, typed, None).unwrap_or_default(),
     };
     commands.iter().flat_map(|command| decide::required_of_one(notebook, context, command)).collect()
@@ -277,6 +277,8 @@ fn group(events: &mut [Decided], call_id: &ToolCallId) {
 
 // --- execution ---
 
+const REDO: Command = Command::Redo { steps: 1, cell_id: None };
+
 /// Starts the call. If the core executes it, its effects and its end follow in the same append. `decided`: the number
 /// of events before these.
 fn execute(
@@ -295,6 +297,7 @@ fn execute(
     context.run_effects = Some(call_effects::of_runs(notebook, context, arguments));
     let effects = match arguments {
         Arguments::Undo(call) => undo::decide(notebook, context, undo_command(call)),
+        Arguments::Redo(_) => undo::decide(notebook, context, REDO),
         arguments => kernel_tools::run(notebook, context, call_id, arguments).unwrap_or_else(|| {
             commands(notebook, arguments, Some(&mut context.ids))
                 .and_then(|commands| decide_all(notebook, context, commands))
@@ -353,102 +356,4 @@ fn changed_cell(event: &Event) -> Option<&CellId> {
         Event::CellRestored(event) => Some(&event.cell_id),
         _ => None,
     }
-}
-
-// --- the commands of a call ---
-
-fn undo_command(call: &Undo) -> Command {
-    let correlation_id = call.call_id.as_ref().and_then(|id| id.as_str().parse().ok());
-    Command::Undo { steps: 1, correlation_id, turn_id: call.turn_id.clone(), cell_id: None }
-}
-
-/// Arguments as a person is asked to confirm them. An undo of the latest change gets the id of that change, so that
-/// later changes do not alter it.
-fn said_in_full(notebook: &Notebook, context: &Context, arguments: RawObject, typed: &Arguments) -> Result<RawObject> {
-    let Arguments::Undo(Undo { call_id: None, turn_id: None }) = typed else { return Ok(arguments) };
-    let Some(latest) = undo::latest(notebook, context) else {
-        let refusal = RejectionCode::NothingToUndo.because("nothing of yours is left to undo here");
-        return Err(refusal.with(RejectionDetails::NothingToUndo));
-    };
-    let said = json!({"call_id": latest}).to_string();
-    RawObject::parse(&said).map_err(|error| RejectionCode::InvalidValue.because(error.to_string()))
-}
-
-/// Returns the commands of a call. For a call that the server or an agent executes, these are the commands that begin
-/// it.
-///
-/// `ids` names cells that are created and run in one batch. Without `ids` (when only looking ahead) such cells are
-/// created and not run.
-pub(crate) fn commands(notebook: &Document, arguments: &Arguments, ids: Option<&mut IdSource>) -> Result<Vec<Command>> {
-    Ok(match arguments {
-        Arguments::CreateCell(call) => {
-            let place = place(call.after.as_ref(), call.before.as_ref())?;
-            vec![insertion(None, call.cell_type, &call.source, place)]
-        }
-        Arguments::CreateCells(call) => creations(call, ids),
-        Arguments::ModifyCell(call) => vec![Command::ReplaceSource {
-            cell_id: call.cell_id.clone(),
-            cell_version: call.cell_version,
-            source: call.source.clone(),
-        }],
-        Arguments::MoveCell(call) => {
-            let place = place(call.after.as_ref(), call.before.as_ref())?;
-            vec![Command::MoveCell { cell_id: call.cell_id.clone(), place, cell_version: None }]
-        }
-        Arguments::DeleteCell(call) => {
-            vec![Command::DeleteCell { cell_id: call.cell_id.clone(), cell_version: Some(call.cell_version) }]
-        }
-        Arguments::RestoreCell(call) => vec![Command::RestoreCell { cell_id: call.cell_id.clone() }],
-        Arguments::ExecuteCell(call) => vec![execution(&call.cell_id, call.cell_version)],
-        Arguments::ExecuteCellAsync(call) => vec![execution(&call.cell_id, call.cell_version)],
-        Arguments::RunAll(_) => code_cells(notebook).map(|id| execution(id, None)).collect(),
-        Arguments::Interrupt(_) => vec![Command::InterruptKernel { kernel_session: session(notebook)? }],
-        Arguments::RestartKernel(_) => vec![Command::RestartKernel { kernel_session: session(notebook)? }],
-        _ => Vec::new(),
-    })
-}
-
-/// Insertions of consecutive cells, then their runs.
-fn creations(call: &CreateCells, ids: Option<&mut IdSource>) -> Vec<Command> {
-    let mut place = call.after.clone().map_or(Place::End, Place::After);
-    let Some(ids) = ids else {
-        let made = call.cells.iter().map(|cell| insertion(None, cell.cell_type, &cell.source, place.clone()));
-        return made.collect();
-    };
-    let (mut made, mut runs) = (Vec::new(), Vec::new());
-    for cell in &call.cells {
-        let id: CellId = ids.ulid().into();
-        made.push(insertion(Some(id.clone()), cell.cell_type, &cell.source, place));
-        if call.run && cell.cell_type.runs() && !cell.source.trim().is_empty() {
-            runs.push(execution(&id, None));
-        }
-        place = Place::After(id);
-    }
-    made.extend(runs);
-    made
-}
-
-fn insertion(cell_id: Option<CellId>, cell_type: CellType, source: &str, place: Place) -> Command {
-    let source = normalise_line_breaks(source).into_owned();
-    Command::InsertCell(InsertCell { cell_id, ..InsertCell::new(cell_type, source, place) })
-}
-
-fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Place> {
-    match (after, before) {
-        (Some(_), Some(_)) => Err(RejectionCode::InvalidArguments.because("give after or before, not both")),
-        (Some(id), None) => Ok(Place::After(id.clone())),
-        (None, Some(id)) => Ok(Place::Before(id.clone())),
-        (None, None) => Ok(Place::End),
-    }
-}
-
-fn execution(cell_id: &CellId, cell_version: Option<Version>) -> Command {
-    let target = ExecutionTarget::Cell { cell_id: cell_id.clone(), cell_version };
-    Command::RequestExecution(RequestExecution { stop_on_error: true, ..RequestExecution::new(target) })
-}
-
-fn session(notebook: &Document) -> Result<KernelSessionId> {
-    kernels::default_session(notebook).cloned().ok_or_else(|| {
-        RejectionCode::UnknownKernelSession.because("the notebook has no kernel: run a cell to start one")
-    })
 }

@@ -29,6 +29,7 @@ mod kernels;
 mod large;
 mod lifecycle;
 mod masking;
+mod more_tools;
 mod moved_outputs;
 mod old_schemas;
 mod properties;

@@ -422,7 +422,7 @@ fn the_hash_is_of_what_the_arguments_say_not_of_how_they_are_written() {
 
 #[test]
 fn every_tool_has_a_schema_that_names_its_parameters_and_words_for_people_and_models() {
-    assert_eq!(TOOLS.len(), 24);
+    assert_eq!(TOOLS.len(), 28);
     for tool in TOOLS {
         let schema = tool.schema();
         assert_eq!(schema["type"], "object", "{}", tool.name);
@@ -430,7 +430,7 @@ fn every_tool_has_a_schema_that_names_its_parameters_and_words_for_people_and_mo
         assert!(!schema.to_string().contains("$ref"), "{}: models want it in one piece", tool.name);
         assert!(tool.summary.len() > 5 && tool.description.len() > 20, "{}", tool.name);
         assert_eq!(Tool::find(tool.name).map(|found| found.name), Some(tool.name));
-        let destroys = ["delete_cell", "restart_kernel"].contains(&tool.name);
+        let destroys = ["delete_cell", "clear_outputs", "restart_kernel"].contains(&tool.name);
         assert_eq!(tool.risk == Risk::Destructive, destroys, "{}", tool.name);
     }
 }

@@ -69,7 +69,7 @@ export function isExpected(effects: unknown): boolean {
   return typeof effects === "object" && effects !== null && "expected" in effects;
 }
 
-const RUNS_CODE: ReadonlySet<string> = new Set(["execute_cell", "execute_cell_async", "run_all", "create_cells"]);
+const RUNS_CODE: ReadonlySet<string> = new Set(["execute_cell", "execute_cell_async", "execute_code", "run_all", "create_cells"]);
 
 /** Kinds of effects that a call asks for. Cells that are only made ask for none. */
 export function askedKinds(name: string, given: CallArguments | undefined): string[] {
