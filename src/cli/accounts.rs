@@ -9,8 +9,8 @@ use clap::{Args, Subcommand};
 use notarium_core::{Actor, Millis, Scope, Subject, TokenId};
 use notarium_store::sqlite::DATABASE_FILE;
 use notarium_wire::rest::{
-    AccountUsage, AdminChange, Answer, Covers, CreatedUser, Identity, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken,
-    OwnedNotebook, OwnedPage, TakeOver, Token, UsageAnswer, User,
+    AccountUsage, AdminChange, Answer, Covers, CreatedUser, Identity, IssuedToken, NewAgent, NewApiToken, NewUser,
+    OneTimeToken, OwnedNotebook, OwnedPage, TakeOver, Token, UsageAnswer, User,
 };
 use reqwest::Method;
 

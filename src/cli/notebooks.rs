@@ -50,10 +50,16 @@ pub async fn ls(args: LsArgs, context: &CommonOptions) -> Ended {
     let client = context.client()?;
     let workspace = find::named_workspace(&client, args.workspace.as_deref()).await?;
     let found = find::list(&client, args.search.as_deref(), args.archived, workspace.as_ref(), args.limit).await?;
-    print::list(&found, args.json, &nothing_listed(&args), ["id", "title", "cells", "version", "changed"], async |line| {
-        let (cells, version) = (line.cells.to_string(), line.version.to_string());
-        [line.id.to_string(), line.title.clone(), cells, version, print::time(line.updated_at)]
-    })
+    print::list(
+        &found,
+        args.json,
+        &nothing_listed(&args),
+        ["id", "title", "cells", "version", "changed"],
+        async |line| {
+            let (cells, version) = (line.cells.to_string(), line.version.to_string());
+            [line.id.to_string(), line.title.clone(), cells, version, print::time(line.updated_at)]
+        },
+    )
     .await
 }
 

@@ -29,7 +29,8 @@ pub async fn list(
     limit: usize,
 ) -> Result<Vec<NotebookLine>, Failure> {
     let archived = is_archived.to_string();
-    let query = [("archived", Some(archived.as_str())), ("text", text), ("workspace", workspace.map(WorkspaceId::as_str))];
+    let query =
+        [("archived", Some(archived.as_str())), ("text", text), ("workspace", workspace.map(WorkspaceId::as_str))];
     let split = |page: NotebookPage| (page.notebooks, page.next.map(|next| ("cursor", next)));
     client.pages("/api/notebooks", &query, limit, split).await
 }
@@ -180,9 +181,14 @@ pub async fn workspace(client: &RestClient, name: &str) -> Result<WorkspaceId, F
             Failure::failed(format!("no workspace of yours has the id or name '{name}': {lists}"))
         }),
         several => {
-            let role = |it: &Workspace| format!("\n  {}  you are {}, made {}", it.id, word(&it.role), print::time(it.created_at));
+            let role = |it: &Workspace| {
+                format!("\n  {}  you are {}, made {}", it.id, word(&it.role), print::time(it.created_at))
+            };
             let lines: String = several.iter().take(MAX_LISTED).map(role).collect();
-            Err(Failure::usage(format!("{} workspaces have the name '{name}': name one by its id{lines}", several.len())))
+            Err(Failure::usage(format!(
+                "{} workspaces have the name '{name}': name one by its id{lines}",
+                several.len()
+            )))
         }
     }
 }

@@ -7,9 +7,8 @@ mod undos;
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, CellId, Document, EndCause, Event, EventId, Execution, ExecutionCause,
-    ExecutionEffectRefused, ExecutionId, ExecutionOutcome, ExecutionSubject, KernelCause, Millis, MissingFunctions,
-    Reactivity, Recorded, Stored, Subject,
+    Actor, CellId, Document, EndCause, Event, EventId, Execution, ExecutionCause, ExecutionEffectRefused, ExecutionId,
+    ExecutionOutcome, ExecutionSubject, KernelCause, Millis, MissingFunctions, Reactivity, Recorded, Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
