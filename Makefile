@@ -207,10 +207,11 @@ target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
 image-check: rust web ## what the Dockerfile does, without Docker: a release build that starts and is healthy
 	scripts/docker-steps target/image --check
 
-soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, every route of REST, two monkeys in one notebook
+soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, 20,000 reactive notebooks beside new kernels, every route of REST, two monkeys in one notebook
 	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium --schemathesis target/schemathesis-venv/bin/schemathesis
 	NOTARIUM_GATE_STEPS=1000000 cargo test --profile soak -p notarium-core --test suite tool_calls_property
+	NOTARIUM_FRESH_NOTEBOOKS=20000 cargo test --profile soak -p notarium-core --test suite fresh_kernel -- --nocapture
 	NOTARIUM_SEEDS=5000 cargo test --profile soak -p notarium-sync simulation
 	NOTARIUM_KILLS=200 NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test processes -- --ignored --nocapture kill memory
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test processes -- --ignored --nocapture security:: assistants::

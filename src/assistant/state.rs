@@ -11,7 +11,7 @@ use std::sync::Arc;
 use notarium_core::reactive::{self, CodeNames};
 use notarium_core::{
     Cell, CellId, CellType, Document, Execution, ExecutionId, ExecutionStatus, ExecutionSubject, KernelPhase,
-    KernelSessionId, NotebookId, RawObject, Reactivity, Version, effects_in_words,
+    KernelSessionId, KernelVariables, NotebookId, RawObject, Reactivity, Version, effects_in_words,
 };
 use notarium_judge::{CellNames, cell_names, sql_cell_names};
 use serde::Serialize;
@@ -346,11 +346,12 @@ fn stale(notebook: &Document, is_python: bool) -> BTreeMap<CellId, String> {
         let found = if text.is_query { Some(sql_cell_names(&text.source)) } else { cell_names(&text.source) };
         names.learn(&text.cell_id, text.source_version, found.map(code_names).as_ref());
     }
-    let cells = reactive::notebook_graph(notebook, &BTreeSet::new(), Arc::new(names)).cells;
+    let cells = reactive::notebook_graph(notebook, &KernelVariables::default(), Arc::new(names)).cells;
     cells.into_iter().filter_map(|cell| Some((cell.cell_id, cell.why?))).collect()
 }
 
 fn code_names(names: CellNames) -> CodeNames {
-    let CellNames { reads, leaves, imported, has_star, .. } = names;
-    CodeNames { reads, leaves, imported, has_star }
+    let CellNames { reads, may_read, reads_later, reads_any, leaves, unsets, uncertain, imported, has_star, .. } =
+        names;
+    CodeNames { reads, may_read, reads_later, reads_any, leaves, unsets, uncertain, imported, has_star }
 }

@@ -3,6 +3,7 @@
 //! Here are also the token behind each open turn and call, and the rate limit per token.
 
 pub(crate) mod bound_names;
+pub(crate) mod kernel_log;
 pub(crate) mod registrations;
 pub(crate) mod runs;
 pub(crate) mod undo_stacks;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::ledger::bound_names::BoundNames;
+pub use crate::ledger::kernel_log::KernelVariables;
 use crate::ledger::registrations::Registrations;
 use crate::ledger::runs::{KernelUses, WrittenByRun};
 use crate::ledger::undo_stacks::{NextSteps, UndoStacks, Undoable};
@@ -78,7 +80,7 @@ impl Ledger {
         self.written.apply(&recorded.event);
         self.kernels.apply(recorded);
         self.registrations.apply(document, &recorded.event);
-        self.reactive.apply(&recorded.event);
+        self.reactive.apply(document, recorded);
         self.requesters.apply(recorded);
         match &recorded.event {
             Event::ToolCallRequested(event) => {
@@ -122,9 +124,13 @@ impl Ledger {
         }
     }
 
-    /// Deleted cells whose runs had left variables: the kernel has lost them, also if the cell is restored.
-    pub fn cells_without_variables(&self) -> &BTreeSet<CellId> {
-        &self.reactive.gone
+    /// Facts about the kernel's variables, for [`crate::reactive::notebook_graph`].
+    pub fn kernel_variables(&self) -> KernelVariables {
+        KernelVariables {
+            kernel_session: self.reactive.kernel_session.clone(),
+            gone: self.reactive.gone.clone(),
+            log: self.reactive.log.clone(),
+        }
     }
 
     /// Tokens with which unfinished turns and tool calls were requested.

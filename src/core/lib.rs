@@ -62,8 +62,8 @@ pub use context::{
 };
 pub use decide::{decide, required_history};
 pub use functions::tools;
-pub use ledger::Ledger;
 pub use ledger::undo_stacks::{NextStep, NextSteps, UndoGroup, UndoStacks};
+pub use ledger::{KernelVariables, Ledger};
 pub use notarium_record::*;
 pub use notebook::{Notebook, seal};
 pub use runs::kernels::{default_session, is_python, session_of};

@@ -7,6 +7,9 @@
 //! The rules, compared with those of marimo and Livebook: `protocol/reactivity.md`.
 
 pub(crate) mod graph;
+pub(crate) mod history;
+mod needs;
+mod report;
 pub(crate) mod staleness;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,22 +20,28 @@ use crate::authority::Operation;
 use crate::checks::check_not_archived;
 use crate::command::Command;
 use crate::context::Context;
+use crate::ledger::bound_names::is_variable;
 use crate::notebook::Notebook;
-use crate::reactive::graph::{Cells, distinct};
-use crate::reactive::staleness::{circle, circle_in_words, staleness};
+use crate::reactive::graph::Cells;
+use crate::reactive::history::KernelHistory;
+use crate::reactive::needs::Needs;
+use crate::reactive::report::{circle, circle_in_words};
+use crate::reactive::staleness::{Stale, staleness};
 use crate::runs::expected_effects::{self, EffectsRequest};
 use crate::runs::{assigned_at_once, cell_subject, check_asked, check_queue, kernels, new_id, session_for};
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result};
 use crate::values::details::RejectionDetails;
+use crate::values::order::distinct;
 use crate::values::{ExecutionTarget, RequestExecution};
 use notarium_record::{
     Actor, CellId, Document, ExecutionCause, ExecutionId, ExecutionRequested, ExecutionSubject, KernelSessionId,
     Millis, Reactivity, Version,
 };
 
-pub use crate::values::code_names::{CodeNames, CodeText, Edge, KnownNames};
+pub use crate::values::code_names::{CodeNames, CodeText, KnownNames};
+pub use crate::values::edges::Edge;
 pub use graph::Graph;
-pub use staleness::{
+pub use report::{
     CellReport, CircleStep, ClashReport, LinkReport, NotebookGraph, StaleReason, Standing, notebook_graph,
 };
 
@@ -204,7 +213,8 @@ impl RequestedRuns {
             effects: effects.into(),
             kernel_session: self.kernel_session.clone(),
             timeout_ms: request.map_or_else(longest, |request| request.timeout_ms),
-            stop_on_error: request.is_some_and(|request| request.stop_on_error),
+            // A failure blocks the cells that read from it, and no others.
+            stop_on_error: false,
             waits_for: waits_for.chain(planned.waits_for_others).collect(),
             leaves: planned.leaves,
         })
@@ -245,21 +255,31 @@ fn plan(notebook: &Notebook, graph: &Graph, roots: &[CellId], session: Option<&K
     check_no_cycle(graph, &wanted)?;
     let doomed = graph.doomed();
     let runs = |cell: usize| !doomed[cell] && is_runnable(notebook, graph.id(cell));
-    let is_gone = |cell: &CellId| notebook.ledger.reactive.gone.contains(cell);
+    let history = KernelHistory::of(notebook, &notebook.ledger.kernel_variables(), graph, session);
+    let mut needs = Needs::new(graph, &history);
     let cells = loop {
         let before = wanted.clone();
         if notebook.reactivity == Reactivity::Eager {
             wanted = graph.with_descendants(&wanted, runs);
         }
         let near = graph.with_ancestors(&wanted);
-        let stale = staleness(notebook, &is_gone, graph, session, &near);
-        let stale = (0..graph.len()).filter(|cell| near[*cell] && stale[*cell].is_some() && runs(*cell));
+        let stale = staleness(graph, &history, &near);
+        let is_stale = |cell: usize| stale[cell].as_ref().is_some_and(|stale| is_mended_by_running(graph, stale));
+        let stale = (0..graph.len()).filter(|cell| near[*cell] && runs(*cell) && is_stale(*cell));
         stale.for_each(|cell| wanted[cell] = true);
+        needs.add_to(&mut wanted, runs);
         if wanted == before {
             break wanted;
         }
     };
-    Ok(of_cells(notebook, graph, &cells))
+    let mut plan = of_cells(notebook, graph, &cells);
+    plan.abandoned.extend(needs.removed.iter().map(|symbol| graph.name_of(*symbol).to_owned()));
+    Ok(plan)
+}
+
+/// A cell that read a changed table is not repeated unasked: it may change the table itself.
+fn is_mended_by_running(graph: &Graph, stale: &Stale) -> bool {
+    !matches!(stale, Stale::Other(other) if !is_variable(graph.name_of(other.symbol)))
 }
 
 fn of_cells(notebook: &Notebook, graph: &Graph, cells: &Cells) -> RunPlan {
@@ -275,7 +295,8 @@ fn of_cells(notebook: &Notebook, graph: &Graph, cells: &Cells) -> RunPlan {
             let (id, run) = notebook.latest_execution(graph.id(parent))?;
             (!run.status.is_finished()).then(|| id.clone())
         };
-        let leaves = (!known.is_outdated()).then(|| graph.names_of(&known.names.leaves));
+        let is_known = !known.is_outdated() && !known.names.has_star;
+        let leaves = is_known.then(|| graph.names_of(&known.names.touched().collect::<Vec<_>>()));
         let abandoned = leaves.iter().flat_map(|leaves| notebook.ledger.reactive.abandoned(&cell_id, leaves));
         plan.abandoned.extend(abandoned);
         plan.runs.push(PlannedRun {
@@ -335,7 +356,8 @@ fn removal(
     let effects = expected_effects::of_sender(notebook, context, session);
     let (id, cause) = (context.ids.ulid().into(), ExecutionCause::Dependency { of });
     let requested = ExecutionRequested::new(id, subject, cause, effects);
-    Some(ExecutionRequested { kernel_session: Some(session.clone()), ..requested })
+    let leaves = Some(names.into_iter().collect());
+    Some(ExecutionRequested { kernel_session: Some(session.clone()), leaves, ..requested })
 }
 
 /// Removes the variables that only the deleted cell had bound, in a reactive notebook. If the sender may not run code,

@@ -3,7 +3,10 @@
 pub(crate) mod code_names;
 pub(crate) mod decision;
 pub(crate) mod details;
+pub(crate) mod edges;
+pub(crate) mod links;
 pub mod mask;
+pub(crate) mod order;
 
 use std::fmt;
 

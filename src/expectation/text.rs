@@ -41,7 +41,7 @@ impl Text {
             let parsed = python::parse(&plain).filter(|parsed| parsed.errors().is_empty())?;
             let body = &parsed.syntax().body;
             let statements: Vec<TextStatement> = body.iter().map(TextStatement::of).collect::<Option<_>>()?;
-            let mut reads = names_of_statements(body)?.reads;
+            let mut reads = names_of_statements(body)?.all_reads();
             reads.extend(statements.iter().flat_map(|statement| statement.uses.reads.iter().cloned()));
             Some(Self { statements, reads })
         })
@@ -65,7 +65,8 @@ impl TextStatement {
     fn of(statement: &Stmt) -> Option<Self> {
         let names = names_of_statements(std::slice::from_ref(statement))?;
         let uses = Uses::of(statement);
-        let reads = names.reads.into_iter().chain(uses.reads.iter().cloned()).collect();
-        Some(Self { uses, reads, binds: names.writes })
+        let binds = names.writes.clone();
+        let reads = names.all_reads().into_iter().chain(uses.reads.iter().cloned()).collect();
+        Some(Self { uses, reads, binds })
     }
 }

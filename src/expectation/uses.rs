@@ -157,7 +157,7 @@ impl Uses {
         let parsed = python::parse(code).filter(|parsed| parsed.errors().is_empty());
         match parsed.as_ref().and_then(|parsed| Some((parsed, names_of_statements(&parsed.syntax().body)?))) {
             Some((parsed, names)) => {
-                self.reads.extend(names.reads);
+                self.reads.extend(names.all_reads());
                 self.deeper(|uses| uses.visit_body(&parsed.syntax().body));
             }
             None => self.kinds = ExpectedKinds::ALL,

@@ -38,7 +38,7 @@ use sha2::{Digest, Sha256};
 pub use builtins::is_builtin;
 pub use findings::Danger;
 pub use names::{cell_names, names_of_statements};
-pub use names_of_cell::CellNames;
+pub use names_of_cell::{CellNames, is_table};
 pub use python::MAX_CHECKED_BYTES;
 pub use rules::{DangerRule, Grade};
 pub use sql::{is_elsewhere, says_write, sql_body, sql_cell_names};

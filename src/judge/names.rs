@@ -5,23 +5,31 @@
 //! name that it takes from the module is read only if the cell itself never binds it. Builtins and IPython's own names are no
 //! reads.
 //!
-//! **Limits.** Branches count as taken; names in `exec`, `%run` and in commands of the shell (`!echo {x}`) are not seen. Which
-//! names `from m import *` binds nobody sees either: such a cell is a barrier ([`CellNames::has_star`]).
+//! A name that is bound in one branch alone may be that of a cell before ([`CellNames::uncertain`]); a loop counts as run.
+//!
+//! **Limits.** Names that `from m import *`, `exec`, `%run` and unknown magics bind are not seen: such a cell may bind any
+//! name ([`CellNames::has_star`]). Which function another cell calls, and what it binds by `global`, is not followed.
+
+mod fates;
+mod locals;
+mod magics;
 
 use std::collections::BTreeSet;
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    Alias, Comprehension, ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt, StmtFunctionDef, TypeParams,
+    Comprehension, ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt, StmtFunctionDef, StmtIf, StmtMatch,
+    StmtTry, TypeParams,
 };
 
 use crate::builtins::is_builtin;
+use crate::names::fates::{BOUND, Fates, GONE, KEPT, Way};
+use crate::names::locals::{LocalNames, bound_by, is_star};
 use crate::names_of_cell::CellNames;
 use crate::python::MAX_CHECKED_BYTES;
 use crate::{ipython, python, sql};
 
 /// The names of a Python cell; `None` when it does not parse, is longer than [`MAX_CHECKED_BYTES`] or nested too deeply.
-/// A cell magic that is no Python reads and writes nothing.
 pub fn cell_names(source: &str) -> Option<CellNames> {
     if source.len() > MAX_CHECKED_BYTES {
         return None;
@@ -30,12 +38,13 @@ pub fn cell_names(source: &str) -> Option<CellNames> {
         return Some(sql::sql_cell_names(body));
     }
     let text = ipython::plain(ipython::after_blank_lines(source).1);
-    if text.starts_with("%%") && !ipython::has_python_body(&text) {
-        return Some(CellNames::default());
-    }
     python::with_stack(text.len(), || {
-        let parsed = python::parse(&text).filter(|parsed| parsed.errors().is_empty())?;
-        names_of_statements(&parsed.syntax().body)
+        let mut walker = Walker::default();
+        match text.strip_prefix("%%") {
+            Some(magic) => walker.cell_magic(magic),
+            None => walker.code(&text).then_some(())?,
+        }
+        (!walker.is_too_deep).then(|| walker.finish())
     })
 }
 
@@ -43,26 +52,32 @@ pub fn cell_names(source: &str) -> Option<CellNames> {
 /// [`python::with_stack`].
 pub fn names_of_statements(statements: &[Stmt]) -> Option<CellNames> {
     let mut walker = Walker::default();
-    statements.iter().for_each(|statement| walker.top_statement(statement));
+    walker.visit_body(statements);
     (!walker.is_too_deep).then(|| walker.finish())
 }
 
 #[derive(Default)]
 struct Walker {
     reads: BTreeSet<String>,
+    may_read: BTreeSet<String>,
+    reads_any: bool,
     writes: BTreeSet<String>,
-    /// LocalNames by functions that declare them `global`.
+    /// Fates of the module's names up to here.
+    fates: Fates,
+    /// Bound by functions that declare them `global`.
     writes_later: BTreeSet<String>,
+    /// Deleted by functions that declare them `global`.
+    deletes_later: BTreeSet<String>,
     /// Read by functions, whenever they are called.
     reads_later: BTreeSet<String>,
     imports: BTreeSet<String>,
     definitions: BTreeSet<String>,
-    /// Deleted by a statement of the module itself, and not bound since.
-    deleted: BTreeSet<String>,
     bound_by_import: BTreeSet<String>,
     bound_otherwise: BTreeSet<String>,
     is_import: bool,
     has_star: bool,
+    /// Reads of a text that names variables only perhaps, such as a shell line.
+    is_vague: bool,
     scopes: Vec<NameScope>,
     depth: usize,
     is_too_deep: bool,
@@ -72,21 +87,38 @@ struct Walker {
 enum NameScope {
     /// Its locals are known before its body is walked.
     Function { locals: BTreeSet<String>, globals: BTreeSet<String> },
-    /// LocalNames so far; functions inside do not see them.
+    /// Names so far; functions inside do not see them.
     Class(BTreeSet<String>),
-    /// LocalNames so far.
+    /// Names so far.
     Comprehension(BTreeSet<String>),
 }
 
 impl Walker {
-    fn finish(self) -> CellNames {
-        let later = self.reads_later.into_iter().filter(|name| !self.writes.contains(name));
-        let reads = self.reads.into_iter().chain(later).filter(|name| !is_builtin(name)).collect();
-        let writes = &self.writes | &self.writes_later;
+    fn finish(mut self) -> CellNames {
+        for name in std::mem::take(&mut self.reads_later) {
+            let fate = self.fates.of(&name);
+            self.note_read(&name, fate);
+            // A later call reads it, also if this cell has bound it.
+            self.reads_later.insert(name);
+        }
+        let writes = &(&self.writes | &self.writes_later) | &self.deletes_later;
+        let (mut leaves, mut unsets, mut uncertain) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for name in &writes {
+            let fate = self.fate_of(name);
+            if fate & KEPT != 0 || fate == BOUND | GONE {
+                uncertain.insert(name.clone());
+            }
+            if fate & BOUND != 0 { &mut leaves } else { &mut unsets }.insert(name.clone());
+        }
         CellNames {
-            reads,
-            leaves: &writes - &self.deleted,
             imported: &self.bound_by_import - &(&self.bound_otherwise | &self.writes_later),
+            may_read: &self.may_read - &self.reads,
+            reads: self.reads,
+            reads_later: self.reads_later,
+            reads_any: self.reads_any,
+            leaves,
+            unsets,
+            uncertain,
             writes,
             imports: self.imports,
             definitions: self.definitions,
@@ -94,13 +126,19 @@ impl Walker {
         }
     }
 
-    /// A statement of the module itself, under no condition.
-    fn top_statement(&mut self, statement: &Stmt) {
-        self.visit_stmt(statement);
-        if let Stmt::Delete(delete) = statement {
-            let names = delete.targets.iter().filter_map(Expr::as_name_expr);
-            self.deleted.extend(names.map(|name| name.id.to_string()));
+    /// The fate of a name at the end of the cell, with what its functions may have done.
+    fn fate_of(&self, name: &str) -> u8 {
+        let later = |names: &BTreeSet<String>, fate: u8| if names.contains(name) { fate } else { 0 };
+        self.fates.of(name) | later(&self.writes_later, BOUND) | later(&self.deletes_later, GONE)
+    }
+
+    /// Reads a name of the module that has had this fate.
+    fn note_read(&mut self, name: &str, fate: u8) {
+        if fate & KEPT == 0 {
+            return;
         }
+        let is_firm = fate == KEPT && !self.is_vague && !is_builtin(name);
+        if is_firm { &mut self.reads } else { &mut self.may_read }.insert(name.to_owned());
     }
 
     fn read(&mut self, name: &str) {
@@ -117,10 +155,11 @@ impl Walker {
             }
             is_later |= matches!(scope, NameScope::Function { .. });
         }
-        if self.is_in_function() {
+        if self.is_in_function() && !self.is_vague {
             self.reads_later.insert(name.to_owned());
-        } else if !self.writes.contains(name) {
-            self.reads.insert(name.to_owned());
+        } else {
+            let fate = self.fates.of(name);
+            self.note_read(name, fate);
         }
     }
 
@@ -140,10 +179,24 @@ impl Walker {
     }
 
     fn write_in_module(&mut self, name: &str) {
-        self.deleted.remove(name);
+        self.fates.set(name, BOUND);
         self.writes.insert(name.to_owned());
         let bound = if self.is_import { &mut self.bound_by_import } else { &mut self.bound_otherwise };
         bound.insert(name.to_owned());
+    }
+
+    /// Deletes in the scope in which [`Self::write`] binds.
+    fn delete(&mut self, name: &str) {
+        let inner = self.scopes.iter_mut().rev().find(|scope| !matches!(scope, NameScope::Comprehension(_)));
+        match inner {
+            Some(NameScope::Function { globals, .. }) if !globals.contains(name) => {}
+            Some(NameScope::Class(bound)) => drop(bound.remove(name)),
+            Some(NameScope::Function { .. }) => drop(self.deletes_later.insert(name.to_owned())),
+            _ => {
+                self.fates.set(name, GONE);
+                self.writes.insert(name.to_owned());
+            }
+        }
     }
 
     /// A function or a class; at the level of the module it is one that other cells can use.
@@ -177,7 +230,9 @@ impl Walker {
         locals
             .extend(parameters.into_iter().flat_map(|list| list.iter()).map(|parameter| parameter.name().to_string()));
         self.scopes.push(NameScope::Function { locals, globals: bound.globals });
+        self.fates.enter();
         walk(self);
+        self.fates.leave();
         self.scopes.pop();
     }
 
@@ -214,6 +269,27 @@ impl Walker {
 
     fn statement(&mut self, statement: &Stmt) {
         match statement {
+            Stmt::If(branch) => self.branch(branch),
+            Stmt::Try(attempt) => self.attempt(attempt),
+            Stmt::Match(cases) => self.cases(cases),
+            Stmt::For(each) => {
+                self.visit_expr(&each.iter);
+                self.repeat(|walker| {
+                    walker.visit_expr(&each.target);
+                    walker.visit_body(&each.body);
+                });
+                self.visit_body(&each.orelse);
+            }
+            Stmt::While(repeat) => {
+                self.visit_expr(&repeat.test);
+                self.repeat(|walker| walker.visit_body(&repeat.body));
+                self.visit_body(&repeat.orelse);
+            }
+            Stmt::Raise(_) => {
+                visitor::walk_stmt(self, statement);
+                self.fates.end_way();
+            }
+            Stmt::IpyEscapeCommand(command) => self.escape(command.kind, &command.value),
             Stmt::FunctionDef(function) => {
                 function.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
                 self.define(function.name.as_str());
@@ -257,6 +333,66 @@ impl Walker {
     }
 }
 
+// --- branches ---
+
+impl Walker {
+    /// Walks one way through a part.
+    fn way(&mut self, walk: impl FnOnce(&mut Self)) -> Way {
+        self.fates.enter();
+        walk(self);
+        self.fates.leave()
+    }
+
+    fn branch(&mut self, branch: &StmtIf) {
+        self.visit_expr(&branch.test);
+        let mut ways = vec![self.way(|walker| walker.visit_body(&branch.body))];
+        for clause in &branch.elif_else_clauses {
+            ways.push(self.way(|walker| {
+                clause.test.iter().for_each(|test| walker.visit_expr(test));
+                walker.visit_body(&clause.body);
+            }));
+        }
+        let has_else = branch.elif_else_clauses.last().is_some_and(|clause| clause.test.is_none());
+        self.fates.meet(ways, !has_else);
+    }
+
+    fn repeat(&mut self, walk: impl FnOnce(&mut Self)) {
+        let body = self.way(walk);
+        self.fates.meet_loop(body);
+    }
+
+    fn attempt(&mut self, attempt: &StmtTry) {
+        self.fates.enter();
+        self.visit_body(&attempt.body);
+        let body = self.fates.leave();
+        let mut ways = Vec::new();
+        for handler in &attempt.handlers {
+            self.fates.enter_after_some_of(&body);
+            self.visit_except_handler(handler);
+            ways.push(self.fates.leave());
+        }
+        self.fates.resume(body);
+        self.visit_body(&attempt.orelse);
+        ways.push(self.fates.leave());
+        self.fates.meet(ways, false);
+        self.visit_body(&attempt.finalbody);
+    }
+
+    fn cases(&mut self, cases: &StmtMatch) {
+        self.visit_expr(&cases.subject);
+        let mut ways = Vec::new();
+        for case in &cases.cases {
+            ways.push(self.way(|walker| {
+                walker.visit_pattern(&case.pattern);
+                case.guard.iter().for_each(|guard| walker.visit_expr(guard));
+                walker.visit_body(&case.body);
+            }));
+        }
+        let is_sure = cases.cases.last().is_some_and(|case| case.guard.is_none() && case.pattern.is_irrefutable());
+        self.fates.meet(ways, !is_sure);
+    }
+}
+
 impl<'a> Visitor<'a> for Walker {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         self.deeper(|walker| walker.statement(statement));
@@ -270,7 +406,7 @@ impl<'a> Visitor<'a> for Walker {
                     if !matches!(walker.scopes.last(), Some(NameScope::Class(_))) {
                         walker.read(name.id.as_str());
                     }
-                    walker.write(name.id.as_str());
+                    walker.delete(name.id.as_str());
                 }
                 _ => walker.read(name.id.as_str()),
             },
@@ -290,14 +426,34 @@ impl<'a> Visitor<'a> for Walker {
                 let values: Vec<&Expr> = dict.key.as_deref().into_iter().chain([&*dict.value]).collect();
                 walker.comprehension(&dict.generators, &values);
             }
+            Expr::If(choice) => {
+                walker.visit_expr(&choice.test);
+                let ways = [&choice.body, &choice.orelse].map(|value| walker.way(|walker| walker.visit_expr(value)));
+                walker.fates.meet(ways.into(), false);
+            }
+            Expr::BoolOp(chain) => {
+                chain.values.iter().take(1).for_each(|value| walker.visit_expr(value));
+                for value in chain.values.iter().skip(1) {
+                    let way = walker.way(|walker| walker.visit_expr(value));
+                    walker.fates.meet(vec![way], true);
+                }
+            }
+            Expr::IpyEscapeCommand(command) => walker.escape(command.kind, &command.value),
+            Expr::Call(call) => {
+                walker.call(call);
+                visitor::walk_expr(walker, expression);
+            }
             _ => visitor::walk_expr(walker, expression),
         });
     }
 
     fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
         let ExceptHandler::ExceptHandler(inner) = handler;
+        inner.type_.iter().for_each(|class| self.visit_expr(class));
         inner.name.iter().for_each(|name| self.write(name.as_str()));
-        visitor::walk_except_handler(self, handler);
+        self.visit_body(&inner.body);
+        // Python unbinds the exception's name at the end of the handler.
+        inner.name.iter().for_each(|name| self.delete(name.as_str()));
     }
 
     fn visit_pattern(&mut self, pattern: &'a Pattern) {
@@ -305,84 +461,5 @@ impl<'a> Visitor<'a> for Walker {
             python::captured(pattern).into_iter().for_each(|name| walker.write(name));
             visitor::walk_pattern(walker, pattern);
         });
-    }
-}
-
-/// The names that an import binds.
-fn bound_by(statement: &Stmt) -> impl Iterator<Item = &str> {
-    let (_, aliases) = python::imports(statement).unwrap_or_default();
-    aliases.iter().filter(|alias| !is_star(alias)).map(python::imported_name)
-}
-
-fn is_star(alias: &Alias) -> bool {
-    alias.name.as_str() == "*"
-}
-
-/// Collects what a function's body binds, without what is inside functions and classes of its own.
-#[derive(Default)]
-struct LocalNames {
-    names: BTreeSet<String>,
-    globals: BTreeSet<String>,
-    /// Declared `global` or `nonlocal`.
-    elsewhere: BTreeSet<String>,
-    depth: usize,
-}
-
-impl LocalNames {
-    fn add(&mut self, name: &str) {
-        self.names.insert(name.to_owned());
-    }
-}
-
-impl<'a> Visitor<'a> for LocalNames {
-    fn visit_stmt(&mut self, statement: &'a Stmt) {
-        if self.depth >= python::MAX_DEPTH {
-            return;
-        }
-        self.depth += 1;
-        match statement {
-            Stmt::FunctionDef(function) => self.add(function.name.as_str()),
-            Stmt::ClassDef(class) => self.add(class.name.as_str()),
-            Stmt::Global(global) => {
-                self.globals.extend(global.names.iter().map(ToString::to_string));
-                self.elsewhere.extend(global.names.iter().map(ToString::to_string));
-            }
-            Stmt::Nonlocal(nonlocal) => self.elsewhere.extend(nonlocal.names.iter().map(ToString::to_string)),
-            _ => {
-                bound_by(statement).for_each(|name| self.add(name));
-                visitor::walk_stmt(self, statement);
-            }
-        }
-        self.depth -= 1;
-    }
-
-    fn visit_expr(&mut self, expression: &'a Expr) {
-        if self.depth >= python::MAX_DEPTH {
-            return;
-        }
-        self.depth += 1;
-        match expression {
-            Expr::Name(name) if !matches!(name.ctx, ExprContext::Load) => self.add(name.id.as_str()),
-            Expr::Lambda(_) => {}
-            _ => visitor::walk_expr(self, expression),
-        }
-        self.depth -= 1;
-    }
-
-    // A comprehension's targets are its own; a walrus inside is not, and is found by `visit_expr`.
-    fn visit_comprehension(&mut self, comprehension: &'a Comprehension) {
-        self.visit_expr(&comprehension.iter);
-        comprehension.ifs.iter().for_each(|test| self.visit_expr(test));
-    }
-
-    fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
-        let ExceptHandler::ExceptHandler(inner) = handler;
-        inner.name.iter().for_each(|name| self.add(name.as_str()));
-        visitor::walk_except_handler(self, handler);
-    }
-
-    fn visit_pattern(&mut self, pattern: &'a Pattern) {
-        python::captured(pattern).into_iter().for_each(|name| self.add(name));
-        visitor::walk_pattern(self, pattern);
     }
 }

@@ -1,10 +1,12 @@
 //! SQL by its words: in strings that are handed to a database, in `%%sql`, and in SQL cells.
 
 mod cells;
+mod names;
 mod tokens;
 
 pub(crate) use cells::judge;
-pub use cells::{is_elsewhere, says_write, sql_body, sql_cell_names};
+pub use cells::{is_elsewhere, says_write, sql_body};
+pub use names::sql_cell_names;
 
 use crate::rules::DangerRule::{self, *};
 use crate::words::Words;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
     AccountStatuses, Actor, Append, Authority, CellId, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
-    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Past, RawJson, Recorded, Rejection,
-    Role, Stored, TokenId, Version,
+    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, KernelVariables, Millis, Notebook, Past, RawJson,
+    Recorded, Rejection, Role, Stored, TokenId, Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
@@ -311,8 +311,8 @@ pub struct ReadState {
     pub read_only: bool,
     /// Tokens with which unfinished turns and tool calls were requested.
     pub open_tokens: Vec<TokenId>,
-    /// Deleted cells whose variables the kernel has lost, of a reactive notebook.
-    pub cells_without_variables: BTreeSet<CellId>,
+    /// Facts about the variables of the notebook's kernel.
+    pub kernel_variables: KernelVariables,
     /// People and guests in the notebook, with their display names: each once, at most [`Self::MAX_HERE`].
     pub here: Vec<(Actor, String)>,
 }

@@ -345,7 +345,7 @@ impl Room {
             names: self.names.known.clone(),
             read_only: self.read_only.is_some(),
             open_tokens: self.state.ledger.open_tokens().into_iter().cloned().collect(),
-            cells_without_variables: self.state.ledger.cells_without_variables().clone(),
+            kernel_variables: self.state.ledger.kernel_variables(),
             here: self.here(),
         })
     }

@@ -13,15 +13,18 @@ from .errors import NotFound
 class StaleReason:
     """Reason why a cell is not fresh."""
 
-    #: `not_run`, `kernel_gone`, `edited`, `failed`, `cancelled`, `lost`, `restored`, `circle`, `ran_since`, `cell_stale` or
-    #: `cell_failed`; a later server may have more.
+    #: `not_run`, `kernel_gone`, `edited`, `failed`, `cancelled`, `lost`, `restored`, `circle`, `ran_since`, `cell_stale`,
+    #: `cell_failed`, `skipped`, `overwritten`, `other_value` or `may_be_stale`; a later server may have more.
     kind: str
-    #: The cell from which this one reads, for `ran_since`, `cell_stale` and `cell_failed`.
+    #: The other cell: for `ran_since`, `cell_stale` and `cell_failed` one from which this cell reads, for `skipped` the one that
+    #: failed before it, else the one that has bound `name`.
     cell_id: str | None = None
     #: For `circle`: the first cells, beginning with this one, each with a name that it defines and the next one reads.
     circle: Sequence[tuple[str, str]] = ()
     #: For `circle`: number of further cells.
     more: int = 0
+    #: The name, for `overwritten`, `other_value` and `may_be_stale`.
+    name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,7 @@ def _reason(reason: Json | None) -> StaleReason | None:
     if reason is None:
         return None
     circle = tuple((step["cell_id"], step["name"]) for step in reason.get("cells", ()))
-    return StaleReason(reason["kind"], reason.get("cell_id"), circle, reason.get("more", 0))
+    return StaleReason(reason["kind"], reason.get("cell_id"), circle, reason.get("more", 0), reason.get("name"))
 
 
 def _links(links: Sequence[Json]) -> dict[str, Sequence[str]]:

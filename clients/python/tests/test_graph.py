@@ -17,6 +17,7 @@ def test_reasons_are_read_as_fields() -> None:
         report("c", why="of an older server"),
         report("d", reason={"kind": "circle", "cells": steps, "more": 3}),
         report("e", reason={"kind": "of_a_later_server", "moon": "full"}),
+        report("f", reason={"kind": "overwritten", "name": "x", "cell_id": "b"}),
     ]
     graph = of_json({"version": 1, "reactivity": "lazy", "cells": cells})
     assert [cell.reason for cell in graph] == [
@@ -25,4 +26,5 @@ def test_reasons_are_read_as_fields() -> None:
         None,
         StaleReason("circle", circle=(("d", "x"), ("e", "y")), more=3),
         StaleReason("of_a_later_server"),
+        StaleReason("overwritten", "b", name="x"),
     ]

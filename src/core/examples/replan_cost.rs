@@ -111,7 +111,7 @@ fn main() {
         plans.push(start.elapsed());
         assert!(decision.events.len() >= 2, "a kernel, and the run with what is stale before it");
         let start = Instant::now();
-        let graph = notebook_graph(&bench.notebook, bench.notebook.ledger.cells_without_variables(), known.clone());
+        let graph = notebook_graph(&bench.notebook, &bench.notebook.ledger.kernel_variables(), known.clone());
         graphs.push(start.elapsed());
         assert_eq!(graph.cells.len(), cells);
     }

@@ -1,11 +1,12 @@
 //! Dependency graph of the cells. Cells are numbered in page order.
 
-use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::values::code_names::{Edge, KnownCell, KnownNames, Links, Symbol};
+use crate::values::code_names::{KnownCell, KnownNames};
+use crate::values::edges::Edge;
+use crate::values::links::{CellNames, Links, Symbol};
 use notarium_record::CellId;
 
 /// A set of cells, as a flag for each cell.
@@ -128,25 +129,68 @@ impl Graph {
         self.with_descendants(&self.links.cyclic, |_| true)
     }
 
-    /// Sorts these cells topologically, as near to page order as possible. Cells in a cycle are left out, with all that
-    /// read from them.
+    /// Sorts these cells so that each reads what its sources have left, as near to page order as possible. Cells in a
+    /// cycle are left out, with all that read from them.
     pub(crate) fn in_order(&self, cells: &Cells) -> Vec<usize> {
-        let inside = |cell: usize| distinct(self.parents(cell)).filter(|parent| cells[*parent]).count();
-        let members = || (0..self.len()).filter(|cell| cells[*cell]);
-        let mut waits: Vec<usize> = vec![usize::MAX; self.len()];
-        members().for_each(|cell| waits[cell] = inside(cell));
-        let mut ready: BinaryHeap<Reverse<usize>> = members().filter(|cell| waits[*cell] == 0).map(Reverse).collect();
-        let mut order = Vec::new();
-        while let Some(Reverse(cell)) = ready.pop() {
-            order.push(cell);
-            for child in distinct(self.children(cell)).filter(|child| cells[*child]) {
-                waits[child] -= 1;
-                if waits[child] == 0 {
-                    ready.push(Reverse(child));
-                }
-            }
-        }
-        order
+        self.links.order.sort(cells, &self.links.parents, &self.links.children)
+    }
+
+    /// Names that the cell reads from others, each with its sources in page order.
+    pub(crate) fn reads(&self, cell: usize) -> Vec<(Symbol, Vec<usize>)> {
+        let mut edges: Vec<(Symbol, usize)> = self.parents(cell).iter().map(|edge| (edge.symbol, edge.cell)).collect();
+        edges.sort_unstable();
+        let groups = edges.chunk_by(|one, other| one.0 == other.0);
+        groups.map(|group| (group[0].0, group.iter().map(|(_, cell)| *cell).collect())).collect()
+    }
+
+    /// Names that the cell itself reads from the other end of one of its edges, not only a function that it calls.
+    pub(crate) fn is_own_read(&self, reader: usize, symbol: Symbol) -> bool {
+        let names = self.names(reader);
+        names.reads.contains(&symbol) || names.may_read.contains(&symbol)
+    }
+
+    /// Names that the cell may read and for which there is no source.
+    pub(crate) fn unsourced(&self, cell: usize) -> &[Symbol] {
+        self.links.unsourced.get(&cell).map_or(&[], Vec::as_slice)
+    }
+
+    /// Names that the cell reads and no cell leaves.
+    pub(crate) fn missing_symbols(&self, cell: usize) -> &[Symbol] {
+        self.links.missing.get(&cell).map_or(&[], Vec::as_slice)
+    }
+
+    /// Checks that the cell reads from this one, also through others.
+    pub(crate) fn reads_from(&self, cell: usize, other: &CellId) -> bool {
+        let mut from = vec![false; self.len()];
+        from[cell] = true;
+        let ancestors = self.with_ancestors(&from);
+        self.names.place(other).is_some_and(|other| ancestors[other])
+    }
+
+    pub(crate) fn is_without_source(&self, cell: usize, symbol: Symbol) -> bool {
+        self.parents(cell).iter().all(|edge| edge.symbol != symbol)
+    }
+
+    /// A name that another cell overwrites before this one can read it.
+    pub(crate) fn contended(&self, cell: usize) -> Option<Symbol> {
+        self.links.contended.get(&cell).copied()
+    }
+
+    /// Cells that bind or delete the name, in page order.
+    pub(crate) fn touchers(&self, symbol: Symbol) -> &[usize] {
+        self.links.touchers.of(symbol as usize)
+    }
+
+    pub(crate) fn names(&self, cell: usize) -> &CellNames {
+        &self.known(cell).names
+    }
+
+    pub(crate) fn symbol_of(&self, name: &str) -> Option<Symbol> {
+        self.names.symbol_of(name)
+    }
+
+    pub(crate) fn name_of(&self, symbol: Symbol) -> &str {
+        self.names.name(symbol)
     }
 }
 
@@ -168,9 +212,4 @@ fn reach<'a>(from: &Cells, next: impl Fn(usize) -> &'a [Edge], counts: impl Fn(u
         }
     }
     reached
-}
-
-/// Cells of a sorted list of edges, each once.
-pub(crate) fn distinct(edges: &[Edge]) -> impl Iterator<Item = usize> {
-    edges.chunk_by(|one, other| one.cell == other.cell).map(|same| same[0].cell)
 }

@@ -68,7 +68,7 @@ fn work(world: &mut World, failing: &[&str]) -> Vec<String> {
 }
 
 fn graph(world: &World) -> NotebookGraph {
-    notebook_graph(&world.notebook, world.notebook.ledger.cells_without_variables(), names_of_all(&world.notebook))
+    notebook_graph(&world.notebook, &world.notebook.ledger.kernel_variables(), names_of_all(&world.notebook))
 }
 
 fn cell_of(graph: &NotebookGraph, cell: &str) -> CellReport {
@@ -377,8 +377,7 @@ fn a_cell_that_does_not_parse_keeps_what_was_known_of_it() {
     let mut world = world;
     edit_to(&mut world, "two", "(");
     learn(&mut names, &world.notebook);
-    let graph =
-        notebook_graph(&world.notebook, world.notebook.ledger.cells_without_variables(), std::sync::Arc::new(names));
+    let graph = notebook_graph(&world.notebook, &world.notebook.ledger.kernel_variables(), std::sync::Arc::new(names));
     let two = cell_of(&graph, "two");
     assert!(two.outdated && two.reads == ["x"] && two.writes == ["y"]);
 }

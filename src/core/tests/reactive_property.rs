@@ -130,13 +130,15 @@ proptest! {
             return Ok(());
         }
         while work(&mut world, true) {}
-        let graph = notebook_graph(&world.notebook, world.notebook.ledger.cells_without_variables(), names_of_all(&world.notebook));
+        let graph = notebook_graph(&world.notebook, &world.notebook.ledger.kernel_variables(), names_of_all(&world.notebook));
         let one = graph.cells.iter().find(|cell| cell.cell_id == root).expect("it is there");
-        prop_assert_eq!(one.standing, Standing::Fresh, "{:?}", one);
+        // Where a cell may leave any name, there may be no order in which none overwrites what another reads.
+        let is_unknown = graph.cells.iter().any(|cell| matches!(cell.reason, Some(StaleReason::MayBeStale { .. })));
+        prop_assert!(one.standing == Standing::Fresh || is_unknown, "{:?}", one);
         for child in one.children.iter().filter(|_| is_eager) {
             let child = graph.cells.iter().find(|cell| cell.cell_id == child.cell_id).expect("it is there");
             let is_doomed = matches!(child.reason, Some(StaleReason::Circle { .. } | StaleReason::CellStale { .. }));
-            prop_assert!(child.standing == Standing::Fresh || is_doomed, "{:?}", child);
+            prop_assert!(child.standing == Standing::Fresh || is_doomed || is_unknown, "{:?}", child);
         }
     }
 
@@ -150,7 +152,7 @@ proptest! {
             _ = world.try_do(&user("ann"), &command);
             learn(&mut kept, &world.notebook);
             prop_assert!(kept.is_complete(&world.notebook));
-            let (kept, anew) = (notebook_graph(&world.notebook, world.notebook.ledger.cells_without_variables(), Arc::new(kept.clone())), notebook_graph(&world.notebook, world.notebook.ledger.cells_without_variables(), names_of_all(&world.notebook)));
+            let (kept, anew) = (notebook_graph(&world.notebook, &world.notebook.ledger.kernel_variables(), Arc::new(kept.clone())), notebook_graph(&world.notebook, &world.notebook.ledger.kernel_variables(), names_of_all(&world.notebook)));
             for (kept, anew) in kept.cells.iter().zip(&anew.cells).filter(|(_, anew)| !anew.outdated) {
                 prop_assert_eq!((&kept.cell_id, &kept.reads, &kept.writes), (&anew.cell_id, &anew.reads, &anew.writes));
             }

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use super::tokens::{Kind, SqlDialect, SqlToken, tokens};
-use crate::names_of_cell::CellNames;
 use crate::rules::DangerRule::{self, *};
 use crate::words::Words;
 
@@ -58,7 +57,7 @@ impl<'a> SqlHeader<'a> {
     }
 
     /// The dialect, as far as the connection's name tells.
-    fn dialect(&self) -> SqlDialect {
+    pub(crate) fn dialect(&self) -> SqlDialect {
         let name = self.connection.unwrap_or("duckdb");
         match name.rsplit_once('.').map_or(name, |(_, ending)| ending) {
             "duckdb" | "ddb" => SqlDialect::DuckDb,
@@ -82,18 +81,6 @@ pub fn sql_body(text: &str) -> Option<&str> {
 /// Checks that the first line of an SQL cell says that it writes.
 pub fn says_write(source: &str) -> bool {
     SqlHeader::of(source).writes
-}
-
-/// Which variables an SQL cell binds as parameters, and which one gets its result. `source` is the cell's own.
-pub fn sql_cell_names(source: &str) -> CellNames {
-    let header = SqlHeader::of(source);
-    let parameters = tokens(source, header.dialect()).into_iter().filter(|token| token.kind == Kind::Parameter);
-    CellNames {
-        reads: parameters.map(|token| token.text.to_owned()).collect(),
-        writes: header.variable.map(str::to_owned).into_iter().collect(),
-        leaves: header.variable.map(str::to_owned).into_iter().collect(),
-        ..CellNames::default()
-    }
 }
 
 /// Effects of an SQL cell beside its rows: rule, words, offset.

@@ -185,8 +185,9 @@ impl Names {
 }
 
 fn of_core(names: CellNames) -> CodeNames {
-    let CellNames { reads, leaves, imported, has_star, .. } = names;
-    CodeNames { reads, leaves, imported, has_star }
+    let CellNames { reads, may_read, reads_later, reads_any, leaves, unsets, uncertain, imported, has_star, .. } =
+        names;
+    CodeNames { reads, may_read, reads_later, reads_any, leaves, unsets, uncertain, imported, has_star }
 }
 
 const MAX_KEPT: usize = 1_024;

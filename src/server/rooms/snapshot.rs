@@ -14,7 +14,7 @@ const FORMAT: u32 = 5;
 /// Raised when a change to the document makes old JSON unreadable or misread.
 const DOCUMENT_FORMAT: u32 = 2;
 /// Raised when a change to the ledger makes old JSON unreadable or misread.
-const LEDGER_FORMAT: u32 = 3;
+const LEDGER_FORMAT: u32 = 4;
 /// Limit of an unpacked snapshot; larger ones are not ours.
 const MAX_BYTES: usize = 1 << 30;
 

@@ -203,8 +203,8 @@ async fn read_graph(NotebookReader { app, now, .. }: NotebookReader) -> Result<J
             names.learn(&text.cell_id, text.source_version, found.as_ref());
         }
     }
-    let gone = now.cells_without_variables;
-    let graph = tokio::task::spawn_blocking(move || notebook_graph(&notebook, &gone, Arc::new(names)));
+    let kernel = now.kernel_variables;
+    let graph = tokio::task::spawn_blocking(move || notebook_graph(&notebook, &kernel, Arc::new(names)));
     graph.await.map(Json).map_err(|error| {
         tracing::error!(%error, "the graph of a notebook could not be made");
         Problem::internal("the graph could not be made: report it")

@@ -190,6 +190,39 @@ kind: "cell_failed"
  * The cell from which this one reads. Absent: its run is not known any more.
  */
 cell_id?: (CellId | null)
+} | {
+kind: "skipped"
+cell_id: CellId
+} | {
+kind: "overwritten"
+/**
+ * The name.
+ */
+name: string
+/**
+ * The cell that has bound the name since. Absent: the name was removed.
+ */
+cell_id?: (CellId | null)
+} | {
+kind: "other_value"
+/**
+ * The name that it has read.
+ */
+name: string
+/**
+ * The cell that had bound the name. Absent: the name was removed before the run.
+ */
+cell_id?: (CellId | null)
+} | {
+kind: "may_be_stale"
+/**
+ * The name that it has read.
+ */
+name: string
+/**
+ * The other cell. Absent: cells overwrite the name before this one can read it.
+ */
+cell_id?: (CellId | null)
 })
 /**
  * Kind of repair or conversion in a [`Notice`].

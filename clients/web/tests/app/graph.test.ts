@@ -72,6 +72,12 @@ describe("reasons of a stale cell", () => {
     expect(words({ kind: "ran_since", cell_id: "a" })).toBe("[a] has run since");
     expect(words({ kind: "cell_failed", cell_id: "a" })).toBe("[a] failed");
     expect(words({ kind: "cell_failed" })).toBe("a cell it depends on failed");
+    expect(words({ kind: "skipped", cell_id: "a" })).toBe("skipped: [a] failed");
+    expect(words({ kind: "overwritten", name: "x", cell_id: "a" })).toBe("[a] has overwritten <x>");
+    expect(words({ kind: "overwritten", name: "x" })).toBe("<x> was removed from the kernel");
+    expect(words({ kind: "other_value", name: "x", cell_id: "a" })).toBe("read <x> from [a]");
+    expect(words({ kind: "may_be_stale", name: "x", cell_id: "a" })).toBe("possibly: [a] may have changed <x>");
+    expect(words({ kind: "may_be_stale", name: "x" })).toBe("possibly: another cell overwrites <x>");
   });
   test("name a circle up to its beginning, and count what is left out", () => {
     const cells = [

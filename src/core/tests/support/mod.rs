@@ -103,6 +103,8 @@ pub struct World {
     pub unposted: BTreeMap<TurnId, Vec<String>>,
     /// Account status of subjects; all others are active.
     pub standings: BTreeMap<Subject, AccountStatus>,
+    /// Names are read from Python, not from the small language of most tests.
+    pub reads_python: bool,
     count: u64,
 }
 
@@ -125,6 +127,7 @@ impl World {
             holding_kernelspecs: ["python3".to_owned()].into(),
             unposted: BTreeMap::new(),
             standings: BTreeMap::new(),
+            reads_python: false,
             count: 0,
         }
     }
@@ -176,7 +179,8 @@ impl World {
         let queries = required_history(&self.notebook, &context, &command);
         context.history = self.answer(&queries);
         context.history.judgement = required_judgement(&self.notebook, &command).map(judgement);
-        context.history.names = reactive::needs_names(&self.notebook, &command).then(|| names_of_all(&self.notebook));
+        let names = if self.reads_python { names_of_python } else { names_of_all };
+        context.history.names = reactive::needs_names(&self.notebook, &command).then(|| names(&self.notebook));
         context.account_status = self.look_up(&command);
         let decision = decide(&self.notebook, &mut context, command)?;
         let sealed = seal(&mut self.head, &self.notebook.notebook_id, &mut context, &decision.events).unwrap();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use notarium_core::Document;
 use notarium_core::reactive::{CodeNames, KnownNames};
+use notarium_judge::{CellNames, cell_names, sql_cell_names};
 
 pub fn small_names(source: &str) -> Option<CodeNames> {
     if source.contains('(') {
@@ -20,7 +21,7 @@ pub fn small_names(source: &str) -> Option<CodeNames> {
         Some(left) => (words(left), words(left)),
         None => (words(left), BTreeSet::new()),
     };
-    Some(CodeNames { reads: words(right), leaves, imported, has_star: source.contains('*') })
+    Some(CodeNames { reads: words(right), leaves, imported, has_star: source.contains('*'), ..CodeNames::default() })
 }
 
 /// Answers `needs_names`, as the server does.
@@ -34,4 +35,20 @@ pub fn learn(names: &mut KnownNames, notebook: &Document) {
     for text in names.refresh(notebook) {
         names.learn(&text.cell_id, text.source_version, small_names(&text.source).as_ref());
     }
+}
+
+/// Names in Python and SQL, as the server reads them.
+pub fn names_of_python(notebook: &Document) -> Arc<KnownNames> {
+    let mut known = KnownNames::default();
+    for text in known.refresh(notebook) {
+        let names = if text.is_query { Some(sql_cell_names(&text.source)) } else { cell_names(&text.source) };
+        known.learn(&text.cell_id, text.source_version, names.map(of_core).as_ref());
+    }
+    Arc::new(known)
+}
+
+fn of_core(names: CellNames) -> CodeNames {
+    let CellNames { reads, may_read, reads_later, reads_any, leaves, unsets, uncertain, imported, has_star, .. } =
+        names;
+    CodeNames { reads, may_read, reads_later, reads_any, leaves, unsets, uncertain, imported, has_star }
 }

@@ -3,6 +3,18 @@ import type { StaleReason, TargetChange } from "../../protocol/rest.ts";
 
 export type SentencePart = { text: string } | { code: string } | { cell: string };
 
+/** Reasons that are about other cells or names. */
+const WITH_OTHERS = [
+  "circle",
+  "ran_since",
+  "cell_stale",
+  "cell_failed",
+  "skipped",
+  "overwritten",
+  "other_value",
+  "may_be_stale",
+] as const;
+
 /** Reasons that concern the cell alone. */
 const ALONE = {
   not_run: "not run yet",
@@ -12,7 +24,7 @@ const ALONE = {
   cancelled: "its last run was cancelled",
   lost: "its last run was lost",
   restored: "restored without its variables",
-} satisfies Record<Exclude<StaleReason["kind"], "circle" | "ran_since" | "cell_stale" | "cell_failed">, string>;
+} satisfies Record<Exclude<StaleReason["kind"], (typeof WITH_OTHERS)[number]>, string>;
 
 /** Reason why a cell is stale, in parts, so that cells can be links. */
 export function staleParts(reason: StaleReason): SentencePart[] {
@@ -25,6 +37,20 @@ export function staleParts(reason: StaleReason): SentencePart[] {
       return [{ text: "depends on " }, { cell: reason.cell_id }];
     case "cell_failed":
       return [reason.cell_id ? { cell: reason.cell_id } : { text: "a cell it depends on" }, { text: " failed" }];
+    case "skipped":
+      return [{ text: "skipped: " }, { cell: reason.cell_id }, { text: " failed" }];
+    case "overwritten":
+      return reason.cell_id
+        ? [{ cell: reason.cell_id }, { text: " has overwritten " }, { code: reason.name }]
+        : [{ code: reason.name }, { text: " was removed from the kernel" }];
+    case "other_value":
+      return reason.cell_id
+        ? [{ text: "read " }, { code: reason.name }, { text: " from " }, { cell: reason.cell_id }]
+        : [{ text: "ran after " }, { code: reason.name }, { text: " was removed" }];
+    case "may_be_stale":
+      return reason.cell_id
+        ? [{ text: "possibly: " }, { cell: reason.cell_id }, { text: " may have changed " }, { code: reason.name }]
+        : [{ text: "possibly: another cell overwrites " }, { code: reason.name }];
     default:
       return [{ text: ALONE[reason.kind] }];
   }

@@ -63,9 +63,13 @@ export function Cells({ store, cells }: { store: NotebookStore; cells: string[] 
       {cells.map((cell, index) => (
         <span key={cell}>
           {index > 0 && ", "}
-          <button className="link" onClick={() => store.select(cell)}>
-            cell {store.document.order.indexOf(cell) + 1}
-          </button>
+          {store.document.order.includes(cell) ? (
+            <button className="link" onClick={() => store.select(cell)}>
+              cell {store.document.order.indexOf(cell) + 1}
+            </button>
+          ) : (
+            "a deleted cell"
+          )}
         </span>
       ))}
     </>
