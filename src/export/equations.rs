@@ -48,6 +48,15 @@ static REQUIRE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\\require\s*\{[^{}]
 static LINES: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\\\\\*?(?:\[[^\]]*\])?|\\(?:begin|end)\{|(?s:\\.)|[{}]|%[^\n]*"));
 
+/// Commands that the page's renderer has and this one lacks.
+const MORE: [(&str, &str); 5] = [
+    ("\\bm", "\\def\\bm#1{\\boldsymbol{#1}}"),
+    ("\\bra", "\\def\\bra#1{\\langle #1|}"),
+    ("\\ket", "\\def\\ket#1{|#1\\rangle}"),
+    ("\\braket", "\\def\\braket#1{\\langle #1\\rangle}"),
+    ("\\mbox", "\\def\\mbox#1{\\text{#1}}"),
+];
+
 impl Equations {
     /// Reads the references of all texts of a notebook.
     pub fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
@@ -57,7 +66,8 @@ impl Equations {
                 all.prepare(&formula.tex);
             }
         }
-        Self { references: all.references, ..Self::default() }
+        let definitions = MORE.map(|(name, definition)| (name.to_owned(), definition.to_owned()));
+        Self { references: all.references, definitions: BTreeMap::from(definitions), ..Self::default() }
     }
 
     /// The same definitions and references for an output, whose equations do not count.
@@ -94,8 +104,7 @@ impl Equations {
             .filter(|found| self.references.contains_key(found[2].trim()))
             .map(|found| (found[2].trim().to_owned(), self.shown(&found)));
         let tex = REFERENCE.replace_all(&out, |found: &Captures<'_>| format!("\\text{{{}}}", self.shown(found)));
-        let prelude = self.definitions.iter().filter(|(name, _)| tex.contains('\\') && !name.is_empty());
-        let prelude = prelude.map(|(_, definition)| definition.as_str()).collect();
+        let prelude = self.definitions.values().map(|definition| format!("{definition} ")).collect();
         Prepared { tex: tex.into_owned(), prelude, labels, link }
     }
 

@@ -169,7 +169,8 @@ const MATHS: [&str; 29] = [
     "munderover",
 ];
 
-const MATHS_ATTRIBUTES: [&str; 17] = [
+const MATHS_ATTRIBUTES: [&str; 18] = [
+    "class",
     "display",
     "mathvariant",
     "stretchy",
@@ -210,7 +211,12 @@ fn cleaner(
 
 static MATHS_CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut builder = Builder::empty();
-    builder.add_tags(MATHS).add_generic_attributes(MATHS_ATTRIBUTES);
+    // Classes of environments and their cells, which the style sheet aligns.
+    builder.add_tags(MATHS).add_generic_attributes(MATHS_ATTRIBUTES).attribute_filter(|_, name, value| {
+        let is_known =
+            name != "class" || value.split(' ').all(|class| class.starts_with("menv-") || class.starts_with("cell-"));
+        is_known.then_some(Cow::Borrowed(value))
+    });
     builder
 });
 

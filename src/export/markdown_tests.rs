@@ -72,6 +72,13 @@ fn macros_numbers_and_references_go_through_the_notebook() {
 }
 
 #[test]
+fn environments_are_aligned_and_common_commands_known() {
+    let page = html(&["\\begin{align} a &= b \\\\ c &= d \\end{align}", "$\\bm{x}$ $\\bra{\\psi}$ $\\ket{\\psi}$"]);
+    assert!(page.contains("<mtable class=\"menv-alignlike menv-align") && !page.contains("<code>"), "{page}");
+    assert!(page.contains("⟩") && page.contains("⟨"), "{page}");
+}
+
+#[test]
 fn a_definition_with_a_mistake_spoils_only_what_needs_it() {
     let page = html(&["$\\def\\bad{\\begin{}$ and $\\def\\ok{1}$", "$x^2$ and $\\ok$"]);
     assert!(page.contains("<msup>"), "{page}");
