@@ -16,6 +16,7 @@ mod held_kernel;
 pub mod kernelspecs;
 mod launch;
 mod messages;
+mod payloads;
 pub(crate) mod process;
 mod python_package;
 mod questions;
@@ -38,6 +39,7 @@ use kernelspecs::{InterruptMode, Kernelspec};
 
 pub use comms::{CommKind, CommRequest, CommTarget, KernelComm};
 pub use launch::LaunchError;
+pub(crate) use payloads::shown_text;
 pub use process::ExitStatus;
 pub use questions::InputQuestion;
 
@@ -144,6 +146,8 @@ pub enum KernelEvent {
     EffectRefused { execution_id: ExecutionId, refusal: EffectRefusal },
     /// A held execution was not begun, because its code could change what the kernel holds open. It has no other end.
     HoldsOpen { execution_id: ExecutionId, open: Vec<String> },
+    /// The execution offers text for its cell, or for a new one below. It comes before the execution's end.
+    NextInput { execution_id: ExecutionId, text: String, replace: bool },
     /// The execution is over. Outputs of its threads may still come.
     Finished { execution_id: ExecutionId, status: FinishStatus, execution_count: Option<u64> },
     /// Output is missing.

@@ -11,6 +11,7 @@
 
 mod comms;
 pub(crate) mod host;
+mod next_input;
 pub(crate) mod reports;
 mod runs;
 #[cfg(test)]
@@ -48,6 +49,8 @@ notarium_core::with_defaults! {
         pub max_buffered_bytes: usize = 64 << 20,
         /// Time without work after which a kernel is shut down; absent: never.
         pub idle_timeout_ms: Option<u64> = None,
+        /// False: kernels are told that nobody can answer `input()`, and code can catch their error.
+        pub may_ask: bool = true,
     }
 }
 
@@ -312,12 +315,14 @@ impl KernelSessionMachine {
         self.run_count += 1;
         let mut run = SessionRun::new(self.run_count, fence, timeout_ms, self.limits.outputs);
         run.interrupt_wanted = cancel_requested;
+        run.may_fill_cell = cell_id.is_some() && !is_assistants;
         if is_assistants {
             run.collector = OutputCollector::new(self.limits.outputs).masking_keys();
         }
         self.runs.insert(execution_id.clone(), run);
         self.idle_since = now_ms;
-        self.out.push(SessionOutput::Execute { execution_id, source, cell_id, may_ask: !is_assistants, effects });
+        let may_ask = self.limits.may_ask && !is_assistants;
+        self.out.push(SessionOutput::Execute { execution_id, source, cell_id, may_ask, effects });
     }
 
     fn interrupt(&mut self, execution_id: Option<&ExecutionId>) {

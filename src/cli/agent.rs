@@ -143,7 +143,7 @@ pub async fn agent(args: AgentArgs, context: &CommonOptions) -> Ended {
 
 /// Refuses to start if a stored login could confirm calls: without a sandbox, kernels can read everything of this account.
 async fn refuse_stored_right_to_confirm() -> Ended {
-    let Config { server: Some(server), token: Some(token) } = Config::load()? else { return Ok(()) };
+    let Config { server: Some(server), token: Some(token), .. } = Config::load()? else { return Ok(()) };
     let client = RestClient::new(ServerAccess { server: http_address(&server)?, token })?;
     // If the server is unreachable or rejects the token, it cannot confirm anything.
     let may_confirm = client.me().await.is_ok_and(|me| me.scopes.contains(&Scope::Confirm));
@@ -232,7 +232,7 @@ impl LocalAgent {
 // --- the kernels' Python: an environment with ipykernel, created if the machine has no Jupyter kernel ---
 
 /// Name of the environment's folder in the data folder.
-const ENVIRONMENT: &str = "python";
+pub const ENVIRONMENT: &str = "python";
 
 /// Search path of kernelspecs: the given folders, then the environment in the data folder. Creates that environment if there is
 /// no kernel for Python anywhere (or, if folders are given, no kernel at all), and prints a line about it.

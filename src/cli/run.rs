@@ -1,36 +1,34 @@
 //! `run`: executes a notebook file from top to bottom, and writes the result.
 
+mod embedded;
+mod failures;
 mod parameters;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use notarium_agent::kernelspecs::{FoundKernelspecs, Kernelspec, discover};
-use notarium_core::{CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, Output};
-use notarium_server::{RunningServer, ServerConfig};
+use notarium_core::{CellId, Command, Document as State, ExecutionId, ExecutionStatus, ExecutionTarget};
 use notarium_wire::ipynb::{self, Document};
 use notarium_wire::rest::ExportFormat;
-use serde::Deserialize;
 
-use crate::cli::agent::{KernelArgs, LocalAgent, kernel_paths};
+use crate::cli::agent::KernelArgs;
 use crate::cli::connection::client::RestClient;
-use crate::cli::connection::context;
 use crate::cli::notebooks::{self, Exported};
+use crate::cli::run::embedded::{Embedded, RunKernel, choose_kernel, wanted_kernel};
+use crate::cli::run::failures::Failures;
 use crate::cli::run::parameters::{Parameter, has_tag};
-use crate::cli::runs::follow::{End, RunQuestion, RunUpdate, Runs, request};
-use crate::cli::serve::up::{self, Keys};
-use crate::cli::serve::{self};
+use crate::cli::runs::follow::{RunQuestion, RunUpdate, Runs, request};
 use crate::cli::terminal::failure::FailureKind;
 use crate::cli::terminal::input::Stop;
 use crate::cli::terminal::print;
-use crate::cli::words::outputs;
 use crate::cli::{CommonOptions, Ended, Failure};
 
 /// Timeout for interrupted runs to end; then the file is written without their end.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(10);
+/// Answer to `input()` that Jupyter's Python kernel takes as the end of the input.
+const END_OF_INPUT: &str = "\u{4}";
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -92,14 +90,15 @@ pub async fn run(args: RunArgs, context: &CommonOptions) -> Ended {
     let mut document = read(&bytes, &args.file)?;
     if args.on_server || context.server.is_some() {
         let client = context.client()?;
-        prepare(&mut document, &args, "python")?;
+        let language = wanted_kernel(&document).language.unwrap_or_else(|| "python".to_owned());
+        prepare(&mut document, &args, &language)?;
         return execute(&args, &document, &client, None).await;
     }
-    let (kernelspec, language, paths) =
-        choose_kernel(&document, args.kernel.as_deref(), &args.kernels.kernel_paths).await?;
-    prepare(&mut document, &args, &language)?;
+    let (kernel, paths) = choose_kernel(&document, args.kernel.as_deref(), &args.kernels.kernel_paths)?;
+    prepare(&mut document, &args, &kernel.language)?;
+    kernel.name_in(&mut document);
     let embedded = Embedded::start(&args.kernels, paths).await?;
-    let ended = execute(&args, &document, &embedded.client, Some(kernelspec)).await;
+    let ended = execute(&args, &document, &embedded.client, Some(kernel)).await;
     let stopped = embedded.stop().await;
     ended.and(stopped)
 }
@@ -110,7 +109,8 @@ fn read(bytes: &[u8], path: &Path) -> Result<Document, Failure> {
         count += 1;
         format!("cell-{count}")
     };
-    let imported = ipynb::read(bytes, &ipynb::FileLimits::default(), &mut new_id)
+    let limits = ipynb::FileLimits { max_bytes: usize::MAX, max_cells: usize::MAX };
+    let imported = ipynb::read(bytes, &limits, &mut new_id)
         .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
     for notice in &imported.notices {
         tracing::info!(file = %path.display(), ?notice, "repaired");
@@ -125,6 +125,10 @@ fn prepare(document: &mut Document, args: &RunArgs, language: &str) -> Ended {
         cell.execution_count = None;
     }
     let given: Vec<Parameter> = args.parameters.iter().chain(&args.texts).cloned().collect();
+    parameters::check(&given, language).map_err(Failure::usage)?;
+    for warning in parameters::warnings(document, &given, language) {
+        eprintln!("notarium: {warning}");
+    }
     parameters::inject(document, &given, language).map_err(Failure::failed)
 }
 
@@ -145,13 +149,13 @@ fn steps(document: &Document) -> Result<Vec<CellStep>, Failure> {
 }
 
 /// Imports and executes the notebook, and writes the file in any case.
-async fn execute(args: &RunArgs, document: &Document, client: &RestClient, kernelspec: Option<String>) -> Ended {
+async fn execute(args: &RunArgs, document: &Document, client: &RestClient, kernel: Option<RunKernel>) -> Ended {
     let mut stop = Stop::listen();
     let steps = steps(document)?;
     let content = ipynb::write(document).into();
     let notebook = client.notebook(notebooks::import_content(client, &args.file, content, None).await?.notebook);
     let mut runs = Runs::enter(notebook.clone()).await?;
-    let kernelspec = kernelspec.or_else(|| args.kernel.clone());
+    let kernelspec = kernel.map(|kernel| kernel.name).or_else(|| args.kernel.clone());
     let ended = execute_steps(args, &mut runs, &steps, kernelspec, &mut stop).await;
     let Exported { content, missing, .. } = notebooks::exported(&notebook, None, ExportFormat::Ipynb).await?;
     notebooks::write_file(&args.output(), &content).await?;
@@ -213,13 +217,19 @@ async fn follow_group(
                     progress.inc(1);
                     let step = cells.iter().find(|(of, _)| *of == id).map(|(_, step)| *step);
                     let may_fail = allow_errors || step.is_some_and(|step| step.may_fail);
-                    let is_fine =
-                        end.status == ExecutionStatus::Ok || (end.status == ExecutionStatus::Error && may_fail);
+                    let is_fine = match end.status {
+                        ExecutionStatus::Ok => true,
+                        ExecutionStatus::Error => may_fail,
+                        // Cancelled here, because nobody can answer.
+                        ExecutionStatus::Cancelled => may_fail && failures.questions.contains_key(&id),
+                        _ => false,
+                    };
                     failures.ended(&id, step.map(|step| &step.cell_id), &end, is_fine);
                 }
                 RunUpdate::Asks(RunQuestion { id: execution_id, prompt, .. }) => {
                     failures.questions.insert(execution_id.clone(), prompt);
-                    runs.command(&Command::CancelExecution { execution_id }).await?;
+                    let answer = end_of_input(runs.follower.state(), execution_id);
+                    runs.command(&answer).await?;
                 }
                 // Printed above the bar, and also without one, as in a pipe.
                 RunUpdate::Note(note) => progress.suspend(|| eprintln!("{note}")),
@@ -228,6 +238,21 @@ async fn follow_group(
         }
     }
     Ok(())
+}
+
+/// Answers a question of code that nobody can answer. In a Python kernel `input()` then raises an `EOFError`, which code can
+/// catch; other kernels have no such answer, and the run is cancelled.
+fn end_of_input(state: Option<&State>, execution_id: ExecutionId) -> Command {
+    let kernel =
+        state.and_then(|state| state.kernels.get(state.executions.get(&execution_id)?.kernel_session.as_ref()?));
+    let is_python = kernel.is_some_and(|kernel| {
+        let language: serde_json::Value = serde_json::from_str(kernel.language_info.get()).unwrap_or_default();
+        language["name"] == "python"
+    });
+    match is_python {
+        true => Command::AnswerInput { execution_id, value: END_OF_INPUT.to_owned() },
+        false => Command::CancelExecution { execution_id },
+    }
 }
 
 /// Stops everything, and waits for the ends up to a timeout.
@@ -241,167 +266,4 @@ async fn interrupt(runs: &mut Runs) -> Ended {
         Ok(())
     };
     tokio::time::timeout(INTERRUPT_PATIENCE, ends).await.unwrap_or(Ok(()))
-}
-
-// --- failures ---
-
-/// Errors of all cells, and the failures that count.
-#[derive(Debug, Default)]
-struct Failures {
-    tracebacks: BTreeMap<ExecutionId, String>,
-    /// Prompts of runs that were cancelled because no person can answer.
-    questions: BTreeMap<ExecutionId, String>,
-    counted: Vec<String>,
-    is_interrupted: bool,
-}
-
-impl Failures {
-    fn outputs(&mut self, id: &ExecutionId, new: &[Output]) {
-        if let Some(error) = new.iter().find(|output| output.is_error()) {
-            self.tracebacks.insert(id.clone(), outputs::shown(error).text.trim_end().to_owned());
-        }
-    }
-
-    /// Takes the end of a cell. Cells that were cancelled after a failure do not count.
-    fn ended(&mut self, id: &ExecutionId, cell: Option<&CellId>, end: &End, is_fine: bool) {
-        let (traceback, question) = (self.tracebacks.remove(id), self.questions.remove(id));
-        let adds_nothing = end.status == ExecutionStatus::Cancelled && !self.counted.is_empty();
-        if is_fine || adds_nothing || self.is_interrupted {
-            return;
-        }
-        let cell = cell.map(ToString::to_string).unwrap_or_default();
-        let status = format!("{:?}", end.status).to_lowercase();
-        if let Some(prompt) = question {
-            let prompt = prompt.escape_debug();
-            self.counted.push(format!(
-                "cell {cell}: the code asks '{prompt}', and nobody can answer in a headless run: give the value with -p \
-                 NAME=VALUE instead of input()"
-            ));
-            return;
-        }
-        let notice = end.notice.as_ref().map(|notice| format!(": {notice}")).unwrap_or_default();
-        let traceback = traceback.map(|text| format!("\n{text}")).unwrap_or_default();
-        self.counted.push(format!("cell {cell}: {status}{notice}{traceback}"));
-    }
-
-    /// True if no further cell may run.
-    fn is_final(&self) -> bool {
-        self.is_interrupted || !self.counted.is_empty()
-    }
-
-    fn report(self, file: &Path) -> Ended {
-        let file = file.display();
-        if self.is_interrupted {
-            return Err(Failure::interrupted(format!("{file} was interrupted: the output holds what ran until then")));
-        }
-        match self.counted.first() {
-            None => Ok(()),
-            Some(first) => Err(Failure::failed(format!("{file} failed in {first}"))),
-        }
-    }
-}
-
-// --- server and kernel of a headless run ---
-
-/// Server, agent and client of a headless run.
-pub struct Embedded {
-    server: RunningServer,
-    agent: LocalAgent,
-    folder: RunFolder,
-    pub client: RestClient,
-}
-
-impl Embedded {
-    pub async fn start(kernels: &KernelArgs, kernel_paths: Vec<PathBuf>) -> Result<Self, Failure> {
-        let folder = RunFolder::create()?;
-        let server = serve::start(ServerConfig::in_folder(&folder.0)).await?;
-        let keys = Keys::make(&server).await?;
-        let client = up::client(&server, &keys.session)?;
-        let kept = kernels.kept(&kernel_paths, vec![folder.0.clone()]).await?;
-        let agent = keys.start_agent(&server, kernels, kernel_paths, None, kept);
-        Ok(Self { server, agent, folder, client })
-    }
-
-    pub async fn stop(self) -> Ended {
-        let stopped = self.agent.stop().await;
-        self.server.shut_down().await;
-        drop(self.folder);
-        stopped
-    }
-}
-
-/// A folder that is removed when dropped.
-struct RunFolder(PathBuf);
-
-impl RunFolder {
-    fn create() -> Result<Self, Failure> {
-        use std::os::unix::fs::DirBuilderExt;
-        let path = std::env::temp_dir().join(format!("notarium-{}", ulid::Ulid::generate()));
-        let failed = |error| Failure::failed(format!("{}: {error}", path.display()));
-        std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for RunFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct WantedKernel {
-    name: Option<String>,
-    language: Option<String>,
-}
-
-/// Chooses a kernel: the named one, the notebook's own, else one of the same language. Returns its kernelspec's name, its
-/// language, and the search path.
-pub async fn choose_kernel(
-    document: &Document,
-    named: Option<&str>,
-    given: &[PathBuf],
-) -> Result<(String, String, Vec<PathBuf>), Failure> {
-    let mut paths = given.to_vec();
-    let mut found = discover(&paths);
-    if found.kernelspecs.is_empty() {
-        let folder = context::data_folder()?;
-        paths = kernel_paths(given, &folder).await?;
-        found = discover(&paths);
-    }
-    let chosen = choose(&found, &wanted_kernel(document), named)?;
-    Ok((chosen.name.clone(), chosen.language.clone(), paths))
-}
-
-fn wanted_kernel(document: &Document) -> WantedKernel {
-    let kernelspec = document.metadata.get("kernelspec");
-    kernelspec.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default()
-}
-
-fn choose<'a>(
-    found: &'a FoundKernelspecs,
-    wanted: &WantedKernel,
-    named: Option<&str>,
-) -> Result<&'a Kernelspec, Failure> {
-    if let Some(name) = named {
-        return found.get(name).ok_or_else(|| missing(found, name));
-    }
-    let own = wanted.name.as_deref().unwrap_or("python3");
-    if let Some(own) = found.get(own) {
-        return Ok(own);
-    }
-    let language = wanted.language.as_deref().unwrap_or("python");
-    let same = found.kernelspecs.iter().find(|spec| spec.language.eq_ignore_ascii_case(language));
-    let same = same.ok_or_else(|| missing(found, own))?;
-    eprintln!("notarium: there is no kernel '{own}' here: running on '{}'", same.name);
-    Ok(same)
-}
-
-fn missing(found: &FoundKernelspecs, name: &str) -> Failure {
-    let names: Vec<&str> = found.kernelspecs.iter().map(|spec| spec.name.as_str()).collect();
-    Failure::failed(format!(
-        "no kernel '{name}' on this machine (there are: {}): choose one with --kernel",
-        names.join(", ")
-    ))
 }

@@ -184,7 +184,7 @@ pub fn operation(command: &Command) -> Operation {
         C::ReportKernelEnded { .. } | C::ReportExecution { .. } | C::ReconcileKernels { .. } => {
             Operation::ReportExecution
         }
-        C::ReportEffectRefused { .. } => Operation::ReportExecution,
+        C::ReportEffectRefused { .. } | C::ReportNextInput(_) => Operation::ReportExecution,
         C::RegisterFunctions { .. } | C::SaveWidgets { .. } => Operation::ReportExecution,
     }
 }

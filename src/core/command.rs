@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, EditComment, EditSource, ExecutionReport, FlagMessage,
-    InsertCell, MoveOutputs, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
+    InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
 };
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, Effect, ExecutionId, ForkOrigin, FunctionPlace,
@@ -318,12 +318,13 @@ pub enum Command {
         /// Number of refused effects of this kind so far; at least 1.
         count: u64,
     },
+    /// Reports text that a run offers for a cell.
+    ReportNextInput(NextInput),
     /// Reports, after a reconnect, all living sessions of the sender. Its other sessions count as ended.
     ReconcileKernels {
         /// Sessions of this notebook that are alive. Ids that the notebook does not know change nothing.
         alive: Vec<KernelSessionId>,
     },
-
     /// Saves widget states in the notebook's metadata (`widgets`, as in nbformat), for files and for pages after the
     /// kernel has ended. Keeps only states of widgets that outputs show, also those of earlier kernels.
     SaveWidgets {
@@ -487,7 +488,6 @@ pub enum Command {
 
 impl Command {
     /// Reads a command and rejects unknown fields ([`Closed`]). `decide` refuses unknown words of open enums.
-    ///
     /// # Errors
     /// Invalid JSON for a command, or an unknown field.
     pub fn decode(text: &str) -> Result<Self, serde_json::Error> {

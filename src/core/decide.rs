@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::ledger::Ledger;
 use crate::notebook::{self, Notebook, provisional};
 use crate::runs::reports::{self, RunReport};
-use crate::runs::{self, kernels, refusals, widgets};
+use crate::runs::{self, kernels, next_input, refusals, widgets};
 use crate::values::decision::{Decision, Rejection, RejectionCode, Result};
 use crate::values::details::LimitName;
 use crate::values::{AddComment, CommentTarget, EditSource, ExecutionReport, FlagMessage};
@@ -163,6 +163,7 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
         C::ReportEffectRefused { execution_id, fence, kind, target, count } => {
             refusals::decide(notebook, context, execution_id, fence, RefusedEffect { kind: kind.into(), target, count })
         }
+        C::ReportNextInput(offered) => next_input::decide(notebook, context, &offered),
 
         C::LaunchKernel { kernelspec } => kernels::decide_launch(notebook, context, kernelspec),
         C::InterruptKernel { kernel_session } => kernels::decide_interrupt(notebook, kernel_session),

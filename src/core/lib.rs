@@ -71,6 +71,6 @@ pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode,
 pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
 pub use values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
-    ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, Place, RequestExecution, RequestToolCall, RequestedEffects,
-    Revoked, StartTurn, TargetChange, TurnEnd, mask,
+    ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall,
+    RequestedEffects, Revoked, StartTurn, TargetChange, TurnEnd, mask,
 };

@@ -3,6 +3,7 @@
 pub(crate) mod expected_effects;
 pub(crate) mod function_restores;
 pub(crate) mod kernels;
+pub(crate) mod next_input;
 pub(crate) mod refusals;
 pub(crate) mod reports;
 pub(crate) mod widgets;
@@ -18,7 +19,7 @@ use crate::notebook::Notebook;
 use crate::runs::expected_effects::EffectsRequest;
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
 use crate::values::details::LimitName;
-use crate::values::{ExecutionTarget, RequestExecution};
+use crate::values::{ExecutionTarget, NextInput, RequestExecution};
 use notarium_record::{
     Actor, AgentId, CellId, CellType, Document, Effects, EndCause, Event, Execution, ExecutionAssigned,
     ExecutionBlocked, ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
@@ -38,6 +39,7 @@ pub(crate) fn named(command: &Command) -> Option<&ExecutionId> {
     match command {
         Command::ReportExecution { execution_id, .. }
         | Command::ReportEffectRefused { execution_id, .. }
+        | Command::ReportNextInput(NextInput { execution_id, .. })
         | Command::RequestExecution(RequestExecution { execution_id: Some(execution_id), .. }) => Some(execution_id),
         _ => None,
     }

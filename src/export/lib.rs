@@ -10,7 +10,7 @@
 //!
 //! Files: `html`, `markdown` (also Markdown cells and formulas as HTML), `percent`, `outputs` (the form of an output, and its text),
 //! `formulas` (finds them in Markdown), `equations` (macros, numbers, references), `chemistry` (`\ce`), `attached` (pictures of
-//! cells), `styler` (styles of pandas' tables).
+//! cells), `pictures` (found in Markdown), `styler` (styles of pandas' tables).
 //!
 //! This crate must never know the record, the wire or the server: it takes values, and returns text.
 
@@ -24,9 +24,12 @@ mod markdown;
 mod markdown_tests;
 mod outputs;
 mod percent;
+mod pictures;
 mod styler;
 #[cfg(test)]
 mod tests;
+
+pub use pictures::{InlinePicture, inline_pictures};
 
 use std::borrow::Cow;
 use std::collections::HashSet;

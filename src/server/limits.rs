@@ -48,6 +48,8 @@ notarium_core::with_defaults! {
         pub max_request_bytes: usize = 8 << 20,
         /// Limit of an imported file.
         pub max_import_bytes: usize = 256 << 20,
+        /// Largest picture in the text of a Markdown cell, as its address; an import makes an attachment of a larger one.
+        pub max_inline_picture_bytes: usize = 8 << 10,
         /// Concurrent imports.
         pub max_imports: usize = 4,
         pub quotas: Quotas = Quotas::default(),

@@ -1,15 +1,19 @@
 """Runs notebooks with `notarium run` and with nbclient, and compares the results.
 
-    python tests/interop/nbclient_compare.py NOTARIUM_BINARY FILE.ipynb …
+    python tests/interop/nbclient_compare.py NOTARIUM_BINARY FILE.ipynb|FOLDER …
 
-Equal means: the same cells, the same outputs but for addresses, times and the count that a parameter cell would shift,
-the same errors. Every file that notarium writes must pass `nbformat.validate`. Exit code 1 when anything differs.
-The Python that runs this must have nbclient, nbformat and ipykernel.
+Equal means: the same cells, the same outputs but for addresses, times, random values and the count that a parameter cell would
+shift, the same errors, the same language, the same values of widgets. Every file that notarium writes must pass
+`nbformat.validate`. Each program runs a notebook in a copy of its folder, so that neither meets the other's files. Exit code 1
+when anything differs. The Python that runs this must have nbclient, nbformat, ipykernel and what the notebooks import.
+A notebook that nbclient cannot run (no code cells for Python, over the time limit) is left out and listed.
 """
 
+import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +29,8 @@ ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 TIME = re.compile(r"\d+(\.\d+)? ?(ns|us|µs|ms|s|min)\b|\d\d:\d\d:\d\d(\.\d+)?")
 TEMPORARY = re.compile(r"ipykernel_\d+(/\d+)?(\.py)?")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+# What these show in a pager or put into cells is in our file, and in no file of nbclient's.
+OFFERS = re.compile(r"^\s*(\?{1,2}\S|.*\S\?{1,2}\s*$|%(load|loadpy|recall|rep|pinfo2?|pdoc|psource|pfile|pdef)\b)", re.MULTILINE)
 
 
 def text(value):
@@ -62,7 +68,16 @@ def outputs_of(cell):
     return sorted(outputs, key=lambda output: (output["output_type"] != "stream", output.get("name", "")))
 
 
-def with_nbclient(path):
+def in_copy(path, work):
+    """Calls `work` with the notebook in a copy of its folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        ignored = shutil.ignore_patterns(".git", ".ipynb_checkpoints")
+        shutil.copytree(path.parent, copy, ignore=ignored, ignore_dangling_symlinks=True)
+        return work(copy / path.name)
+
+
+def with_nbclient(path, seconds):
     """Returns the executed notebook and the duration in seconds."""
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
@@ -72,7 +87,9 @@ def with_nbclient(path):
     began = time.monotonic()
     for name in (kernel, "python3"):
         try:
-            NotebookClient(notebook, timeout=600, kernel_name=name, resources={"metadata": {"path": "."}}).execute()
+            NotebookClient(
+                notebook, timeout=seconds, kernel_name=name, resources={"metadata": {"path": str(path.parent)}}
+            ).execute()
         except CellExecutionError:
             pass
         except Exception as error:  # no such kernel
@@ -83,11 +100,12 @@ def with_nbclient(path):
     return notebook, time.monotonic() - began
 
 
-def with_notarium(binary, path, folder):
-    output = Path(folder) / "out.ipynb"
-    command = [binary, "run", str(path), "-o", str(output), "--kernel-path", sys.prefix, "--pass-env", "PYTHONHASHSEED"]
+def with_notarium(binary, path, seconds):
+    output = path.with_suffix(".written-by-notarium")
+    command = [binary, "run", path.name, "-o", output.name, "--kernel-path", sys.prefix, "--pass-env", "PYTHONHASHSEED"]
+    command += ["--timeout", str(seconds)]
     began = time.monotonic()
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=path.parent)
     seconds = time.monotonic() - began
     if not output.exists():
         raise SystemExit(f"{path}: {' '.join(command)} wrote nothing: {ended.stderr}")
@@ -96,12 +114,37 @@ def with_notarium(binary, path, folder):
     return notebook, seconds, ended
 
 
+def widgets_of(notebook):
+    """Pairs of model and value of each widget that has a value."""
+    states = notebook.metadata.get("widgets", {}).get("application/vnd.jupyter.widget-state+json", {}).get("state", {})
+    shown = [(state["model_name"], neutral(state["state"].get("value", state["state"].get("outputs")))) for state in states.values()]
+    return [pair for pair in shown if pair[1] is not None]
+
+
+def metadata_differences(expected, found):
+    if expected.metadata.get("language_info") != found.metadata.get("language_info"):
+        yield f"language_info: {expected.metadata.get('language_info')}, found {found.metadata.get('language_info')}"
+    theirs = widgets_of(expected)
+    # Only widgets that outputs show are kept here.
+    lacking = [pair for pair in widgets_of(found) if pair not in theirs]
+    if lacking:
+        yield f"widgets: {lacking} are not among {theirs}"
+
+
 def differences(expected, found):
+    yield from metadata_differences(expected, found)
+    offers = any(cell.cell_type == "code" and OFFERS.search(cell.source) for cell in expected.cells)
+    if offers:
+        # A new cell below is the kernel's offer; it has not run.
+        known = {cell.get("id") for cell in expected.cells}
+        found.cells = [cell for cell in found.cells if cell.get("id") in known]
     if len(expected.cells) != len(found.cells):
         yield f"{len(expected.cells)} cells, found {len(found.cells)}"
     for number, (want, have) in enumerate(zip(expected.cells, found.cells, strict=False), 1):
         # Cells of unknown types are stored as raw, with their type in our metadata.
         if want.cell_type not in ("code", "markdown", "raw"):
+            continue
+        if want.cell_type == "code" and OFFERS.search(want.source):
             continue
         for field in ("cell_type", "source"):
             if want.get(field, "").replace("\r\n", "\n").replace("\r", "\n") != have[field]:
@@ -113,33 +156,52 @@ def differences(expected, found):
                 yield f"cell {number}: execution_count {want.execution_count}, found {have.execution_count}"
 
 
+def notebooks(paths):
+    found = [path for given in paths for path in ([given] if given.is_file() else sorted(given.rglob("*.ipynb")))]
+    return [path for path in found if ".ipynb_checkpoints" not in path.parts]
+
+
+def problems_of(binary, path, seconds):
+    """Returns the problems, a note, and both durations."""
+    expected, reference = in_copy(path, lambda copy: with_nbclient(copy, seconds))
+    found, taken, ended = in_copy(path, lambda copy: with_notarium(binary, copy, seconds))
+    problems = list(differences(expected, found))
+    if problems:
+        # Ignore differences that also occur between two runs of nbclient.
+        again, _ = in_copy(path, lambda copy: with_nbclient(copy, seconds))
+        chance = {problem.split(":")[0] for problem in differences(expected, again)}
+        problems = [problem for problem in problems if problem.split(":")[0] not in chance]
+    errors = [o for c in expected.cells for o in c.get("outputs", []) if o.output_type == "error"]
+    expects = [c for c in expected.cells if "raises-exception" in c.metadata.get("tags", [])]
+    if ended.returncode != (1 if errors and not expects else 0) and not (expects and ended.returncode == 1):
+        problems.append(f"exit code {ended.returncode}: {ended.stderr[-300:]}")
+    note = f", ends with {errors[-1]['ename']}: {errors[-1]['evalue'][:60]}" if errors else ""
+    return problems, note, reference, taken
+
+
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary", type=Path)
+    parser.add_argument("paths", type=Path, nargs="+")
+    parser.add_argument("--seconds", type=int, default=600, help="time limit of a cell")
+    options = parser.parse_args()
     os.environ["PYTHONHASHSEED"] = "0"
-    binary, files = sys.argv[1], sys.argv[2:]
     warnings.simplefilter("ignore")
-    failed = 0
-    for path in files:
+    counts = {"ok": 0, "FAIL": 0, "skip": 0}
+    for path in notebooks(options.paths):
         try:
-            expected, reference = with_nbclient(path)
+            problems, note, reference, taken = problems_of(str(options.binary.resolve()), path.resolve(), options.seconds)
         except Exception as error:
-            print(f"skip  {path}: nbclient cannot: {type(error).__name__}: {str(error)[:200]}")
+            counts["skip"] += 1
+            print(f"skip  {path}: {type(error).__name__}: {str(error)[:200]}", flush=True)
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            found, seconds, ended = with_notarium(binary, path, folder)
-        problems = list(differences(expected, found))
-        if problems:
-            # Ignore differences that also occur between two runs of nbclient.
-            again, _ = with_nbclient(path)
-            chance = {problem.split(":")[0] for problem in differences(expected, again)}
-            problems = [problem for problem in problems if problem.split(":")[0] not in chance]
-        has_error = any(o.output_type == "error" for c in expected.cells for o in c.get("outputs", []))
-        if ended.returncode != (1 if has_error else 0):
-            problems.append(f"exit code {ended.returncode}: {ended.stderr[-300:]}")
-        print(f"{'FAIL' if problems else 'ok  '}  {path}  nbclient {reference:.2f} s, notarium {seconds:.2f} s")
+        verdict = "FAIL" if problems else "ok"
+        counts[verdict] += 1
+        print(f"{verdict:<4}  {path}  nbclient {reference:.2f} s, notarium {taken:.2f} s{note}", flush=True)
         for problem in problems[:8]:
-            print(f"  {problem}"[:1500])
-        failed += bool(problems)
-    sys.exit(1 if failed else 0)
+            print(f"  {problem}"[:1500], flush=True)
+    print(f"{counts['ok']} without a difference, {counts['FAIL']} with one, {counts['skip']} left out")
+    sys.exit(1 if counts["FAIL"] or not counts["ok"] else 0)
 
 
 main()

@@ -12,6 +12,7 @@ mod errors;
 mod expired;
 mod files;
 mod happening;
+mod imports;
 mod means;
 mod metrics;
 mod oidc;

@@ -7,6 +7,7 @@ use hashlink::LruCache;
 
 use super::comms::KernelComm;
 use super::messages::{ExecuteReply, InputRequest, IopubContent, KernelMessage, MessageHeader};
+use super::payloads;
 use super::{ExecutionId, FinishStatus, KernelEvent, LossReason};
 
 /// Most finished executions that are remembered for the outputs of their threads.
@@ -107,7 +108,7 @@ impl Executions {
         }
         let event = match message.iopub() {
             Ok(IopubContent::Busy) => self.busy(now, message),
-            Ok(IopubContent::Idle) => self.idle(now, message),
+            Ok(IopubContent::Idle) => return self.idle(now, message),
             Ok(IopubContent::Output(output)) => Some(KernelEvent::Output { execution_id: execution_id(), output }),
             Ok(IopubContent::Functions(data)) => Some(KernelEvent::Functions { execution_id: execution_id(), data }),
             Ok(IopubContent::Other) => None,
@@ -124,7 +125,7 @@ impl Executions {
         let index = self.index_of(message).filter(|_| message.header.msg_type == "execute_reply");
         let Some(index) = index else { return Vec::new() };
         self.unfinished[index].reply = Some((now, message.content().unwrap_or_else(|_| unknown_reply())));
-        self.finish_if_complete(index).into_iter().collect()
+        self.finish_if_complete(index)
     }
 
     /// Handles a message on stdin.
@@ -196,22 +197,27 @@ impl Executions {
         first.then(|| KernelEvent::Started { execution_id: unfinished.execution_id.clone() })
     }
 
-    fn idle(&mut self, now: Instant, message: &KernelMessage) -> Option<KernelEvent> {
-        let index = self.index_of(message)?;
+    fn idle(&mut self, now: Instant, message: &KernelMessage) -> Vec<KernelEvent> {
+        let Some(index) = self.index_of(message) else { return Vec::new() };
         self.unfinished[index].idle_at.get_or_insert(now);
         self.finish_if_complete(index)
     }
 
-    fn finish_if_complete(&mut self, index: usize) -> Option<KernelEvent> {
-        self.unfinished.get(index).filter(|it| it.idle_at.is_some() && it.reply.is_some())?;
-        let UnfinishedExecution { msg_id, execution_id, reply, .. } = self.unfinished.remove(index)?;
-        let (_, reply) = reply?;
+    /// The events of an execution's end, if both its reply and its `idle` have come. Payloads of the reply come first.
+    fn finish_if_complete(&mut self, index: usize) -> Vec<KernelEvent> {
+        let finished = self.unfinished.get(index).filter(|it| it.idle_at.is_some() && it.reply.is_some());
+        let finished = finished.is_some().then(|| self.unfinished.remove(index)).flatten();
+        let Some(UnfinishedExecution { msg_id, execution_id, reply: Some((_, reply)), .. }) = finished else {
+            return Vec::new();
+        };
         self.remembered.insert(msg_id, execution_id.clone());
-        Some(KernelEvent::Finished {
+        let mut events = reply.payload.as_deref().map_or_else(Vec::new, |all| payloads::events(&execution_id, all));
+        events.push(KernelEvent::Finished {
             execution_id,
             status: finish_status(&reply),
             execution_count: reply.execution_count.and_then(|count| count.as_u64()),
-        })
+        });
+        events
     }
 
     /// The index of a message's execution, while that is unfinished.
@@ -230,7 +236,7 @@ impl Executions {
 
 /// Stands in for a reply that is unreadable or missing: the execution counts as failed.
 fn unknown_reply() -> ExecuteReply {
-    ExecuteReply { status: "error".into(), execution_count: None }
+    ExecuteReply { status: "error".into(), execution_count: None, payload: None }
 }
 
 fn finish_status(reply: &ExecuteReply) -> FinishStatus {

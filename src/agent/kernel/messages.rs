@@ -46,6 +46,7 @@ pub(super) struct ExecuteReply {
     #[serde(default)]
     pub status: String,
     pub execution_count: Option<serde_json::Number>,
+    pub payload: Option<Box<RawValue>>,
 }
 
 /// The content of an `input_request`.

@@ -35,8 +35,8 @@ pub(super) struct Comms {
     is_wanted: bool,
     changes: Vec<CommChange>,
     since: Option<u64>,
-    /// Widgets were made or removed since the last save.
-    has_others: bool,
+    /// Widgets were made, changed or removed since the last save.
+    has_unsaved: bool,
     /// The notice that something is left out was sent.
     has_complained: bool,
 }
@@ -114,7 +114,7 @@ impl Comms {
 
     fn close(&mut self, comm_id: String) {
         if let Some(open) = self.open.remove(&comm_id) {
-            self.has_others |= open.target == CommTarget::Widget;
+            self.has_unsaved |= open.target == CommTarget::Widget;
             self.changes.push(CommChange::Closed { comm_id });
         }
     }
@@ -145,7 +145,7 @@ impl Comms {
             ));
         }
         self.opened += 1;
-        self.has_others |= open.target == CommTarget::Widget;
+        self.has_unsaved |= open.target == CommTarget::Widget;
         self.changes.push(CommChange::Opened(shown(&comm_id, &open)));
         self.open.insert(comm_id, open);
         Ok(())
@@ -161,6 +161,7 @@ impl Comms {
         if others + message.size_bytes() > 2 * MAX_COMM_BYTES {
             return Err(format!("a kernel's widgets have at most {} bytes together", 2 * MAX_COMM_BYTES));
         }
+        self.has_unsaved |= open.target == CommTarget::Widget;
         let is_password = open.is_password();
         open.merge(said.state, placed(&said.buffer_paths, &message.buffers));
         if is_password {
@@ -348,10 +349,11 @@ impl KernelSessionMachine {
         }
     }
 
-    /// Saves the widgets after a run that made or removed some, and at the kernel's end.
+    /// Saves the widgets at the end of a run that made, changed or removed some, and at the kernel's end. Only changes that the
+    /// notebook's outputs show become an event.
     pub(super) fn save_widgets(&mut self, is_end: bool) {
-        let has_others = std::mem::take(&mut self.comms.has_others);
-        if !has_others && (!is_end || self.comms.widgets().next().is_none()) {
+        let has_unsaved = std::mem::take(&mut self.comms.has_unsaved);
+        if !has_unsaved && (!is_end || self.comms.widgets().next().is_none()) {
             return;
         }
         let command = Command::SaveWidgets { kernel_session: self.id.clone(), state: self.comms.saved() };
@@ -421,11 +423,11 @@ mod tests {
         let told = comms.all().remove(0);
         assert_eq!((told.target.as_deref(), told.execution_id), (Some(PROGRESS_TARGET), "run".parse().ok()));
         assert_eq!(state_of(&comms, "p")["done"], 2);
-        assert!(!comms.has_others && comms.saved().is_empty());
+        assert!(!comms.has_unsaved && comms.saved().is_empty());
         comms.close_progress(&"other".parse().unwrap());
         assert_eq!(comms.all().len(), 1);
         comms.close_progress(&"run".parse().unwrap());
-        assert!(comms.all().is_empty() && !comms.has_others);
+        assert!(comms.all().is_empty() && !comms.has_unsaved);
         assert!(matches!(comms.changes.last(), Some(CommChange::Closed { .. })));
     }
 

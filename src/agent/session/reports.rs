@@ -7,7 +7,7 @@ pub(crate) mod delivery;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use notarium_core::{BlobPart, Command, ExecutionId, ExecutionReport, Output, RawJson, RejectionCode};
+use notarium_core::{BlobPart, Command, ExecutionId, ExecutionReport, NextInput, Output, RawJson, RejectionCode};
 use serde_json::value::RawValue;
 
 use super::runs::not_registered;
@@ -165,7 +165,14 @@ impl KernelSessionMachine {
             Err((RejectionCode::StaleFence | RejectionCode::Forbidden | RejectionCode::UnknownNotebook, _)) => {
                 return self.abandon();
             }
-            Err((_, message)) => vec![not_registered(&message)],
+            Err((_, message)) => {
+                for ReportCommand { command, .. } in &report.commands {
+                    if let Command::ReportNextInput(NextInput { execution_id, text, .. }) = command {
+                        self.show_text(now_ms, execution_id, text);
+                    }
+                }
+                vec![not_registered(&message)]
+            }
         };
         for id in report.commands.into_iter().filter_map(|command| command.registered_by) {
             problems.iter().for_each(|problem| self.say_of_functions(now_ms, &id, problem));
@@ -211,6 +218,7 @@ impl ReportCommand {
     pub(super) fn bytes(&self) -> usize {
         let content: usize = match &self.command {
             Command::SaveWidgets { state, .. } => state.get().len(),
+            Command::ReportNextInput(NextInput { text, .. }) => text.len(),
             Command::RegisterFunctions { functions, .. } => {
                 let of = |it: &notarium_core::UserFunction| it.schema.get().len() + it.description.len();
                 functions.iter().map(|function| of(function) + OVERHEAD_BYTES).sum()

@@ -34,6 +34,8 @@ pub(super) struct SessionRun {
     /// The run, or its kernel, was interrupted.
     pub is_interrupted: bool,
     pub waits_for_input: bool,
+    /// A person requested the run of a cell: text that it offers goes into the cell.
+    pub may_fill_cell: bool,
     /// The overflow file has output that is not reported.
     pub has_spilled: bool,
     /// Bytes of dropped output that are not reported.
@@ -57,6 +59,7 @@ impl SessionRun {
             interrupt_wanted: false,
             is_interrupted: false,
             waits_for_input: false,
+            may_fill_cell: false,
             has_spilled: false,
             dropped_bytes: 0,
             timeout_ms,
@@ -153,6 +156,9 @@ impl KernelSessionMachine {
             KernelEvent::Comm(comm) => self.comm(now_ms, comm),
             KernelEvent::InputRequest { execution_id, prompt, password } => {
                 self.input_request(now_ms, execution_id.as_ref(), prompt, password);
+            }
+            KernelEvent::NextInput { execution_id, text, replace } => {
+                self.next_input(now_ms, &id_of(&execution_id), text, replace);
             }
             KernelEvent::Finished { execution_id, status, execution_count } => {
                 self.finished(now_ms, &id_of(&execution_id), status, execution_count);
@@ -271,7 +277,6 @@ impl KernelSessionMachine {
         self.forget_old_runs();
         self.idle_since = now_ms;
         self.flush();
-        self.save_widgets(false);
     }
 
     /// Reports the run's queued outputs, and its end.
@@ -289,6 +294,8 @@ impl KernelSessionMachine {
         let Some(end) = run.end else { return };
         let notice = run.notice();
         self.push_overflow(now_ms, id);
+        // Before the end: an export at the end of the run has the widgets as the run left them.
+        self.save_widgets(false);
         let RunEnd { outcome, execution_count } = end;
         let completed = ExecutionReport::Completed { outcome, execution_count, notice };
         self.push_report(now_ms, id, completed);

@@ -5,7 +5,7 @@ use notarium_core::{
 };
 
 use super::*;
-use crate::kernel::{EndCause, ExitStatus, FinishStatus, KernelEvent};
+use crate::kernel::{CommKind, EndCause, ExitStatus, FinishStatus, KernelComm, KernelEvent};
 use crate::outputs::KernelOutput;
 use crate::supervisor::EffectRefusal;
 
@@ -80,6 +80,7 @@ fn say_command(pending: &ReportCommand) -> String {
         Command::ReportKernelLaunchFailed { cause, detail, .. } => {
             return format!("launch failed: {}", sentence(&(*cause).into(), detail.as_deref()));
         }
+        Command::SaveWidgets { state, .. } => return format!("widgets {}", state.get()),
         Command::RegisterFunctions { .. } => {
             return format!("functions of {}", pending.registered_by.as_ref().unwrap());
         }
@@ -414,4 +415,30 @@ fn a_run_that_was_not_begun_is_reported_and_over() {
     let told = tested.give(SessionInput::Kernel(KernelEvent::HoldsOpen { execution_id: "e".into(), open }));
     assert_eq!(told, [r#"report HoldsOpen { open: ["sales.db"] }"#]);
     assert_eq!(tested.later(60_000), ["stop"], "nothing runs");
+}
+
+#[test]
+fn widgets_are_saved_before_the_end_of_a_run_that_changed_them() {
+    let comm = |kind: CommKind, state: &str| {
+        let data = RawObject::parse(&format!(r#"{{"method":"update","state":{state}}}"#)).unwrap();
+        SessionInput::Kernel(KernelEvent::Comm(KernelComm { kind, comm_id: "s".into(), data, ..KernelComm::default() }))
+    };
+    let mut tested = Tested::running(|_| {});
+    let mut saved = Vec::new();
+    for (run, message) in [
+        ("made", Some(comm(CommKind::Opened, r#"{"value":1}"#))),
+        ("changed", Some(comm(CommKind::Message, r#"{"value":7}"#))),
+        ("neither", None),
+    ] {
+        tested.give(view(KernelPhase::Started, Some(run)));
+        tested.give(started(run));
+        message.map(|message| tested.give(message));
+        let reports = tested.give(finished(run, FinishStatus::Ok));
+        saved.push(reports.into_iter().filter(|report| report.starts_with("report ")).collect::<Vec<_>>().join("; "));
+        tested.answer_all(None);
+    }
+    let place = |text: &String, part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"));
+    assert!(place(&saved[0], r#"widgets {"s":"#) < place(&saved[0], "completed ok"), "{saved:?}");
+    assert!(place(&saved[1], r#""value":7"#) < place(&saved[1], "completed ok"), "{saved:?}");
+    assert!(!saved[2].contains("widgets"), "{saved:?}");
 }

@@ -99,6 +99,9 @@ pub const CONFIG_VARIABLE: &str = "NOTARIUM_CONFIG";
 pub struct Config {
     pub server: Option<String>,
     pub token: Option<String>,
+    /// Environments with kernels that the last `up` used: `run` uses them too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernel_paths: Vec<PathBuf>,
 }
 
 /// `$NOTARIUM_CONFIG`: a file that the person chose.

@@ -59,7 +59,7 @@ pub async fn login(args: LoginArgs, context: &CommonOptions) -> Ended {
     };
     let client = RestClient::new(ServerAccess { server: server.clone(), token: token.clone() })?;
     let me = client.me().await?;
-    let path = Config { server: Some(server.clone()), token: Some(token) }.save()?;
+    let path = Config { server: Some(server.clone()), token: Some(token), ..Config::load()? }.save()?;
     let name = print::clean(&me.name);
     print::noted(format!("signed in to {server} as {name}; stored in {}", path.display()))
 }

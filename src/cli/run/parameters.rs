@@ -1,31 +1,74 @@
 //! Parameters for a headless run, as in papermill: a cell after the one tagged `parameters`. Pure.
 
+mod literals;
+
+use notarium_judge::cell_names;
 use notarium_wire::ipynb::{Document, DocumentCell};
-use serde_json::Value;
 use serde_json::value::RawValue;
+
+use self::literals::Language;
 
 /// A parameter `name=value`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     pub name: String,
-    pub value: Value,
+    pub value: ParameterValue,
 }
 
-/// Parses `name=value`: JSON values and Python's `True`, `False`, `None` are recognised, anything else is text.
+/// The value of a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ParameterValue {
+    Text(String),
+    /// JSON text. Numbers keep all their digits.
+    Json(String),
+    NotANumber,
+    Infinity {
+        is_negative: bool,
+    },
+}
+
+/// Parses `name=value`: JSON values, numbers as Python writes them and Python's `True`, `False`, `None` are recognised,
+/// anything else is text.
 pub fn parse(text: &str) -> Result<Parameter, String> {
     let (name, value) = split(text)?;
+    let json = |text: &str| ParameterValue::Json(text.to_owned());
     let value = match value {
-        "True" => Value::Bool(true),
-        "False" => Value::Bool(false),
-        "None" => Value::Null,
-        value => serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned())),
+        "True" => json("true"),
+        "False" => json("false"),
+        "None" => json("null"),
+        value if serde_json::from_str::<&RawValue>(value).is_ok() => json(value),
+        value => number(value).unwrap_or_else(|| ParameterValue::Text(value.to_owned())),
     };
     Ok(Parameter { name, value })
 }
 
+/// Reads a number that JSON does not have: `.5`, `5.`, `+5`, `nan`, `-inf`. A number that begins with `00` or `05` may be a key:
+/// it stays text.
+fn number(text: &str) -> Option<ParameterValue> {
+    let (is_negative, digits) = match text.strip_prefix(['+', '-']) {
+        Some(rest) => (text.starts_with('-'), rest),
+        None => (false, text),
+    };
+    match digits.to_ascii_lowercase().as_str() {
+        "nan" => return Some(ParameterValue::NotANumber),
+        "inf" | "infinity" => return Some(ParameterValue::Infinity { is_negative }),
+        _ => {}
+    }
+    let (mantissa, exponent) = digits.split_at(digits.find(['e', 'E']).unwrap_or(digits.len()));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let or_zero = |text: &str| if text.is_empty() { "0" } else { text }.to_owned();
+    let is_float = mantissa.contains('.');
+    let fraction = if is_float { format!(".{}", or_zero(fraction)) } else { String::new() };
+    let json = format!("{}{}{fraction}{exponent}", if is_negative { "-" } else { "" }, or_zero(whole));
+    let is_number = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')
+        && mantissa != "."
+        && serde_json::from_str::<&RawValue>(&json).is_ok();
+    is_number.then_some(ParameterValue::Json(json))
+}
+
 /// Parses `name=value` with any value as text.
 pub fn parse_text(text: &str) -> Result<Parameter, String> {
-    split(text).map(|(name, value)| Parameter { name, value: Value::String(value.to_owned()) })
+    split(text).map(|(name, value)| Parameter { name, value: ParameterValue::Text(value.to_owned()) })
 }
 
 fn split(text: &str) -> Result<(String, &str), String> {
@@ -34,6 +77,52 @@ fn split(text: &str) -> Result<(String, &str), String> {
     let is_name = characters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
         && characters.all(|character| character.is_alphanumeric() || character == '_');
     if is_name { Ok((name.to_owned(), value)) } else { Err(format!("'{name}' is no variable name: write name=value")) }
+}
+
+/// Checks that the language can assign to the names, and hold the values exactly.
+pub fn check(parameters: &[Parameter], language: &str) -> Result<(), String> {
+    if parameters.is_empty() {
+        return Ok(());
+    }
+    let language = Language::of(language)?;
+    parameters.iter().try_for_each(|Parameter { name, value }| {
+        if language.is_reserved(name) {
+            return Err(format!("'{name}' is a word of {}, not a variable: choose another name", language.name));
+        }
+        language.literal(value).map(drop).map_err(|problem| format!("{name}: {problem}"))
+    })
+}
+
+/// Warnings about parameters that the notebook's cell tagged `parameters` does not set, as of a mistyped name.
+pub fn warnings(document: &Document, parameters: &[Parameter], language: &str) -> Vec<String> {
+    if parameters.is_empty() {
+        return Vec::new();
+    }
+    let Some(cell) = document.cells.iter().find(|cell| has_tag(cell, "parameters")) else {
+        return vec!["no cell is tagged 'parameters': the given ones are set before the first cell".to_owned()];
+    };
+    let known = defined(&cell.source, language);
+    let unknown = parameters.iter().filter(|parameter| !known.contains(&parameter.name));
+    let list = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    unknown.map(|Parameter { name, .. }| format!("the notebook has no parameter '{name}' (it has: {list})")).collect()
+}
+
+/// Names that the source of a cell sets.
+fn defined(source: &str, language: &str) -> Vec<String> {
+    if language.eq_ignore_ascii_case("python")
+        && let Some(names) = cell_names(source)
+    {
+        return names.writes.into_iter().collect();
+    }
+    let name = |line: &str| {
+        let end =
+            line.find(|character: char| !(character.is_alphanumeric() || character == '_' || character == '.'))?;
+        let rest = line[end..].trim_start();
+        let sets =
+            (rest.starts_with('=') && !rest.starts_with("==")) || rest.starts_with("<-") || rest.starts_with(':');
+        (sets && end > 0).then(|| line[..end].to_owned())
+    };
+    source.lines().filter_map(name).collect()
 }
 
 /// Inserts a cell with the parameters: in place of a cell that an earlier run injected, else after the cell tagged
@@ -80,72 +169,11 @@ pub fn has_tag(cell: &DocumentCell, tag: &str) -> bool {
     tags.is_some_and(|tags| tags.iter().any(|known| known == tag))
 }
 
-/// A language's syntax for JSON values.
-struct Language {
-    /// Words for null, true and false.
-    words: [&'static str; 3],
-    list: [&'static str; 2],
-    map: [&'static str; 3],
-    /// The dollar sign in texts, escaped if the language interpolates.
-    dollar: &'static str,
-}
-
 fn source(parameters: &[Parameter], language: &str) -> Result<String, String> {
-    let language = match language.to_ascii_lowercase().as_str() {
-        "python" => Language { words: ["None", "True", "False"], list: ["[", "]"], map: ["{", ": ", "}"], dollar: "$" },
-        "r" => {
-            Language { words: ["NULL", "TRUE", "FALSE"], list: ["list(", ")"], map: ["list(", " = ", ")"], dollar: "$" }
-        }
-        "julia" => Language {
-            words: ["nothing", "true", "false"],
-            list: ["[", "]"],
-            map: ["Dict(", " => ", ")"],
-            dollar: "\\$",
-        },
-        _ => {
-            return Err(format!(
-                "parameters can be written in Python, R and Julia, not in '{language}': set them in a cell"
-            ));
-        }
-    };
-    let line = |Parameter { name, value }: &Parameter| format!("{name} = {}\n", language.literal(value));
-    Ok(format!("# Parameters\n{}", parameters.iter().map(line).collect::<String>()))
-}
-
-impl Language {
-    fn literal(&self, value: &Value) -> String {
-        let ([nothing, yes, no], [list, list_end], [map, pair, map_end]) = (self.words, self.list, self.map);
-        match value {
-            Value::Null => nothing.to_owned(),
-            Value::Bool(is_so) => if *is_so { yes } else { no }.to_owned(),
-            Value::Number(number) => number.to_string(),
-            Value::String(text) => self.quoted(text),
-            Value::Array(items) => {
-                let items: Vec<String> = items.iter().map(|item| self.literal(item)).collect();
-                format!("{list}{}{list_end}", items.join(", "))
-            }
-            Value::Object(entries) => {
-                let entry =
-                    |(key, value): (&String, &Value)| format!("{}{pair}{}", self.quoted(key), self.literal(value));
-                let entries: Vec<String> = entries.iter().map(entry).collect();
-                format!("{map}{}{map_end}", entries.join(", "))
-            }
-        }
-    }
-
-    fn quoted(&self, text: &str) -> String {
-        let escape = |character: char| match character {
-            '"' => "\\\"".to_owned(),
-            '\\' => "\\\\".to_owned(),
-            '\n' => "\\n".to_owned(),
-            '\r' => "\\r".to_owned(),
-            '\t' => "\\t".to_owned(),
-            '$' => self.dollar.to_owned(),
-            character if character.is_control() => format!("\\u{:04x}", u32::from(character)),
-            character => character.to_string(),
-        };
-        format!("\"{}\"", text.chars().map(escape).collect::<String>())
-    }
+    let language = Language::of(language)?;
+    let line = |Parameter { name, value }: &Parameter| Ok(format!("{name} = {}\n", language.literal(value)?));
+    let lines = parameters.iter().map(line).collect::<Result<String, String>>()?;
+    Ok(format!("# Parameters\n{lines}"))
 }
 
 #[cfg(test)]
@@ -184,7 +212,67 @@ mod tests {
         let expected = "# Parameters\na = 0.5\nb = True\nc = None\nd = \"it's \\\"x\\\"\"\ne = [1, \"two\"]\n\
                         f = {\"k\": False}\ng = \"2020-01-01\"\nh = \"\"\n";
         assert_eq!(source(&parameters, "python").unwrap(), expected);
-        assert_eq!(parse_text("a=1").unwrap().value, Value::String("1".into()));
+        assert_eq!(parse_text("a=1").unwrap().value, ParameterValue::Text("1".into()));
+    }
+
+    fn assigned(text: &str, language: &str) -> String {
+        let source = source(&[parse(text).unwrap()], language).unwrap();
+        source.strip_prefix("# Parameters\n").unwrap().trim_end().to_owned()
+    }
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        for exact in [
+            "a = 123456789012345678901234567890",
+            "a = -18446744073709551617",
+            "a = [18446744073709551616, {\"b\": 9007199254740993}]",
+            "a = 0.12345678901234567890123",
+        ] {
+            assert_eq!(assigned(&exact.replace(" = ", "="), "python"), exact);
+        }
+        for (text, python) in
+            [(".5", "0.5"), ("-.5", "-0.5"), ("5.", "5.0"), ("+5", "5"), ("5.e3", "5.0e3"), ("007", "\"007\"")]
+        {
+            assert_eq!(assigned(&format!("a={text}"), "python"), format!("a = {python}"));
+        }
+        for text in [".", "+", "-", "1e", "1.2.3", "e5", ".e5", "1_000", "0x10"] {
+            assert_eq!(assigned(&format!("a={text}"), "python"), format!("a = \"{text}\""));
+        }
+        assert_eq!(assigned("a=NaN", "python"), "a = float(\"nan\")");
+        assert_eq!(assigned("a=-inf", "python"), "a = float(\"-inf\")");
+        assert_eq!((assigned("a=NaN", "R"), assigned("a=-Infinity", "julia")), ("a = NaN".into(), "a = -Inf".into()));
+        let refused = source(&[parse("a=9007199254740993").unwrap()], "R").unwrap_err();
+        assert!(refused.contains("9007199254740993") && refused.contains("-r"), "{refused}");
+        assert_eq!(assigned("a=9007199254740992", "R"), "a = 9007199254740992");
+    }
+
+    #[test]
+    fn words_of_the_language_are_no_parameters() {
+        let check = |text: &str, language: &str| check(&[parse(text).unwrap()], language);
+        for (wrong, language) in
+            [("class=3", "python"), ("None=3", "python"), ("function=1", "R"), ("TRUE=1", "R"), ("end=1", "julia")]
+        {
+            assert!(check(wrong, language).unwrap_err().contains("choose another name"), "{wrong}");
+        }
+        for (right, language) in [("function=3", "python"), ("class=3", "R"), ("match=1", "python")] {
+            check(right, language).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_name_that_the_notebook_does_not_set_is_warned_of() {
+        let mut document = document(&["parameters", "y"]);
+        let given = [parse("alpha=1").unwrap(), parse("alhpa=2").unwrap()];
+        document.cells[0].source = "alpha: float = 0.1\nname = 'x'".into();
+        assert_eq!(
+            warnings(&document, &given, "python"),
+            ["the notebook has no parameter 'alhpa' (it has: alpha, name)"]
+        );
+        document.cells[0].source = "alpha <- 0.1\nalhpa=3\nalpha == 3".into();
+        assert_eq!(warnings(&document, &given, "R"), Vec::<String>::new());
+        assert_eq!(warnings(&document, &[], "python"), Vec::<String>::new());
+        document.cells.remove(0);
+        assert!(warnings(&document, &given, "python")[0].contains("no cell is tagged 'parameters'"));
     }
 
     #[test]

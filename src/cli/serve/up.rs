@@ -66,7 +66,7 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
     let confirm_with = if kept.holds() { args.place.confirm_with } else { ConfirmWith::Password };
     server.app().accounts.set_asks_again(confirm_with == ConfirmWith::Password);
     let keys = Keys::of_folder(server, folder).await?;
-    login(server, &keys)?;
+    login(server, &keys, &paths)?;
     print_invitation(server, folder, &keys, models, confirm_with).await?;
     announce(format_args!("Data: {} (Ctrl-C stops everything)", folder.display()));
     announce("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
@@ -85,9 +85,10 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
     }
 }
 
-/// Stores the server's address and a token for the commands on this machine.
-fn login(server: &RunningServer, keys: &Keys) -> Ended {
-    let login = Config { server: Some(server.url()), token: Some(keys.session.clone()) };
+/// Stores the server's address, a token and the places of kernels for the commands on this machine.
+fn login(server: &RunningServer, keys: &Keys, kernel_paths: &[PathBuf]) -> Ended {
+    let kernel_paths = kernel_paths.iter().filter_map(|path| std::path::absolute(path).ok()).collect();
+    let login = Config { server: Some(server.url()), token: Some(keys.session.clone()), kernel_paths };
     // An unreadable configuration is no login.
     let replaced = Config::load().ok().and_then(|before| replaced(&before, &login));
     login.save()?;
@@ -250,6 +251,20 @@ impl Keys {
         let connect = ConnectOptions::new(server.url(), &self.agent, PROGRAM);
         LocalAgent::start(kernels.options(connect, paths, state_dir, kept))
     }
+
+    /// Starts an agent whose kernels are told that nobody can answer `input()`.
+    pub fn start_headless_agent(
+        &self,
+        server: &RunningServer,
+        kernels: &KernelArgs,
+        paths: Vec<PathBuf>,
+        kept: KernelRestrictions,
+    ) -> LocalAgent {
+        let connect = ConnectOptions::new(server.url(), &self.agent, PROGRAM);
+        let mut options = kernels.options(connect, paths, None, kept);
+        options.limits.may_ask = false;
+        LocalAgent::start(options)
+    }
 }
 
 /// True if the stored session fits the setting: it can confirm exactly if stored sessions may.
@@ -389,7 +404,11 @@ mod tests {
 
     #[test]
     fn a_login_of_another_server_is_not_replaced_in_silence() {
-        let of = |server: &str, token: &str| Config { server: Some(server.to_owned()), token: Some(token.to_owned()) };
+        let of = |server: &str, token: &str| Config {
+            server: Some(server.to_owned()),
+            token: Some(token.to_owned()),
+            ..Config::default()
+        };
         let now = of("http://127.0.0.1:1", "mine");
         let said = replaced(&of("https://lab.example", "other"), &now).unwrap();
         assert!(said.contains("notarium login --server https://lab.example"), "{said}");

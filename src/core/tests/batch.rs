@@ -132,6 +132,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::replies::cases(),
         crate::comments::cases(),
         crate::functions::cases(),
+        crate::next_input::cases(),
         crate::widgets::cases(),
         crate::moved_outputs::cases(),
         cases(),

@@ -32,6 +32,7 @@ mod lifecycle;
 mod masking;
 mod more_tools;
 mod moved_outputs;
+mod next_input;
 mod old_schemas;
 mod properties;
 mod races;

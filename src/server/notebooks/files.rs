@@ -2,7 +2,10 @@
 //!
 //! A `.ipynb` is streamed by `pieces`. The text of a file for reading is made whole, so its outputs have a smaller limit.
 
+pub mod kernel_metadata;
+pub mod pictures;
 pub mod pieces;
+pub mod sizes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -133,6 +136,7 @@ pub fn frame(notebook: &Document) -> File {
     if notebook.reactivity != Reactivity::Off {
         metadata::put(&mut metadata, metadata::REACTIVITY, &notebook.reactivity);
     }
+    kernel_metadata::complete(&mut metadata, notebook);
     File { metadata, nbformat_original: (4, 5), extra: Object::new(), cells: Vec::new() }
 }
 
@@ -228,7 +232,7 @@ pub async fn write_readable(
         ExportFormat::Md => Format::Markdown,
         ExportFormat::Py | ExportFormat::Ipynb => Format::Percent,
     };
-    let kernelspec = kernelspec(&state.metadata);
+    let kernelspec = kernelspec(&frame(&state).metadata);
     if format == Format::Percent && !["", "python", "ipython"].contains(&kernelspec.2.as_str()) {
         let detail = format!("the notebook's language is {}, not Python: export it as html, md or ipynb", kernelspec.2);
         return Err(Problem::invalid(detail));
@@ -257,9 +261,11 @@ pub async fn write_readable(
 }
 
 /// Name, display name, language.
-fn kernelspec(metadata: &RawObject) -> (String, String, String) {
-    let metadata: Value = serde_json::from_str(metadata.get()).unwrap_or_default();
-    let field = |part: &str, name: &str| metadata[part][name].as_str().unwrap_or_default().to_owned();
+fn kernelspec(metadata: &Object) -> (String, String, String) {
+    let part = |part: &str| metadata.get(part).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+    let field = |name_of: &str, name: &str| {
+        part(name_of).and_then(|part| part[name].as_str().map(str::to_owned)).unwrap_or_default()
+    };
     let language = Some(field("kernelspec", "language")).filter(|language| !language.is_empty());
     let name = field("kernelspec", "name");
     let shown =

@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 const OURS: &str = "notarium";
 /// Reply to a prompt, which nbformat has no field for.
 pub const REPLY: &str = "reply";
+/// True: the notebook comes from a file that names no kernelspec.
+pub const NO_KERNELSPEC: &str = "no_kernelspec";
 /// Mode of a reactive notebook.
 pub const REACTIVITY: &str = "reactivity";
 

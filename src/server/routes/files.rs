@@ -25,7 +25,7 @@ use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::guarded_stream;
 use crate::http::problem::Problem;
 use crate::limits::usage::Account;
-use crate::notebooks::files::{self, pieces};
+use crate::notebooks::files::{self, pictures, pieces, sizes};
 
 /// Title of an imported notebook without a usable name.
 const UNTITLED: &str = "Untitled";
@@ -87,8 +87,11 @@ async fn import_notebook(
     let account = authenticated.user_id().cloned().map(Account::Person);
     account.iter().try_for_each(|account| app.usage.check_new(account))?;
     let mut imported = read_file(file, app.limits.max_import_bytes, command_id).await?;
-    let notices = std::mem::take(&mut imported.notices);
+    let mut notices = std::mem::take(&mut imported.notices);
     let title = title_of(&query, imported.title.as_deref());
+    files::kernel_metadata::mark_absence(&mut imported.document.metadata);
+    notices.extend(pictures::take_out(&mut imported.document, app.limits.max_inline_picture_bytes));
+    sizes::check(&imported.document, app.notebooks.rooms.limits())?;
     let plan = files::plan_import(imported, title.clone());
     let large: u64 = plan.parts.iter().map(|part| part.bytes.len() as u64).sum();
     account.iter().try_for_each(|account| app.usage.check_blobs_of(account, large))?;

@@ -246,6 +246,8 @@ codes! {
     UnknownOutput = "an output, or a part of one, does not fit nbformat 4.5; exports keep it aside",
     /// A field that does not belong to its cell or output, and was empty.
     EmptyFieldDropped = "an empty field that does not belong there was left out",
+    /// A Markdown cell had pictures in its text; they became attachments of the cell.
+    PicturesAttached = "pictures in the text of cells became their attachments",
     /// An earlier export had stored something under `metadata.notarium` for content that has changed since.
     StaleAside = "something kept aside belongs to content that another program has replaced; it was left out",
 }
