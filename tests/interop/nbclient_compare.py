@@ -30,7 +30,9 @@ TIME = re.compile(r"\d+(\.\d+)? ?(ns|us|µs|ms|s|min)\b|\d\d:\d\d:\d\d(\.\d+)?")
 TEMPORARY = re.compile(r"ipykernel_\d+(/\d+)?(\.py)?")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # What these show in a pager or put into cells is in our file, and in no file of nbclient's.
-OFFERS = re.compile(r"^\s*(\?{1,2}\S|.*\S\?{1,2}\s*$|%(load|loadpy|recall|rep|pinfo2?|pdoc|psource|pfile|pdef)\b)", re.MULTILINE)
+OFFERS = re.compile(
+    r"^\s*(\?{1,2}\S|.*\S\?{1,2}\s*$|%(load|loadpy|recall|rep|pinfo2?|pdoc|psource|pfile|pdef)\b)", re.MULTILINE
+)
 
 
 def text(value):
@@ -117,7 +119,10 @@ def with_notarium(binary, path, seconds):
 def widgets_of(notebook):
     """Pairs of model and value of each widget that has a value."""
     states = notebook.metadata.get("widgets", {}).get("application/vnd.jupyter.widget-state+json", {}).get("state", {})
-    shown = [(state["model_name"], neutral(state["state"].get("value", state["state"].get("outputs")))) for state in states.values()]
+    shown = [
+        (state["model_name"], neutral(state["state"].get("value", state["state"].get("outputs"))))
+        for state in states.values()
+    ]
     return [pair for pair in shown if pair[1] is not None]
 
 
@@ -190,7 +195,9 @@ def main():
     counts = {"ok": 0, "FAIL": 0, "skip": 0}
     for path in notebooks(options.paths):
         try:
-            problems, note, reference, taken = problems_of(str(options.binary.resolve()), path.resolve(), options.seconds)
+            problems, note, reference, taken = problems_of(
+                str(options.binary.resolve()), path.resolve(), options.seconds
+            )
         except Exception as error:
             counts["skip"] += 1
             print(f"skip  {path}: {type(error).__name__}: {str(error)[:200]}", flush=True)
