@@ -240,6 +240,7 @@ impl InsertCell {
 /// cell, if that is still what ran, else it becomes a new cell below. Refused (`invalid_value`) unless a person who may edit
 /// requested the run of a cell: show the text as an output then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NextInput {
     /// An execution that was assigned to a session of the sender.
     pub execution_id: ExecutionId,
