@@ -8,17 +8,19 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, NotebookId, Version};
+use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, Labels, NotebookId, Version};
 use notarium_wire::{
-    CONNECTION_SCHEMAS, ClientMessage, KERNEL_FORMAT, KERNEL_TABLES, KernelQuestionMessage, ServerMessage,
-    WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
+    AGENT_MACHINES, CONNECTION_SCHEMAS, ClientMessage, KERNEL_FORMAT, KERNEL_TABLES, KernelQuestionMessage,
+    OfferMessage, OfferedMachine, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
 };
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 pub use crate::AgentError;
 use crate::kernel::LaunchOptions;
 use crate::kernel::kernelspecs::{FoundKernelspecs, Kernelspec, discover};
+use crate::machine::MachineMeter;
 use crate::session::host::{self, HostEnd, HostHandle, HostOptions};
 use crate::session::reports::blobs::BlobUploader;
 use crate::session::reports::delivery::Reporter;
@@ -45,6 +47,8 @@ pub struct AgentOptions {
     pub connect: ConnectOptions,
     /// Virtual environments (or other prefixes) that are searched for kernelspecs before the usual places.
     pub kernel_paths: Vec<PathBuf>,
+    /// Labels of this machine, for which launches can ask.
+    pub labels: Labels,
     pub launch: LaunchOptions,
     pub limits: KernelSessionLimits,
     /// Folder of the list of live kernels. If this process is killed, the next one reports their ends from that list.
@@ -78,7 +82,10 @@ pub async fn run(
     stop: impl Future<Output = ()>,
     mut notify: impl FnMut(AgentNotice),
 ) -> Result<(), AgentError> {
-    let mut agent = AgentLoop::new(options)?;
+    let mut meter = MachineMeter::new();
+    let machine = meter.machine().await;
+    let mut agent = AgentLoop::new(options, machine)?;
+    agent.reporting.spawn(meter.report(agent.sender.clone(), agent.measures.subscribe()));
     let mut stop = std::pin::pin!(stop);
     loop {
         tokio::select! {
@@ -124,10 +131,14 @@ struct AgentLoop {
     transfers: FolderTransfers,
     /// File transfers in progress.
     moving: JoinSet<()>,
+    /// The task that reports the load of this machine.
+    reporting: JoinSet<()>,
+    /// True while the server takes reports of the load.
+    measures: watch::Sender<bool>,
 }
 
 impl AgentLoop {
-    fn new(mut options: AgentOptions) -> Result<Self, AgentError> {
+    fn new(mut options: AgentOptions, machine: OfferedMachine) -> Result<Self, AgentError> {
         options.connect.instance.get_or_insert_with(|| ulid::Ulid::generate().to_string());
         options.connect.features.extend(
             [WORKING_FILES, WORKING_FILE_CHANGES, CONNECTION_SCHEMAS, KERNEL_TABLES, KERNEL_FORMAT].map(str::to_owned),
@@ -149,7 +160,8 @@ impl AgentLoop {
         let sender = connection.sender();
         let connections = options.launch.connections.list.iter().map(|connection| connection.offered()).collect();
         let offered = |kernelspec: &Kernelspec| kernelspec.offered(options.launch.kernel_effects(kernelspec));
-        sender.offer(specs.kernelspecs.iter().map(offered).collect(), connections);
+        let (kernelspecs, labels) = (specs.kernelspecs.iter().map(offered).collect(), options.labels.clone());
+        sender.offer(OfferMessage { kernelspecs, connections, labels, machine: Some(machine) });
         Ok(Self {
             options,
             specs,
@@ -166,6 +178,8 @@ impl AgentLoop {
             settling: JoinSet::new(),
             transfers,
             moving: JoinSet::new(),
+            reporting: JoinSet::new(),
+            measures: watch::Sender::new(false),
         })
     }
 
@@ -174,6 +188,7 @@ impl AgentLoop {
             ConnectionEvent::Connected(welcome) => self.connected(welcome, notify)?,
             ConnectionEvent::Disconnected { cause, .. } => {
                 self.notify_hosts(|| SessionInput::Online(false));
+                self.measures.send_replace(false);
                 self.check_patience(&cause)?;
                 notify(AgentNotice::Disconnected { cause: cause.to_string() });
             }
@@ -198,6 +213,7 @@ impl AgentLoop {
     fn connected(&mut self, welcome: WelcomeMessage, notify: &mut impl FnMut(AgentNotice)) -> Result<(), AgentError> {
         let Actor::Agent { id } = welcome.actor else { return Err(AgentError::NotAnAgent) };
         self.displaced_since = None;
+        self.measures.send_replace(welcome.features.iter().any(|feature| feature == AGENT_MACHINES));
         self.notify_hosts(|| SessionInput::Online(true));
         self.open_ledger(&id);
         self.roster.connected(id);
@@ -448,6 +464,7 @@ mod tests {
         let text = r#"{"argv": ["true"], "display_name": "Fake", "language": "none"}"#;
         std::fs::write(spec.join("kernel.json"), text).unwrap();
         let options = AgentOptions {
+            labels: Default::default(),
             connect: ConnectOptions::new("http://127.0.0.1:1", "token", "test"),
             kernel_paths: vec![folder.path().to_owned()],
             launch: LaunchOptions { runtime_dir: folder.path().to_owned(), ..LaunchOptions::default() },
@@ -456,7 +473,7 @@ mod tests {
             displaced_patience: DISPLACED_PATIENCE,
             stop_timeout: STOP_TIMEOUT,
         };
-        let mut agent = AgentLoop::new(options).unwrap();
+        let mut agent = AgentLoop::new(options, OfferedMachine::default()).unwrap();
         let (notebook, faulty): (NotebookId, KernelSessionId) = ("n".parse().unwrap(), "faulty".parse().unwrap());
         agent.start(notebook.clone(), "other".parse().unwrap(), "fake");
         let options = agent.host_options(notebook.clone(), faulty.clone(), "fake");

@@ -15,6 +15,7 @@
 pub mod agent;
 pub mod connections;
 pub mod kernel;
+mod machine;
 pub mod outputs;
 pub mod sandbox;
 pub mod session;

@@ -16,7 +16,7 @@ use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::kernelspecs::discover;
 use notarium_agent::outputs::OutputLimits;
 use notarium_agent::session::KernelSessionLimits;
-use notarium_core::Scope;
+use notarium_core::{Labels, Scope, checked_labels};
 use tokio::process::Command;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
@@ -27,7 +27,7 @@ use crate::cli::connection::client::RestClient;
 use crate::cli::connection::context::{self, Config, PROGRAM, ServerAccess, http_address, runtime_dir, state_dir};
 use crate::cli::terminal::input::stopped;
 use crate::cli::terminal::print;
-use crate::cli::terminal::values::Size;
+use crate::cli::terminal::values::{Size, label};
 use crate::cli::{CommonOptions, Ended, Failure};
 
 /// Timeout for a program's own agent to be ready; then the program goes on.
@@ -38,6 +38,9 @@ pub struct AgentArgs {
     /// Name of this agent in the record.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// A label of this machine, as in gpu=a100, for which kernels can ask; may be repeated.
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    labels: Vec<(String, String)>,
     /// Say what keeps kernels from the rest of this machine, and end. The exit code is 0 where what can confirm is out of reach.
     #[arg(long)]
     check: bool,
@@ -113,7 +116,8 @@ impl KernelArgs {
         let outputs = OutputLimits { max_log_bytes: self.max_run_output.bytes() as u64, ..OutputLimits::default() };
         let limits = KernelSessionLimits { outputs, idle_timeout_ms, ..KernelSessionLimits::default() };
         let (displaced_patience, stop_timeout) = (runtime::DISPLACED_PATIENCE, runtime::STOP_TIMEOUT);
-        AgentOptions { connect, kernel_paths, launch, limits, state_dir, displaced_patience, stop_timeout }
+        let labels = Labels::new();
+        AgentOptions { connect, kernel_paths, labels, launch, limits, state_dir, displaced_patience, stop_timeout }
     }
 }
 
@@ -130,7 +134,10 @@ pub async fn agent(args: AgentArgs, context: &CommonOptions) -> Ended {
     let ServerAccess { server, token } = context.access()?;
     let name = args.name.map_or_else(|| PROGRAM.to_owned(), |name| format!("{PROGRAM} ({name})"));
     let connect = ConnectOptions::new(server, token, name);
+    let labels = checked_labels(args.labels.into_iter().collect());
+    let labels = labels.map_err(|rejection| Failure::usage(rejection.message))?;
     let options = args.kernels.options(connect, args.kernels.kernel_paths.clone(), state_dir(), kept);
+    let options = AgentOptions { labels, ..options };
     let mut printer = NoticePrinter::default();
     runtime::run(options, stopped(), move |notice| {
         if let Some(line) = printer.line(notice) {

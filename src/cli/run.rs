@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use notarium_core::{CellId, Command, Document as State, ExecutionId, ExecutionStatus, ExecutionTarget};
+use notarium_core::{CellId, Command, Document as State, ExecutionId, ExecutionStatus, ExecutionTarget, LaunchKernel};
 use notarium_wire::ipynb::{self, Document};
 use notarium_wire::rest::ExportFormat;
 
@@ -170,7 +170,7 @@ async fn execute_steps(
     stop: &mut Stop,
 ) -> Ended {
     let kernel = match kernelspec.filter(|_| !steps.is_empty()) {
-        Some(name) => runs.command(&Command::LaunchKernel { kernelspec: Some(name) }).await?.kernel_session,
+        Some(name) => runs.command(&Command::LaunchKernel(LaunchKernel::of(Some(name)))).await?.kernel_session,
         None => None,
     };
     let progress = ProgressBar::new(steps.len() as u64);

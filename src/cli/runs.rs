@@ -5,6 +5,7 @@ pub mod data;
 pub mod exec;
 pub mod follow;
 pub mod kernels;
+pub mod machines;
 
 use std::collections::BTreeMap;
 

@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use notarium_core::{Command, CommandId, Document, NotebookId, RawJson, Recorded, RejectionCode};
 use notarium_wire::{
-    AckMessage, ClientMessage, CommandMessage, EventsMessage, OfferedConnection, OfferedKernelspec, RejectMessage,
-    ServerMessage, SubscribedMessage, WelcomeMessage,
+    AckMessage, ClientMessage, CommandMessage, EventsMessage, OfferMessage, RejectMessage, ServerMessage,
+    SubscribedMessage, WelcomeMessage,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio_tungstenite::tungstenite::http;
@@ -270,9 +270,9 @@ impl CommandSender {
         self.order(Order::Ephemeral(Box::new(message)));
     }
 
-    /// Sends the kernelspecs and connections that this agent offers; sent again after every reconnect.
-    pub fn offer(&self, kernelspecs: Vec<OfferedKernelspec>, connections: Vec<OfferedConnection>) {
-        self.order(Order::Offer(Box::new(ClientMessage::Offer { kernelspecs, connections })));
+    /// Sends what this agent offers; sent again after every reconnect.
+    pub fn offer(&self, offer: OfferMessage) {
+        self.order(Order::Offer(Box::new(offer)));
     }
 
     fn order(&self, order: Order) {

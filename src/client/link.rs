@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
-use notarium_core::NotebookId;
+use notarium_core::{Labels, NotebookId};
 use notarium_wire::{
-    AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, HelloMessage, KERNEL_EFFECTS, LastEvent,
-    PROTOCOLS, ServerMessage, SubscribeMessage, WelcomeMessage,
+    AGENT_MACHINES, AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, HelloMessage, KERNEL_EFFECTS,
+    LastEvent, OfferMessage, PROTOCOLS, ServerMessage, SubscribeMessage, WelcomeMessage,
 };
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
@@ -51,7 +51,7 @@ pub(super) enum Order {
     },
     Ephemeral(Box<ClientMessage>),
     /// Sent again after every reconnect.
-    Offer(Box<ClientMessage>),
+    Offer(Box<OfferMessage>),
 }
 
 pub(super) struct Link {
@@ -61,9 +61,11 @@ pub(super) struct Link {
     outbox: SentCommands,
     /// Subscribed notebooks, and the last event that was passed on.
     subscriptions: BTreeMap<NotebookId, Option<LastEvent>>,
-    offer: Option<ClientMessage>,
+    offer: Option<OfferMessage>,
     /// The server takes offers that say whether effects are held.
     knows_effects: bool,
+    /// True if the server takes labels and machines in offers.
+    knows_machines: bool,
     max_frame_bytes: u64,
     failures: u32,
 }
@@ -105,6 +107,7 @@ impl Link {
             subscriptions: BTreeMap::new(),
             offer: None,
             knows_effects: false,
+            knows_machines: false,
             max_frame_bytes: UNKNOWN_MAX_FRAME_BYTES,
             failures: 0,
         }
@@ -223,7 +226,8 @@ impl Link {
 
     async fn serve(&mut self, mut open: WelcomedSocket, welcome: WelcomeMessage) -> Option<ConnectError> {
         self.max_frame_bytes = welcome.max_frame_bytes;
-        self.knows_effects = welcome.features.iter().any(|feature| feature == KERNEL_EFFECTS);
+        let has = |wanted: &str| welcome.features.iter().any(|feature| feature == wanted);
+        (self.knows_effects, self.knows_machines) = (has(KERNEL_EFFECTS), has(AGENT_MACHINES));
         self.notify(ConnectionEvent::Connected(welcome));
         for frame in self.renewed() {
             let _ = open.frames.send(frame);
@@ -256,13 +260,14 @@ impl Link {
 
     /// The offer in the words that the server knows: an older one refuses an unknown field.
     fn known_offer(&self) -> Option<ClientMessage> {
-        let mut offer = self.offer.clone();
-        if let Some(ClientMessage::Offer { kernelspecs, .. }) = &mut offer
-            && !self.knows_effects
-        {
-            kernelspecs.iter_mut().for_each(|kernelspec| kernelspec.effects = None);
+        let mut offer = self.offer.clone()?;
+        if !self.knows_effects {
+            offer.kernelspecs.iter_mut().for_each(|kernelspec| kernelspec.effects = None);
         }
-        offer
+        if !self.knows_machines {
+            offer = OfferMessage { labels: Labels::new(), machine: None, ..offer };
+        }
+        Some(ClientMessage::Offer(offer))
     }
 
     /// Handles a message; returns the cause if the connection is over.

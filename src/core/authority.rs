@@ -156,12 +156,12 @@ pub fn operation(command: &Command) -> Operation {
         C::MoveThread { .. } => Operation::Edit,
         C::Batch { .. } => Operation::Read,
         C::ArchiveNotebook {} | C::UnarchiveNotebook {} => Operation::Archive,
-        C::NameVersion { .. } | C::SetReactivity { .. } => Operation::Organise,
+        C::NameVersion { .. } | C::SetReactivity { .. } | C::SetKernelSettings(_) => Operation::Organise,
         C::GrantAccess { .. } | C::RevokeAccess { .. } | C::TakeOverNotebook { .. } => Operation::Share,
-        C::RequestExecution(_) | C::CancelExecution { .. } | C::GiveUpExecution { .. } | C::LaunchKernel { .. } => {
+        C::RequestExecution(_) | C::CancelExecution { .. } | C::GiveUpExecution { .. } | C::LaunchKernel(_) => {
             Operation::Run
         }
-        C::InterruptKernel { .. } | C::RestartKernel { .. } | C::ShutDownKernel { .. } | C::StopAll {} => {
+        C::InterruptKernel { .. } | C::RestartKernel(_) | C::ShutDownKernel { .. } | C::StopAll {} => {
             Operation::ControlKernel
         }
         C::AnswerInput { .. } => Operation::AnswerInput,

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
 use crate::values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, EditComment, EditSource, ExecutionReport, FlagMessage,
     InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
@@ -235,21 +236,15 @@ pub enum Command {
 
     // --- kernels ---
     /// Launches a kernel, without running anything. A notebook has at most 8 kernels. Needs the right to run.
-    LaunchKernel {
-        /// The kernelspec's name. Absent: that of the notebook's metadata, else `python3`.
-        kernelspec: Option<String>,
-    },
+    LaunchKernel(LaunchKernel),
     /// Interrupts the run that the kernel executes. Queued runs stay queued. Needs the right to control kernels.
     InterruptKernel {
         /// A session that has started (`kernel_state` otherwise).
         kernel_session: KernelSessionId,
     },
     /// Ends the kernel with all its variables, and begins a new session. Queued runs are cancelled. If the kernel's
-    /// agent is unreachable, any agent that offers the kernelspec may start the new session.
-    RestartKernel {
-        /// A session that has started, or whose agent is unreachable (`kernel_state` otherwise).
-        kernel_session: KernelSessionId,
-    },
+    /// agent is unreachable, any agent that offers the kernelspec and has the labels may start the new session.
+    RestartKernel(RestartKernel),
     /// Ends the kernel with all its variables. Queued runs are cancelled. If its agent is unreachable, the session ends
     /// with this command.
     ShutDownKernel {
@@ -260,7 +255,8 @@ pub enum Command {
     StopAll {},
 
     // --- from agents ---
-    /// Claims a launch for the sender, a runtime agent. Other agents get `already_claimed`.
+    /// Claims a launch for the sender, a runtime agent. Other agents get `already_claimed`; an agent that the launch does
+    /// not allow gets `agent_not_wanted`.
     ClaimKernelLaunch {
         /// A session in phase `requested`.
         kernel_session: KernelSessionId,
@@ -363,6 +359,8 @@ pub enum Command {
         /// `off`, `lazy` or `eager`. It applies to runs that are requested afterwards.
         reactivity: Reactivity,
     },
+    /// Changes settings of the notebook's kernels. For editors and owners.
+    SetKernelSettings(SetKernelSettings),
     /// Sets which tool calls of assistants need no confirmation. For owners.
     SetPolicy {
         /// The policy for all conversations of the notebook, from the next call on.

@@ -13,7 +13,7 @@ use crate::values::code_names::KnownNames;
 use notarium_record::text::ChangeSet;
 use notarium_record::{
     Actor, CellId, CommandId, CorrelationId, Effect, Effects, Event, EventId, ExecutionId, InstanceId, KernelSessionId,
-    Logged, Millis, Past, Recorded, ReplayedExecution, Risk, Salt, TurnId, Version,
+    Labels, Logged, Millis, Past, Recorded, ReplayedExecution, Risk, Salt, TurnId, Version,
 };
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
@@ -49,6 +49,8 @@ pub struct Context {
     /// Kernelspecs whose kernels would hold effects: all connected agents that offer them say so. A kernel that has
     /// started says it itself.
     pub holding_kernelspecs: BTreeSet<String>,
+    /// Labels of the sender, if it is a runtime agent, from its offer.
+    pub agent_labels: Labels,
     /// Effects of the runs that an assistant's call requests. `decide` sets it for the call that it starts.
     pub run_effects: Option<Effects>,
     /// Texts that the model of an open turn has written and no message holds, one for each block.

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::ledger::Ledger;
 use crate::notebook::{self, Notebook, provisional};
 use crate::runs::reports::{self, RunReport};
-use crate::runs::{self, kernels, next_input, refusals, widgets};
+use crate::runs::{self, kernels, launches, next_input, refusals, widgets};
 use crate::values::decision::{Decision, Rejection, RejectionCode, Result};
 use crate::values::details::LimitName;
 use crate::values::{AddComment, CommentTarget, EditSource, ExecutionReport, FlagMessage};
@@ -112,6 +112,7 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
         C::UnarchiveNotebook {} => Ok(notebook::decide_unarchive(notebook)),
         C::NameVersion { version, name } => notebook::decide_name(notebook, context, version, &name),
         C::SetReactivity { reactivity } => notebook::decide_reactivity(notebook, reactivity),
+        C::SetKernelSettings(command) => launches::decide_settings(notebook, command),
         C::SetPolicy { policy } => Ok(notebook::decide_policy(notebook, policy)),
         C::GrantAccess { subject, role, expires_at } => {
             access::decide_grant(notebook, context, subject, Grant { role, expires_at })
@@ -165,9 +166,9 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
         }
         C::ReportNextInput(offered) => next_input::decide(notebook, context, &offered),
 
-        C::LaunchKernel { kernelspec } => kernels::decide_launch(notebook, context, kernelspec),
+        C::LaunchKernel(command) => launches::decide_launch(notebook, context, command),
         C::InterruptKernel { kernel_session } => kernels::decide_interrupt(notebook, kernel_session),
-        C::RestartKernel { kernel_session } => kernels::decide_restart(notebook, context, kernel_session),
+        C::RestartKernel(command) => kernels::decide_restart(notebook, context, command),
         C::ShutDownKernel { kernel_session } => kernels::decide_shut_down(notebook, context, kernel_session),
         C::StopAll {} => Ok(kernels::decide_stop_all(notebook)),
         C::ClaimKernelLaunch { kernel_session } => kernels::decide_claim(notebook, context, kernel_session),

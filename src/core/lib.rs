@@ -14,14 +14,14 @@
 //! Files, from below (a file may name those before it, and all in its own folder):
 //! - `values` (values of commands), `values/`: `decision` (the answer to a command: events or a rejection), `details` (facts
 //!   of a rejection), `code_names`
-//!   (names that cells read and leave), `mask` (keys in texts)
+//!   (names that cells read and leave), `kernel_commands`, `mask` (keys in texts)
 //! - `command`, `authority` (operations, roles, scopes), `account_status`, `context` (sender, time, ids, limits, answers
 //!   to queries)
 //! - `ledger` (with the tokens of turns and calls), `ledger/`: `undo_stacks`, `runs` (use of kernels, bytes of runs),
 //!   `bound_names`, `registrations`
 //! - `checks`, `access` (authorises commands), `notebook` (document and ledger, seal, commands about the whole)
 //! - `functions` (registered by users, called by people), `functions/`: `tools` (the table), `schema`
-//! - `runs` (executions, queues), `runs/`: `expected_effects` (of people), `kernels`, `reports`, `refusals`, `function_restores`, `widgets`
+//! - `runs` (executions, queues), `runs/`: `expected_effects` (of people), `kernels`, `launches` (machines of kernels), `reports`, `refusals`, `function_restores`, `widgets`
 //! - `reactive` (plans), `reactive/`: `graph`, `staleness`
 //! - `cells`, `cells/`: `comments`, `undo`, `undo_text`
 //! - `assistants` (conversations and turns), `assistants/`: `attachments`, `call_effects`, `call_risk`, `gate` (which calls wait; grants),
@@ -67,8 +67,10 @@ pub use ledger::{KernelVariables, Ledger};
 pub use notarium_record::*;
 pub use notebook::{Notebook, seal};
 pub use runs::kernels::{default_session, is_python, session_of};
+pub use runs::launches::{checked_labels, is_kept_for_its_agent, is_replaced_for_waiting_runs};
 pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, wire_word, word};
 pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
+pub use values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
 pub use values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
     ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall,

@@ -4,6 +4,7 @@ pub(crate) mod expected_effects;
 pub(crate) mod function_restores;
 pub(crate) mod kernels;
 pub(crate) mod next_input;
+pub(crate) mod launches;
 pub(crate) mod refusals;
 pub(crate) mod reports;
 pub(crate) mod widgets;
@@ -19,6 +20,7 @@ use crate::notebook::Notebook;
 use crate::runs::expected_effects::EffectsRequest;
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
 use crate::values::details::LimitName;
+use crate::values::kernel_commands::LaunchKernel;
 use crate::values::{ExecutionTarget, NextInput, RequestExecution};
 use notarium_record::{
     Actor, AgentId, CellId, CellType, Document, Effects, EndCause, Event, Execution, ExecutionAssigned,
@@ -213,24 +215,15 @@ pub(crate) fn session_for(
         return Ok((id, Vec::new()));
     }
     match kernels::default_session(notebook).and_then(|id| Some((id, notebook.kernels.get(id)?))) {
-        Some((id, session)) if is_worth_nothing(notebook, context, id) => {
-            let launch = kernels::requested(notebook, context, session.kernelspec.clone());
-            let mut events = kernels::replaced(notebook, context, id, session);
-            let next = launch.kernel_session.clone();
-            events.push(launch.into());
-            Ok((next, events))
+        Some((id, session)) if launches::is_replaced(notebook, context, id) => {
+            Ok(kernels::replace(notebook, context, id, session))
         }
         Some((id, _)) => Ok((id.clone(), Vec::new())),
         None => {
-            let (id, launch) = kernels::launch(notebook, context, None)?;
+            let (id, launch) = launches::launch(notebook, context, LaunchKernel::default())?;
             Ok((id, vec![launch.into()]))
         }
     }
-}
-
-/// Checks that a kernel is unreachable and has run nothing: to replace it loses nothing.
-pub(crate) fn is_worth_nothing(notebook: &Notebook, context: &Context, id: &KernelSessionId) -> bool {
-    context.unreachable.contains(id) && !notebook.ledger.kernels.of(id).is_some_and(|kernel| kernel.has_run)
 }
 
 /// Ends a run. After a failure, runs that depend on it or were to stop with it are blocked. The next run of the queue
@@ -424,14 +417,16 @@ pub(crate) fn assignment(
     ExecutionAssigned { execution_id, kernel_session, agent, fence }.into()
 }
 
-/// Executions of a session that have not ended. Unbound ones wait for the default kernel.
+/// Executions of a session that have not ended. Unbound ones wait for the default kernel, and so do queued ones whose kernel
+/// has ended.
 pub(crate) fn unfinished_on<'a>(
     notebook: &'a Document,
     session: &'a KernelSessionId,
 ) -> impl Iterator<Item = (&'a ExecutionId, &'a Arc<Execution>)> {
     let is_default = kernels::default_session(notebook) == Some(session);
     let is_its = move |execution: &Execution| match &execution.kernel_session {
-        Some(id) => id == session,
+        Some(id) if id == session => true,
+        Some(id) => is_default && execution.status == ExecutionStatus::Queued && !notebook.kernels.contains_key(id),
         None => is_default,
     };
     notebook.executions.iter().filter(move |(_, execution)| !execution.status.is_finished() && is_its(execution))

@@ -5,6 +5,7 @@ pub(crate) mod decision;
 pub(crate) mod details;
 pub(crate) mod edges;
 pub(crate) mod links;
+pub(crate) mod kernel_commands;
 pub mod mask;
 pub(crate) mod order;
 

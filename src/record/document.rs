@@ -32,6 +32,7 @@ use crate::ids::{
     TurnId, Version,
 };
 use crate::json::RawObject;
+use crate::placement::KernelSettings;
 use crate::tool_call::Policy;
 
 /// The document of one notebook at one version.
@@ -84,6 +85,9 @@ pub struct Document {
     /// The setting that says which other cells a run of a cell also updates. Absent: `off`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reactivity: Reactivity,
+    /// The settings of the notebook's kernels. Absent: `ask`, and no labels.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub kernel_settings: KernelSettings,
     /// Conversations, without their messages, which are a projection of the log.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub conversations: BTreeMap<ConversationId, Conversation>,
@@ -121,6 +125,7 @@ impl Document {
             named_versions: BTreeMap::new(),
             policy: Policy::default(),
             reactivity: Reactivity::default(),
+            kernel_settings: KernelSettings::default(),
             conversations: BTreeMap::new(),
             turns: BTreeMap::new(),
             tool_calls: BTreeMap::new(),
@@ -207,6 +212,7 @@ pub(crate) fn apply_notebook(document: &mut Document, recorded: &Recorded) {
         Event::AccessRevoked(event) => document.access.retain(|entry| entry.subject != event.subject),
         Event::NotebookPolicyChanged(event) => document.policy = event.policy,
         Event::NotebookReactivitySet(event) => document.reactivity = event.reactivity,
+        Event::NotebookKernelSettingsSet(event) => document.kernel_settings = event.settings.clone(),
         _ => {}
     }
 }

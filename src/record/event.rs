@@ -94,6 +94,7 @@ events! {
         AccessRevoked,
         NotebookPolicyChanged,
         NotebookReactivitySet,
+        NotebookKernelSettingsSet,
         UndoSkipped,
     ]
     /// Cells: text, type, place, marks.

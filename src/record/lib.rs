@@ -13,7 +13,7 @@
 //!
 //! Files:
 //! - values: `ids` (with hashes and salts), `json` (raw JSON, open enums), `access` (actors, roles), `cause`, `cell` (with
-//!   order keys), `effects`, `execution` (with outputs), `message` (with replies), `tool_call` (with functions), `text/` (changes)
+//!   order keys), `effects`, `execution` (with outputs), `message` (with replies), `placement` (of kernels), `tool_call` (with functions), `text/` (changes)
 //! - the log: `event/` (payloads), `upcast`, `envelope` (hash chain, appends), `history_query`
 //! - `document/`: parts of the document, and `apply` of the events that change them: `cells`, `executions`, `kernels`,
 //!   `assistants`
@@ -32,6 +32,7 @@ mod history_query;
 mod ids;
 mod json;
 mod message;
+mod placement;
 pub mod text;
 mod tool_call;
 pub mod upcast;
@@ -51,5 +52,6 @@ pub use history_query::{HistoryQuery, Past, ReplayedExecution, Selection, Writte
 pub use ids::*;
 pub use json::{OPEN, Open, RawJson, RawObject, compact};
 pub use message::*;
+pub use placement::*;
 pub use tool_call::*;
 pub use upcast::DecodeError;

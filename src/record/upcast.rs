@@ -59,6 +59,7 @@ const UPCASTERS: &[Upcaster] = &[
     Upcaster { event_type: "CellRestored", schema: 1, upcast: add_free_effects_to_execution },
     Upcaster { event_type: "GrantIssued", schema: 1, upcast: add_no_kinds },
     Upcaster { event_type: "KernelFunctionsRegistered", schema: 1, upcast: name_no_effects },
+    Upcaster { event_type: "KernelLaunchRequested", schema: 1, upcast: name_no_agent },
 ];
 
 /// Adds the effects of runs before effects were held: all of those runs were free.
@@ -79,6 +80,11 @@ fn add_free_effects_to_execution(fields: &mut PayloadFields) -> Result<(), serde
 
 /// Functions could not name their effects: they stay unnamed.
 fn name_no_effects(_: &mut PayloadFields) -> Result<(), serde_json::Error> {
+    Ok(())
+}
+
+/// Launches could name neither an agent nor labels: any agent might claim them.
+fn name_no_agent(_: &mut PayloadFields) -> Result<(), serde_json::Error> {
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 //! still looks alive after a network cut.
 
 pub mod kernel_questions;
+pub mod machines;
 pub mod outputs;
 pub mod working_files;
 
@@ -13,10 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::{DashMap, Entry};
-use notarium_core::{Actor, AgentId, KernelEffects, KernelSessionId, NotebookId};
+use notarium_core::{Actor, AgentId, KernelEffects, KernelSessionId, Labels, NotebookId, Placement};
 use notarium_wire::{
-    CONNECTION_SCHEMAS, KERNEL_FORMAT, KERNEL_TABLES, OfferedConnection, OfferedKernelspec, ServerMessage,
-    WORKING_FILE_CHANGES, WORKING_FILES,
+    CONNECTION_SCHEMAS, KERNEL_FORMAT, KERNEL_TABLES, MachineLoad, OfferedConnection, OfferedKernelspec,
+    OfferedMachine, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -33,8 +34,15 @@ pub const MAX_OFFERED_KERNELSPECS: usize = 200;
 #[derive(Default)]
 pub struct Agents {
     connected: DashMap<ClientId, ConnectedAgent>,
-    /// Launches that no agent has claimed, with the kernelspec that each needs.
-    wanted: DashMap<(NotebookId, KernelSessionId), String>,
+    /// Launches that no agent has claimed.
+    wanted: DashMap<(NotebookId, KernelSessionId), WantedLaunch>,
+}
+
+/// The kernelspec that a launch needs, and the agents that it allows.
+#[derive(Clone)]
+struct WantedLaunch {
+    kernelspec: String,
+    placement: Placement,
 }
 
 #[derive(Clone)]
@@ -42,14 +50,18 @@ struct ConnectedAgent {
     authenticated: Authenticated,
     outbox: Outbox,
     offer: Offer,
+    /// Load of its machine, as it was measured last.
+    load: Option<MachineLoad>,
 }
 
-/// Kernelspecs, connections and features that an agent declares.
+/// Kernelspecs, connections, machine and features that an agent declares.
 #[derive(Clone)]
 pub struct Offer {
     pub kernelspecs: Vec<OfferedKernelspec>,
     /// Databases that SQL cells of its kernels can name.
     pub connections: Vec<OfferedConnection>,
+    pub labels: Labels,
+    pub machine: Option<OfferedMachine>,
     pub knows: Knows,
 }
 
@@ -95,7 +107,7 @@ pub struct Reachable {
 impl Agents {
     /// Records an agent's offer, and sends it every waiting launch that it can start.
     pub fn offer(&self, client: ClientId, authenticated: Authenticated, outbox: Outbox, offer: Offer) {
-        let agent = ConnectedAgent { authenticated, outbox, offer };
+        let agent = ConnectedAgent { authenticated, outbox, offer, load: None };
         self.connected.insert(client, agent.clone());
         self.send_wanted(&agent);
     }
@@ -117,10 +129,11 @@ impl Agents {
     /// Handles a notice from a room.
     pub fn note(&self, notice: WorkNotice) {
         match notice {
-            WorkNotice::Wanted { notebook, kernel_session, kernelspec } => {
-                self.wanted.insert((notebook.clone(), kernel_session.clone()), kernelspec.clone());
+            WorkNotice::Wanted { notebook, kernel_session, kernelspec, placement } => {
+                let launch = WantedLaunch { kernelspec, placement };
+                self.wanted.insert((notebook.clone(), kernel_session.clone()), launch.clone());
                 for agent in &self.connected {
-                    agent.send_work(&notebook, &kernel_session, &kernelspec);
+                    agent.send_work(&notebook, &kernel_session, &launch);
                 }
             }
             WorkNotice::Settled { notebook, kernel_session } => {
@@ -183,21 +196,29 @@ impl Agents {
 
 impl ConnectedAgent {
     fn reachable(&self, client: ClientId) -> Option<Reachable> {
-        let Actor::Agent { id } = &self.authenticated.actor else { return None };
+        let id = self.id()?;
         let (name, outbox, knows) = (self.authenticated.name.clone(), self.outbox.clone(), self.offer.knows);
         Some(Reachable { id: id.clone(), name, client, outbox, knows })
     }
 
-    /// Sends `work` if the token covers the notebook and the kernelspec is on offer.
-    fn send_work(&self, notebook: &NotebookId, session: &KernelSessionId, kernelspec: &str) {
-        if !self.authenticated.may_see(notebook) || !self.offer.kernelspecs.iter().any(|offer| offer.name == kernelspec)
-        {
+    fn id(&self) -> Option<&AgentId> {
+        match &self.authenticated.actor {
+            Actor::Agent { id } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Sends `work` if the token covers the notebook, the launch allows the agent, and the kernelspec is on offer.
+    fn send_work(&self, notebook: &NotebookId, session: &KernelSessionId, launch: &WantedLaunch) {
+        let offers = self.offer.kernelspecs.iter().any(|offer| offer.name == launch.kernelspec);
+        let is_allowed = self.id().is_some_and(|id| launch.placement.allows(id, &self.offer.labels));
+        if !offers || !is_allowed || !self.authenticated.may_see(notebook) {
             return;
         }
         let work = ServerMessage::Work {
             notebook: notebook.clone(),
             kernel_session: session.clone(),
-            kernelspec: kernelspec.to_owned(),
+            kernelspec: launch.kernelspec.clone(),
         };
         self.outbox.send(frame(&work));
     }

@@ -9,7 +9,7 @@ pub mod templates;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use notarium_core::{Actor, Authority, Command, NotebookId, RawJson, Rejection, RejectionCode};
+use notarium_core::{Actor, Authority, Command, Labels, NotebookId, RawJson, Rejection, RejectionCode};
 use notarium_store::{CatalogEntry, CatalogQuery, EventStore, StoreError};
 use notarium_wire::{AckMessage, CommandMessage};
 use tokio::sync::Semaphore;
@@ -88,7 +88,7 @@ impl Notebooks {
     }
 
     /// Checks quotas, blobs and attachments; returns the account status of the subjects that the command names, and for
-    /// assistants the kernelspecs that hold effects.
+    /// assistants the kernelspecs that hold effects, and for agents their labels.
     pub async fn check(&self, actor: &Actor, decoded: &DecodedCommand) -> Result<OutsideFacts, Rejection> {
         let DecodedCommand { message: CommandMessage { notebook, .. }, command, .. } = decoded;
         self.usage.check(actor, notebook, command)?;
@@ -97,7 +97,11 @@ impl Notebooks {
         let account_status = account_status::look_up(&self.accounts, notebook, command).await?;
         let is_assistant = matches!(actor, Actor::Assistant { .. });
         let holding_kernelspecs = if is_assistant { self.agents.holding(notebook) } else { BTreeSet::new() };
-        Ok(OutsideFacts { account_status, holding_kernelspecs })
+        let agent_labels = match actor {
+            Actor::Agent { id } => self.agents.labels(id),
+            _ => Labels::new(),
+        };
+        Ok(OutsideFacts { account_status, holding_kernelspecs, agent_labels })
     }
 
     /// Reads the notebook as it is on disk, as the server.

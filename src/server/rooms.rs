@@ -32,7 +32,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use dashmap::{DashMap, Entry};
-use notarium_core::{Actor, InstanceId, KernelSessionId, Millis, NotebookId, Rejection, RejectionCode, Version};
+use notarium_core::{
+    Actor, InstanceId, KernelSessionId, Millis, NotebookId, Placement, Rejection, RejectionCode, Version,
+};
 use notarium_store::{EventStore, MAX_SNAPSHOT_GAP};
 use notarium_sync::{Input, RoomConfig, UndecodedCommand};
 use notarium_wire::{CommandMessage, TurnActivity};
@@ -71,9 +73,9 @@ notarium_core::with_defaults! {
 /// Notices from rooms: of kernels for the connected agents, of conversations for the assistants' host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkNotice {
-    /// An agent that offers this kernelspec should subscribe, claim and launch. Repeated when a notebook is opened
+    /// An agent of the placement that offers this kernelspec should subscribe, claim and launch. Repeated when a notebook is opened
     /// again.
-    Wanted { notebook: NotebookId, kernel_session: KernelSessionId, kernelspec: String },
+    Wanted { notebook: NotebookId, kernel_session: KernelSessionId, kernelspec: String, placement: Placement },
     /// No claim is needed any more.
     Settled { notebook: NotebookId, kernel_session: KernelSessionId },
     /// Components that act for assistants should look at this notebook, up to this version.

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
-    AccountStatuses, Actor, Append, Authority, CellId, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
-    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, KernelVariables, Millis, Notebook, Past, RawJson,
-    Recorded, Rejection, Role, Stored, TokenId, Version,
+    AccountStatuses, Actor, Append, Authority, CellId, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head, HistoryQuery, Judgement, JudgementQuery, KernelSessionId, KernelVariables, Labels, Millis, Notebook, Past, Placement, RawJson, Recorded, Rejection, Role, Stored, TokenId, Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
@@ -245,10 +243,11 @@ pub enum Output {
         caller: Caller<Result<ReadState, Rejection>>,
         state: Result<ReadState, Rejection>,
     },
-    /// Requests an agent that offers this kernelspec.
+    /// Requests an agent that offers this kernelspec, and that the launch allows.
     WorkWanted {
         kernel_session: KernelSessionId,
         kernelspec: String,
+        placement: Placement,
     },
     WorkSettled {
         kernel_session: KernelSessionId,
@@ -338,6 +337,8 @@ pub struct OutsideFacts {
     pub account_status: AccountStatuses,
     /// Kernelspecs whose kernels would hold effects, for commands of assistants.
     pub holding_kernelspecs: BTreeSet<String>,
+    /// Labels of the sender, if it is a runtime agent.
+    pub agent_labels: Labels,
 }
 
 impl Submission {

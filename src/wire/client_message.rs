@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel_questions::{AskKernelMessage, KernelAnswer};
 use crate::live::{CommChange, OpenComm, SendCommMessage};
+use crate::machines::{MachineLoad, OfferMessage};
 use crate::working_files::FileAnswer;
 
 /// A message from client to server.
@@ -53,12 +54,11 @@ pub enum ClientMessage {
     /// refusal has an answer, an `error`.
     SendComm(SendCommMessage),
     /// From runtime agents: the kernels that the agent can launch. Replaces its last offer.
-    Offer {
-        /// Kernelspecs, at most 200.
-        kernelspecs: Vec<OfferedKernelspec>,
-        /// Databases that SQL cells can name, at most 200.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        connections: Vec<OfferedConnection>,
+    Offer(OfferMessage),
+    /// From runtime agents, every few seconds, to a server with the feature `agent_machines`: load of their machine. Ephemeral.
+    MachineLoad {
+        /// Load by all programs of the machine.
+        load: MachineLoad,
     },
     /// From runtime agents: busy or idle state of a kernel. Ephemeral.
     KernelStatus {

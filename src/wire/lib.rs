@@ -8,7 +8,7 @@
 //! - Values without a type are passed on as the received text (`RawJson`), never re-serialised.
 //! - A message with an unknown type or field is refused with a sentence that names the expected one.
 //!
-//! Files: messages of the socket (`client_message`, `server_message`, `frame`), data beside the log (`live`, `working_files`), questions to
+//! Files: messages of the socket (`client_message`, `server_message`, `frame`), data beside the log (`live`, `machines`, `working_files`), questions to
 //! kernels (`kernel_questions`, `kernel_tables`, `connection_schema`, and `kernel_tools`, code that runs there), `schema` (JSON Schemas),
 //! `rest/` (bodies of REST), `ipynb/` (files of Jupyter).
 //!
@@ -24,6 +24,7 @@ mod kernel_questions;
 mod kernel_tables;
 pub mod kernel_tools;
 mod live;
+mod machines;
 pub mod rest;
 pub mod schema;
 mod server_message;
@@ -34,6 +35,7 @@ pub use connection_schema::*;
 pub use kernel_questions::*;
 pub use kernel_tables::*;
 pub use live::*;
+pub use machines::*;
 pub use server_message::*;
 pub use working_files::*;
 

@@ -1,7 +1,8 @@
 //! Tests of functions that a cell registers with `@notarium.tool`, in a kernel that has the module without an installation.
 
 use notarium_core::{
-    CellId, Command, Document, Event, ExecutionCause, ExecutionTarget, RequestExecution, Risk, StopReason,
+    CellId, Command, Document, Event, ExecutionCause, ExecutionTarget, RequestExecution, RestartKernel, Risk,
+    StopReason,
 };
 use serde_json::{Value, json};
 
@@ -106,7 +107,7 @@ async fn a_registered_function_is_called_with_a_confirmation_by_people_and_again
     let other = scene.cell("import os\nos.remove('wiped')").await;
     run_cell(&mut scene, &other).await;
     let kernel = scene.ada.state().kernels.keys().next().cloned().unwrap();
-    scene.ada.command(Command::RestartKernel { kernel_session: kernel.clone() }).await;
+    scene.ada.command(Command::RestartKernel(RestartKernel::on_its_agent(kernel.clone()))).await;
     let is_back = |state: &Document| {
         let of = |name: &str| state.functions[name].kernel_session.as_ref().is_some_and(|now| *now != kernel);
         of("wipe") && of("count")

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use notarium_core::tools::TOOLS;
 use notarium_core::{
-    Command, Document, Event, KernelPhase, Policy, StopReason, ToolCall, ToolCallEnd, ToolCallPhase, TurnId,
+    Command, Document, Event, KernelPhase, Policy, RestartKernel, StopReason, ToolCall, ToolCallEnd, ToolCallPhase,
+    TurnId,
 };
 use serde_json::{Value, json};
 
@@ -287,7 +288,7 @@ async fn a_function_that_vanishes_is_told_to_the_model_and_the_turn_goes_on() {
     scene.register(&double()).await;
     let restart = async |scene: &mut Scene| {
         let kernel_session = scene.ada.state().kernels.keys().next().cloned().unwrap();
-        scene.ada.command(Command::RestartKernel { kernel_session }).await;
+        scene.ada.command(Command::RestartKernel(RestartKernel::on_its_agent(kernel_session))).await;
     };
     let (told, is_error) = behind(&mut scene, "", restart).await;
     assert!(is_error && told.contains("the kernel was restarted"), "{told}");

@@ -18,6 +18,7 @@ async fn agent(world: &World) -> (tokio::task::JoinHandle<()>, PathBuf) {
     std::fs::write(spec.join("kernel.json"), text).unwrap();
     let token = world.run(&["agent-token", "new", "--all", "--name", "Big GPU"]).await.ok();
     let options = AgentOptions {
+        labels: Default::default(),
         connect: ConnectOptions::new(world.url(), token, "test"),
         kernel_paths: vec![world.folder.path().to_owned()],
         launch: LaunchOptions { working_dir: work.clone(), ..LaunchOptions::default() },

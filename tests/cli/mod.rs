@@ -11,6 +11,7 @@ mod doors;
 mod exports;
 mod files;
 mod kernels;
+mod machines;
 mod names;
 mod owner;
 mod provenance;

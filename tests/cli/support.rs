@@ -10,7 +10,7 @@ use notarium_core::{
 };
 use notarium_server::auth::PasswordCost;
 use notarium_server::{RunningServer, Server, ServerConfig};
-use notarium_wire::{OfferedKernelspec, ServerMessage};
+use notarium_wire::{OfferMessage, OfferedKernelspec, ServerMessage};
 use tempfile::TempDir;
 use tokio::process::{Child, Command as Process};
 
@@ -244,6 +244,11 @@ pub struct EchoAgent {
 impl EchoAgent {
     /// Connects, and works until the test ends.
     pub async fn start(server: &str, token: &str) -> tokio::task::JoinHandle<()> {
+        Self::labelled(server, token, &[]).await
+    }
+
+    /// The same with labels, such as `("gpu", "a100")`.
+    pub async fn labelled(server: &str, token: &str, labels: &[(&str, &str)]) -> tokio::task::JoinHandle<()> {
         let options = ConnectOptions::new(server, token, "echo agent");
         let (connection, _) = Connection::open(options).await.expect("the agent connects");
         let offer = OfferedKernelspec {
@@ -252,7 +257,11 @@ impl EchoAgent {
             language: "echo".into(),
             effects: Some(KernelEffects::Held),
         };
-        connection.sender().offer(vec![offer], Vec::new());
+        connection.sender().offer(OfferMessage {
+            kernelspecs: vec![offer],
+            labels: labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+            ..OfferMessage::default()
+        });
         let mut agent = Self { connection, agent_of: Vec::new(), forever: None };
         tokio::spawn(async move { while agent.next().await {} })
     }

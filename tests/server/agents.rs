@@ -4,7 +4,7 @@ use notarium_core::{
     Command, ExecutionId, ExecutionOutcome, ExecutionReport, ExecutionStatus, KernelPhase, KernelSessionId, Output,
     RawJson, RawObject, RejectionCode, Version,
 };
-use notarium_wire::{ClientMessage, ErrorCode, OfferedKernelspec, ServerMessage};
+use notarium_wire::{ClientMessage, ErrorCode, OfferMessage, OfferedKernelspec, ServerMessage};
 use reqwest::Method;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -25,7 +25,7 @@ async fn offer(agent: &mut TestClient, kernelspec: &str) {
         language: "python".to_owned(),
         effects: None,
     };
-    agent.send(&ClientMessage::Offer { kernelspecs: vec![offered], connections: Vec::new() }).await;
+    agent.send(&ClientMessage::Offer(OfferMessage { kernelspecs: vec![offered], ..OfferMessage::default() })).await;
 }
 
 /// Waits for work; returns the session.

@@ -13,6 +13,7 @@ mod expired;
 mod files;
 mod happening;
 mod imports;
+mod machines;
 mod means;
 mod metrics;
 mod oidc;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use notarium_core::{Command, KernelSessionId, RawObject, Scope};
 use notarium_wire::{
     AskKernelMessage, CONNECTION_SCHEMAS, ClientMessage, Completion, CompletionMatch, ConnectionSchema, KERNEL_TABLES,
-    KernelAnswer, KernelQuestionMessage, MAX_TABLE_ROWS, MAX_TABLES, QuestionKind, QuestionRefusal, ReadTable,
-    ServerMessage, Table, TableName, TablePage, Variable, VariableList,
+    KernelAnswer, KernelQuestionMessage, MAX_TABLE_ROWS, MAX_TABLES, OfferMessage, QuestionKind, QuestionRefusal,
+    ReadTable, ServerMessage, Table, TableName, TablePage, Variable, VariableList,
 };
 use serde_json::json;
 
@@ -24,7 +24,7 @@ async fn kernel_of(server: &TestServer, ann: &Person, features: &[&str]) -> (Htt
     http.post("/api/notebooks/n/cells", json!({"cell_id": "m", "cell_type": "markdown", "source": ""})).await.ok();
     let token = server.agent_token(ann, "gpu").await;
     let mut agent = TestClient::connect_knowing(server.address(), &token, features).await;
-    agent.send(&ClientMessage::Offer { kernelspecs: Vec::new(), connections: Vec::new() }).await;
+    agent.send(&ClientMessage::Offer(OfferMessage::default())).await;
     agent.subscribe("n").await;
     let launched = http.post("/api/notebooks/n/kernels", json!({})).await.ok();
     let kernel: KernelSessionId = launched["outcome"]["kernel_session"].as_str().unwrap().parse().unwrap();

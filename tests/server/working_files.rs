@@ -50,6 +50,7 @@ impl Scene {
         std::fs::write(spec.join("kernel.json"), text).unwrap();
         let token = self.server.agent_token(&self.ann, name).await;
         let options = AgentOptions {
+            labels: Default::default(),
             connect: ConnectOptions::new(self.server.url(), token, "test"),
             kernel_paths: vec![self.folder.path().to_owned()],
             launch: LaunchOptions {

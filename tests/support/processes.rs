@@ -282,6 +282,7 @@ impl Fixture {
     /// Runs an agent with the same token in this process, until it gives up.
     pub async fn agent_here(&self, displaced_patience: Duration) -> Result<(), AgentError> {
         let options = AgentOptions {
+            labels: Default::default(),
             connect: ConnectOptions::new(&self.url, &self.agent_token, "test"),
             kernel_paths: vec![environment()],
             launch: LaunchOptions::default(),

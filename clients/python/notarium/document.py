@@ -19,14 +19,20 @@ Apply: TypeAlias = Callable[[Json, Json, Json], object]
 # Version of the rules that fold events into the state.
 RULES = 1
 # Newest known schema of each event type, if it is not 1.
-SCHEMAS: dict[str, int] = {"ExecutionRequested": 2, "CellRestored": 2, "KernelFunctionsRegistered": 2, "GrantIssued": 2}
+SCHEMAS: dict[str, int] = {
+    "ExecutionRequested": 2,
+    "CellRestored": 2,
+    "KernelFunctionsRegistered": 2,
+    "GrantIssued": 2,
+    "KernelLaunchRequested": 2,
+}
 ENDED = frozenset(get_args(ExecutionStatus)) - {"queued", "assigned", "running"}
 # Order of subject kinds in `access`.
 _SUBJECTS = ("user", "share_link", "workspace", "agent")
 _FIELDS = frozenset(
     ("notebook_id", "version", "title", "archived", "metadata", "created_at", "updated_at", "access", "cells", "order")
     + ("latest", "threads", "executions", "kernels", "kernel_notice", "functions", "named_versions", "policy")
-    + ("reactivity", "conversations", "turns", "tool_calls", "grants")
+    + ("reactivity", "kernel_settings", "conversations", "turns", "tool_calls", "grants")
 )
 
 
@@ -107,6 +113,11 @@ def _created(state: Json, payload: Json, event: Json) -> None:
 
 def _reactivity_set(state: Json, payload: Json, event: Json) -> None:
     put(state, "reactivity", None if payload["reactivity"] == "off" else payload["reactivity"])
+
+
+def _kernel_settings_set(state: Json, payload: Json, event: Json) -> None:
+    is_unset = payload["settings"] == {"replacement": "ask", "labels": {}}
+    put(state, "kernel_settings", None if is_unset else payload["settings"])
 
 
 def _version_named(state: Json, payload: Json, event: Json) -> None:
@@ -340,6 +351,7 @@ def _run_blocked(run: Json, payload: Json, event: Json) -> None:
 
 def _launch_requested(state: Json, payload: Json, event: Json) -> None:
     kernel: Json = pick(payload, "kernelspec") | {"phase": "requested", "requested_version": event["version"]}
+    put(kernel, "placement", pick(payload, "agent", "labels"))
     state["kernels"][payload["kernel_session"]] = kernel
 
 
@@ -353,7 +365,7 @@ def _restart_requested(state: Json, payload: Json, event: Json) -> None:
     kernel = state["kernels"].get(payload["kernel_session"])
     if kernel is not None:
         kernel["phase"] = "ending"
-        following: Json = pick(kernel, "kernelspec", "agent", "requested_version") | {"phase": "claimed"}
+        following: Json = pick(kernel, "kernelspec", "agent", "requested_version", "placement") | {"phase": "claimed"}
         state["kernels"][payload["next"]] = following
 
 
@@ -397,6 +409,7 @@ _NOTEBOOK: dict[str, Apply] = {
     "NotebookUnarchived": lambda state, *_: state.pop("archived", None),
     "NotebookVersionNamed": _version_named,
     "NotebookReactivitySet": _reactivity_set,
+    "NotebookKernelSettingsSet": _kernel_settings_set,
     "UndoSkipped": _nothing,
     "AccessGranted": _granted,
     "AccessRevoked": _revoked,

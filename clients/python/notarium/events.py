@@ -58,6 +58,7 @@ __all__ = [
     "MessagePosted",
     "NotebookArchived",
     "NotebookCreated",
+    "NotebookKernelSettingsSet",
     "NotebookMetadataSet",
     "NotebookPolicyChanged",
     "NotebookReactivitySet",
@@ -258,6 +259,24 @@ class NotebookReactivitySet(Event):
     def previous(self) -> str:
         """The previous setting."""
         value: str = self.raw["payload"]["previous"]
+        return value
+
+
+class NotebookKernelSettingsSet(Event):
+    """The settings of the notebook's kernels changed."""
+
+    __slots__ = ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The new settings, for kernels that are launched or whose agent is gone after this event."""
+        value: dict[str, Any] = self.raw["payload"]["settings"]
+        return value
+
+    @property
+    def previous(self) -> dict[str, Any]:
+        """The previous settings."""
+        value: dict[str, Any] = self.raw["payload"]["previous"]
         return value
 
 
@@ -1114,7 +1133,7 @@ class ExecutionOutputsMoved(Event):
 
 
 class KernelLaunchRequested(Event):
-    """A kernel was requested. Any runtime agent that offers the kernelspec may claim it."""
+    """A kernel was requested. A runtime agent that offers the kernelspec may claim it: any, or the one that …"""
 
     __slots__ = ()
 
@@ -1134,6 +1153,18 @@ class KernelLaunchRequested(Event):
     def replaces(self) -> dict[str, Any] | None:
         """The last kernel that had run code and ended unrequested: its variables are lost. Present only in the …"""
         value: dict[str, Any] | None = self.raw["payload"].get("replaces")
+        return value
+
+    @property
+    def agent(self) -> str | None:
+        """The only agent that may claim the launch. Absent: any."""
+        value: str | None = self.raw["payload"].get("agent")
+        return value
+
+    @property
+    def labels(self) -> dict[str, Any] | None:
+        """Labels that the claiming agent must have. Absent: none."""
+        value: dict[str, Any] | None = self.raw["payload"].get("labels")
         return value
 
 
@@ -1934,6 +1965,7 @@ EVENTS: dict[str, type[Event]] = {
     "AccessRevoked": AccessRevoked,
     "NotebookPolicyChanged": NotebookPolicyChanged,
     "NotebookReactivitySet": NotebookReactivitySet,
+    "NotebookKernelSettingsSet": NotebookKernelSettingsSet,
     "UndoSkipped": UndoSkipped,
     "CellInserted": CellInserted,
     "CellSourceEdited": CellSourceEdited,

@@ -288,7 +288,7 @@ mod tests {
     use super::*;
     use notarium_core::{
         Actor, Envelope, KernelLaunchClaimed, KernelLaunchRequested, KernelRestartRequested, KernelSessionStarted,
-        RawObject,
+        Labels, RawObject,
     };
 
     fn recorded(version: Version, command: &str, event: impl Into<Event>) -> Recorded {
@@ -314,6 +314,8 @@ mod tests {
             kernel_session: "k".parse().unwrap(),
             kernelspec: "python3".into(),
             replaces: None,
+            agent: None,
+            labels: Labels::new(),
         };
         recorded(1, "c0", event)
     }

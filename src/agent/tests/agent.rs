@@ -13,8 +13,8 @@ use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::KernelSessionLimits;
 use notarium_client::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
-    Command, Document, Event, ExecutionId, ExecutionStatus, ExecutionTarget, KernelCause, KernelSessionId, NotebookId,
-    RawObject, RequestExecution,
+    Command, Document, Event, ExecutionId, ExecutionStatus, ExecutionTarget, KernelCause, KernelSessionId,
+    LaunchKernel, NotebookId, RawObject, RequestExecution, RestartKernel,
 };
 use support::{FakeServer, PATIENCE, is, streamed};
 use tokio::sync::oneshot;
@@ -48,6 +48,7 @@ fn start_agent_with(
 ) -> RunningAgent {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
     let mut options = AgentOptions {
+        labels: Default::default(),
         connect: ConnectOptions::new(&server.address, token, "test"),
         kernel_paths: vec![kernel_path],
         launch: LaunchOptions {
@@ -184,7 +185,7 @@ async fn of_two_agents_even_with_one_identity_one_launches() {
     let _third = start_agent(&server, "agent-b", counting, KernelSessionLimits::default());
     let mut ada = Person::enter(&server).await;
     ada.until("nothing", |state| state.version > 0).await;
-    ada.command(Command::LaunchKernel { kernelspec: Some("counting".into()) }).await;
+    ada.command(Command::LaunchKernel(LaunchKernel::of(Some("counting".into())))).await;
     ada.until("the kernel's failure", |state| state.kernel_notice.is_some()).await;
     let events = server.events(&ada.notebook);
     assert_eq!(events.iter().filter(|recorded| is(recorded, "KernelLaunchClaimed")).count(), 1);
@@ -257,7 +258,8 @@ async fn a_kernel_is_interrupted_during_a_flood_restarted_killed_and_asked() {
     assert_eq!(notice.as_deref(), Some("interrupted after 300 ms, as its request said"));
 
     let old = ada.session();
-    let next = ada.command(Command::RestartKernel { kernel_session: old.clone() }).await.kernel_session.unwrap();
+    let next =
+        ada.command(Command::RestartKernel(RestartKernel::on_its_agent(old.clone()))).await.kernel_session.unwrap();
     ada.until("the restart", |state| {
         !state.kernels.contains_key(&old) && state.kernels.get(&next).is_some_and(|kernel| kernel.fence.is_some())
     })

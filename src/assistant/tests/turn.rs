@@ -85,6 +85,7 @@ impl World {
             away: Default::default(),
             unreachable: Default::default(),
             holding_kernelspecs: ["python3".to_owned()].into(),
+            agent_labels: Default::default(),
             run_effects: None,
             unposted: Default::default(),
             limits: Limits::default(),

@@ -8,12 +8,13 @@ use clap::Args;
 use notarium_agent::connection::CommandSender;
 use notarium_core::{
     Cell, CellId, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, KernelSession, Output,
-    RequestedEffects,
+    RequestedEffects, RestartKernel,
 };
 use tokio::sync::mpsc;
 
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::runs::follow::{End, RunQuestion, RunUpdate, Runs, request};
+use crate::cli::runs::machines::kernel_named;
 use crate::cli::terminal::input;
 use crate::cli::terminal::print::{self, style};
 use crate::cli::words::outputs;
@@ -25,6 +26,7 @@ use crate::cli::{CommonOptions, Ended, Failure};
   notarium exec analysis --all --restart       # with a fresh kernel
   notarium exec analysis 3f2a 77c0 --timeout 60
   notarium exec analysis --code 'df.describe()'
+  notarium exec analysis --all --kernel gpu2   # on the kernel of that agent
 Ctrl-C cancels the runs; a second Ctrl-C leaves them to themselves.
 What the code prints goes to standard output, its errors to standard error. Exit code 1 if a run did not end well.")]
 pub struct ExecArgs {
@@ -38,6 +40,9 @@ pub struct ExecArgs {
     /// Restart the notebook's kernels first: their variables are lost.
     #[arg(long)]
     restart: bool,
+    /// Run on this kernel, by its id, an unmistakable part of it, or the name of its agent; absent: the notebook's first.
+    #[arg(long, value_name = "KERNEL", conflicts_with = "restart")]
+    kernel: Option<String>,
     /// Code that belongs to no cell; it is recorded like any run.
     #[arg(long, value_name = "SOURCE", conflicts_with = "cells", allow_hyphen_values = true)]
     code: Option<String>,
@@ -67,7 +72,7 @@ pub async fn exec(args: ExecArgs, context: &CommonOptions) -> Ended {
 async fn restart_all(notebook: &NotebookClient) -> Ended {
     for (id, session) in &notebook.outline().await?.kernels {
         if matches!(session.phase, KernelPhase::Started) {
-            notebook.command(&Command::RestartKernel { kernel_session: id.clone() }).await?;
+            notebook.command(&Command::RestartKernel(RestartKernel::on_its_agent(id.clone()))).await?;
         }
     }
     Ok(())
@@ -80,6 +85,10 @@ pub async fn all(notebook: NotebookClient) -> Ended {
 }
 
 async fn run(args: &ExecArgs, notebook: NotebookClient) -> Ended {
+    let kernel = match &args.kernel {
+        Some(named) => Some(kernel_named(&notebook.kernels().await?, named)?),
+        None => None,
+    };
     let runs = Runs::enter(notebook.clone()).await?;
     let targets = match runs.follower.state() {
         Some(state) => targets(&notebook, state, args).await?,
@@ -92,7 +101,7 @@ async fn run(args: &ExecArgs, notebook: NotebookClient) -> Ended {
     let targets = targets.into_iter().map(|(_, target)| target);
     let stops = !args.allow_errors && following.views.len() > 1;
     let effects = args.allow_effects.then_some(RequestedEffects::Free);
-    let command = request(following.ids().zip(targets), None, args.timeout, stops, effects);
+    let command = request(following.ids().zip(targets), kernel.as_ref(), args.timeout, stops, effects);
     following.until_ended(runs, &command).await?;
     following.verdict(args.allow_errors)
 }
@@ -276,6 +285,11 @@ impl Following {
             let kernelspec = print::clean(&kernel.kernelspec);
             print::note(format!(
                 "waiting: no runtime agent offers the kernel {kernelspec} now; start one with `notarium agent`, or Ctrl-C to cancel"
+            ));
+        } else if let Some(wait) = there.waiting.values().next() {
+            let detail = print::clean(&wait.detail);
+            print::note(format!(
+                "waiting: {detail}; start it, choose another with `notarium restart --agent` or `--elsewhere`, or Ctrl-C to cancel"
             ));
         }
         runs.reach(&there.status)

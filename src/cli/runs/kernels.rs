@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use notarium_agent::connection::ConnectionEvent;
 use notarium_core::{
-    Command, Document, Execution, KernelEffects, KernelPhase, KernelSession, KernelSessionId, Millis, session_of,
+    Command, Document, Execution, KernelEffects, KernelPhase, KernelSession, KernelSessionId, LaunchKernel, Millis,
+    RestartKernel, session_of,
 };
 use notarium_wire::rest::Kernels;
 use notarium_wire::{KernelStatus, KernelUsage, ServerMessage};
@@ -14,8 +15,9 @@ use notarium_wire::{KernelStatus, KernelUsage, ServerMessage};
 use crate::cli::agent::sandbox;
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::runs::follow::NotebookFollower;
+use crate::cli::runs::machines::{self, PlaceArgs, SettingsArgs, list_agents, settings};
 use crate::cli::terminal::print;
-use crate::cli::terminal::values::word;
+use crate::cli::terminal::values::{labels_text, word};
 use crate::cli::{CommonOptions, Ended, Failure, InNotebook, JsonArgs};
 
 /// Timeout for the first measurement; agents measure as soon as a client follows.
@@ -70,7 +72,13 @@ pub enum KernelsCommand {
         /// Kernelspec, as agents offer it; absent: the notebook's own, else `python3`.
         #[arg(long, value_name = "NAME")]
         kernelspec: Option<String>,
+        #[command(flatten)]
+        place: PlaceArgs,
     },
+    /// List the agents that may run kernels: labels, cores, memory, GPUs and load.
+    Agents(InNotebook<JsonArgs>),
+    /// Show or change the settings of the notebook's kernels: labels that they need, and what happens if an agent is gone.
+    Settings(SettingsArgs),
     /// Interrupt what a kernel runs.
     Interrupt(KernelChoice),
     /// Restart a kernel: its memory is lost, and what waits is cancelled.
@@ -85,9 +93,9 @@ impl KernelsCommand {
     pub async fn run(self, context: &CommonOptions) -> Ended {
         match self {
             Self::Ls(InNotebook { notebook, args }) => list(&notebook, args.json, context).await,
-            Self::Launch { notebook, kernelspec } => {
-                context.notebook(&notebook).await?.change(&Command::LaunchKernel { kernelspec }).await
-            }
+            Self::Launch { notebook, kernelspec, place } => launch(&notebook, kernelspec, &place, context).await,
+            Self::Agents(InNotebook { notebook, args }) => list_agents(&notebook, args.json, context).await,
+            Self::Settings(args) => settings(args, context).await,
             Self::Interrupt(args) => interrupt(args, context).await,
             Self::Restart(args) => restart(args, context).await,
             Self::Shutdown(args) => {
@@ -96,6 +104,21 @@ impl KernelsCommand {
             }
             Self::GiveUp(args) => give_up(&args, context).await,
         }
+    }
+}
+
+async fn launch(called: &str, kernelspec: Option<String>, place: &PlaceArgs, context: &CommonOptions) -> Ended {
+    let notebook = context.notebook(called).await?;
+    let (agent, labels) = (place.agent(&notebook).await?, place.labels());
+    notebook.change(&Command::LaunchKernel(LaunchKernel { kernelspec, agent, labels })).await?;
+    note_waiting(&notebook.kernels().await?);
+    Ok(())
+}
+
+/// Says for which machines kernels wait.
+fn note_waiting(there: &Kernels) {
+    for (id, wait) in &there.waiting {
+        print::note(format!("kernel {id} waits: {}", print::clean(&wait.detail)));
     }
 }
 
@@ -136,6 +159,7 @@ async fn list(called: &str, as_json: bool, context: &CommonOptions) -> Ended {
             print::note(format!("kernel {id}: {}", print::clean(&phrase)));
         }
     }
+    note_waiting(&there);
     if let Some(notice) = &there.notice {
         print::note(format!("the last kernel ended: {}", print::clean(&notice.sentence())));
     }
@@ -151,6 +175,12 @@ async fn list(called: &str, as_json: bool, context: &CommonOptions) -> Ended {
     match offers.is_empty() {
         true => print::note("no runtime agent is connected that could launch one: start one with `notarium agent`"),
         false => print::note(format!("agents offer: {}", offers.join(", "))),
+    }
+    for agent in there.agents.iter().filter(|agent| agent.connected && agent.machine.is_some()) {
+        let words = format!("agent {}: {}", agent.name, machines::machine(agent));
+        let labels = labels_text(&agent.labels);
+        let labels = if labels.is_empty() { labels } else { format!("; {labels}") };
+        print::note(print::clean(&format!("{words}{labels}")));
     }
     if let Some(advice) = Unreachable::of(&there.status).advice(called) {
         print::note(advice);
@@ -221,8 +251,10 @@ pub struct RestartArgs {
     #[command(flatten)]
     which: KernelChoice,
     /// Let any agent that offers the kernel launch the new one.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["agent", "labels"])]
     elsewhere: bool,
+    #[command(flatten)]
+    place: PlaceArgs,
 }
 
 /// A kernel, with the status of all kernels of its notebook.
@@ -253,12 +285,21 @@ pub async fn interrupt(args: KernelChoice, context: &CommonOptions) -> Ended {
 pub async fn restart(args: RestartArgs, context: &CommonOptions) -> Ended {
     let (notebook, kernel_session, there) = find(&args.which, context).await?;
     let kernelspec = there.kernels.get(&kernel_session).map(|kernel| kernel.kernelspec.clone());
+    if !args.place.is_any() {
+        let (agent, labels) = (args.place.agent(&notebook).await?, args.place.labels());
+        notebook.change(&Command::RestartKernel(RestartKernel { kernel_session, agent, labels })).await?;
+        note_waiting(&notebook.kernels().await?);
+        return Ok(());
+    }
     let command = match args.elsewhere && is_reachable(&kernel_session, &there) {
         true => Command::Batch {
-            commands: vec![Command::ShutDownKernel { kernel_session }, Command::LaunchKernel { kernelspec }],
+            commands: vec![
+                Command::ShutDownKernel { kernel_session },
+                Command::LaunchKernel(LaunchKernel::of(kernelspec)),
+            ],
         },
         // If the kernel is unreachable, the server lets any agent launch its successor.
-        false => Command::RestartKernel { kernel_session },
+        false => Command::RestartKernel(RestartKernel::on_its_agent(kernel_session)),
     };
     notebook.change(&command).await
 }

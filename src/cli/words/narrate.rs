@@ -7,15 +7,14 @@ mod undos;
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, CellId, Document, EndCause, Event, EventId, Execution, ExecutionCause, ExecutionEffectRefused, ExecutionId,
-    ExecutionOutcome, ExecutionSubject, KernelCause, Millis, MissingFunctions, Reactivity, Recorded, Stored, Subject,
+    Actor, CellId, CorrelationId, Document, EndCause, Event, EventId, Execution, ExecutionCause, ExecutionEffectRefused, ExecutionId, ExecutionOutcome, ExecutionSubject, KernelCause, KernelReplacement, KernelSettings, Millis, MissingFunctions, NotebookKernelSettingsSet, Placement, Reactivity, Recorded, Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::connection::find::People;
 use crate::cli::terminal::print::{self, style};
-use crate::cli::terminal::values::word;
+use crate::cli::terminal::values::{labels_text, word};
 use assistants::Work;
 use undos::GroupKinds;
 
@@ -282,6 +281,7 @@ fn notebook_sentence(event: &Event) -> Option<String> {
             Reactivity::Off => "made it not reactive".to_owned(),
             mode => format!("made it reactive ({})", word(&mode)),
         },
+        Event::NotebookKernelSettingsSet(event) => kernel_settings(event),
         Event::NotebookVersionNamed(event) => {
             format!("called version {} \"{}\"", event.version, print::clean(&event.name))
         }
@@ -333,6 +333,32 @@ fn comment_sentence(event: &Event) -> Option<String> {
     })
 }
 
+/// The machines of a launch, such as ` of an agent with gpu=a100`; empty for any.
+fn placement(placement: &Placement) -> String {
+    let agent = placement.agent.as_ref().map(|id| format!(" of the agent {}", print::short(id.as_str())));
+    let labels = print::clean(&labels_text(&placement.labels));
+    match (agent, labels.is_empty()) {
+        (Some(agent), true) => agent,
+        (Some(agent), false) => format!("{agent} if it has {labels}"),
+        (None, false) => format!(" of an agent with {labels}"),
+        (None, true) => String::new(),
+    }
+}
+
+fn kernel_settings(event: &NotebookKernelSettingsSet) -> String {
+    let KernelSettings { replacement, labels: wanted } = &event.settings;
+    let machines = match wanted.is_empty() {
+        true => "any agent".to_owned(),
+        false => format!("an agent with {}", print::clean(&labels_text(wanted))),
+    };
+    let gone = match replacement {
+        KernelReplacement::Ask => "people are asked",
+        KernelReplacement::Replace => "another replaces it",
+        KernelReplacement::Wait => "runs wait for it",
+    };
+    format!("set that its kernels start on {machines}, and that {gone} if the agent of one with variables is gone")
+}
+
 fn kernel_sentence(event: &Event, asked_for: Option<&str>) -> Option<String> {
     Some(match event {
         Event::KernelLaunchRequested(event) => {
@@ -340,7 +366,8 @@ fn kernel_sentence(event: &Event, asked_for: Option<&str>) -> Option<String> {
                 .replaces
                 .as_ref()
                 .map(|lost| format!("; what the one before it held is gone ({})", print::clean(&lost.sentence())));
-            format!("asked for a {} kernel{}", print::clean(&event.kernelspec), lost.unwrap_or_default())
+            let place = placement(&event.placement());
+            format!("asked for a {} kernel{place}{}", print::clean(&event.kernelspec), lost.unwrap_or_default())
         }
         Event::KernelLaunchClaimed(_) => "began to launch the kernel".to_owned(),
         Event::KernelSessionStarted(event) => {

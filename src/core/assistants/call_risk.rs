@@ -10,7 +10,7 @@ use crate::command::Command;
 use crate::context::{Context, JudgementQuery};
 use crate::functions::tools::{Arguments, NewCell, SaveData, find};
 use crate::notebook::Notebook;
-use crate::runs::{expected_effects, function_restores, kernels, unfinished_on};
+use crate::runs::{expected_effects, function_restores, kernels, launches, unfinished_on};
 use crate::values::RequestToolCall;
 use crate::values::decision::{Rejection, Result};
 use notarium_record::{
@@ -303,7 +303,7 @@ fn runs_python(notebook: &Document, arguments: &Arguments) -> bool {
     // A new notebook has no kernelspec, and starts `python3`.
     matches!(arguments, Arguments::CreateNotebook(_))
         || kernels::language(notebook).map_or_else(
-            || kernels::coming_kernelspec(notebook).starts_with("python"),
+            || launches::coming_kernelspec(notebook).starts_with("python"),
             |told| kernels::is_python_name(&told),
         )
 }

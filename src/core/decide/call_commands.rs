@@ -11,6 +11,7 @@ use crate::notebook::Notebook;
 use crate::runs::kernels;
 use crate::values::decision::{RejectionCode, Result};
 use crate::values::details::RejectionDetails;
+use crate::values::kernel_commands::RestartKernel;
 use crate::values::{CellFlagChanges, ExecutionTarget, InsertCell, Place, RequestExecution};
 use notarium_record::text::normalise_line_breaks;
 use notarium_record::{CellId, CellType, Document, KernelSessionId, RawObject, Version};
@@ -88,7 +89,7 @@ pub(crate) fn commands(notebook: &Document, arguments: &Arguments, ids: Option<&
         Arguments::ExecuteCode(call) => vec![scratch(&call.source)],
         Arguments::RunAll(_) => code_cells(notebook).map(|id| execution(id, None)).collect(),
         Arguments::Interrupt(_) => vec![Command::InterruptKernel { kernel_session: session(notebook)? }],
-        Arguments::RestartKernel(_) => vec![Command::RestartKernel { kernel_session: session(notebook)? }],
+        Arguments::RestartKernel(_) => vec![Command::RestartKernel(RestartKernel::on_its_agent(session(notebook)?))],
         _ => Vec::new(),
     })
 }

@@ -30,6 +30,7 @@ fn context(now: Millis) -> Context {
         away: Default::default(),
         unreachable: Default::default(),
         holding_kernelspecs: Default::default(),
+        agent_labels: Default::default(),
         run_effects: None,
         unposted: Default::default(),
         limits: Limits::default(),

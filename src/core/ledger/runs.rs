@@ -111,9 +111,18 @@ impl KernelUses {
             }
             Event::KernelLaunchRequested(_) => self.lost = None,
             Event::KernelSessionEnded(event) => self.end(event),
-            Event::KernelLaunchFailed(event) => _ = self.kernels.remove(&event.kernel_session),
+            Event::KernelLaunchFailed(event) => {
+                self.kernels.remove(&event.kernel_session);
+                self.unbind(&event.kernel_session);
+            }
             _ => {}
         }
+    }
+
+    /// Notes that held runs which waited for this kernel wait for any: a run may move to another one.
+    fn unbind(&mut self, ended: &KernelSessionId) {
+        let waiting = self.held.values_mut().filter(|session| session.as_ref() == Some(ended));
+        waiting.for_each(|session| *session = None);
     }
 
     fn ask_to_end(&mut self, id: &KernelSessionId, is_restarted: bool, recorded: &Recorded) {
@@ -125,6 +134,7 @@ impl KernelUses {
 
     fn end(&mut self, KernelSessionEnded { kernel_session, cause, detail }: &KernelSessionEnded) {
         let ended = self.kernels.remove(kernel_session).unwrap_or_default();
+        self.unbind(kernel_session);
         if ended.loses() {
             let (kernel_session, cause, detail) = (kernel_session.clone(), cause.clone(), detail.clone());
             self.lost = Some(LostKernel { kernel_session, cause, detail });

@@ -9,31 +9,23 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::access::{check_owner, owned_kernel, reporting_agent};
-use crate::checks::{check_metadata, check_not_archived, checked_title, kernel_session};
+use crate::checks::{check_metadata, kernel_session};
 use crate::context::Context;
 use crate::notebook::Notebook;
+use crate::runs::launches::{
+    check_count, check_placement, checked_labels, coming_kernelspec, is_replaced, requested, requested_after,
+};
 use crate::runs::{self, assigned_at_once, cancelled, function_restores, unfinished_on};
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
-use crate::values::details::LimitName;
+use crate::values::kernel_commands::RestartKernel;
 use notarium_record::{
     CorrelationId, Document, Effects, EndCause, Event, Execution, ExecutionId, ExecutionLost, ExecutionStatus,
     ExplainedCause, KernelCause, KernelEffects, KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed,
-    KernelLaunchRequested, KernelPhase, KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId,
-    KernelSessionStarted, KernelShutdownRequested, LostKernel, RawObject,
+    KernelPhase, KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId, KernelSessionStarted,
+    KernelShutdownRequested, Placement, RawObject,
 };
 
 // --- people ---
-
-pub(crate) fn decide_launch(
-    notebook: &Notebook,
-    context: &mut Context,
-    kernelspec: Option<String>,
-) -> Result<Decision> {
-    check_not_archived(notebook)?;
-    let (id, event) = launch(notebook, context, kernelspec)?;
-    let outcome = Outcome { kernel_session: Some(id), ..Outcome::default() };
-    Ok(Decision { events: vec![event.into()], outcome })
-}
 
 pub(crate) fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Result<Decision> {
     let session = kernel_session(notebook, &id)?;
@@ -43,10 +35,21 @@ pub(crate) fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Resu
     Ok(Decision::one(KernelInterruptRequested { kernel_session: id }))
 }
 
-pub(crate) fn decide_restart(notebook: &Notebook, context: &mut Context, id: KernelSessionId) -> Result<Decision> {
+pub(crate) fn decide_restart(notebook: &Notebook, context: &mut Context, command: RestartKernel) -> Result<Decision> {
+    let RestartKernel { kernel_session: id, agent, labels } = command;
     let session = kernel_session(notebook, &id)?;
-    if context.unreachable.contains(&id) {
-        return Ok(restart_elsewhere(notebook, context, &id, session));
+    let is_unreachable = context.unreachable.contains(&id);
+    if agent.is_some() || labels.is_some() {
+        if session.phase == KernelPhase::Ending && !is_unreachable {
+            return Err(wrong_phase(&id, session));
+        }
+        check_count(notebook, context, 1)?;
+        let placement = Placement { agent, labels: checked_labels(labels.unwrap_or_default())? };
+        return Ok(restart_elsewhere(notebook, context, &id, session, placement));
+    }
+    if is_unreachable {
+        let placement = Placement::labelled(session.placement.labels.clone());
+        return Ok(restart_elsewhere(notebook, context, &id, session, placement));
     }
     if session.phase != KernelPhase::Started {
         return Err(wrong_phase(&id, session));
@@ -57,17 +60,22 @@ pub(crate) fn decide_restart(notebook: &Notebook, context: &mut Context, id: Ker
     Ok(Decision { events, outcome: Outcome { kernel_session: Some(next), ..Outcome::default() } })
 }
 
-/// Restarts a kernel whose agent is unreachable: any agent that offers the kernelspec starts the new one.
+/// Ends a kernel and requests another, which an agent of the placement starts.
 fn restart_elsewhere(
     notebook: &Notebook,
     context: &mut Context,
     id: &KernelSessionId,
     session: &KernelSession,
+    placement: Placement,
 ) -> Decision {
-    let launch = requested(notebook, context, session.kernelspec.clone());
+    let launch = requested(notebook, context, session.kernelspec.clone(), placement);
     let outcome = Outcome { kernel_session: Some(launch.kernel_session.clone()), ..Outcome::default() };
-    let ended = replaced(notebook, context, id, session);
-    let mut events = shut_down_unreachable(id, session, ended);
+    let mut events = match context.unreachable.contains(id) {
+        true => shut_down_unreachable(id, session, replaced(notebook, context, id, session)),
+        // Runs that waited for a machine wait for the next one.
+        false if session.phase == KernelPhase::Requested && default_but(notebook, &[id]).is_none() => end(id, session),
+        false => shut_down(notebook, id, session, &EndCause::KernelRestarted.into()),
+    };
     events.push(launch.into());
     Decision { events, outcome }
 }
@@ -84,20 +92,32 @@ pub(crate) fn decide_shut_down(notebook: &Document, context: &Context, id: Kerne
         let events = shut_down_unreachable(&id, session, given_up_for_good(notebook, &id, session));
         return Ok(Decision::of(events));
     }
-    let mut events = cancel_queued(notebook, &id, &EndCause::KernelShutDown.into());
-    match session.phase {
-        KernelPhase::Ending => return Ok(Decision::nothing()),
-        KernelPhase::Requested => {
-            let (cause, detail) =
-                (KernelCause::ShutDown.into(), Some("shut down before an agent started it".to_owned()));
-            events.push(KernelShutdownRequested { kernel_session: id.clone() }.into());
-            events.push(KernelSessionEnded { kernel_session: id, cause, detail }.into());
-        }
-        KernelPhase::Claimed | KernelPhase::Started => {
-            events.push(KernelShutdownRequested { kernel_session: id }.into())
-        }
+    Ok(Decision::of(shut_down(notebook, &id, session, &EndCause::KernelShutDown.into())))
+}
+
+/// Ends a kernel whose agent is reachable, and cancels its queued runs.
+fn shut_down(
+    notebook: &Document,
+    id: &KernelSessionId,
+    session: &KernelSession,
+    why: &ExplainedCause<EndCause>,
+) -> Vec<Decided> {
+    if session.phase == KernelPhase::Ending {
+        return Vec::new();
     }
-    Ok(Decision::of(events))
+    let mut events = cancel_queued(notebook, id, why);
+    events.extend(end(id, session));
+    events
+}
+
+/// Requests the end of a kernel. A launch that no agent has claimed ends with the request.
+fn end(id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
+    let mut events: Vec<Decided> = vec![KernelShutdownRequested { kernel_session: id.clone() }.into()];
+    if session.phase == KernelPhase::Requested {
+        let (cause, detail) = (KernelCause::ShutDown.into(), Some("shut down before an agent started it".to_owned()));
+        events.push(KernelSessionEnded { kernel_session: id.clone(), cause, detail }.into());
+    }
+    events
 }
 
 pub(crate) fn decide_stop_all(notebook: &Document) -> Decision {
@@ -119,6 +139,7 @@ pub(crate) fn decide_claim(notebook: &Document, context: &Context, id: KernelSes
     };
     match (session.phase, &session.agent) {
         (KernelPhase::Requested, _) => {
+            check_placement(context, session, agent)?;
             Ok(Decision::one(KernelLaunchClaimed { kernel_session: id, agent: agent.clone() }))
         }
         (_, Some(owner)) if owner == agent => Ok(Decision::nothing()),
@@ -255,13 +276,22 @@ pub(crate) fn given_up(notebook: &Notebook, context: &mut Context, id: &KernelSe
     lost(notebook, context, &[id], &gave_up())
 }
 
-/// Ends an unreachable kernel; the caller launches another in its place.
-pub(crate) fn replaced(
+/// Ends an unreachable kernel and requests another in its place, for the next run.
+pub(crate) fn replace(
     notebook: &Notebook,
-    context: &Context,
+    context: &mut Context,
     id: &KernelSessionId,
     session: &KernelSession,
-) -> Vec<Decided> {
+) -> (KernelSessionId, Vec<Decided>) {
+    let launch = requested_after(notebook, context, id, session, &gave_up());
+    let next = launch.kernel_session.clone();
+    let mut events = replaced(notebook, context, id, session);
+    events.push(launch.into());
+    (next, events)
+}
+
+/// Ends an unreachable kernel; the caller launches another in its place.
+fn replaced(notebook: &Notebook, context: &Context, id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
     KernelEnd { id, session, why: &gave_up(), dead: &[id] }.with_its_runs(notebook, context).0
 }
 
@@ -300,7 +330,7 @@ impl KernelEnd<'_> {
     /// Returns the events. `true`: some runs are left that only another kernel can run.
     fn with_its_runs(&self, notebook: &Notebook, context: &Context) -> (Vec<Decided>, bool) {
         let next = default_but(notebook, self.dead);
-        let left = if self.can_move(notebook, next) { left(notebook, self.id) } else { Vec::new() };
+        let left = if self.can_move(notebook, next) { self.left(notebook, next) } else { Vec::new() };
         let mut events = self.events(notebook, &left.iter().copied().collect());
         if let (Some(next), Some(first)) = (next, left.first()) {
             events.extend(assigned_at_once(notebook, context, next, first));
@@ -324,6 +354,30 @@ impl KernelEnd<'_> {
         events
     }
 
+    /// Runs that another kernel may run, oldest first: those that were requested while the kernel's agent was away, and
+    /// all that waited for a kernel which its agent lost before it ran anything, if there is no other. Runs from before the
+    /// kernel's last assignment are left out, and runs that fail together with one of the kernel's. A run moves once.
+    fn left<'b>(&'b self, notebook: &'b Notebook, next: Option<&KernelSessionId>) -> Vec<&'b ExecutionId> {
+        let kernel = notebook.ledger.kernels.of(self.id);
+        let last = kernel.map_or(0, |kernel| kernel.assigned_at);
+        let is_agent_lost = matches!(self.why.cause, KernelCause::AgentLost | KernelCause::GivenUp);
+        let is_unused = is_agent_lost && next.is_none() && !kernel.is_some_and(|kernel| kernel.has_run);
+        let moves = |run: &Execution| match &run.kernel_session {
+            Some(bound) => is_unused && bound == self.id && run.status == ExecutionStatus::Queued,
+            None => true,
+        };
+        let (moving, ending): (Vec<_>, Vec<_>) =
+            unfinished_on(notebook, self.id).partition(|(_, execution)| moves(execution));
+        let ending: BTreeSet<&CorrelationId> = ending.iter().map(|(_, execution)| &execution.correlation_id).collect();
+        let is_left = |execution: &Arc<Execution>| {
+            execution.requested_version > last
+                && !(execution.stop_on_error && ending.contains(&execution.correlation_id))
+        };
+        let mut left: Vec<_> = moving.into_iter().filter(|(_, execution)| is_left(execution)).collect();
+        left.sort_by_key(|(_, execution)| execution.requested_version);
+        left.into_iter().map(|(id, _)| id).collect()
+    }
+
     fn of_run(&self, id: &ExecutionId, execution: &Execution) -> Decided {
         let is_wanted = self.session.phase == KernelPhase::Ending;
         let (cause, detail) = (EndCause::from(self.why.cause), self.why.detail.clone());
@@ -334,77 +388,7 @@ impl KernelEnd<'_> {
     }
 }
 
-/// Runs that were requested while the kernel's agent was away, oldest first. Runs from before the kernel's last
-/// assignment are left out, and runs that fail together with one of the kernel's.
-fn left<'a>(notebook: &'a Notebook, id: &'a KernelSessionId) -> Vec<&'a ExecutionId> {
-    let last = notebook.ledger.kernels.of(id).map_or(0, |kernel| kernel.assigned_at);
-    let (of_kernel, of_none): (Vec<_>, Vec<_>) =
-        unfinished_on(notebook, id).partition(|(_, execution)| execution.kernel_session.is_some());
-    let ending: BTreeSet<&CorrelationId> = of_kernel.iter().map(|(_, execution)| &execution.correlation_id).collect();
-    let is_left = |execution: &Arc<Execution>| {
-        execution.requested_version > last && !(execution.stop_on_error && ending.contains(&execution.correlation_id))
-    };
-    let mut left: Vec<_> = of_none.into_iter().filter(|(_, execution)| is_left(execution)).collect();
-    left.sort_by_key(|(_, execution)| execution.requested_version);
-    left.into_iter().map(|(id, _)| id).collect()
-}
-
 // --- sessions ---
-
-/// Requests a kernel of the named kernelspec, else of the notebook's own, else `python3`.
-pub(crate) fn launch(
-    notebook: &Notebook,
-    context: &mut Context,
-    kernelspec: Option<String>,
-) -> Result<(KernelSessionId, KernelLaunchRequested)> {
-    let limit = context.limits.max_kernels;
-    LimitName::Kernels.when(notebook.kernels.len() >= limit, limit, || {
-        format!("a notebook has at most {limit} kernels: shut one down first")
-    })?;
-    let kernelspec = match kernelspec {
-        Some(name) => checked_title(&context.limits, &name)?,
-        None => own_kernelspec(&notebook.metadata),
-    };
-    let event = requested(notebook, context, kernelspec);
-    Ok((event.kernel_session.clone(), event))
-}
-
-/// Requests a session; the event names a kernel that was lost before it.
-pub(crate) fn requested(notebook: &Notebook, context: &mut Context, kernelspec: String) -> KernelLaunchRequested {
-    let replaces = notebook.ledger.kernels.lost.clone();
-    KernelLaunchRequested { kernel_session: context.ids.ulid().into(), kernelspec, replaces }
-}
-
-/// Requests the session that follows a lost one; the event names what is lost.
-fn requested_after(
-    notebook: &Notebook,
-    context: &mut Context,
-    id: &KernelSessionId,
-    session: &KernelSession,
-    why: &ExplainedCause<KernelCause>,
-) -> KernelLaunchRequested {
-    let (kernel_session, cause, detail) = (id.clone(), why.cause.into(), why.detail.clone());
-    let lost = notebook.ledger.kernels.of(id).filter(|kernel| kernel.loses()).map(|_| LostKernel {
-        kernel_session,
-        cause,
-        detail,
-    });
-    let launch = requested(notebook, context, session.kernelspec.clone());
-    KernelLaunchRequested { replaces: lost.or(launch.replaces), ..launch }
-}
-
-/// Kernelspec of the kernel on which code would run now: the default one, else the one that would be launched.
-pub(crate) fn coming_kernelspec(notebook: &Document) -> String {
-    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
-    kernel.map_or_else(|| own_kernelspec(&notebook.metadata), |kernel| kernel.kernelspec.clone())
-}
-
-/// The notebook's own kernelspec, else `python3`.
-fn own_kernelspec(metadata: &RawObject) -> String {
-    let metadata: Value = serde_json::from_str(metadata.get()).unwrap_or_default();
-    let written = metadata["kernelspec"]["name"].as_str().filter(|name| (1..=255).contains(&name.len()));
-    written.unwrap_or("python3").to_owned()
-}
 
 /// Returns a session that accepts executions; refuses others.
 pub(crate) fn usable<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession> {
@@ -415,7 +399,7 @@ pub(crate) fn usable<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result
 /// Checks that the kernel on which code would run now holds effects: the named one, else the one that
 /// [`runs::session_for`] chooses. A kernel that has started has said so itself.
 pub(crate) fn hold_effects(notebook: &Notebook, context: &Context, named: Option<&KernelSessionId>) -> bool {
-    let chosen = || default_session(notebook).filter(|id| !runs::is_worth_nothing(notebook, context, id));
+    let chosen = || default_session(notebook).filter(|id| !is_replaced(notebook, context, id));
     match named.or_else(chosen).and_then(|id| notebook.kernels.get(id)) {
         Some(session) if session.fence.is_some() => session.holds_effects(),
         Some(session) => context.holding_kernelspecs.contains(&session.kernelspec),
@@ -446,8 +430,9 @@ fn default_but<'a>(notebook: &'a Document, gone: &[&KernelSessionId]) -> Option<
 
 /// The session that runs an execution, or for which it waits.
 pub fn session_of<'a>(notebook: &'a Document, execution: &'a Execution) -> Option<&'a KernelSessionId> {
-    let waits_for = || default_session(notebook).filter(|_| execution.status == ExecutionStatus::Queued);
-    execution.kernel_session.as_ref().or_else(waits_for)
+    let is_queued = execution.status == ExecutionStatus::Queued;
+    let bound = execution.kernel_session.as_ref().filter(|id| !is_queued || notebook.kernels.contains_key(*id));
+    bound.or_else(|| default_session(notebook).filter(|_| is_queued))
 }
 
 /// Language of the notebook's kernel, as the kernel reported it.

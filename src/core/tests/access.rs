@@ -366,3 +366,10 @@ fn document() -> String {
 fn roles_md_is_current() {
     crate::golden::check_file("roles.md", &document());
 }
+
+/// An administrator gives an orphaned notebook to somebody.
+pub fn taken_over() -> World {
+    let mut world = orphaned();
+    world.step(&user("root"), json!({"TakeOverNotebook": {"from": "ann", "to": "bo"}}));
+    world
+}

@@ -123,6 +123,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::undo::cases(),
         crate::executions::cases(),
         crate::kernels::cases(),
+        crate::machines::cases(),
         crate::reports::cases(),
         crate::effects::cases(),
         crate::conversations::cases(),

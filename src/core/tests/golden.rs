@@ -311,12 +311,6 @@ fn making_room() -> World {
     world
 }
 
-fn taken_over() -> World {
-    let mut world = crate::access::orphaned();
-    world.step(&user("root"), json!({"TakeOverNotebook": {"from": "ann", "to": "bo"}}));
-    world
-}
-
 fn alone(recorded: &Recorded) -> Stored {
     let mut world = World::new();
     let mut context = world.context(&user("ann"), None);
@@ -336,7 +330,8 @@ pub fn before(version: Version) -> Head {
 
 #[test]
 fn every_event_type_has_a_golden_file() {
-    let worlds = [life(), assistance(), making_room(), crate::comments::commented(), crate::reactive::story()];
+    let (story, commented) = (crate::machines::story(), crate::comments::commented());
+    let worlds = [story, life(), assistance(), making_room(), commented, crate::reactive::story()];
     let mut by_type: BTreeMap<&str, &Recorded> = BTreeMap::new();
     for recorded in worlds.iter().flat_map(|world| &world.recorded) {
         by_type.entry(recorded.event.event_type()).or_insert(recorded);
@@ -351,7 +346,8 @@ fn every_event_type_has_a_golden_file() {
 /// Events with fields that were added later. Files of the same schema without these fields stay unchanged.
 #[test]
 fn every_field_that_was_added_later_has_a_golden_file() {
-    let worlds = [life(), assistance(), making_room(), taken_over(), crate::reactive::story(), surprised()];
+    let worlds =
+        [life(), assistance(), making_room(), crate::access::taken_over(), crate::reactive::story(), surprised()];
     let all = || worlds.iter().flat_map(|world| &world.recorded);
     let mut seen = Vec::new();
     for (name, has_it) in ADDED {
@@ -471,7 +467,7 @@ fn queue() -> World {
 
 #[test]
 fn the_golden_scenarios_lead_to_their_states() {
-    let scenarios: [(&str, &str, World); 8] = [
+    let scenarios: [(&str, &str, World); 9] = [
         ("life", "every type of event of people and kernels at least once", life()),
         ("assistance", "every type of event of assistants at least once", assistance()),
         ("making_room", "an idle conversation, functions of a dead kernel, an expired grant", making_room()),
@@ -479,6 +475,11 @@ fn the_golden_scenarios_lead_to_their_states() {
         ("typing", "late edits, a whole new source, undo and redo by two people, moves, the trash", typing()),
         ("reactive", "plans, one that fails, variables that are removed", crate::reactive::story()),
         ("surprises", "a person's run in a kernel that ran an assistant's code, refused and allowed", surprised()),
+        (
+            "machines",
+            "kernels for a named agent and for labels, settings, restarts elsewhere",
+            crate::machines::story(),
+        ),
         ("queue", "a queue, a second run of a cell, a kernel that dies, output that comes late", queue()),
     ];
     for (name, about, world) in scenarios {

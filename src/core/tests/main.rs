@@ -29,6 +29,7 @@ mod kernel_tools;
 mod kernels;
 mod large;
 mod lifecycle;
+mod machines;
 mod masking;
 mod more_tools;
 mod moved_outputs;

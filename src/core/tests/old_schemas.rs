@@ -4,7 +4,7 @@
 
 use crate::golden::{before, line, names_in, protocol};
 use crate::support::*;
-use notarium_core::{Effects, Event, Recorded, Stored, verify_chain};
+use notarium_core::{Effects, Event, Labels, Placement, Recorded, Stored, verify_chain};
 
 /// Golden files of fields that were added to a schema which is no longer written.
 pub const OLD_VARIANTS: &[&str] = &["CellRestored.1.reply.json", "ExecutionRequested.1.plan.json"];
@@ -68,6 +68,16 @@ fn an_old_grant_covers_no_effects() {
 fn an_old_function_names_no_effects() {
     let Event::KernelFunctionsRegistered(event) = recorded("KernelFunctionsRegistered.1.json").event else { panic!() };
     assert!(!event.functions.is_empty() && event.functions.iter().all(|function| function.effects.is_empty()));
+}
+
+#[test]
+fn an_old_launch_is_open_to_every_agent() {
+    let Event::KernelLaunchRequested(event) = recorded("KernelLaunchRequested.1.json").event else { panic!() };
+    assert_eq!(event.placement(), Placement::default());
+    let mut document = notarium_core::Document::new("nb".parse().unwrap());
+    document.apply(&recorded("KernelLaunchRequested.1.json"));
+    let session = document.kernels.values().next().unwrap();
+    assert!(session.placement.allows(&"any".parse().unwrap(), &Labels::new()));
 }
 
 /// A log of old schemas, as a release before wrote it, is folded to a document with all fields of today.

@@ -166,6 +166,8 @@ pub enum RejectionCode {
     KernelState,
     /// The launch, tool call or model call is claimed already. 409
     AlreadyClaimed,
+    /// The launch names another runtime agent, or labels that this one lacks. 409
+    AgentNotWanted,
     /// The writer's kernel session is over: its fence is stale. 409
     StaleFence,
     /// A report is missing before this one: send from `expected_seq` on. 409

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cause::{KernelCause, sentence};
+use crate::cell::is_default;
 use crate::document::Document;
 use crate::effects::{KernelEffects, KernelSurprises};
 use crate::envelope::Recorded;
@@ -12,6 +13,7 @@ use crate::event::{
 };
 use crate::ids::{AgentId, KernelSessionId, Version};
 use crate::json::{Open, RawObject};
+use crate::placement::Placement;
 use crate::tool_call::UserFunction;
 
 /// Phase of a kernel session that has not ended.
@@ -48,6 +50,9 @@ pub struct KernelSession {
     /// The isolation of the kernel's code, from KernelSessionStarted. Absent: no isolation is known.
     #[serde(default, skip_serializing_if = "RawObject::is_empty")]
     pub sandbox: RawObject,
+    /// The agents that may start the kernel, from KernelLaunchRequested; a restart keeps it. Absent: any.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub placement: Placement,
 }
 
 /// The last unrequested end or failed launch of a kernel, for people. The next start of a kernel removes it.
@@ -65,6 +70,20 @@ pub struct KernelNotice {
 }
 
 impl KernelSession {
+    /// A session that waits for an agent.
+    fn new(kernelspec: String, requested_version: Version, placement: Placement) -> Self {
+        Self {
+            kernelspec,
+            phase: KernelPhase::Requested,
+            requested_version,
+            agent: None,
+            fence: None,
+            language_info: RawObject::default(),
+            sandbox: RawObject::default(),
+            placement,
+        }
+    }
+
     /// Returns true if the kernel's agent holds the effects of held runs.
     pub fn holds_effects(&self) -> bool {
         KernelEffects::of_sandbox(&self.sandbox) == Some(KernelEffects::Held)
@@ -105,7 +124,8 @@ pub(crate) fn apply(document: &mut Document, recorded: &Recorded) {
     let version = recorded.envelope.version;
     match &recorded.event {
         Event::KernelLaunchRequested(event) => {
-            insert(document, &event.kernel_session, &event.kernelspec, KernelPhase::Requested, None, version);
+            let session = KernelSession::new(event.kernelspec.clone(), version, event.placement());
+            document.kernels.insert(event.kernel_session.clone(), session);
         }
         Event::KernelLaunchClaimed(event) => change(document, &event.kernel_session, |session| {
             session.phase = KernelPhase::Claimed;
@@ -130,20 +150,6 @@ fn change(document: &mut Document, id: &KernelSessionId, with: impl FnOnce(&mut 
     }
 }
 
-fn insert(
-    document: &mut Document,
-    id: &KernelSessionId,
-    kernelspec: &str,
-    phase: KernelPhase,
-    agent: Option<AgentId>,
-    requested_version: Version,
-) {
-    let kernelspec = kernelspec.to_owned();
-    let (language_info, sandbox) = (RawObject::default(), RawObject::default());
-    let session = KernelSession { kernelspec, phase, requested_version, agent, fence: None, language_info, sandbox };
-    document.kernels.insert(id.clone(), session);
-}
-
 fn apply_started(document: &mut Document, event: &KernelSessionStarted, version: Version) {
     document.kernel_notice = None;
     change(document, &event.kernel_session, |session| {
@@ -160,8 +166,13 @@ fn apply_started(document: &mut Document, event: &KernelSessionStarted, version:
 fn apply_restart(document: &mut Document, event: &KernelRestartRequested) {
     let Some(session) = document.kernels.get_mut(&event.kernel_session) else { return };
     session.phase = KernelPhase::Ending;
-    let (kernelspec, agent, version) = (session.kernelspec.clone(), session.agent.clone(), session.requested_version);
-    insert(document, &event.next, &kernelspec, KernelPhase::Claimed, agent, version);
+    let (kernelspec, placement) = (session.kernelspec.clone(), session.placement.clone());
+    let next = KernelSession {
+        phase: KernelPhase::Claimed,
+        agent: session.agent.clone(),
+        ..KernelSession::new(kernelspec, session.requested_version, placement)
+    };
+    document.kernels.insert(event.next.clone(), next);
 }
 
 /// Removes a session. A requested end leaves no notice.

@@ -8,6 +8,7 @@ use crate::effects::{Effect, Effects};
 use crate::execution::{ExecutionCause, ExecutionOutcome, ExecutionSubject, Output};
 use crate::ids::{AgentId, ExecutionId, KernelSessionId, Millis, Version};
 use crate::json::{Open, RawObject};
+use crate::placement::{Labels, Placement};
 use crate::tool_call::{FunctionPlace, MissingFunctions, UserFunction};
 
 /// A run was requested. It is queued after earlier runs of its kernel.
@@ -241,7 +242,8 @@ pub struct MovedOutputs {
     pub output: Output,
 }
 
-/// A kernel was requested. Any runtime agent that offers the kernelspec may claim it.
+/// A kernel was requested. A runtime agent that offers the kernelspec may claim it: any, or the one that is named, or one
+/// with these labels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelLaunchRequested {
     /// The new session's id, which later events of the session carry.
@@ -252,6 +254,19 @@ pub struct KernelLaunchRequested {
     /// launch after that end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<LostKernel>,
+    /// The only agent that may claim the launch. Absent: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+    /// Labels that the claiming agent must have. Absent: none.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+}
+
+impl KernelLaunchRequested {
+    /// The agents that may claim the launch.
+    pub fn placement(&self) -> Placement {
+        Placement { agent: self.agent.clone(), labels: self.labels.clone() }
+    }
 }
 
 /// A kernel that has ended with all its variables.

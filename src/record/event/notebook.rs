@@ -9,6 +9,7 @@ use crate::execution::{PastExecution, Reactivity};
 use crate::ids::{CellId, CommentId, ExecutionId, Millis, ThreadId, UserId, Version};
 use crate::json::RawObject;
 use crate::message::CellReply;
+use crate::placement::KernelSettings;
 use crate::text::{ChangeSet, TextRange};
 use crate::tool_call::Policy;
 
@@ -99,6 +100,15 @@ pub struct NotebookReactivitySet {
     pub reactivity: Reactivity,
     /// The previous setting.
     pub previous: Reactivity,
+}
+
+/// The settings of the notebook's kernels changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotebookKernelSettingsSet {
+    /// The new settings, for kernels that are launched or whose agent is gone after this event.
+    pub settings: KernelSettings,
+    /// The previous settings.
+    pub previous: KernelSettings,
 }
 
 /// An undo or redo had no effect, because other edits had replaced the whole group. The group still leaves its stack.

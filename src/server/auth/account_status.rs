@@ -99,6 +99,12 @@ fn unread(error: &AccountError) -> Rejection {
 const NO_TOKEN: &str = "none";
 
 impl Accounts {
+    /// Name of an agent, from its last token. `None`: there is no such agent, or its name cannot be read now.
+    pub async fn agent_name(&self, id: &AgentId) -> Option<String> {
+        let tokens = self.store().tokens(&TokenFilter::OfAgent(id.clone()), 1).await.ok()?;
+        Some(tokens.first()?.label.clone())
+    }
+
     /// True if a token was revoked, has expired, or has no record any more.
     pub async fn has_ended(&self, token: &TokenId) -> Result<bool, AccountError> {
         let is_over = |token: &Token| token.revoked_at.is_some() || token.expires_at.is_some_and(|at| at <= self.now());

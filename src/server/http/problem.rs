@@ -156,6 +156,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
         | C::ExecutionState
         | C::KernelState
         | C::AlreadyClaimed
+        | C::AgentNotWanted
         | C::StaleFence
         | C::ReportGap
         | C::NoInputRequested

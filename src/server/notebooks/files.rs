@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use notarium_core::{
     BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, InsertCell,
-    Output, Place, RawObject, Reactivity, wire_word,
+    KernelSettings, Output, Place, RawObject, Reactivity, SetKernelSettings, checked_labels, wire_word,
 };
 use notarium_export::{ExportedCell as ReadableCell, ExportedKind, ExportedNotebook, Format};
 use notarium_wire::ipynb::{Document as File, DocumentCell, Imported, Object};
@@ -40,6 +40,7 @@ pub struct ImportPlan {
 pub fn plan_import(imported: Imported, title: String) -> ImportPlan {
     let mut document = imported.document;
     let reactivity: Option<Reactivity> = metadata::take(&mut document.metadata, metadata::REACTIVITY);
+    let kernels: Option<KernelSettings> = metadata::take(&mut document.metadata, metadata::KERNELS);
     let metadata = with_aside(document.metadata, [("extra", document.extra)]);
     let mut commands = vec![Command::CreateNotebook { title, metadata, forked_from: None }];
     let mut parts = Vec::new();
@@ -48,6 +49,9 @@ pub fn plan_import(imported: Imported, title: String) -> ImportPlan {
     }
     let reactivity = reactivity.filter(|reactivity| *reactivity != Reactivity::Off);
     commands.extend(reactivity.map(|reactivity| Command::SetReactivity { reactivity }));
+    // A file may have settings that no command can set: it is imported without them.
+    let kernels = kernels.filter(|settings| checked_labels(settings.labels.clone()).is_ok());
+    commands.extend(kernels.and_then(|settings| SetKernelSettings::of(&settings)).map(Command::SetKernelSettings));
     ImportPlan { command: Command::Batch { commands }, parts }
 }
 
@@ -137,6 +141,9 @@ pub fn frame(notebook: &Document) -> File {
         metadata::put(&mut metadata, metadata::REACTIVITY, &notebook.reactivity);
     }
     kernel_metadata::complete(&mut metadata, notebook);
+    if notebook.kernel_settings != KernelSettings::default() {
+        metadata::put(&mut metadata, metadata::KERNELS, &notebook.kernel_settings);
+    }
     File { metadata, nbformat_original: (4, 5), extra: Object::new(), cells: Vec::new() }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use notarium_core::{
     BlobPart, Cell, CellId, CellType, Command, Document, Execution, ForkOrigin, InsertCell, Place, RawObject,
-    Reactivity,
+    Reactivity, SetKernelSettings,
 };
 use notarium_wire::ipynb::{self, FileLimits};
 use notarium_wire::rest::Starter;
@@ -61,6 +61,7 @@ pub fn fork_command(source: &Document, title: String, with_outputs: bool) -> Com
     if source.reactivity != Reactivity::Off {
         commands.push(Command::SetReactivity { reactivity: source.reactivity });
     }
+    commands.extend(SetKernelSettings::of(&source.kernel_settings).map(Command::SetKernelSettings));
     Command::Batch { commands }
 }
 

@@ -13,6 +13,8 @@ pub const REPLY: &str = "reply";
 pub const NO_KERNELSPEC: &str = "no_kernelspec";
 /// Mode of a reactive notebook.
 pub const REACTIVITY: &str = "reactivity";
+/// Settings of the notebook's kernels.
+pub const KERNELS: &str = "kernels";
 
 /// Stores a value under a name.
 pub fn put(metadata: &mut Object, name: &str, value: &impl Serialize) {

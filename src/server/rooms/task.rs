@@ -219,8 +219,8 @@ impl Task {
             Output::Forget { .. } => {}
             Output::Answer { caller, answer } => caller.answer(answer),
             Output::State { caller, state } => caller.answer(state),
-            Output::WorkWanted { kernel_session, kernelspec } => {
-                self.notify(|notebook| WorkNotice::Wanted { notebook, kernel_session, kernelspec });
+            Output::WorkWanted { kernel_session, kernelspec, placement } => {
+                self.notify(|notebook| WorkNotice::Wanted { notebook, kernel_session, kernelspec, placement });
             }
             Output::WorkSettled { kernel_session } => {
                 self.notify(|notebook| WorkNotice::Settled { notebook, kernel_session });

@@ -2,10 +2,13 @@
 
 use axum::Json;
 use notarium_core::tools::{defining_cell, find};
-use notarium_core::{Command, ExecutionTarget, KernelSessionId, NotebookId, Operation, RequestExecution};
+use notarium_core::{
+    Command, ExecutionTarget, KernelSessionId, KernelSettings, LaunchKernel, NotebookId, Operation, RequestExecution,
+    RestartKernel, SetKernelSettings,
+};
 use notarium_wire::rest::{
-    AskColumn, AskCompletion, AskInspection, AskTable, DescribeConnection, FunctionArguments, Functions, Kernels,
-    Launch, NotebookFunction, OfKernel,
+    AskColumn, AskCompletion, AskInspection, AskTable, DescribeConnection, FunctionArguments, Functions,
+    KernelSettingChanges, Kernels, Launch, NotebookFunction, OfKernel, Restart,
 };
 use notarium_wire::{
     AskKernelMessage, ColumnSummary, Completion, ConnectionSchema, Inspection, KernelAnswer, QuestionKind,
@@ -14,6 +17,7 @@ use notarium_wire::{
 
 use super::answers::{NotebookCaller, NotebookReader, command, creating};
 use crate::agents::kernel_questions::KernelAsker;
+use crate::agents::machines::waiting;
 use crate::app::App;
 use crate::http::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
@@ -30,13 +34,16 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         GET "/kernels", read => list_kernels;
         /// Asks for a kernel: a runtime agent that offers it launches it, now or when one comes.
         POST "/kernels", run =>
-            creating(|_: NotebookId, OptionalJson(Launch { kernelspec })| Command::LaunchKernel { kernelspec });
+            creating(|_: NotebookId, OptionalJson(Launch { kernelspec, agent, labels })|
+                Command::LaunchKernel(LaunchKernel { kernelspec, agent, labels }));
         /// Interrupts what the kernel runs.
         POST "/kernels/{kernel}/interrupt", control =>
             command(|(_, kernel_session): KernelPath, _: NoBody| Command::InterruptKernel { kernel_session });
-        /// Restarts a kernel: a new session, nothing in its memory. What waits is cancelled.
+        /// Restarts a kernel: a new session, nothing in its memory. What waits is cancelled. It stays on its agent unless
+        /// the body names another agent or labels.
         POST "/kernels/{kernel}/restart", control =>
-            command(|(_, kernel_session): KernelPath, _: NoBody| Command::RestartKernel { kernel_session });
+            command(|(_, kernel_session): KernelPath, OptionalJson(Restart { agent, labels })|
+                Command::RestartKernel(RestartKernel { kernel_session, agent, labels }));
         /// Shuts a kernel down.
         DELETE "/kernels/{kernel}", control =>
             command(|(_, kernel_session): KernelPath, _: NoBody| Command::ShutDownKernel { kernel_session });
@@ -55,6 +62,13 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         POST "/table", run => read_table;
         /// A summary of a column of such a table. Nothing of it is recorded.
         POST "/table/summary", run => summarize_column;
+        /// The settings of the notebook's kernels: labels that launches ask for, and what happens to a kernel with
+        /// variables if its agent is gone.
+        GET "/kernel-settings", read => read_settings;
+        /// Changes some of these settings. For editors and owners.
+        PUT "/kernel-settings", Guard::Notebook(Operation::Organise) =>
+            command(|_: NotebookId, JsonBody(KernelSettingChanges { replacement, labels })|
+                Command::SetKernelSettings(SetKernelSettings { replacement, labels }));
         /// Cancels everything that waits and interrupts what runs.
         POST "/stop", control => command(|_: NotebookId, _: NoBody| Command::StopAll {});
     } "functions" "/api/notebooks/{notebook}/functions" {
@@ -66,8 +80,16 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     })
 }
 
+async fn read_settings(NotebookReader { now, .. }: NotebookReader) -> Json<KernelSettings> {
+    Json(now.notebook.kernel_settings.clone())
+}
+
 async fn list_kernels(NotebookReader { app, notebook, now, .. }: NotebookReader) -> Json<Kernels> {
+    let agents = app.agents.machines(&now.notebook, &app.accounts).await;
     Json(Kernels {
+        waiting: waiting(&now.notebook, &agents),
+        settings: now.notebook.kernel_settings.clone(),
+        agents,
         kernels: now.notebook.kernels.clone(),
         status: now.kernels,
         notice: now.notebook.kernel_notice.clone(),

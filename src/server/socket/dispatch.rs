@@ -7,11 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use notarium_core::{NotebookId, Rejection, RejectionCode, Scope};
+use notarium_core::{Labels, NotebookId, Rejection, RejectionCode, Scope, checked_labels};
 use notarium_wire::{
     AskKernelMessage, CheckMessage, CheckedMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage,
-    KernelAnswer, OfferedConnection, OfferedKernelspec, QuestionRefusal, RejectMessage, ServerMessage,
-    SubscribeMessage,
+    KernelAnswer, OfferMessage, QuestionRefusal, RejectMessage, ServerMessage, SubscribeMessage,
 };
 use tokio::sync::Semaphore;
 
@@ -167,7 +166,11 @@ impl SocketConnection {
             ClientMessage::Comm { notebook, kernel_session, changes } => {
                 self.of_kernel(&notebook, ClientInput::Comm { kernel_session, changes })?;
             }
-            ClientMessage::Offer { kernelspecs, connections } => self.offer(kernelspecs, connections)?,
+            ClientMessage::Offer(offer) => self.offer(offer)?,
+            ClientMessage::MachineLoad { load } => {
+                self.check_is_agent()?;
+                self.app.agents.measured(self.client.id, load);
+            }
             ClientMessage::KernelStatus { notebook, kernel_session, busy } => {
                 self.of_kernel(&notebook, ClientInput::KernelStatus { kernel_session, busy })?;
             }
@@ -357,8 +360,13 @@ impl SocketConnection {
         ))
     }
 
-    fn offer(&mut self, mut kernelspecs: Vec<OfferedKernelspec>, mut connections: Vec<OfferedConnection>) -> Done {
+    fn offer(&mut self, offer: OfferMessage) -> Done {
         self.check_is_agent()?;
+        let OfferMessage { mut kernelspecs, mut connections, labels, machine } = offer;
+        let labels = checked_labels(labels).unwrap_or_else(|rejection| {
+            self.send(&ServerMessage::Error(problem(ErrorCode::Malformed, rejection.message)));
+            Labels::new()
+        });
         for (count, what) in [(kernelspecs.len(), "kernelspecs"), (connections.len(), "connections")] {
             if count > MAX_OFFERED_KERNELSPECS {
                 let words = format!("an agent offers at most {MAX_OFFERED_KERNELSPECS} {what}: the rest is left out");
@@ -369,7 +377,7 @@ impl SocketConnection {
         connections.truncate(MAX_OFFERED_KERNELSPECS);
         self.has_offered = true;
         let (client, outbox) = (self.client.id, self.outbox.clone());
-        let offer = Offer { kernelspecs, connections, knows: self.knows };
+        let offer = Offer { kernelspecs, connections, labels, machine, knows: self.knows };
         self.app.agents.offer(client, self.authenticated.clone(), outbox, offer);
         Ok(())
     }

@@ -285,6 +285,7 @@ impl Submission {
         let facts = OutsideFacts {
             account_status: AccountStatuses::new(active),
             holding_kernelspecs: ["python3".to_owned()].into(),
+            agent_labels: Default::default(),
         };
         Self { facts, ..Self::new(identity, decoded, reply_to) }
     }

@@ -256,3 +256,69 @@ fn a_run_whose_kernel_did_not_come_back_is_work_for_whoever_offers_the_kernel() 
     assert_eq!(status(&scene, &ack), (ExecutionStatus::Queued, false));
     assert!(scene.others.iter().any(|it| matches!(it, Output::WorkWanted { .. })));
 }
+
+const RUN: &str = r#"{"RequestExecution":{"target":{"cell":{"cell_id":"a"}}}}"#;
+
+/// A kernel that has run code, whose agent goes; a run is requested at once. Returns that run.
+fn left_with_a_run(scene: &mut Scene, replacement: &str) -> AckMessage {
+    let (id, fence) = run(scene);
+    let end = r#"{"completed":{"outcome":"ok"}}"#;
+    let report_of = |seq, text: &str| of_execution(&(id.clone(), fence), seq, text);
+    report(scene, &report_of(1, r#"{"started":{}}"#));
+    report(scene, &report_of(2, end));
+    scene.execute("anna", &format!(r#"{{"SetKernelSettings":{{"replacement":"{replacement}"}}}}"#)).unwrap();
+    scene.feed(Input::Client(ClientId(9), ClientInput::Unsubscribe));
+    scene.execute("anna", RUN).unwrap()
+}
+
+fn has_kernel(scene: &Scene, session: &KernelSessionId) -> bool {
+    scene.room.state.kernels.contains_key(session)
+}
+
+#[test]
+fn an_unused_kernel_of_an_absent_agent_is_replaced_as_soon_as_it_is_unreachable() {
+    let (mut scene, session) = with_kernel();
+    scene.feed(Input::Client(ClientId(9), ClientInput::Unsubscribe));
+    let ack = scene.execute("anna", RUN).unwrap();
+    scene.advance(2_900);
+    assert!(has_kernel(&scene, &session), "a short cut replaces nothing");
+    scene.others.clear();
+    scene.advance(200);
+    assert!(!has_kernel(&scene, &session));
+    assert_eq!(status(&scene, &ack).0, ExecutionStatus::Queued);
+    assert!(scene.others.iter().any(|it| matches!(it, Output::WorkWanted { .. })), "nobody typed anything");
+}
+
+#[test]
+fn a_kernel_with_variables_is_replaced_asked_about_or_kept_as_the_notebook_says() {
+    for (replacement, after_unreachable, after_lease) in
+        [("ask", true, false), ("replace", false, false), ("wait", true, true)]
+    {
+        let (mut scene, session) = with_kernel();
+        let ack = left_with_a_run(&mut scene, replacement);
+        scene.advance(3_100);
+        assert_eq!(has_kernel(&scene, &session), after_unreachable, "{replacement}");
+        scene.advance(16 * 60_000);
+        assert_eq!(has_kernel(&scene, &session), after_lease, "{replacement}");
+        assert_eq!(status(&scene, &ack).0, ExecutionStatus::Queued, "{replacement}: no run is lost");
+        scene.subscribe(9, &agent(), None);
+        let body = format!(r#"{{"ReconcileKernels":{{"alive":["{session}"]}}}}"#);
+        report(&mut scene, &body);
+        let is_run = status(&scene, &ack).0 == ExecutionStatus::Assigned;
+        assert_eq!(
+            is_run, after_lease,
+            "{replacement}: the agent that comes back has its kernel, or another has the run"
+        );
+    }
+}
+
+#[test]
+fn a_change_of_the_setting_counts_for_an_agent_that_is_gone_already() {
+    let (mut scene, session) = with_kernel();
+    left_with_a_run(&mut scene, "wait");
+    scene.advance(60_000);
+    assert!(has_kernel(&scene, &session));
+    scene.execute("anna", r#"{"SetKernelSettings":{"replacement":"replace"}}"#).unwrap();
+    scene.advance(100);
+    assert!(!has_kernel(&scene, &session));
+}

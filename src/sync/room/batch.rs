@@ -154,7 +154,7 @@ impl BatchEffects {
             Event::KernelLaunchRequested(event) => {
                 self.catalog_now = true;
                 let (kernel_session, kernelspec) = (event.kernel_session.clone(), event.kernelspec.clone());
-                self.work.push(Output::WorkWanted { kernel_session, kernelspec });
+                self.work.push(Output::WorkWanted { kernel_session, kernelspec, placement: event.placement() });
             }
             Event::KernelLaunchClaimed(event) => self.settled(&event.kernel_session),
             Event::KernelLaunchFailed(event) => self.ended(&event.kernel_session),
@@ -321,6 +321,7 @@ impl Room {
             away: self.leases.away(&self.state),
             unreachable: self.leases.unreachable(&self.state, cycle.now, &self.config),
             holding_kernelspecs: pending.facts.holding_kernelspecs.clone(),
+            agent_labels: pending.facts.agent_labels.clone(),
             run_effects: None,
             unposted: BTreeMap::new(),
             limits: self.config.limits.clone(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::{
     Actor, AgentId, Command, ExecutionId, KernelCause, KernelSessionId, LimitName, Millis, Notebook, Operation,
-    Rejection, RejectionCode, lacks_scope, not_open,
+    Rejection, RejectionCode, is_kept_for_its_agent, is_replaced_for_waiting_runs, lacks_scope, not_open,
 };
 use notarium_wire::{
     CommChange, ErrorCode, KernelStatus, KernelUsage, MAX_COMM_BUFFERS, MAX_COMM_BYTES, MAX_COMM_ID_BYTES, OpenComm,
@@ -200,24 +200,33 @@ impl AgentLeases {
 }
 
 impl Room {
+    /// Ends kernels of absent agents: those whose lease is over, unless the notebook keeps them, and those that another
+    /// kernel replaces for the runs that wait.
     pub(super) fn end_leases(&mut self, cycle: &mut Cycle) {
-        if !self.is_settled() {
+        if !self.is_settled() || self.read_only.is_some() || !self.leases.is_waiting() {
             return;
         }
-        let expired = self.leases.expired(&self.state, cycle.now);
-        if expired.is_empty() || self.read_only.is_some() {
+        let minutes = self.config.lease_ms / 60_000;
+        let mut expired = self.leases.expired(&self.state, cycle.now);
+        expired.retain(|session| !is_kept_for_its_agent(&self.state, session));
+        let unreachable = self.leases.unreachable(&self.state, cycle.now, &self.config);
+        let is_replaced = |id: &KernelSessionId| !expired.contains(id) && is_replaced_for_waiting_runs(&self.state, id);
+        let replaced: Vec<_> = unreachable.into_iter().filter(is_replaced).collect();
+        if expired.is_empty() && replaced.is_empty() {
             return;
         }
         for session in expired {
-            self.end_kernel(cycle, session);
+            self.end_kernel(cycle, session, format!("its runtime agent was not heard of for {minutes} minutes"));
+        }
+        for session in replaced {
+            let detail = "its runtime agent cannot be reached, and runs wait: another kernel takes its place";
+            self.end_kernel(cycle, session, detail.to_owned());
         }
         self.pump(cycle);
     }
 
-    fn end_kernel(&mut self, cycle: &mut Cycle, kernel_session: KernelSessionId) {
-        let minutes = self.config.lease_ms / 60_000;
-        let detail = Some(format!("its runtime agent was not heard of for {minutes} minutes"));
-        let cause = KernelCause::AgentLost;
+    fn end_kernel(&mut self, cycle: &mut Cycle, kernel_session: KernelSessionId, detail: String) {
+        let (cause, detail) = (KernelCause::AgentLost, Some(detail));
         self.command_of_server(cycle, Command::ReportKernelEnded { kernel_session, cause, detail });
     }
 

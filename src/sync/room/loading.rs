@@ -266,6 +266,9 @@ fn unknown(reason: &str) -> Rejection {
 /// Returns requests for agents: kernels of the state that no agent has claimed.
 fn waiting_launches(notebook: &Notebook) -> impl Iterator<Item = Output> {
     let requested = notebook.kernels.iter().filter(|(_, session)| session.agent.is_none());
-    requested
-        .map(|(id, session)| Output::WorkWanted { kernel_session: id.clone(), kernelspec: session.kernelspec.clone() })
+    requested.map(|(id, session)| Output::WorkWanted {
+        kernel_session: id.clone(),
+        kernelspec: session.kernelspec.clone(),
+        placement: session.placement.clone(),
+    })
 }

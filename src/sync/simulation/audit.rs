@@ -265,7 +265,7 @@ fn needed(event: &Event) -> Option<Needed> {
     use Event as E;
     Some(match event {
         E::NotebookCreated(_) => return None,
-        E::NotebookReactivitySet(_) => Needed::Confirm,
+        E::NotebookReactivitySet(_) | E::NotebookKernelSettingsSet(_) => Needed::Confirm,
         E::AccessGranted(_) | E::AccessRevoked(_) | E::NotebookPolicyChanged(_) => Needed::Own,
         E::CellInserted(_) | E::CellSourceEdited(_) | E::CellMoved(_) | E::CellDeleted(_) | E::CellRestored(_) => {
             Needed::Edit

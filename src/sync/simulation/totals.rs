@@ -22,6 +22,7 @@ const AT_LEAST_ONCE: [&str; 28] = [
     "AccessRevoked",
     "NotebookPolicyChanged",
     "NotebookReactivitySet",
+    "NotebookKernelSettingsSet",
     "planned",
     "removal",
     "ExecutionLost",

@@ -1,9 +1,9 @@
 //! Random actions of people besides typing: cells, runs, sharing, imports, and decisions about assistants' calls.
 
 use notarium_core::{
-    Actor, CellFlagChanges, CellReply, CellType, Command, ExecutionTarget, Hash, InsertCell, Millis, Output, Place,
-    Policy, RawJson, RawObject, Reactivity, ReplyStatus, RequestExecution, Role, ShareLinkId, StartTurn, Subject,
-    ToolCallPhase, UserId,
+    Actor, CellFlagChanges, CellReply, CellType, Command, ExecutionTarget, Hash, InsertCell, KernelReplacement, Millis,
+    Output, Place, Policy, RawJson, RawObject, Reactivity, ReplyStatus, RequestExecution, RestartKernel, Role,
+    SetKernelSettings, ShareLinkId, StartTurn, Subject, ToolCallPhase, UserId,
 };
 
 use super::assistant::conversation_of;
@@ -77,12 +77,17 @@ impl Editor {
                 Command::CancelExecution { execution_id: running?.0.clone() }
             }
             11 if chance.percent(30) => {
-                Command::RestartKernel { kernel_session: self.replica.notebook.kernels.keys().next()?.clone() }
+                let kernel_session = self.replica.notebook.kernels.keys().next()?.clone();
+                Command::RestartKernel(RestartKernel::on_its_agent(kernel_session))
             }
             12 => some_sharing(chance, now)?,
             13 => Command::SetReactivity {
                 reactivity: [Reactivity::Off, Reactivity::Lazy, Reactivity::Eager, Reactivity::Eager][chance.index(4)],
             },
+            11 if chance.percent(30) => Command::SetKernelSettings(SetKernelSettings {
+                replacement: Some([KernelReplacement::Ask, KernelReplacement::Replace][chance.index(2)]),
+                labels: None,
+            }),
             14 => Command::SetPolicy {
                 policy: [Policy::Guarded, Policy::AskForEveryEdit, Policy::Trusted][chance.index(3)],
             },

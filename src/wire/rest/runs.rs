@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, CellId, Execution, ExecutionId, KernelNotice, KernelSession, KernelSessionId, Millis, Reactivity,
-    RequestedEffects, Version,
+    Actor, AgentId, CellId, Execution, ExecutionId, KernelNotice, KernelReplacement, KernelSession, KernelSessionId,
+    KernelSettings, Labels, Millis, Reactivity, RequestedEffects, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{KernelStatus, OfferedConnection, OfferedKernelspec, ReadTable, SummarizeColumn};
+use crate::{
+    KernelStatus, LaunchWait, NotebookAgent, OfferedConnection, OfferedKernelspec, ReadTable, SummarizeColumn,
+};
 
 /// Run request: exactly one of `cells`, `all` and `scratch`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -155,6 +157,15 @@ pub struct Kernels {
     /// Databases that SQL cells on these agents can name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<OfferedConnection>,
+    /// Runtime agents that may run kernels of the notebook, by name; also those of its access list that are not connected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<NotebookAgent>,
+    /// Launches that no connected agent can start, with the reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub waiting: BTreeMap<KernelSessionId, LaunchWait>,
+    /// The settings of the notebook's kernels.
+    #[serde(default)]
+    pub settings: KernelSettings,
 }
 
 /// Launches a kernel. A runtime agent that offers the kernelspec claims it.
@@ -163,6 +174,30 @@ pub struct Kernels {
 pub struct Launch {
     /// Kernelspec name; absent: the notebook's, else `python3`.
     pub kernelspec: Option<String>,
+    /// The only agent that may start the kernel. If it is not connected, the launch waits. Absent: any.
+    pub agent: Option<AgentId>,
+    /// Labels that the agent must have. Absent: those of the notebook's settings, or none if `agent` is named.
+    pub labels: Option<Labels>,
+}
+
+/// Place of a restarted kernel. Without a field it stays on its agent.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Restart {
+    /// The only agent that may start the new kernel. If it is not connected, the launch waits.
+    pub agent: Option<AgentId>,
+    /// Labels that the agent of the new kernel must have. Empty: any agent may start it.
+    pub labels: Option<Labels>,
+}
+
+/// Changes of the settings of a notebook's kernels. Absent settings stay.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct KernelSettingChanges {
+    /// What happens to a kernel with variables if its runtime agent is unreachable: `ask`, `replace` or `wait`.
+    pub replacement: Option<KernelReplacement>,
+    /// Labels that a launch asks for if it names neither an agent nor labels. Empty: none.
+    pub labels: Option<Labels>,
 }
 
 /// Asks for completions at a place in code that is being written.

@@ -84,7 +84,7 @@ const endCall = (s, p) => drop(s, 'tool_calls', p.call_id)
 const endGrant = (s, p) => drop(s, 'grants', p.grant_id)
 
 // Newest schema of each type that this client knows, if it is not 1.
-const SCHEMAS = { ExecutionRequested: 2, CellRestored: 2, KernelFunctionsRegistered: 2, GrantIssued: 2 }
+const SCHEMAS = { ExecutionRequested: 2, CellRestored: 2, KernelFunctionsRegistered: 2, GrantIssued: 2, KernelLaunchRequested: 2 }
 export const knows = e => Object.hasOwn(EVENTS, e.type) && e.schema <= (SCHEMAS[e.type] ?? 1)
 
 const EVENTS = {
@@ -271,7 +271,12 @@ const EVENTS = {
   }),
   ExecutionLost: run((x, p, e) => end(x, 'lost', e, p.detail, p.cause)),
   KernelLaunchRequested(s, p, e) {
-    s.kernels[p.kernel_session] = { kernelspec: p.kernelspec, phase: 'requested', requested_version: e.version }
+    const k = { kernelspec: p.kernelspec, phase: 'requested', requested_version: e.version }
+    const placement = {}
+    if (p.agent != null) placement.agent = p.agent
+    if (Object.keys(p.labels ?? {}).length > 0) placement.labels = p.labels
+    if (Object.keys(placement).length > 0) k.placement = placement
+    s.kernels[p.kernel_session] = k
   },
   KernelLaunchClaimed(s, p) {
     const k = s.kernels[p.kernel_session]
@@ -296,7 +301,8 @@ const EVENTS = {
         kernelspec: k.kernelspec,
         phase: 'claimed',
         requested_version: k.requested_version,
-        agent: k.agent
+        agent: k.agent,
+        placement: k.placement
       })
     }
   },
@@ -325,6 +331,10 @@ const EVENTS = {
   },
   KernelFunctionsForgotten(s, p) {
     for (const name of p.names) drop(s, 'functions', name)
+  },
+  NotebookKernelSettingsSet(s, p) {
+    const isUnset = p.settings.replacement === 'ask' && Object.keys(p.settings.labels).length === 0
+    put(s, 'kernel_settings', isUnset ? null : p.settings)
   },
   NotebookReactivitySet(s, p) {
     put(s, 'reactivity', p.reactivity === 'off' ? null : p.reactivity)

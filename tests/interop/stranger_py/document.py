@@ -7,7 +7,7 @@ from decimal import Decimal
 ENDED = {"ok", "error", "cancelled", "blocked", "lost"}
 SUBJECTS = ["user", "share_link", "workspace", "agent"]
 # Newest schema of each type that this client knows, if it is not 1.
-SCHEMAS = {"ExecutionRequested": 2, "CellRestored": 2, "KernelFunctionsRegistered": 2, "GrantIssued": 2}
+SCHEMAS = {"ExecutionRequested": 2, "CellRestored": 2, "KernelFunctionsRegistered": 2, "GrantIssued": 2, "KernelLaunchRequested": 2}
 
 
 class Unknown(Exception):
@@ -222,10 +222,14 @@ def execution_completed(run, p, e):
 
 
 def kernel_launch_requested(s, p, e):
-    s["kernels"][p["kernel_session"]] = pick(p, "kernelspec") | {
-        "phase": "requested",
-        "requested_version": e["version"],
-    }
+    kernel = pick(p, "kernelspec") | {"phase": "requested", "requested_version": e["version"]}
+    if placement := {name: p[name] for name in ("agent", "labels") if p.get(name)}:
+        kernel["placement"] = placement
+    s["kernels"][p["kernel_session"]] = kernel
+
+
+def kernel_settings_set(s, p, e):
+    put(s, "kernel_settings", p["settings"], {"replacement": "ask", "labels": {}})
 
 
 def kernel_session_started(kernel, p, e):
@@ -235,7 +239,7 @@ def kernel_session_started(kernel, p, e):
 def kernel_restart_requested(s, p, e):
     if kernel := s["kernels"].get(p["kernel_session"]):
         kernel["phase"] = "ending"
-        s["kernels"][p["next"]] = pick(kernel, "kernelspec", "agent", "requested_version") | {"phase": "claimed"}
+        s["kernels"][p["next"]] = pick(kernel, "kernelspec", "agent", "requested_version", "placement") | {"phase": "claimed"}
 
 
 def kernel_launch_failed(s, p, e):
@@ -343,6 +347,7 @@ STATE = {
     "NotebookArchived": lambda s, p, e: s.update(archived=True),
     "NotebookUnarchived": lambda s, p, e: s.pop("archived", None),
     "NotebookVersionNamed": lambda s, p, e: s.setdefault("named_versions", {}).update({str(p["version"]): p["name"]}),
+    "NotebookKernelSettingsSet": kernel_settings_set,
     "NotebookReactivitySet": lambda s, p, e: put(s, "reactivity", p["reactivity"], "off"),
     "NotebookPolicyChanged": lambda s, p, e: put(s, "policy", p["policy"], "guarded"),
     "AccessGranted": access_granted,

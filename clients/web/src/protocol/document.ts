@@ -11,6 +11,7 @@ import type {
   Execution,
   KernelNotice,
   KernelSession,
+  KernelSettings,
   Policy,
   Reactivity,
   RegisteredFunction,
@@ -28,6 +29,9 @@ export const DOCUMENT = 1;
 const ALWAYS = ["cells", "latest", "executions", "kernels"] as const;
 const SOMETIMES = ["threads", "functions", "named_versions", "conversations", "turns", "tool_calls", "grants"] as const;
 
+/** Settings of the kernels of a notebook that has none. */
+const NO_SETTINGS: KernelSettings = { replacement: "ask", labels: {} };
+
 export class Document {
   version = 0;
   title = "";
@@ -40,6 +44,7 @@ export class Document {
   kernel_notice: KernelNotice | undefined;
   policy: Policy = "guarded";
   reactivity: Reactivity = "off";
+  kernel_settings: KernelSettings = NO_SETTINGS;
   readonly cells = new Map<string, Cell>();
   readonly latest = new Map<string, string>();
   /** Comment threads. A thread whose cell is not in `cells` is in the trash with it. */
@@ -60,6 +65,7 @@ export class Document {
     const { version, title, archived, metadata, created_at, updated_at, access, order, kernel_notice, policy } = snapshot;
     Object.assign(document, { version, title, metadata, access, order });
     document.reactivity = snapshot.reactivity ?? "off";
+    document.kernel_settings = snapshot.kernel_settings ?? NO_SETTINGS;
     Object.assign(document, { archived: archived ?? false, kernel_notice: kernel_notice ?? undefined });
     Object.assign(document, { created_at: created_at ?? 0, updated_at: updated_at ?? 0, policy: policy ?? "guarded" });
     for (const name of [...ALWAYS, ...SOMETIMES]) {
@@ -82,6 +88,7 @@ export class Document {
       ...(this.kernel_notice && { kernel_notice: this.kernel_notice }),
       ...(this.policy !== "guarded" && { policy: this.policy }),
       ...(this.reactivity !== "off" && { reactivity: this.reactivity }),
+      ...(!isUnset(this.kernel_settings) && { kernel_settings: this.kernel_settings }),
     } as Snapshot;
   }
 
@@ -121,6 +128,10 @@ export class Document {
     }
     return low;
   }
+}
+
+function isUnset({ replacement, labels }: KernelSettings): boolean {
+  return replacement === "ask" && Object.keys(labels).length === 0;
 }
 
 /** Object from a map; `Object.fromEntries` treats `__proto__` as an ordinary name. */

@@ -38,15 +38,10 @@ kernel_session: KernelSessionId
 } | {
 send_comm: SendCommMessage
 } | {
-offer: {
-/**
- * Kernelspecs, at most 200.
- */
-kernelspecs: OfferedKernelspec[]
-/**
- * Databases that SQL cells can name, at most 200.
- */
-connections?: OfferedConnection[]
+offer: OfferMessage
+} | {
+machine_load: {
+load: MachineLoad
 }
 } | {
 kernel_status: {
@@ -343,20 +338,13 @@ outputs: Output[]
 execution_count?: (number | null)
 }
 } | {
-LaunchKernel: {
-/**
- * The kernelspec's name. Absent: that of the notebook's metadata, else `python3`.
- */
-kernelspec?: (string | null)
-}
+LaunchKernel: LaunchKernel
 } | {
 InterruptKernel: {
 kernel_session: KernelSessionId
 }
 } | {
-RestartKernel: {
-kernel_session: KernelSessionId
-}
+RestartKernel: RestartKernel
 } | {
 ShutDownKernel: {
 kernel_session: KernelSessionId
@@ -465,6 +453,8 @@ FlagMessage: FlagMessage
 SetReactivity: {
 reactivity: Reactivity
 }
+} | {
+SetKernelSettings: SetKernelSettings
 } | {
 SetPolicy: {
 policy: Policy
@@ -886,6 +876,11 @@ export type MessageId = string
  * 
  */
 export type Reactivity = ("off" | "lazy" | "eager")
+/**
+ * Setting of a notebook: what happens to a kernel with variables if its runtime agent is unreachable.
+ * 
+ */
+export type KernelReplacement = ("ask" | "replace" | "wait")
 /**
  * Policy of a notebook: which tool calls need no confirmation. Destructive calls need one under every policy.
  * 
@@ -1584,7 +1579,7 @@ claimant: InstanceId
  * Code of a rejection, in `snake_case`. Each code maps to one HTTP status, given after the sentence.
  * 
  */
-export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "dependency_cycle" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
+export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "dependency_cycle" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "agent_not_wanted" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
 /**
  * Kind of activity. `block` is the index of the block in one model call's reply, from 0.
  * 
@@ -2203,6 +2198,42 @@ text: string
  * True: the text is meant in place of the cell's source. False: for a new cell below.
  */
 replace: boolean
+ * A launch of a kernel: its kernelspec, and the runtime agents that may start it.
+ * 
+ */
+export interface LaunchKernel {
+/**
+ * The kernelspec's name. Absent: that of the notebook's metadata, else `python3`.
+ */
+kernelspec?: (string | null)
+/**
+ * The only agent that may start the kernel. If it is not connected, the launch waits for it. Absent: any.
+ */
+agent?: (AgentId | null)
+/**
+ * Labels that the agent must have, at most 16. Absent: those of the notebook's settings, or none if `agent` is named.
+ */
+labels?: ({
+[k: string]: string
+} | null)
+}
+/**
+ * A restart of a kernel: on its own agent, or where `agent` and `labels` say. Queued runs are cancelled, unless the kernel was
+ * never claimed.
+ * 
+ */
+export interface RestartKernel {
+kernel_session: KernelSessionId
+/**
+ * The only agent that may start the new kernel. If it is not connected, the launch waits for it.
+ */
+agent?: (AgentId | null)
+/**
+ * Labels that the agent of the new kernel must have, at most 16. Empty: any agent may start it.
+ */
+labels?: ({
+[k: string]: string
+} | null)
 }
 /**
  * A registered function, as its kernel describes it.
@@ -2316,6 +2347,22 @@ pinned?: (boolean | null)
  * Never in the assistant's context.
  */
 skipped?: (boolean | null)
+}
+/**
+ * Changes of the settings of a notebook's kernels. Absent settings stay.
+ * 
+ */
+export interface SetKernelSettings {
+/**
+ * What happens to a kernel with variables if its runtime agent is unreachable: `ask`, `replace` or `wait`.
+ */
+replacement?: (KernelReplacement | null)
+/**
+ * Labels that a launch asks for if it names neither an agent nor labels, at most 16. Empty: none.
+ */
+labels?: ({
+[k: string]: string
+} | null)
 }
 /**
  * A request of an assistant to call a tool. Assistants cannot send the commands of people.
@@ -2588,6 +2635,30 @@ buffers?: string[]
 parent?: (string | null)
 }
 /**
+ * Kernels, databases and the machine that a runtime agent offers.
+ * 
+ */
+export interface OfferMessage {
+/**
+ * Kernelspecs, at most 200.
+ */
+kernelspecs: OfferedKernelspec[]
+/**
+ * Databases that SQL cells can name, at most 200.
+ */
+connections?: OfferedConnection[]
+/**
+ * Labels for which launches can ask, at most 16. Send them only to a server with the feature `agent_machines`.
+ */
+labels?: {
+[k: string]: string
+}
+/**
+ * The machine, for people. Send it only to a server with the feature `agent_machines`.
+ */
+machine?: (OfferedMachine | null)
+}
+/**
  * A kernel that a runtime agent can launch, as Jupyter describes it.
  * 
  */
@@ -2627,6 +2698,70 @@ kind: string
  * True if a cell with `write` after the name, as in `-- @warehouse write`, may write.
  */
 writes?: boolean
+}
+/**
+ * The machine of a runtime agent.
+ * 
+ */
+export interface OfferedMachine {
+/**
+ * Processors that kernels may use.
+ */
+cores: number
+/**
+ * Main memory.
+ */
+memory_bytes: number
+/**
+ * Graphics processors, at most 64.
+ */
+gpus?: OfferedGpu[]
+}
+/**
+ * A graphics processor.
+ * 
+ */
+export interface OfferedGpu {
+/**
+ * Name as its driver has it.
+ */
+name: string
+/**
+ * Its own memory.
+ */
+memory_bytes: number
+}
+/**
+ * Load of a machine, by all its programs.
+ * 
+ */
+export interface MachineLoad {
+/**
+ * Use of all processors together, 0 to 100. Absent: not measured yet.
+ */
+cpu_percent?: (number | null)
+/**
+ * Used main memory.
+ */
+memory_used_bytes: number
+/**
+ * Load of each graphics processor, in the order of the offer.
+ */
+gpus?: GpuLoad[]
+}
+/**
+ * Load of a graphics processor.
+ * 
+ */
+export interface GpuLoad {
+/**
+ * Use of the processor, 0 to 100. Absent: the driver does not say.
+ */
+busy_percent?: (number | null)
+/**
+ * Used memory.
+ */
+memory_used_bytes: number
 }
 /**
  * Memory and CPU use of a kernel.
@@ -3409,6 +3544,7 @@ named_versions?: {
 }
 policy?: Policy
 reactivity?: Reactivity
+kernel_settings?: KernelSettings
 /**
  * Conversations, without their messages, which are a projection of the log.
  */
@@ -3722,6 +3858,23 @@ agent?: (AgentId | null)
 fence?: (number | null)
 language_info?: AnyObject
 sandbox?: AnyObject
+placement?: Placement
+}
+/**
+ * Runtime agents that may start a kernel.
+ * 
+ */
+export interface Placement {
+/**
+ * The only agent that may start it. Absent: any.
+ */
+agent?: (AgentId | null)
+/**
+ * Labels that the agent must have. Empty: none.
+ */
+labels?: {
+[k: string]: string
+}
 }
 /**
  * The last unrequested end or failed launch of a kernel, for people. The next start of a kernel removes it.
@@ -3754,6 +3907,19 @@ registered_version: number
  * kernel registers it again.
  */
 kernel_session?: (KernelSessionId | null)
+}
+/**
+ * Settings of a notebook about its kernels.
+ * 
+ */
+export interface KernelSettings {
+replacement: KernelReplacement
+/**
+ * Labels that a launch asks for if it names neither an agent nor labels.
+ */
+labels: {
+[k: string]: string
+}
 }
 /**
  * A conversation. Its messages are a projection of the log, not part of the document.
@@ -4232,6 +4398,7 @@ AccessGranted?: AccessGranted
 AccessRevoked?: AccessRevoked
 NotebookPolicyChanged?: NotebookPolicyChanged
 NotebookReactivitySet?: NotebookReactivitySet
+NotebookKernelSettingsSet?: NotebookKernelSettingsSet
 UndoSkipped?: UndoSkipped
 CellInserted?: CellInserted
 CellSourceEdited?: CellSourceEdited
@@ -4403,6 +4570,14 @@ previous: Policy
 export interface NotebookReactivitySet {
 reactivity: Reactivity
 previous: Reactivity
+}
+/**
+ * The settings of the notebook's kernels changed.
+ * 
+ */
+export interface NotebookKernelSettingsSet {
+settings: KernelSettings
+previous: KernelSettings
 }
 /**
  * An undo or redo had no effect, because other edits had replaced the whole group. The group still leaves its stack.
@@ -4952,7 +5127,8 @@ execution_id: ExecutionId
 moved: MovedOutputs[]
 }
 /**
- * A kernel was requested. Any runtime agent that offers the kernelspec may claim it.
+ * A kernel was requested. A runtime agent that offers the kernelspec may claim it: any, or the one that is named, or one
+ * with these labels.
  * 
  */
 export interface KernelLaunchRequested {
@@ -4966,6 +5142,16 @@ kernelspec: string
  * launch after that end.
  */
 replaces?: (LostKernel | null)
+/**
+ * The only agent that may claim the launch. Absent: any.
+ */
+agent?: (AgentId | null)
+/**
+ * Labels that the claiming agent must have. Absent: none.
+ */
+labels?: {
+[k: string]: string
+}
 }
 /**
  * A kernel that has ended with all its variables.

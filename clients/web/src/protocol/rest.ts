@@ -1,5 +1,5 @@
 // Written by generate/generate.mjs from protocol/. Do not edit: run `npm run generate`.
-import type { Actor, AgentId, AnyObject, CellContent, CellId, CellType, ConversationId, Execution, ExecutionId, FileEntry, Hash, KernelNotice, KernelSession, KernelSessionId, KernelStatus, Means, MessageId, NotebookId, OfferedConnection, OfferedKernelspec, OpenMessageBlock, OpenMessageRole, OpenPassed, OpenRisk, OpenStopReason, OpenTarget, Outcome, Reactivity, Role, Scope, ShareLinkId, TokenId, ToolCallId, TrashedFile, TurnId, Usage, UserId, WorkspaceId } from "./messages.ts";
+import type { Actor, AgentId, AnyObject, CellContent, CellId, CellType, ConversationId, Execution, ExecutionId, FileEntry, Hash, KernelNotice, KernelSession, KernelSessionId, KernelSettings, KernelStatus, MachineLoad, Means, MessageId, NotebookId, OfferedConnection, OfferedKernelspec, OfferedMachine, OpenMessageBlock, OpenMessageRole, OpenPassed, OpenRisk, OpenStopReason, OpenTarget, Outcome, Reactivity, Role, Scope, ShareLinkId, TokenId, ToolCallId, TrashedFile, TurnId, Usage, UserId, WorkspaceId } from "./messages.ts";
 
 /**
  * One effect of a call.
@@ -285,6 +285,8 @@ cell_id?: (CellId | null)
  * 
  */
 export type NoticeCode = ("byte_order_mark" | "lone_surrogate" | "not_finite" | "duplicate_key" | "version_guessed" | "newer_minor" | "upgraded" | "worksheets_flattened" | "notebook_metadata" | "unknown_notebook_key" | "kernelspec_completed" | "cell_not_an_object" | "cell_type" | "cell_id" | "cell_metadata" | "unknown_cell_key" | "source" | "line_endings" | "attachments" | "execution_count" | "outputs_missing" | "output_not_an_object" | "output_completed" | "output_upgraded" | "unknown_output" | "empty_field_dropped" | "pictures_attached" | "stale_aside")
+export type NoticeCode = ("byte_order_mark" | "lone_surrogate" | "not_finite" | "duplicate_key" | "version_guessed" | "newer_minor" | "upgraded" | "worksheets_flattened" | "notebook_metadata" | "unknown_notebook_key" | "kernelspec_completed" | "cell_not_an_object" | "cell_type" | "cell_id" | "cell_metadata" | "unknown_cell_key" | "source" | "line_endings" | "attachments" | "execution_count" | "outputs_missing" | "output_not_an_object" | "output_completed" | "output_upgraded" | "unknown_output" | "empty_field_dropped" | "stale_aside")
+export type LaunchWaitCause = ("no_agent" | "agent_not_connected" | "no_such_labels" | "kernelspec_not_offered")
 /**
  * The order of the list.
  * 
@@ -746,6 +748,26 @@ kernelspecs: OfferedKernelspec[]
  * Databases that SQL cells on these agents can name.
  */
 connections?: OfferedConnection[]
+agents?: NotebookAgent[]
+waiting?: {
+[k: string]: LaunchWait
+}
+settings?: KernelSettings
+}
+export interface NotebookAgent {
+id: string
+name: string
+connected: boolean
+kernelspecs?: string[]
+labels?: {
+[k: string]: string
+}
+machine?: (OfferedMachine | null)
+load?: (MachineLoad | null)
+}
+export interface LaunchWait {
+cause: LaunchWaitCause
+detail: string
 }
 /**
  * Holder of the token, and the token's rights.

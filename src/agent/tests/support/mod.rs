@@ -14,7 +14,8 @@ use notarium_core::{
 };
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, KernelAnswer, KernelQuestionMessage,
-    LastEvent, PROTOCOLS, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
+    LastEvent, OfferMessage, PROTOCOLS, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage,
+    WelcomeMessage,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -268,7 +269,7 @@ impl Inner {
                 let answer = self.command(&actor, &command);
                 let _ = out.send(answer);
             }
-            ClientMessage::Offer { kernelspecs, .. } => {
+            ClientMessage::Offer(OfferMessage { kernelspecs, .. }) => {
                 self.clients.get_mut(&number).unwrap().offers = kernelspecs.into_iter().map(|spec| spec.name).collect();
                 self.tell_work();
             }
@@ -360,6 +361,7 @@ impl Inner {
             away: Default::default(),
             unreachable: Default::default(),
             holding_kernelspecs: Default::default(),
+            agent_labels: Default::default(),
             run_effects: None,
             unposted: Default::default(),
             limits: self.limits.clone(),

@@ -99,6 +99,8 @@ pub struct World {
     pub away: BTreeSet<KernelSessionId>,
     /// Kernelspecs whose agents hold effects.
     pub holding_kernelspecs: BTreeSet<String>,
+    /// Labels that agents offer; all others have none.
+    pub labels: BTreeMap<Actor, Labels>,
     /// Texts that models have written and no message holds.
     pub unposted: BTreeMap<TurnId, Vec<String>>,
     /// Account status of subjects; all others are active.
@@ -125,6 +127,7 @@ impl World {
             unreachable: BTreeSet::new(),
             away: BTreeSet::new(),
             holding_kernelspecs: ["python3".to_owned()].into(),
+            labels: BTreeMap::new(),
             unposted: BTreeMap::new(),
             standings: BTreeMap::new(),
             reads_python: false,
@@ -167,6 +170,7 @@ impl World {
             away: self.away.union(&self.unreachable).cloned().collect(),
             unreachable: self.unreachable.clone(),
             holding_kernelspecs: self.holding_kernelspecs.clone(),
+            agent_labels: self.labels.get(&who.actor).cloned().unwrap_or_default(),
             run_effects: None,
             unposted: self.unposted.clone(),
             limits: self.limits.clone(),

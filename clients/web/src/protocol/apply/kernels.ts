@@ -1,12 +1,13 @@
 // Events of kernel sessions and their registered functions.
-import type { KernelLaunchFailed, KernelSession, UserFunction } from "../messages.ts";
+import type { KernelLaunchFailed, KernelLaunchRequested, KernelSession, UserFunction } from "../messages.ts";
 import type { Folding, Handlers } from "../apply.ts";
 import { present, userFunction, without } from "../values.ts";
 
 export const kernelEvents: Handlers = {
-  KernelLaunchRequested({ kernel_session, kernelspec }, folding) {
+  KernelLaunchRequested({ kernel_session, kernelspec, agent, labels }, folding) {
     const requested_version = folding.event.version;
-    set(folding, kernel_session, { kernelspec, phase: "requested", requested_version });
+    const placement = placementOf(agent, labels);
+    set(folding, kernel_session, { kernelspec, phase: "requested", requested_version, ...(placement && { placement }) });
   },
   KernelLaunchClaimed: ({ kernel_session, agent }, folding) => change(folding, kernel_session, { phase: "claimed", agent }),
   KernelSessionStarted({ kernel_session, agent, language_info, sandbox }, folding) {
@@ -17,9 +18,9 @@ export const kernelEvents: Handlers = {
   KernelRestartRequested({ kernel_session, next }, folding) {
     const old = folding.document.kernels.get(kernel_session);
     if (!old) return;
-    const { kernelspec, agent, requested_version } = old;
+    const { kernelspec, agent, requested_version, placement } = old;
     change(folding, kernel_session, { phase: "ending" });
-    set(folding, next, { kernelspec, agent, requested_version, phase: "claimed" });
+    set(folding, next, { kernelspec, agent, requested_version, phase: "claimed", ...(placement && { placement }) });
   },
   KernelShutdownRequested: ({ kernel_session }, folding) => change(folding, kernel_session, { phase: "ending" }),
   KernelInterruptRequested() {},
@@ -39,6 +40,13 @@ export const kernelEvents: Handlers = {
     touched.part("kernels");
   },
 };
+
+/** The agents that may start a kernel; `undefined`: any. */
+function placementOf(agent?: string | null, labels?: KernelLaunchRequested["labels"]): KernelSession["placement"] {
+  const asks = Object.keys(labels ?? {}).length > 0;
+  if (!agent && !asks) return undefined;
+  return { ...(agent && { agent }), ...(asks && { labels }) };
+}
 
 function set({ document, touched }: Folding, id: string, session: KernelSession): void {
   document.kernels.set(id, present(without(session, "language_info", "sandbox")));

@@ -37,6 +37,10 @@ export const notebookEvents: Handlers = {
     document.reactivity = reactivity;
     touched.part("notebook");
   },
+  NotebookKernelSettingsSet({ settings }, { document, touched }) {
+    document.kernel_settings = settings;
+    touched.part("kernels");
+  },
   NotebookPolicyChanged({ policy }, { document, touched }) {
     document.policy = policy;
     touched.part("assistants");
