@@ -57,6 +57,7 @@ from .event import Event
 from .files import FileInfo, TrashedFile
 from .graph import Graph
 from .history import Verification
+from .machines import AgentInfo
 from .portal import Face, Portal, unwrap
 from .schema import ConnectionInfo, ConnectionSchema
 from .session import opened

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .graph import Dependencies, Graph, StaleReason
     from .history import Verification
     from .kernel import call_function, progress, tool
+    from .machines import AgentInfo
     from .schema import Column, ConnectionInfo, ConnectionSchema, Table
     from .variables import TableRows, Variable
 
@@ -80,6 +81,7 @@ _HOMES = {
     "Event": "event",
     **dict.fromkeys(("FileInfo", "TrashedFile"), "files"),
     **dict.fromkeys(("Graph", "StaleReason"), "graph"),
+    "AgentInfo": "machines",
     "NotebookInfo": "client",
     "TurnFailed": "assistants",
     "Verification": "history",
@@ -90,6 +92,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AgentInfo",
     "Cell",
     "Client",
     "Column",

@@ -13,6 +13,7 @@ from .comments import Comment, Thread
 from .files import FileInfo, TrashedFile
 from .graph import Dependencies, Graph, StaleReason
 from .history import History, Verification
+from .machines import AgentInfo
 from .notebook import Notebook, PastNotebook
 from .outputs import Output
 from .runs import Kernel, Run
@@ -20,6 +21,7 @@ from .schema import Column, ConnectionInfo, ConnectionSchema, Table
 from .variables import TableRows, Variable
 
 __all__ = [
+    "AgentInfo",
     "Cell",
     "Client",
     "Column",

@@ -16,6 +16,7 @@ from .event import Event
 from .files import FileInfo, TrashedFile
 from .graph import Graph
 from .history import Verification
+from .machines import AgentInfo
 from .portal import Face, Portal, unwrap
 from .schema import ConnectionInfo, ConnectionSchema
 from .session import opened
@@ -249,9 +250,12 @@ class Kernel(Face[aio.Kernel]):
         """Interrupts the running code."""
         self._portal.call(self._aio.interrupt())
 
-    def restart(self) -> Kernel:
-        """Restarts the kernel and returns the new session. Its memory is empty."""
-        return Kernel(self._portal.call(self._aio.restart()), self._portal)
+    def restart(self, *, agent: AgentInfo | str | None = None, labels: Mapping[str, str] | None = None) -> Kernel:
+        """Restarts the kernel and returns the new session. Its memory is empty.
+
+        It stays on its machine unless `agent` (a name or an id) or `labels` say where the new one starts.
+        """
+        return Kernel(self._portal.call(self._aio.restart(agent=agent, labels=labels)), self._portal)
 
     def shut_down(self) -> None:
         """Shuts the kernel down."""
@@ -1036,9 +1040,27 @@ class Notebook(Face[aio.Notebook]):
         """Runs code without a cell. The run is recorded like any other."""
         return Run(self._portal.call(self._aio.execute(source, purpose)), self._portal)
 
-    def start_kernel(self, name: str | None = None) -> Kernel:
-        """Requests a kernel. A runtime agent that offers it launches it, now or once one connects."""
-        return Kernel(self._portal.call(self._aio.start_kernel(name)), self._portal)
+    def start_kernel(
+        self, name: str | None = None, *, agent: AgentInfo | str | None = None, labels: Mapping[str, str] | None = None
+    ) -> Kernel:
+        """Requests a kernel. A runtime agent that offers it launches it, now or once one connects.
+
+        `agent` (a name or an id) names the only agent that may launch it, `labels` those that the agent must have. Without
+        both, the labels of the notebook's settings count.
+        """
+        return Kernel(self._portal.call(self._aio.start_kernel(name, agent=agent, labels=labels)), self._portal)
+
+    def agents(self) -> list[AgentInfo]:
+        """Lists the runtime agents that may run kernels of this notebook: labels, cores, memory, GPUs and load."""
+        return self._portal.call(self._aio.agents())
+
+    def set_kernel_settings(self, *, replacement: str | None = None, labels: Mapping[str, str] | None = None) -> None:
+        """Changes settings of the notebook's kernels. None leaves a setting as it is.
+
+        `replacement`: what happens to a kernel with variables if its agent is gone: `ask`, `replace` or `wait`. `labels`: what
+        launches ask for if they say nothing themselves.
+        """
+        self._portal.call(self._aio.set_kernel_settings(replacement=replacement, labels=labels))
 
     def stop(self) -> None:
         """Cancels queued runs and interrupts running ones."""

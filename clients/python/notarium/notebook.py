@@ -2,7 +2,7 @@
 
 import html
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +19,7 @@ from .graph import Graph, of_json
 from .history import EventStream, History, Verification, verify
 from .ids import new_id
 from .link import NotebookLink, NotebookState
+from .machines import AgentInfo, agents_of, place_fields
 from .outputs import blob
 from .portal import Stream
 from .replica import Replica
@@ -298,10 +299,37 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
         ack = await self._command("RequestExecution", execution_id=run_id, target=target)
         return Run(self, run_id, ack["version"])
 
-    async def start_kernel(self, name: str | None = None) -> Kernel:
-        """Requests a kernel. A runtime agent that offers it launches it, now or once one connects."""
-        ack = await self._command("LaunchKernel", kernelspec=name)
+    async def start_kernel(
+        self,
+        name: str | None = None,
+        *,
+        agent: AgentInfo | str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Kernel:
+        """Requests a kernel. A runtime agent that offers it launches it, now or once one connects.
+
+        `agent` (a name or an id) names the only agent that may launch it, `labels` those that the agent must have. Without
+        both, the labels of the notebook's settings count.
+        """
+        place = await place_fields(self, agent, labels)
+        ack = await self._command("LaunchKernel", kernelspec=name, **place)
         return Kernel(self, ack["outcome"]["kernel_session"])
+
+    async def agents(self) -> list[AgentInfo]:
+        """Lists the runtime agents that may run kernels of this notebook: labels, cores, memory, GPUs and load."""
+        return await agents_of(self)
+
+    async def set_kernel_settings(
+        self, *, replacement: str | None = None, labels: Mapping[str, str] | None = None
+    ) -> None:
+        """Changes settings of the notebook's kernels. None leaves a setting as it is.
+
+        `replacement`: what happens to a kernel with variables if its agent is gone: `ask`, `replace` or `wait`. `labels`: what
+        launches ask for if they say nothing themselves.
+        """
+        changes: Json = {} if replacement is None else {"replacement": replacement}
+        changes |= {} if labels is None else {"labels": dict(labels)}
+        await self._command("SetKernelSettings", **changes)
 
     async def stop(self) -> None:
         """Cancels queued runs and interrupts running ones."""

@@ -1,6 +1,6 @@
 """Runs of cells, and kernels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,6 +9,7 @@ from .errors import RunFailed
 from .event import as_time
 from .ids import new_id
 from .link import NotebookLink
+from .machines import AgentInfo, place_fields
 from .outputs import Output, shown
 from .portal import Stream
 from .session import FOR_EVER
@@ -293,9 +294,15 @@ class Kernel:
         """Interrupts the running code."""
         await self._notebook._command("InterruptKernel", kernel_session=self._id)
 
-    async def restart(self) -> "Kernel":
-        """Restarts the kernel and returns the new session. Its memory is empty."""
-        ack = await self._notebook._command("RestartKernel", kernel_session=self._id)
+    async def restart(
+        self, *, agent: AgentInfo | str | None = None, labels: Mapping[str, str] | None = None
+    ) -> "Kernel":
+        """Restarts the kernel and returns the new session. Its memory is empty.
+
+        It stays on its machine unless `agent` (a name or an id) or `labels` say where the new one starts.
+        """
+        place = await place_fields(self._notebook, agent, labels)
+        ack = await self._notebook._command("RestartKernel", kernel_session=self._id, **place)
         return Kernel(self._notebook, ack.get("outcome", {}).get("kernel_session", self._id))
 
     async def shut_down(self) -> None:

@@ -378,3 +378,17 @@ def test_files_are_brought_moved_deleted_and_restored(nb: notarium.Notebook, tmp
     assert nb.restore_file(folder, to=f"{folder} again") == f"{folder} again"
     with pytest.raises(notarium.NotFound, match="not in the trash"):
         nb.restore_file(folder)
+
+
+def test_a_kernel_waits_for_the_machine_that_is_chosen(nb: notarium.Notebook) -> None:
+    (agent,) = nb.agents()
+    assert agent.is_connected and agent.machine["cores"] > 0
+    nb.set_kernel_settings(replacement="replace", labels={"gpu": "a100"})
+    kernel = nb.start_kernel("python3")
+    assert kernel.phase == "requested"
+    here = kernel.restart(agent=agent.name)
+    (run,) = nb.run(nb.extend(["6 * 7"]), kernel=here.id)
+    assert run.wait(60).result == "42"
+    nb.set_kernel_settings(labels={})
+    with pytest.raises(notarium.Rejected, match="KEY=VALUE"):
+        nb.start_kernel(labels={"gpu": ""})
