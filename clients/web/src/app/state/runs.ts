@@ -138,6 +138,11 @@ export class Runs {
     });
   }
 
+  /** Restarts a kernel on another machine. */
+  restartOn(kernel_session: string, agent: string): Promise<void> {
+    return this.#end([kernel_session], "Restart", () => void this.#notebook.send({ RestartKernel: { kernel_session, agent } }));
+  }
+
   shutDown(kernel_session: string): Promise<void> {
     return this.#end([kernel_session], "Shut down", () => void this.#notebook.send({ ShutDownKernel: { kernel_session } }));
   }

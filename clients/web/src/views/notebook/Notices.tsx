@@ -5,10 +5,13 @@ import { useNow } from "../../app/session/clock.ts";
 import { type Session, shareEndedWords } from "../../app/session/session.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
+import { waitWords } from "../../app/words/machineWords.ts";
 import { date, kernelEnd } from "../../app/words/words.ts";
+import { page } from "../../commands/table.ts";
 import { isFinished } from "../../protocol/apply/executions.ts";
 import { useName } from "../../ui/Author.tsx";
 import { part } from "../../ui/parts.ts";
+import { useKernels } from "../panels/kernel/useKernels.ts";
 import { useOwner } from "./useOwner.ts";
 
 const SignInAgain = part(() => import("../account/SignInAgain.tsx"));
@@ -26,6 +29,7 @@ export function Notices({ store, signedIn }: Props) {
       <Unconnected store={store} />
       <Updated store={store} />
       <Unreachable store={store} />
+      <Waiting store={store} />
       <Gone store={store} />
       <Asking store={store} />
       <AtWork store={store} />
@@ -213,6 +217,36 @@ function Unreachable({ store }: { store: NotebookStore }) {
       )}
       <button className="button" disabled={!store.mayRun} onClick={() => void elsewhere()}>
         Start new kernel
+      </button>
+    </Strip>
+  );
+}
+
+/** Kernel that waits for a machine which is not there, while runs wait for it. */
+function Waiting({ store }: { store: NotebookStore }) {
+  const requested = [...store.document.kernels].filter(([, session]) => session.phase === "requested").map(([id]) => id);
+  const { kernels } = store.document;
+  // A queued run whose kernel has ended waits for the next one.
+  const isFree = (kernel: string | null | undefined) => kernel == null || !kernels.has(kernel);
+  const waits = (kernel: string | null | undefined) => isFree(kernel) || requested.includes(kernel ?? "");
+  const isWanted = requested.length > 0 && store.queue.some(([, run]) => run.status === "queued" && waits(run.kernel_session));
+  const known = useKernels(store, isWanted);
+  const id = requested.find((one) => known?.waiting?.[one] !== undefined);
+  const wait = id === undefined ? undefined : known?.waiting?.[id];
+  // Without any agent the cells say so, and there is no machine to choose.
+  if (!isWanted || id === undefined || !wait || wait.cause === "no_agent") return null;
+  return (
+    <Strip look="warn">
+      <span className="grow">{waitWords(wait)} Runs wait for it.</span>
+      <button
+        className="button"
+        disabled={!store.mayRun}
+        onClick={() => void store.send({ RestartKernel: { kernel_session: id, labels: {} } })}
+      >
+        Use any machine
+      </button>
+      <button className="button" onClick={() => page.kernel?.()}>
+        Choose a machine
       </button>
     </Strip>
   );

@@ -1,9 +1,10 @@
 // Details and actions of a notebook's kernels. Lazy: loads when it opens.
 import { Popover } from "@base-ui/react/popover";
 import { Braces, FolderOpen, Wrench } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import type { ReactNode } from "react";
 import { statusOf } from "../../../app/state/kernels.ts";
 import { kernelEffectWords } from "../../../app/words/effectWords.ts";
+import { waitWords } from "../../../app/words/machineWords.ts";
 import { sizeWords } from "../../../app/words/sizes.ts";
 import { serverNow, useNow } from "../../../app/session/clock.ts";
 import { Boundary } from "../../../ui/Broken.tsx";
@@ -11,9 +12,11 @@ import type { NotebookStore } from "../../../app/state/store.ts";
 import { clock, kernelEnd, kernelName, plain } from "../../../app/words/words.ts";
 import { page } from "../../../commands/table.ts";
 import type { KernelSession } from "../../../protocol/messages.ts";
-import type { Kernels } from "../../../protocol/rest.ts";
+import type { Kernels, LaunchWait } from "../../../protocol/rest.ts";
 import { ReactivityChoice } from "../../cell/Graph.tsx";
 import { asksInput, kernelWords } from "./Kernel.tsx";
+import { KernelSettingsChoice, Machines } from "./Machines.tsx";
+import { useKernels } from "./useKernels.ts";
 import { KernelLog } from "../../cell/Ended.tsx";
 
 interface Props {
@@ -25,6 +28,7 @@ interface Props {
 
 export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
   const { kernels, kernel_notice } = store.document;
+  const known = useKernels(store, isOpen);
   const all = [...kernels].sort(([, a], [, b]) => a.requested_version - b.requested_version);
   return (
     <Popover.Root open={isOpen} onOpenChange={opened}>
@@ -35,7 +39,7 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
             <Boundary what="The kernel panel">
               <Popover.Title className="hidden">Kernel</Popover.Title>
               {all.map(([id, session]) => (
-                <Session key={id} store={store} id={id} session={session} />
+                <Session key={id} store={store} id={id} session={session} wait={known?.waiting?.[id]} />
               ))}
               {kernel_notice && (
                 <div className="note small bad">
@@ -43,7 +47,9 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
                   <KernelLog detail={kernel_notice.detail} />
                 </div>
               )}
-              <Offered store={store} isNone={all.length === 0} />
+              <Offered store={store} isNone={all.length === 0} offered={known?.kernelspecs} />
+              <Machines store={store} known={known} />
+              <KernelSettingsChoice store={store} />
               <ReactivityChoice store={store} />
               {store.mayRun && store.document.functions.size > 0 && (
                 <Popover.Close className="button bare files-way" onClick={() => page.functions?.()}>
@@ -93,10 +99,20 @@ function sandboxWords(recorded: unknown): string {
   return `${named}${isWhole ? "keys and processes are protected" : "partial"}${means}${reach}${left}`;
 }
 
-function Session({ store, id, session }: { store: NotebookStore; id: string; session: KernelSession }) {
+interface SessionProps {
+  store: NotebookStore;
+  id: string;
+  session: KernelSession;
+  /** The reason for which it waits for a machine. */
+  wait: LaunchWait | undefined;
+}
+
+function Session({ store, id, session, wait }: SessionProps) {
   const status = statusOf(store, id);
   const [look, words] = kernelWords(session, status, asksInput(store, id));
-  const runs = store.queue.filter(([, run]) => run.kernel_session === id || (run.kernel_session ?? null) === null);
+  const { kernels } = store.document;
+  const isIts = (kernel: string | null | undefined) => kernel == null || kernel === id || !kernels.has(kernel);
+  const runs = store.queue.filter(([, run]) => isIts(run.kernel_session));
   const running = runs.find(([, run]) => run.status === "running")?.[1];
   const now = useNow(running ? 1_000 : undefined, serverNow);
   const info = session.language_info as { name?: string; version?: string } | undefined;
@@ -131,6 +147,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
             ),
         )}
       </dl>
+      {wait && session.phase === "requested" && <p className="note small">{waitWords(wait)} Runs wait for it.</p>}
       {status && !status.reachable && (
         <p className="small bad">
           The runtime agent doesn’t respond. Runs there may still go on; they count as lost if it doesn’t come back.
@@ -162,27 +179,13 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
   );
 }
 
-/** Interval of asking for kernels while none is connected. */
-const AGAIN_MS = 3_000;
+interface OfferedProps {
+  store: NotebookStore;
+  isNone: boolean;
+  offered: Kernels["kernelspecs"] | undefined;
+}
 
-function Offered({ store, isNone }: { store: NotebookStore; isNone: boolean }) {
-  const [offered, setOffered] = useState<Kernels["kernelspecs"]>();
-  useEffect(() => {
-    let isGone = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const ask = async () => {
-      const answer = await store.session.rest.get<Kernels>(`/api/notebooks/${store.id}/kernels`).catch(() => undefined);
-      if (isGone) return;
-      setOffered((before) => answer?.kernelspecs ?? before ?? []);
-      // A new server connects its kernels after its start.
-      if (!answer?.kernelspecs.length) timer = setTimeout(() => void ask(), AGAIN_MS);
-    };
-    void ask();
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-    };
-  }, [store]);
+function Offered({ store, isNone, offered }: OfferedProps) {
   const start = (kernelspec: string | null) => void store.send({ LaunchKernel: { kernelspec } });
   if (offered?.length === 0 && isNone)
     return (
