@@ -432,7 +432,9 @@ fn widgets_are_saved_before_the_end_of_a_run_that_changed_them() {
     ] {
         tested.give(view(KernelPhase::Started, Some(run)));
         tested.give(started(run));
-        message.map(|message| tested.give(message));
+        if let Some(message) = message {
+            tested.give(message);
+        }
         let reports = tested.give(finished(run, FinishStatus::Ok));
         saved.push(reports.into_iter().filter(|report| report.starts_with("report ")).collect::<Vec<_>>().join("; "));
         tested.answer_all(None);
