@@ -206,8 +206,11 @@ pub(crate) fn late_edits<'a>(
 fn edits_since<'a>(context: &'a Context, cell_id: &CellId, base: Version) -> Result<Vec<&'a ChangeSet>> {
     let edits = context::edits_after(&context.history, cell_id, base);
     RejectionCode::BaseTooOld.when(
-        edits.len() > context.limits.max_late_edits,
-        || "the base is too far back to merge: keep your text aside, read the cell again and paste it in",
+        context.history.forgotten.contains(cell_id) || edits.len() > context.limits.max_late_edits,
+        || {
+            "the base is too old to merge here: subscribe again with the cell as unconfirmed, and send the mapped change \
+             under a new id; or read the cell again and repeat the change"
+        },
     )?;
     Ok(edits)
 }

@@ -117,6 +117,19 @@ pub struct History {
     pub judgement: Option<Judgement>,
     /// The names of the notebook's cells, where [`crate::reactive::needs_names`] asks for them.
     pub names: Option<Arc<KnownNames>>,
+    /// Changes of the texts of cells with older bases, from memory. `events` has only later changes of these cells.
+    pub changes: BTreeMap<CellId, Vec<Arc<RecordedChange>>>,
+    /// Cells whose changes since the base are not in memory any more: their edits are refused.
+    pub forgotten: BTreeSet<CellId>,
+}
+
+/// A change of a cell's text in the record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedChange {
+    /// Version of its event.
+    pub version: Version,
+    /// The change as it was applied.
+    pub change: ChangeSet,
 }
 
 impl History {
@@ -176,7 +189,8 @@ impl Judgement {
 
 /// Changes of a cell's text after `base`, in order. An insertion of the cell after `base` resets the list.
 pub(crate) fn edits_after<'a>(history: &'a History, cell_id: &CellId, base: Version) -> Vec<&'a ChangeSet> {
-    let mut edits = Vec::new();
+    let known = history.changes.get(cell_id).into_iter().flatten();
+    let mut edits: Vec<_> = known.filter(|known| known.version > base).map(|known| &known.change).collect();
     for recorded in history.events.iter().filter(|recorded| recorded.envelope.version > base) {
         match &recorded.event {
             Event::CellSourceEdited(event) if event.cell_id == *cell_id => edits.push(&event.change),

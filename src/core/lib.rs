@@ -58,7 +58,7 @@ pub use cells::MAX_REPLY_UNITS;
 pub use command::Command;
 pub use context::{
     BUSY_CONVERSATIONS_PER_TOKEN, Context, EXPIRY_MS, History, IdSource, Judgement, JudgementQuery, Limits,
-    MAX_CALLS_PER_MINUTE,
+    MAX_CALLS_PER_MINUTE, RecordedChange,
 };
 pub use decide::{decide, required_history};
 pub use functions::tools;

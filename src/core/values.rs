@@ -80,7 +80,7 @@ impl From<CellFlags> for CellFlagChanges {
 pub struct EditSource {
     /// A live cell (`cell_deleted` for one in the trash).
     pub cell_id: CellId,
-    /// The version of the notebook at which the change was made. `base_too_old`: the cell has had more than 10,000 edits since.
+    /// The version of the notebook at which the change was made. `base_too_old`: the server no longer has the edits since.
     pub base: Version,
     /// The change of the text as it was at `base`.
     pub change: ChangeSet,

@@ -124,6 +124,12 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
+    /// Approximate memory of the change, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        let inserted: usize = self.sections.iter().filter_map(|section| section.insert.as_ref()).map(String::len).sum();
+        size_of::<Self>() + self.sections.len() * size_of::<Section>() + inserted
+    }
+
     /// The change that keeps all `length` units.
     pub fn identity(length: usize) -> Self {
         let mut builder = Builder::default();

@@ -94,6 +94,8 @@ pub enum ClientInput {
     /// Subscribes a client in this process: it gets events and activity as values, not as frames.
     Follow(Arc<Identity>),
     Unsubscribe,
+    /// The connection broke: its subscription ends, and its waiting commands are dropped. It sends them again when it is back.
+    Gone,
     IdentityChanged(Arc<Identity>),
     Presence(PresenceState),
     KernelStatus {

@@ -10,8 +10,9 @@
 //! - Events reach a client before the ack of the command that made them, gapless and in order.
 //! - A slow client costs the others nothing: it is removed from the fan-out and caught up later.
 //!
-//! Files: `io` (inputs and outputs, identities), `decoded_command`, `replay` (stored events to a state), `ring` (recent events in memory),
-//! `room` (the state machine) with its steps in `room/`: `loading` (and recovery from failures), `queue` (waiting commands), `batch` (their
+//! Files: `io` (inputs and outputs, identities), `decoded_command`, `replay` (stored events to a state), `ring` (recent events in memory), `cell_changes` (those
+//! over which late edits are mapped),
+//! `room` (the state machine) with its steps in `room/`: `loading` (and recovery from failures), `queue` (waiting commands), `set_aside` (those that wait for a scan of the store), `batch` (their
 //! decision and its effects), `answers`, `joining` (catch-up), `subscribers` (roles and fan-out), `kernels`, `live` (presence and
 //! activity), `maintenance` (timers). Tests: `behaviour`, and `simulation` with faults.
 //!
@@ -19,6 +20,7 @@
 
 #[cfg(test)]
 mod behaviour;
+mod cell_changes;
 mod decoded_command;
 mod io;
 mod replay;

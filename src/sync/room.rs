@@ -8,6 +8,7 @@ mod live;
 mod loading;
 mod maintenance;
 pub(crate) mod queue;
+mod set_aside;
 mod subscribers;
 
 use std::collections::BTreeMap;
@@ -19,10 +20,11 @@ use notarium_core::{
 use notarium_wire::{AckMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
 
+use crate::cell_changes::CellChanges;
 use crate::io::{ClientId, ClientInput, Identity, Input, Output, ReadState, Submission, Ticket};
 use crate::replay::ReadOnly;
 use crate::ring::Ring;
-use answers::{RecentAnswers, RecordLookup};
+use answers::{RecentAnswers, RefusedCommand};
 use batch::Batch;
 use joining::{PendingJoin, Rendering, WaitingRequest};
 use kernels::AgentLeases;
@@ -30,6 +32,7 @@ use live::{ActivityQueue, PresenceQueue};
 use loading::Recovery;
 use maintenance::Listing;
 use queue::{NotebookNames, PendingCommand, Queue};
+use set_aside::SetAside;
 use subscribers::{FanOut, Subscriber};
 
 notarium_core::with_defaults! {
@@ -52,10 +55,11 @@ notarium_core::with_defaults! {
         pub max_recent_events: usize = 1_024,
         pub max_recent_bytes: usize = 256 << 10,
         pub max_idle_recent_bytes: usize = 8 << 10,
-        /// The same limits after late edits needed older events, until the notebook is idle. Older events are read from the store, which blocks
-        /// the whole room, so a flood of late edits must find its bases in memory.
-        pub max_late_events: usize = 4_096,
-        pub max_late_bytes: usize = 2 << 20,
+        /// Bytes of changes in memory over which late edits are mapped: of one cell, of all cells, and of all cells when the notebook is idle. An
+        /// edit with an older base is refused, and its sender subscribes again.
+        pub max_cell_change_bytes: usize = 64 << 10,
+        pub max_change_bytes: usize = 2 << 20,
+        pub max_idle_change_bytes: usize = 32 << 10,
         /// Number of answers to recent commands in memory; older ones are in the store.
         pub max_recent_answers: usize = 128,
         /// Number of events between two snapshots.
@@ -137,10 +141,16 @@ pub struct Room {
     /// Number of failed loads since the last successful one.
     load_failures: u32,
     ring: Ring,
+    /// Changes over which late edits are mapped.
+    changes: CellChanges,
     pub(crate) queue: Queue,
     waiting: Vec<WaitingRequest>,
     joins: BTreeMap<Ticket, PendingJoin>,
-    lookups: BTreeMap<Ticket, RecordLookup>,
+    /// Refused commands of this call, whose records are looked up together at its end.
+    refused: Vec<RefusedCommand>,
+    lookups: BTreeMap<Ticket, Vec<RefusedCommand>>,
+    /// Commands that wait for a scan of the store, while others are decided.
+    pub(crate) set_aside: BTreeMap<Ticket, SetAside>,
     /// Commands whose code is being judged, each with those that must stay behind it.
     pub(crate) judging: BTreeMap<Ticket, Vec<PendingCommand>>,
     /// Names in the cells of a reactive notebook.
@@ -188,10 +198,13 @@ impl Room {
             failure: String::new(),
             load_failures: 0,
             ring: Ring::default(),
+            changes: CellChanges::default(),
             queue: Queue::default(),
             waiting: Vec::new(),
             joins: BTreeMap::new(),
+            refused: Vec::new(),
             lookups: BTreeMap::new(),
+            set_aside: BTreeMap::new(),
             judging: BTreeMap::new(),
             names: NotebookNames::default(),
             arrivals: 0,
@@ -230,6 +243,7 @@ impl Room {
         self.send_activity_when_due(&mut cycle);
         self.pump(&mut cycle);
         self.maintain(&mut cycle);
+        self.look_up_refused(&mut cycle);
         cycle.out
     }
 
@@ -276,6 +290,7 @@ impl Room {
             ClientInput::Subscribe { identity, message } => self.take_subscribe(cycle, client, identity, message),
             ClientInput::Follow(identity) => self.take_follow(cycle, client, identity),
             ClientInput::Unsubscribe => self.leave(cycle, client),
+            ClientInput::Gone => self.take_gone(cycle, client),
             ClientInput::IdentityChanged(identity) => self.take_identity(cycle, client, identity),
             ClientInput::Presence(state) => self.take_presence(cycle, client, state),
             ClientInput::KernelStatus { kernel_session, busy } => self.take_status(client, kernel_session, busy),

@@ -136,7 +136,12 @@ class Replica:
         text = self.unconfirmed.get(cell_id)
         if text is None or text.command_id != command_id:
             return
-        if error is not None:
+        if isinstance(error, Rejected) and error.code == "base_too_old":
+            # The server has no longer the changes since the base: the mapped change is sent when the subscription is answered.
+            text.take_back()
+            if not self._is_subscribing:
+                self.subscribe()
+        elif error is not None:
             self._give_up(cell_id, error if isinstance(error, Exception) else RuntimeError(str(error)))
         else:
             text.acked_version = answer.result()["version"]

@@ -54,6 +54,14 @@ class UnconfirmedText:
         self.sent = self.command_id = None
         settle(self.waiting_for_sent, None)
 
+    def take_back(self) -> None:
+        """Puts the sent change back before the buffer: the server refused it, and it is sent again as another command."""
+        if self.sent is not None:
+            self.buffer = self.sent if self.buffer is None else compose(self.sent, self.buffer)
+        self.sent = self.command_id = None
+        self.waiting_for_buffer = [*self.waiting_for_sent, *self.waiting_for_buffer]
+        self.waiting_for_sent = []
+
     def give_up(self, error: Exception) -> None:
         """Drops all local changes after a rejection. Waiting callers receive the error."""
         self.sent = self.command_id = self.buffer = None

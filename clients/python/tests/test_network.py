@@ -289,6 +289,24 @@ async def test_an_error_keeps_the_versions_of_a_conflict(start: Start) -> None:
     assert isinstance(caught.value, Rejected)
 
 
+async def test_an_edit_whose_base_the_server_no_longer_has_is_mapped_and_sent_as_another_command(start: Start) -> None:
+    server = FakeServer(cells=1)
+    _, replica = await start(server)
+    server.rejects["EditSource"] = [{"code": "base_too_old", "message": "subscribe again"}]
+    server.is_automatic = False
+    first = replica.edit("c0", splice("start", 5, 0, " one"))
+    await eventually(lambda: bool(server.wires[0].to_server))
+    server.record("CellSourceEdited", {"cell_id": "c0", "change": splice("start", 0, 0, "other ")})
+    second = replica.edit("c0", splice(replica.source("c0"), len(replica.source("c0")), 0, " two"))
+    server.is_automatic = True
+    await eventually(lambda: server.stir() or first.done() and second.done())
+    await first
+    await second
+    assert replica.source("c0") == server.document.state["cells"]["c0"]["source"] == "other start one two"
+    edits = [event["command_id"] for event in server.events if "command_id" in event]
+    assert len(set(edits)) == len(edits)
+
+
 async def test_a_server_restored_from_a_backup_counts_and_what_cannot_be_merged_is_handed_back(start: Start) -> None:
     server = FakeServer(cells=2)
     _, replica = await start(server)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use notarium_core::{
-    Actor, Append, CommandId, CommandRecord, Head, HistoryQuery, NotebookId, Past, Stored, UserId, Version,
+    Actor, Append, CommandId, CommandRecord, Head, HistoryQuery, NotebookId, Past, Stored, UserId, Version, verify_chain,
 };
 use notarium_store::{AppendError, EVENT_OVERHEAD_BYTES, EventStore, MAX_READ_EVENTS, StoreError};
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay};
@@ -15,6 +15,12 @@ use crate::limits::usage::UsageCounters;
 
 /// Limit of events that a load gives the room besides the state.
 const MAX_RECENT_EVENTS: usize = 2_000;
+
+/// Events before the newest snapshot that a load gives the room, so that it maps late edits over them: number, number in one read, and bytes
+/// above which no more are read.
+const TAIL_EVENTS: usize = 256;
+const TAIL_READ_EVENTS: Version = 64;
+const TAIL_BYTES: usize = 256 << 10;
 
 pub(super) async fn append(store: &dyn EventStore, usage: &UsageCounters, append: Append) -> Input {
     let (notebook, bytes, owner) = (append.notebook_id.clone(), bytes_of(&append), made_by(&append));
@@ -225,10 +231,10 @@ async fn follow(
     recent_after: Version,
     max_snapshot_gap: Version,
 ) -> Result<Loaded, Broken> {
-    let (mut recent, mut snapshot_at) = (Vec::<Stored>::new(), replay.head().version);
     let page_events = usize::try_from(max_snapshot_gap).unwrap_or(MAX_READ_EVENTS).clamp(1, MAX_READ_EVENTS);
     // The last event is always included, because clients may name it.
     let mut after = replay.head().version.saturating_sub(1).min(recent_after);
+    let (mut recent, mut snapshot_at) = (tail(store, notebook, after).await, replay.head().version);
     let damage = loop {
         let page = match store.read(notebook, after, page_events).await {
             Ok(page) => page,
@@ -260,4 +266,24 @@ async fn follow(
         tracing::error!(%notebook, reason, "a newer server has written this notebook: it is read-only until this one is updated");
     }
     Ok(loaded)
+}
+
+/// Returns the last events up to `last`. Stops at large and at damaged ones: without them the notebook can be used, and edits with older bases
+/// are refused.
+async fn tail(store: &dyn EventStore, notebook: &NotebookId, last: Version) -> Vec<Stored> {
+    let (mut tail, mut bytes) = (Vec::<Stored>::new(), 0);
+    let mut end = last;
+    while end > 0 && tail.len() < TAIL_EVENTS && bytes < TAIL_BYTES {
+        let after = end.saturating_sub(TAIL_READ_EVENTS);
+        let count = usize::try_from(end - after).unwrap_or(usize::MAX);
+        let Ok(mut page) = store.read(notebook, after, count).await else { break };
+        let Some(first) = page.first().filter(|_| page.len() == count) else { break };
+        if verify_chain(first.head(), page.iter().skip(1).chain(tail.first())).is_err() {
+            break;
+        }
+        bytes += page.iter().map(|stored| stored.payload.get().len()).sum::<usize>();
+        page.append(&mut tail);
+        (tail, end) = (page, after);
+    }
+    tail
 }

@@ -164,7 +164,7 @@ impl Task {
         let RoomMessage { input, permit } = message;
         drop(permit);
         match &*input {
-            Input::Client(client, ClientInput::Unsubscribe) => {
+            Input::Client(client, ClientInput::Unsubscribe | ClientInput::Gone) => {
                 self.stalled.remove(client);
                 self.clients.remove(client);
             }

@@ -60,6 +60,8 @@ pub struct SocketConnection {
     waiting: ReportMemory,
     /// Rate limit of comm messages. A dragged slider sends some twenty per second.
     comms: Window,
+    /// The client has closed the connection: the commands that it sent before are executed.
+    is_closed: bool,
 }
 
 type Done = Result<(), ErrorMessage>;
@@ -93,6 +95,7 @@ impl SocketConnection {
             agent_lock,
             waiting,
             comms: Window::new(COMMS_WINDOW),
+            is_closed: false,
         }
     }
 
@@ -117,6 +120,17 @@ impl SocketConnection {
     pub fn caught_up(&self) -> impl Future<Output = ()> + use<> {
         let (outbox, count) = (self.outbox.clone(), self.app.limits.max_unanswered_commands / 2);
         async move { outbox.at_most_unanswered(count).await }
+    }
+
+    /// Resolves when all commands are answered.
+    pub fn all_answered(&self) -> impl Future<Output = ()> + use<> {
+        let outbox = self.outbox.clone();
+        async move { outbox.at_most_unanswered(0).await }
+    }
+
+    /// Call when the client has closed the connection in good order. Otherwise its waiting commands are dropped at the end.
+    pub fn close(&mut self) {
+        self.is_closed = true;
     }
 
     /// Tells the client that its commands are not read for now.
@@ -394,12 +408,19 @@ impl Joined {
             self.room.send(client, ClientInput::Unsubscribe);
         }
     }
+
+    fn drop_commands(&self, client: ClientId) {
+        self.room.send(client, ClientInput::Gone);
+    }
 }
 
 impl Drop for SocketConnection {
     fn drop(&mut self) {
         for joined in self.joined.values() {
-            joined.leave(self.client.id);
+            match self.is_closed || self.outbox.unanswered() == 0 {
+                true => joined.leave(self.client.id),
+                false => joined.drop_commands(self.client.id),
+            }
         }
         if self.has_offered {
             self.app.agents.leave(self.client.id);

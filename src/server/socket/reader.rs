@@ -37,6 +37,10 @@ enum Received {
     Error(ErrorMessage),
     /// Ping or pong: resets the idle timer.
     Life,
+    /// The client has closed the WebSocket.
+    Closed,
+    /// The client sends nothing more. It may still read.
+    Ended,
     Gone,
 }
 
@@ -124,7 +128,7 @@ fn no_common_protocol(client: ProtocolRange) -> ErrorMessage {
 async fn first_message(app: &App, stream: &mut Stream) -> Result<Option<HelloMessage>, ErrorMessage> {
     loop {
         match receive(app, stream).await {
-            Received::Gone => return Ok(None),
+            Received::Closed | Received::Ended | Received::Gone => return Ok(None),
             Received::Life => {}
             Received::Error(error) => return Err(ErrorMessage { fatal: true, ..error }),
             Received::Text(text) => {
@@ -175,6 +179,8 @@ async fn serve(connection: &mut SocketConnection, stream: &mut Stream, pulse: &P
                 Ok(())
             }
             Next::Received(Received::Gone) | Next::Silent => return,
+            Next::Received(Received::Closed) => return connection.close(),
+            Next::Received(Received::Ended) => return Box::pin(answer_all(connection, pulse, follow)).await,
             Next::Received(Received::Error(error)) => Err(error),
             Next::Received(Received::Text(text)) => Box::pin(connection.handle(&text, follow)).await,
             Next::TokenChanged(Ok(authenticated)) => {
@@ -191,6 +197,23 @@ async fn serve(connection: &mut SocketConnection, stream: &mut Stream, pulse: &P
             linger(is_cut).await;
             return;
         }
+    }
+}
+
+/// Waits until all commands of a client that sends nothing more are answered. If it reads nothing more either, the writer ends first.
+async fn answer_all(connection: &mut SocketConnection, pulse: &Pulse, follow: &mut Follow) {
+    let (app, since) = (connection.app().clone(), Instant::now());
+    loop {
+        let changed = tokio::select! {
+            biased;
+            () = connection.all_answered() => return connection.close(),
+            changed = follow.changed() => changed,
+            () = connection.taken_over() => return,
+            () = app.stopping.cancelled() => return,
+            () = pulse.silence(since) => return,
+        };
+        let Ok(authenticated) = changed else { return };
+        connection.identity_changed(authenticated);
     }
 }
 
@@ -244,7 +267,7 @@ fn classify(app: &App, next: Option<Result<Message, Error>>) -> Received {
         }
         // Fragments are joined before they come here.
         Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Received::Life,
-        Some(Ok(Message::Close(_))) | None => Received::Gone,
+        Some(Ok(Message::Close(_))) | None => Received::Closed,
         Some(Err(error)) => broken(app, &error),
     }
 }
@@ -261,7 +284,8 @@ fn broken(app: &App, error: &Error) -> Received {
     match error {
         Error::Capacity(CapacityError::MessageTooLong { .. }) => Received::Error(too_large(app, true)),
         Error::Utf8(_) => Received::Error(fatal(ErrorCode::Malformed, "a text frame is not UTF-8: send JSON in UTF-8")),
-        Error::Protocol(wrong) if *wrong != ProtocolError::ResetWithoutClosingHandshake => {
+        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Received::Ended,
+        Error::Protocol(_) => {
             Received::Error(fatal(ErrorCode::Malformed, format!("that is not WebSocket: {error}")))
         }
         _ => {

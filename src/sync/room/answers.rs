@@ -61,9 +61,9 @@ impl RecentAnswers {
     }
 }
 
-/// A refused command whose record is being looked up.
+/// A refused command whose record is looked up.
 #[derive(Debug)]
-pub(super) struct RecordLookup {
+pub(super) struct RefusedCommand {
     pending: PendingCommand,
     rejection: Rejection,
 }
@@ -75,10 +75,19 @@ impl Room {
         if !may_be_recorded {
             return self.answer(cycle, pending, Err(rejection));
         }
+        self.refused.push(RefusedCommand { pending, rejection });
+    }
+
+    /// Looks up the records of all commands that this call has refused.
+    pub(super) fn look_up_refused(&mut self, cycle: &mut Cycle) {
+        if self.refused.is_empty() {
+            return;
+        }
+        let refused = std::mem::take(&mut self.refused);
+        let commands = refused.iter().map(|it| (it.pending.actor.clone(), it.pending.id().clone())).collect();
         let ticket = self.next_ticket();
-        let commands = vec![(pending.actor.clone(), pending.id().clone())];
         cycle.out.push(Output::FindCommands { ticket, commands });
-        self.lookups.insert(ticket, RecordLookup { pending, rejection });
+        self.lookups.insert(ticket, refused);
     }
 
     pub(super) fn take_records(
@@ -87,8 +96,8 @@ impl Room {
         ticket: Ticket,
         records: Result<Vec<CommandRecord>, ReadFailure>,
     ) {
-        if let Some(lookup) = self.lookups.remove(&ticket) {
-            return self.take_record(cycle, lookup, records);
+        if let Some(refused) = self.lookups.remove(&ticket) {
+            return self.answer_refused(cycle, refused, records.as_deref());
         }
         match std::mem::replace(&mut self.phase, Phase::Live) {
             Phase::Deciding(waited, batch) if waited == ticket => self.take_sorted(cycle, *batch, records),
@@ -96,22 +105,24 @@ impl Room {
         }
     }
 
-    pub(super) fn take_record(
+    pub(super) fn answer_refused(
         &self,
         cycle: &mut Cycle,
-        lookup: RecordLookup,
-        records: Result<Vec<CommandRecord>, ReadFailure>,
+        refused: Vec<RefusedCommand>,
+        records: Result<&[CommandRecord], &ReadFailure>,
     ) {
-        let RecordLookup { pending, rejection } = lookup;
-        let answer = match records {
-            Ok(records) => match records.first() {
-                Some(record) => recorded_answer(&self.notebook_id, &pending.digest, record),
-                None => Err(rejection),
-            },
-            // It may have been accepted before, so the refusal could be wrong.
-            Err(_) => Err(unavailable("the store does not answer: send it again")),
-        };
-        self.answer(cycle, pending, answer);
+        for RefusedCommand { pending, rejection } in refused {
+            let is_its = |record: &&CommandRecord| record.actor == pending.actor && record.command_id == *pending.id();
+            let answer = match records {
+                Ok(records) => match records.iter().find(is_its) {
+                    Some(record) => recorded_answer(&self.notebook_id, &pending.digest, record),
+                    None => Err(rejection),
+                },
+                // It may have been accepted before, so the refusal could be wrong.
+                Err(_) => Err(unavailable("the store does not answer: send it again")),
+            };
+            self.answer(cycle, pending, answer);
+        }
     }
 
     /// Answers the sender, and the senders of repeats.

@@ -12,6 +12,7 @@ use notarium_wire::{ServerMessage, frame};
 
 use super::answers::{recorded_answer, reused};
 use super::queue::PendingCommand;
+use super::set_aside::is_scan;
 use super::{Cycle, Phase, Room};
 use crate::decoded_command::{parse, secrets};
 use crate::io::{ClientId, Output, ReplyTo};
@@ -217,6 +218,10 @@ impl Room {
 
     fn decide_next(&mut self, cycle: &mut Cycle, batch: &mut Batch, pending: PendingCommand) -> DecisionStep {
         let Some(mut pending) = self.answer_repeat(cycle, batch, pending) else { return DecisionStep::Done };
+        if let Some(earlier) = self.set_aside_before(&pending) {
+            earlier.wait(pending);
+            return DecisionStep::Done;
+        }
         // A decision takes the command: after a failed append it is read from the message again.
         let command = match pending.command.take().map_or_else(|| parse(&pending.message.body), Ok) {
             Ok(command) => command,
@@ -241,12 +246,16 @@ impl Room {
         }
         let mut context = self.context(cycle, &mut pending);
         context.unposted = self.activity.unposted.for_command(&self.state, &command, &batch.effects.answered);
-        match self.history_for(cycle, &context, &pending, &command) {
-            Ok(Some(history)) => context.history = history,
-            Ok(None) => {}
-            Err(queries) => {
+        match self.history_for(cycle, &mut context, &mut pending, &command) {
+            Ok(()) => {}
+            Err(queries) if !queries.iter().any(is_scan) => {
                 pending.command = Some(command);
                 return DecisionStep::Wait(Box::new(pending), queries);
+            }
+            Err(queries) => {
+                pending.command = Some(command);
+                self.set_aside(cycle, pending, queries);
+                return DecisionStep::Done;
             }
         }
         context.history.judgement = pending.judgement.take();
@@ -347,7 +356,7 @@ impl Room {
             self.ring.push(recorded.event.subject(), text);
             batch.bytes += stored.payload.get().len();
             batch.events.push(NewEvent::new(stored, &recorded.event));
-            self.ring.note(&recorded);
+            self.changes.note(&recorded, self.config.max_cell_change_bytes);
             batch.recorded.push(recorded);
         }
         Ok(outcome)

@@ -199,7 +199,7 @@ impl Room {
                 let state = self.read_state(cycle, &identity);
                 cycle.out.push(Output::State { caller, state });
             }
-            WaitingRequest::Subscribe { client, arrival, .. } if self.queue.has_earlier(client, arrival) => {
+            WaitingRequest::Subscribe { client, arrival, .. } if self.has_earlier(client, arrival) => {
                 self.waiting.push(waiting);
             }
             WaitingRequest::Subscribe { client, identity, request, .. } => self.join(cycle, client, identity, request),
@@ -310,21 +310,26 @@ impl Room {
         if joining.request.diverged {
             return self.welcome_without_texts(cycle, joining, &rendered);
         }
-        let cells = &joining.request.unconfirmed;
-        if cells.iter().all(|cell| self.ring.covers(cell.base)) {
-            let recent = |cell: &UnconfirmedText| self.ring.about_cell(&cell.cell_id, cell.base);
-            let events = cells.iter().map(|cell| (cell.cell_id.clone(), recent(cell))).collect();
-            let unconfirmed = self.bounded(events);
-            return self.welcome_with_snapshot(cycle, joining, &rendered, unconfirmed);
-        }
-        let ticket = self.next_ticket();
-        let query = |cell: &UnconfirmedText| HistoryQuery::Cells {
-            cells: vec![cell.cell_id.clone()],
-            since: cell.base,
-            with_notebook: false,
+        let unread: Vec<&UnconfirmedText> =
+            joining.request.unconfirmed.iter().filter(|cell| self.recent_events(cell).is_none()).collect();
+        let Some(since) = unread.iter().map(|cell| cell.base).min() else {
+            return self.join_with_history(cycle, joining, self.committed, &[]);
         };
-        cycle.out.push(Output::ReadHistory { ticket, queries: cells.iter().map(query).collect() });
+        // One scan for all cells, whose oldest base may be far back.
+        let cells = unread.iter().map(|cell| cell.cell_id.clone()).collect();
+        let queries = vec![HistoryQuery::Cells { cells, since, with_notebook: false }];
+        let ticket = self.next_ticket();
+        cycle.out.push(Output::ReadHistory { ticket, queries });
         self.joins.insert(ticket, PendingJoin::of(joining, JoinQuestion::Cells, self.committed));
+    }
+
+    /// Returns the events of a cell since its base from memory; `None`: the store has to be read.
+    fn recent_events(&self, cell: &UnconfirmedText) -> Option<Vec<EventMessage>> {
+        let is_unchanged = self.state.cells.get(&cell.cell_id).is_some_and(|live| live.source_version <= cell.base);
+        match self.ring.covers(cell.base) {
+            true => Some(self.ring.about_cell(&cell.cell_id, cell.base)),
+            false => is_unchanged.then(Vec::new),
+        }
     }
 
     fn wait_for_state(&mut self, joining: ReadyJoin) {
@@ -336,13 +341,16 @@ impl Room {
         self.joins.insert(ticket, PendingJoin::of(joining, JoinQuestion::State, self.committed));
     }
 
-    /// Sends a snapshot, with events of unconfirmed cells from the store and later ones from the ring.
+    /// Sends a snapshot, with events of unconfirmed cells from memory, or from the store with later ones from the ring.
     fn join_with_history(&mut self, cycle: &mut Cycle, joining: ReadyJoin, asked_at: Version, found: &[Stored]) {
         let rendered = self.rendered(cycle, joining.request.at_least);
         let Some(rendered) = rendered.filter(|_| self.ring.covers(asked_at)) else {
             return self.join_with_snapshot(cycle, joining);
         };
         let of_cell = |cell: &UnconfirmedText| {
+            if let Some(events) = self.recent_events(cell) {
+                return (cell.cell_id.clone(), events);
+            }
             let is_its = |stored: &&Stored| {
                 let version = stored.envelope.version;
                 version > cell.base && version <= asked_at && is_about(stored, &cell.cell_id)

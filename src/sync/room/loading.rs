@@ -10,7 +10,8 @@ use super::batch::Batch;
 use super::joining::WaitingRequest;
 use super::kernels::AgentLeases;
 use super::queue::PendingCommand;
-use super::{Cycle, Phase, Room, unavailable};
+use super::set_aside::SetAside;
+use super::{Cycle, Phase, Room, RoomConfig, unavailable};
 use crate::io::{AppendFailure, Output, ReadFailure};
 use crate::replay::Loaded;
 use crate::ring::Ring;
@@ -78,6 +79,8 @@ impl Room {
     }
 
     fn adopt(&mut self, cycle: &mut Cycle, loaded: Loaded) {
+        let RoomConfig { max_cell_change_bytes, .. } = *self.config;
+        self.changes.load(self.committed, loaded.notebook.version, &loaded.recent, max_cell_change_bytes);
         self.head = loaded.head;
         self.committed = loaded.notebook.version;
         self.state = loaded.notebook;
@@ -126,6 +129,7 @@ impl Room {
     fn turn_all_away(&mut self, cycle: &mut Cycle) {
         let mut pending = self.queue.drain();
         pending.extend(std::mem::take(&mut self.judging).into_values().flatten());
+        pending.extend(std::mem::take(&mut self.set_aside).into_values().flat_map(SetAside::into_commands));
         self.answer_all(cycle, pending, &unavailable(&self.failure));
         for waiting in std::mem::take(&mut self.waiting) {
             self.turn_away(cycle, waiting);
@@ -169,8 +173,9 @@ impl Room {
         self.failure = "another server has taken this notebook over: ask again".to_owned();
         self.answer_all(cycle, batch.into_commands(), &unavailable(&self.failure));
         self.turn_all_away(cycle);
-        for lookup in std::mem::take(&mut self.lookups).into_values() {
-            self.take_record(cycle, lookup, Err(ReadFailure::Unavailable { reason: self.failure.clone() }));
+        let failure = ReadFailure::Unavailable { reason: self.failure.clone() };
+        for refused in std::mem::take(&mut self.lookups).into_values() {
+            self.answer_refused(cycle, refused, Err(&failure));
         }
         let joining = std::mem::take(&mut self.joins).into_values().map(|join| join.client);
         for client in joining.chain(std::mem::take(&mut self.subscribers).into_keys()).collect::<BTreeSet<_>>() {
@@ -212,8 +217,7 @@ impl Room {
         let mut again = Vec::new();
         for mut pending in commands {
             pending.attempts += 1;
-            pending.ticket = None;
-            pending.history = None;
+            pending.forget_history();
             pending.judgements = 0;
             if pending.attempts < MAX_ATTEMPTS {
                 again.push(pending);

@@ -195,6 +195,7 @@ impl Room {
         let keep_after = self.least_sent();
         self.ring.trim(self.config.max_recent_events, self.config.max_idle_recent_bytes, keep_after);
         self.ring.shrink();
+        self.changes.trim(self.config.max_idle_change_bytes);
         self.queue.shrink();
         self.answers.clear();
         self.rendering.forget();
@@ -222,7 +223,9 @@ impl Room {
             && (is_left || self.is_closing)
             && self.queue.is_empty()
             && self.waiting.is_empty()
+            && self.refused.is_empty()
             && self.lookups.is_empty()
+            && self.set_aside.is_empty()
             && self.judging.is_empty()
     }
 

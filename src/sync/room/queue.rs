@@ -11,6 +11,7 @@ use notarium_core::{
 };
 use notarium_wire::CommandMessage;
 
+use super::set_aside::Scan;
 use super::{Cycle, Phase, Room, unavailable};
 use crate::decoded_command::{DecodedCommand, is_control, is_output};
 use crate::io::{ClientId, Identity, Output, OutsideFacts, ReadFailure, ReplyTo, Submission, Ticket};
@@ -34,6 +35,10 @@ pub(crate) struct PendingCommand {
     /// Ticket of the question to the store whose answer it needs.
     pub ticket: Option<Ticket>,
     pub history: Option<History>,
+    /// Answer of a scan of the store, which later events complete.
+    pub scan: Option<Scan>,
+    /// Number of scans for this command.
+    pub scans: u32,
     /// Judgement of its code, and the number of judgements so far.
     pub judgement: Option<Judgement>,
     pub judgements: u32,
@@ -57,6 +62,8 @@ impl PendingCommand {
             arrival,
             ticket: None,
             history: None,
+            scan: None,
+            scans: 0,
             judgement: None,
             judgements: 0,
             attempts: 0,
@@ -67,7 +74,12 @@ impl PendingCommand {
     fn note_judgement(&mut self, judgement: Option<Judgement>) {
         self.judgements = if judgement.is_some() { self.judgements + 1 } else { MAX_JUDGEMENTS + 1 };
         self.judgement = judgement;
-        (self.ticket, self.history) = (None, None);
+        self.forget_history();
+    }
+
+    /// Drops what was read for the decision: it is read again.
+    pub(super) fn forget_history(&mut self) {
+        (self.ticket, self.history, self.scan) = (None, None, None);
     }
 
     pub(crate) fn id(&self) -> &CommandId {
@@ -88,7 +100,7 @@ impl PendingCommand {
         self.command.as_ref().is_some_and(is_output)
     }
 
-    fn is_from(&self, client: ClientId) -> bool {
+    pub(super) fn is_from(&self, client: ClientId) -> bool {
         self.reply_to.client() == Some(client)
     }
 }
@@ -163,6 +175,20 @@ impl Queue {
         self.commands.iter().any(|pending| pending.is_from(client) && pending.arrival < arrival)
     }
 
+    /// Drops the commands of a client, except one for which the room waits.
+    pub(super) fn drop_of(&mut self, client: ClientId) {
+        let is_kept = |pending: &PendingCommand| {
+            !pending.is_from(client) || pending.ticket.is_some() || !pending.also.is_empty()
+        };
+        self.commands.retain(is_kept);
+        self.bytes = self.commands.iter().map(PendingCommand::bytes).sum();
+    }
+
+    /// Returns the oldest version up to which a scan has read for a waiting command.
+    pub(super) fn oldest_scan(&self) -> Option<Version> {
+        self.commands.iter().filter_map(|pending| Some(pending.scan.as_ref()?.read_to)).min()
+    }
+
     pub(crate) fn shrink(&mut self) {
         self.commands.shrink_to_fit();
     }
@@ -208,30 +234,58 @@ impl Room {
         self.queue.push_front(pending);
     }
 
-    /// Returns the history that the decision needs, `Ok(None)` if none. The error holds the queries for the store.
+    /// Adds the history that the decision needs to its context. The error holds the queries for the store.
     pub(super) fn history_for(
         &mut self,
         cycle: &Cycle,
-        context: &Context,
-        pending: &PendingCommand,
+        context: &mut Context,
+        pending: &mut PendingCommand,
         command: &Command,
-    ) -> Result<Option<History>, Vec<HistoryQuery>> {
-        let is_answered = pending.ticket.is_some();
-        if is_answered || self.read_only.is_some() || !self.state.exists() {
-            return Ok(None);
+    ) -> Result<(), Vec<HistoryQuery>> {
+        if self.read_only.is_some() || !self.state.exists() {
+            return Ok(());
         }
         let mut queries = required_history(&self.state, context, command);
         queries.dedup();
         // A sender who may not see the notebook causes no reads of the store.
         if queries.is_empty() || self.role(cycle.now, &pending.identity).is_none() {
-            return Ok(None);
+            return Ok(());
         }
-        self.ring.history(&self.notebook_id, &queries).map(Some).ok_or(queries)
+        queries.retain(|query| !self.remember_changes(&mut context.history, query));
+        if queries.is_empty() || pending.ticket.is_some() {
+            return Ok(());
+        }
+        let found = match pending.scan.take() {
+            Some(scan) => self.completed(scan, &queries),
+            None => self.ring.history(&self.notebook_id, &queries),
+        };
+        let History { events, executions, .. } = found.ok_or(queries)?;
+        (context.history.events, context.history.executions) = (events, executions);
+        Ok(())
+    }
+
+    /// Answers a query of the edits of one cell from memory alone. Returns false for other queries.
+    fn remember_changes(&self, history: &mut History, query: &HistoryQuery) -> bool {
+        let HistoryQuery::Cells { cells, since, with_notebook: false } = query else { return false };
+        for cell in cells {
+            match self.changes.after(cell, *since) {
+                // Parts of a batch may have different bases.
+                Some(changes) => {
+                    let known = history.changes.entry(cell.clone()).or_default();
+                    if changes.len() > known.len() {
+                        *known = changes;
+                    }
+                }
+                None => _ = history.forgotten.insert(cell.clone()),
+            }
+        }
+        true
     }
 
     /// Takes the answer to a query of events: for a command, or for a joining client.
     pub(super) fn take_past(&mut self, cycle: &mut Cycle, ticket: Ticket, past: Result<Past<Stored>, ReadFailure>) {
         if let Some(past) = self.take_history(cycle, ticket, past)
+            && let Some(past) = self.take_scan(cycle, ticket, past)
             && let Some(join) = self.joins.get_mut(&ticket)
         {
             join.found = Some(past.map(|past| past.events));
@@ -406,7 +460,7 @@ impl Room {
     }
 }
 
-fn not_readable(failure: ReadFailure) -> Rejection {
+pub(super) fn not_readable(failure: ReadFailure) -> Rejection {
     match failure {
         ReadFailure::TooLong => Rejection::new(
             RejectionCode::BaseTooOld,

@@ -221,11 +221,22 @@ impl Room {
         self.presence.left(client, &subscriber);
     }
 
-    /// Returns the lowest version among clients that are not lagging and renderings in progress.
+    /// Drops the waiting commands of a connection that broke: none of them is acked.
+    pub(super) fn take_gone(&mut self, cycle: &mut Cycle, client: ClientId) {
+        self.leave(cycle, client);
+        self.queue.drop_of(client);
+        self.set_aside.retain(|_, set_aside| !set_aside.is_from(client));
+        self.judging.retain(|_, waiting| {
+            waiting.retain(|pending| !pending.is_from(client));
+            !waiting.is_empty()
+        });
+    }
+
+    /// Returns the lowest version among clients that are not lagging, renderings in progress and scans of the store.
     pub(super) fn least_sent(&self) -> Version {
         let live = self.subscribers.values().filter(|subscriber| subscriber.is_live(Transport::Frames));
         let sent = live.map(|subscriber| subscriber.sent);
-        sent.chain(self.rendering.oldest()).min().unwrap_or(self.committed)
+        sent.chain(self.rendering.oldest()).chain(self.oldest_scan()).min().unwrap_or(self.committed)
     }
 
     /// Sends a commit. Senders get it now, because their acks follow; others get it now or with the next frame.
@@ -280,11 +291,9 @@ impl Room {
     /// Trims the ring to its limits; events that a subscriber has not been sent stay.
     pub(super) fn trim(&mut self) {
         let keep_after = self.least_sent();
-        let RoomConfig { max_recent_events, max_recent_bytes, max_late_events, max_late_bytes, .. } = *self.config;
-        match self.ring.has_missed() {
-            true => self.ring.trim(max_late_events, max_late_bytes, keep_after),
-            false => self.ring.trim(max_recent_events, max_recent_bytes, keep_after),
-        }
+        let RoomConfig { max_recent_events, max_recent_bytes, max_change_bytes, .. } = *self.config;
+        self.ring.trim(max_recent_events, max_recent_bytes, keep_after);
+        self.changes.trim(max_change_bytes);
     }
 
     pub(super) fn take_lagging(&mut self, client: ClientId, from: Version) {

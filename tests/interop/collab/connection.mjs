@@ -3,8 +3,8 @@ import WebSocket from "ws";
 
 /** Follows one notebook. Calls `onSnapshot(state)` and `onEvent(event)`; `command` resolves with the ack or throws the reject. */
 export class Connection {
-  constructor({ url, token, notebook, onSnapshot, onEvent, unconfirmed }) {
-    Object.assign(this, { url, token, notebook, onSnapshot, onEvent, unconfirmed });
+  constructor({ url, token, notebook, onSnapshot, onEvent, onSubscribed, unconfirmed }) {
+    Object.assign(this, { url, token, notebook, onSnapshot, onEvent, onSubscribed, unconfirmed });
     this.version = undefined;
     this.pending = new Map();
     this.delay = 50;
@@ -49,6 +49,10 @@ export class Connection {
   }
 
   on_welcome() {
+    this.subscribe();
+  }
+
+  subscribe() {
     const unconfirmed = this.unconfirmed();
     const since = this.version === undefined ? {} : { since: { version: this.version, event_id: this.eventId } };
     this.send({ subscribe: { notebook: this.notebook, ...since, ...(unconfirmed.length ? { unconfirmed } : {}) } });
@@ -62,7 +66,7 @@ export class Connection {
     const unasked = this.behind && snapshot && this.unconfirmed().length;
     this.behind = false;
     // The server did not know of the unconfirmed text: subscribe again and name its cells.
-    if (unasked) return this.on_welcome();
+    if (unasked) return this.subscribe();
     if (base_too_old.length) throw new Error(`base too old for ${base_too_old}`);
     this.delay = 50;
     if (snapshot) {
@@ -72,6 +76,7 @@ export class Connection {
     }
     this.subscribed = true;
     for (const { message } of this.pending.values()) this.send(message);
+    this.onSubscribed();
   }
 
   on_events({ from, events }) {
@@ -92,7 +97,7 @@ export class Connection {
   on_reject(reject) {
     const pending = this.pending.get(reject.id);
     if (reject.code === "unavailable") return setTimeout(() => pending && this.send(pending.message), 100);
-    pending?.reject(new Error(`${reject.code}: ${reject.message}`));
+    pending?.reject(Object.assign(new Error(`${reject.code}: ${reject.message}`), { code: reject.code }));
     this.pending.delete(reject.id);
   }
 

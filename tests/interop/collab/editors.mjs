@@ -27,13 +27,15 @@ class Editor {
     this.random = randomFrom(options.seed * 1000 + Number(name.slice(1)));
     this.typed = 0;
     this.acked = [];
+    this.sends = 0;
     this.changed = () => {};
     this.ready = new Promise((resolve) => (this.isReady = resolve));
     this.connection = new Connection({
       ...options,
       onSnapshot: (state, unconfirmed) => this.load(state, unconfirmed),
       onEvent: (event) => this.receive(event),
-      unconfirmed: () => (this.sent ? [{ cell_id: options.cell, base: this.sent.base }] : []),
+      onSubscribed: () => this.sendRefused(),
+      unconfirmed: () => (this.sent ? [{ cell_id: options.cell, base: this.connection.version }] : []),
     });
   }
 
@@ -70,11 +72,27 @@ class Editor {
     const updates = sendableUpdates(this.state);
     if (this.sent || !updates.length) return;
     const change = updates.map((update) => update.changes).reduce((all, next) => all.compose(next));
-    const id = `${this.name}-${options.seed}-${this.typed}-${this.acked.length}`;
-    this.sent = { id, base: this.connection.version, count: updates.length };
-    const body = { EditSource: { cell_id: options.cell, base: this.sent.base, change: change.toJSON() } };
+    const id = `${this.name}-${options.seed}-${this.sends++}`;
+    this.sent = { id, count: updates.length };
+    const body = { EditSource: { cell_id: options.cell, base: this.connection.version, change: change.toJSON() } };
     const answer = this.connection.command(id, body);
-    answer.then(() => this.acked.push(id), fail);
+    answer.then(
+      () => this.acked.push(id),
+      (error) => (error.code === "base_too_old" ? this.refused(id) : fail(error)),
+    );
+  }
+
+  /** The server no longer has the edits since the base: subscribes again, and then sends the mapped updates. */
+  refused(id) {
+    if (this.sent?.id !== id) return;
+    this.sent.isRefused = true;
+    this.connection.subscribe();
+  }
+
+  sendRefused() {
+    if (!this.sent?.isRefused) return;
+    this.sent = undefined;
+    this.push();
   }
 
   /** Types a unique word at a random position. */

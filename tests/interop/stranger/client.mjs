@@ -138,7 +138,7 @@ export class Notebook extends EventEmitter {
     if (this.state && !afresh) m.since = { version: this.state.version, event_id: this.lastEvent }
     this.told = new Set(this.texts.keys())
     if (this.told.size)
-      m.unconfirmed = [...this.texts].map(([cell_id, t]) => ({ cell_id, base: t.sent?.base ?? this.state.version }))
+      m.unconfirmed = [...this.texts].map(([cell_id, t]) => ({ cell_id, base: this.state.version }))
     this.client.send({ subscribe: m })
   }
 
@@ -234,7 +234,12 @@ export class Notebook extends EventEmitter {
         else t.sent.acked = ack.version
       },
       error => {
-        if (t.sent?.id === id) this.#giveUp(cell, error)
+        if (t.sent?.id !== id) return
+        if (error.code !== 'base_too_old') return this.#giveUp(cell, error)
+        // the server no longer has the edits since: subscribe again, then send the mapped change as another command
+        t.buffer = t.buffer ? compose(t.sent.change, t.buffer) : t.sent.change
+        t.sent = null
+        if (!this.waiting) this.subscribe()
       }
     )
   }

@@ -68,6 +68,12 @@ export class CellText {
     this.sent = undefined;
   }
 
+  /** Puts the sent change back before the waiting ones: the server refused it, and it is sent again as another command. */
+  takeBack(): void {
+    if (this.sent) this.waiting.unshift(this.sent);
+    this.sent = undefined;
+  }
+
   /** Applies another author's change to the confirmed text; returns it mapped to the displayed text. */
   receive(change: ChangeSet): ChangeSet {
     this.confirmed = change.apply(this.confirmed);

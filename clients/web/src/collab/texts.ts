@@ -274,10 +274,18 @@ export class Texts implements UnconfirmedTexts {
       () => this.#acked(cellId, tracked, id),
       (error: unknown) => {
         if (tracked.commandId !== id) return;
-        if (error instanceof Rejected) this.giveUp(cellId, error.message, error.code === "forbidden");
+        if (error instanceof Rejected && error.code === "base_too_old") this.#sendAgain(tracked);
+        else if (error instanceof Rejected) this.giveUp(cellId, error.message, error.code === "forbidden");
         else this.giveUp(cellId, String(error));
       },
     );
+  }
+
+  /** The server has no longer the changes since the base: subscribes again, after which the mapped change is sent. */
+  #sendAgain(tracked: Tracked): void {
+    tracked.text.takeBack();
+    tracked.commandId = undefined;
+    this.#replica.catchUp();
   }
 
   /** A change that was mapped to nothing gets an ack but no event. */

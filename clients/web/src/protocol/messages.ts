@@ -2052,7 +2052,7 @@ is_cut?: boolean
 export interface EditSource {
 cell_id: CellId
 /**
- * The version of the notebook at which the change was made. `base_too_old`: the cell has had more than 10,000 edits since.
+ * The version of the notebook at which the change was made. `base_too_old`: the server no longer has the edits since.
  */
 base: number
 change: ChangeSet

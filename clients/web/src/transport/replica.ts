@@ -194,6 +194,11 @@ export class Replica {
     this.folded.tell(event, before);
   }
 
+  /** Subscribes again with the unconfirmed texts, unless that is under way. */
+  catchUp(): void {
+    if (this.isInStep) this.#anew("resume");
+  }
+
   /** Subscribes again, and ignores events until the server has answered. */
   #anew(since: "resume" | "anew"): void {
     this.#become({ name: "behind" });

@@ -79,6 +79,25 @@ test("a refused change goes as a copy, and the editor shows the server's text", 
   ]);
 });
 
+test("a change whose base the server no longer has is mapped, and sent once more as another command", async () => {
+  const { server, ann, bo } = await setup();
+  ann.type("a", "!");
+  const { id } = (JSON.parse(ann.net.current.toServer[0] ?? "{}") as { command: { id: string } }).command;
+  ann.net.current.toServer.length = 0;
+  ann.type("a", "?");
+  bo.replaceText("a", 0, 3, "ONE");
+  bo.net.deliverAll();
+  const reject = { id, notebook: "nb", code: "base_too_old", message: "subscribe again" };
+  ann.net.current.onmessage?.({ data: JSON.stringify({ reject }) });
+  await vi.advanceTimersByTimeAsync(0);
+  ann.type("a", "!");
+  ann.net.deliverAll();
+  bo.net.deliverAll();
+  await vi.advanceTimersByTimeAsync(0);
+  expect([server.source("a"), ann.shown("a"), bo.shown("a")]).toEqual(Array(3).fill("ONE\ntwo!?!"));
+  expect([ann.copies, ann.texts.cells()]).toEqual([[], []]);
+});
+
 test("typing without a pause in one cell is one undo step", async () => {
   const { ann } = await setup();
   const groups: string[] = [];
