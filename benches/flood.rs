@@ -32,16 +32,16 @@ pub struct Flood {
 
 /// Latencies of a person who types during the flood, in nanoseconds.
 #[derive(Default)]
-struct Typed {
-    before: Vec<u64>,
-    during: Vec<u64>,
-    after: Vec<u64>,
+pub struct Typed {
+    pub before: Vec<u64>,
+    pub during: Vec<u64>,
+    pub after: Vec<u64>,
 }
 
 /// Interval at which edits of the flood are sent.
-const TICK: Duration = Duration::from_millis(2);
+pub const TICK: Duration = Duration::from_millis(2);
 /// Number of the person's edits before and after the flood; about one second.
-const CALM_EDITS: usize = 50;
+pub const CALM_EDITS: usize = 50;
 
 impl Flood {
     pub async fn run(&self, target: &Target) -> Result<Value> {
@@ -58,7 +58,7 @@ impl Flood {
         }
         barrier.wait().await;
         let (socket, base) = (Socket::open(target).await?, writer.base());
-        let mut person = Person { socket, notebook: notebook.clone(), cell: self.cells, base, typed: 0 };
+        let mut person = Person::new(socket, &notebook, self.cells, base);
         let mut typed = Typed::default();
         for _ in 0..CALM_EDITS {
             typed.before.push(person.types().await?);
@@ -116,7 +116,7 @@ impl Flood {
 }
 
 /// A person who types one letter after the other into a separate cell.
-struct Person {
+pub struct Person {
     socket: Socket,
     notebook: String,
     cell: usize,
@@ -125,8 +125,13 @@ struct Person {
 }
 
 impl Person {
+    /// `base`: a version at which the cell was empty, and not changed since.
+    pub fn new(socket: Socket, notebook: &str, cell: usize, base: u64) -> Self {
+        Self { socket, notebook: notebook.to_owned(), cell, base, typed: 0 }
+    }
+
     /// Types a letter; returns the nanoseconds until its ack.
-    async fn types(&mut self) -> Result<u64> {
+    pub async fn types(&mut self) -> Result<u64> {
         let change = if self.typed == 0 { json!([[0, "x"]]) } else { json!([self.typed, [0, "x"]]) };
         let edit = json!({"EditSource": {"cell_id": format!("c{}", self.cell), "base": self.base, "change": change}});
         let start = Instant::now();
@@ -138,7 +143,7 @@ impl Person {
         Ok(taken)
     }
 
-    async fn beside(&mut self, time: Duration) -> Result<Vec<u64>> {
+    pub async fn beside(&mut self, time: Duration) -> Result<Vec<u64>> {
         let (start, mut latencies) = (Instant::now(), Vec::new());
         while start.elapsed() < time {
             latencies.push(self.types().await?);
@@ -148,7 +153,7 @@ impl Person {
 }
 
 /// Returns median and p99 in milliseconds.
-fn quantiles(mut latencies: Vec<u64>) -> [f64; 2] {
+pub fn quantiles(mut latencies: Vec<u64>) -> [f64; 2] {
     latencies.sort_unstable();
     let at = |share: f64| latencies.get((latencies.len() as f64 * share) as usize).or(latencies.last()).copied();
     [0.5, 0.99].map(|share| at(share).unwrap_or_default() as f64 / 1e6)

@@ -263,9 +263,9 @@ fn measure(text: &str, now: u64, clock: &Clock, latencies: &mut Vec<u64>) {
 #[derive(Args)]
 pub struct History {
     #[arg(long)]
-    notebook: String,
+    pub notebook: String,
     #[arg(long, default_value_t = 100_000)]
-    edits: u64,
+    pub edits: u64,
 }
 
 impl History {

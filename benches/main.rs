@@ -7,6 +7,7 @@ mod core;
 mod flood;
 mod idle;
 mod load;
+mod open_loop;
 mod run;
 mod socket;
 
@@ -29,6 +30,10 @@ enum Scenario {
     Load(load::Load),
     /// More edits on old bases than a room can take, and what others notice.
     Flood(flood::Flood),
+    /// A writer that waits for no ack, and what others notice during it and after it is gone.
+    OpenLoop(open_loop::OpenLoop),
+    /// Edits on a base that many events are behind, and what others notice.
+    OldBase(open_loop::OldBase),
     /// Builds a history of many edits behind one short document.
     History(load::History),
     /// The time from connecting to a usable state.
@@ -62,6 +67,8 @@ async fn run(arguments: &Arguments) -> anyhow::Result<serde_json::Value> {
     match &arguments.scenario {
         Scenario::Load(load) => load.run(&target).await,
         Scenario::Flood(flood) => flood.run(&target).await,
+        Scenario::OpenLoop(open_loop) => open_loop.run(&target).await,
+        Scenario::OldBase(old_base) => old_base.run(&target).await,
         Scenario::History(history) => history.run(&target).await,
         Scenario::Open(open) => open.run(&target).await,
         Scenario::Run(run) => run.run(&target).await,

@@ -7,6 +7,7 @@ mod faults;
 mod followers;
 mod judging;
 mod kernels;
+mod late;
 mod maintenance;
 mod reactive;
 mod rendering;

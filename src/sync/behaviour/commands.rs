@@ -8,7 +8,7 @@ use crate::RoomConfig;
 use crate::decoded_command::DecodedCommand;
 use crate::io::{AppendFailure, Input, Output};
 
-fn source(scene: &Scene) -> String {
+pub(super) fn source(scene: &Scene) -> String {
     scene.room.state.cells.values().next().unwrap().content.source.clone()
 }
 
@@ -93,39 +93,6 @@ fn the_same_command_twice_in_one_batch_is_applied_once() {
     scene.release();
     assert_eq!((scene.words(1), scene.words(2)), (vec!["ack 3".into(), "ack 4".into()], vec!["ack 4".to_owned()]));
     assert_eq!(source(&scene), "ab");
-}
-
-#[test]
-fn a_late_change_is_merged_over_memory_and_over_the_store() {
-    for max_recent_events in [100, 0] {
-        let mut scene =
-            Scene::new(RoomConfig { max_recent_events, max_late_events: max_recent_events, ..RoomConfig::default() });
-        for (base, text) in [(2, "one"), (3, "two"), (4, "three")] {
-            let length = [0, 3, 6][base as usize - 2];
-            let keep = if length == 0 { String::new() } else { format!("{length},") };
-            scene.execute("anna", &edit(base, &format!(r#"[{keep}[0,"{text}"]]"#))).unwrap();
-        }
-        scene.execute("anna", &edit(2, r#"[[0,"!"]]"#)).unwrap();
-        assert_eq!(source(&scene), "onetwothree!");
-    }
-}
-
-#[test]
-fn many_late_changes_lead_to_the_same_text_from_memory_and_from_the_store() {
-    let texts = [1_000, 7, 0].map(|max_recent_events| {
-        let mut scene =
-            Scene::new(RoomConfig { max_recent_events, max_late_events: max_recent_events, ..RoomConfig::default() });
-        for number in 0..40_u64 {
-            // Even edits have the oldest base, odd ones are five versions late.
-            let base = if number % 2 == 0 { 2 } else { scene.room.version().saturating_sub(5).max(2) };
-            let length = (base - 2) * 2;
-            let keep = if length == 0 { String::new() } else { format!("{length},") };
-            scene.execute("anna", &edit(base, &format!(r#"[{keep}[0,"{number:02}"]]"#))).unwrap();
-        }
-        source(&scene)
-    });
-    assert_eq!(texts[0].len(), 80);
-    assert_eq!((&texts[0], &texts[0]), (&texts[1], &texts[2]));
 }
 
 #[test]

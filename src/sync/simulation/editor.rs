@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::text::{ChangeSet, utf16_len};
 use notarium_core::{
-    Actor, Authority, CellId, Command, CommandId, CorrelationId, EditSource, Event, Millis, Recorded, Version,
+    Actor, Authority, CellId, Command, CommandId, CorrelationId, EditSource, Event, Millis, Recorded, RejectionCode,
+    Version,
 };
 use notarium_wire::{CommandMessage, ServerMessage, SubscribeMessage, UnconfirmedText};
 
@@ -35,6 +36,8 @@ pub(crate) struct Editor {
     /// True if the server initiated the next `subscribed`.
     pub is_resync: bool,
     drafts: BTreeMap<CellId, Draft>,
+    /// True if a change was refused because of its base.
+    pub must_subscribe: bool,
     tokens: u64,
 }
 
@@ -56,6 +59,7 @@ impl Editor {
             is_asking: false,
             is_resync: false,
             drafts: BTreeMap::new(),
+            must_subscribe: false,
             tokens: 0,
         }
     }
@@ -65,7 +69,7 @@ impl Editor {
         let unconfirmed = self.unconfirmed();
         self.named = unconfirmed.iter().map(|cell| cell.cell_id.clone()).collect();
         self.replica.is_subscribed = false;
-        self.is_asking = true;
+        (self.is_asking, self.must_subscribe) = (true, false);
         self.replica.subscription(unconfirmed)
     }
 
@@ -117,6 +121,7 @@ impl Editor {
                     self.forget_gone();
                 }
                 Received::Acked(ack) => self.acked(&ack.id, ack.version),
+                Received::Rejected(reject) if reject.code == RejectionCode::BaseTooOld => self.take_back(&reject.id),
                 Received::Rejected(reject) => self.drop_draft(&reject.id),
             }
         }
@@ -159,6 +164,18 @@ impl Editor {
         }
     }
 
+    /// Puts a refused change back before the buffer: it is sent again, mapped, after another `subscribe`.
+    fn take_back(&mut self, id: &CommandId) {
+        for draft in self.drafts.values_mut() {
+            let Some(sent) = draft.sent.take_if(|sent| sent.id == *id) else { continue };
+            draft.buffer = match draft.buffer.take() {
+                Some(buffer) => sent.change.compose(&buffer).ok(),
+                None => Some(sent.change),
+            };
+            self.must_subscribe = !self.is_asking;
+        }
+    }
+
     fn drop_draft(&mut self, id: &CommandId) {
         self.drafts.retain(|_, draft| draft.sent.as_ref().is_none_or(|sent| sent.id != *id));
     }
@@ -183,7 +200,7 @@ impl Editor {
 
     /// Sends the buffers of cells without a change in flight.
     fn flush(&mut self) -> Vec<CommandMessage> {
-        if !self.replica.is_subscribed {
+        if !self.replica.is_subscribed || self.must_subscribe {
             return Vec::new();
         }
         let base = self.replica.notebook.version;

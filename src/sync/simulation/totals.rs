@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use notarium_core::{Actor, Event, ExecutionCause, Stored};
 
 /// Events that must have happened in many stories together.
-const AT_LEAST_ONCE: [&str; 28] = [
+const AT_LEAST_ONCE: [&str; 29] = [
     "crash",
     "resync",
     "conflict",
     "retry",
+    "base too old",
     "store failure",
     "report gap",
     "snapshot",

@@ -125,7 +125,7 @@ impl World {
         let mut chance = Chance::new(seed);
         let config = RoomConfig {
             max_recent_events: chance.index(20) + 1,
-            max_late_events: chance.index(40) + 1,
+            max_cell_change_bytes: chance.index(40) * 60,
             max_recent_answers: chance.index(6),
             max_tail_events: [5, 200][chance.index(2)],
             max_batch_commands: chance.index(8) + 1,
@@ -349,7 +349,9 @@ impl World {
         replica.connection = None;
         replica.is_subscribed = false;
         self.connections.remove(&number);
-        self.feed(Input::Client(ClientId(number), ClientInput::Unsubscribe));
+        let is_closed = self.chance.percent(50);
+        let end = if is_closed { ClientInput::Unsubscribe } else { ClientInput::Gone };
+        self.feed(Input::Client(ClientId(number), end));
         let delay = self.chance.below(if self.is_calm { 50 } else { 3_000 });
         self.after(delay, Happening::Connect(actor));
     }
@@ -422,6 +424,11 @@ impl World {
             actor => self.editors[actor].take(message)?,
         };
         self.send_commands(actor, commands);
+        if actor != AGENT && self.editors[actor].must_subscribe {
+            self.totals.count("base too old");
+            let subscription = self.editors[actor].subscription();
+            self.send(actor, Sent::Subscribe(subscription));
+        }
         if is_unavailable {
             self.after(100, Happening::Break(actor));
         }
@@ -470,7 +477,7 @@ impl World {
         if self.room.is_none() {
             if matches!(
                 input,
-                Input::Client(_, ClientInput::Unsubscribe | ClientInput::Presence(_))
+                Input::Client(_, ClientInput::Unsubscribe | ClientInput::Gone | ClientInput::Presence(_))
                     | Input::Tick
                     | Input::CaughtUp { .. }
             ) {

@@ -107,6 +107,23 @@ export async function following(scene) {
     for (const word of ['<kept>', '<also>', '<far>']) assert.equal(a.text(one).split(word).length, 2, `${word} in ${a.text(one)}`)
     await both()
   })
+  await test('an edit whose base the server no longer has is mapped and sent again under a new id', async () => {
+    const base = a.state.version
+    for (let i = 0; i < 500; i++) await b.splice(one, 0, i % 2, i % 2 ? '' : '+')
+    await a.until(() => a.state.version >= b.state.version, 15000)
+    const ids = []
+    A.command = (notebook, body, options) => {
+      if (ids.push(options.id) === 1) body = { EditSource: { ...body.EditSource, base } }
+      return Object.getPrototypeOf(A).command.call(A, notebook, body, options)
+    }
+    const typed = [a.splice(one, 0, 0, '<late>'), a.splice(one, 0, 0, '<later>')]
+    await b.splice(one, 0, 0, '<b>')
+    await limit(Promise.all(typed), 15000, 'the second command')
+    delete A.command
+    assert.ok(ids.length > 1 && new Set(ids).size === ids.length, `${ids}`)
+    for (const word of ['<late>', '<later>']) assert.equal(a.text(one).split(word).length, 2, `${word} in ${a.text(one)}`)
+    await both()
+  })
   await test('an event of a newer server: the state is taken afresh, and nothing is folded on top of it', async () => {
     const sent = []
     const note = m => m.subscribe && sent.push(m.subscribe)
