@@ -188,7 +188,8 @@ impl OldBase {
             for number in 0..self.edits {
                 let body = json!({"EditSource": {"cell_id": "c0", "base": old, "change": [[0, "late "]]}});
                 let start = Instant::now();
-                late.send(&json!({"command": {"id": format!("late{number}"), "notebook": notebook, "body": body}})).await?;
+                late.send(&json!({"command": {"id": format!("late{number}"), "notebook": notebook, "body": body}}))
+                    .await?;
                 let answer: Value = serde_json::from_str(&late.next().await?)?;
                 taken.push(u64::try_from(start.elapsed().as_nanos())?);
                 let code = answer["reject"]["code"].as_str().unwrap_or("acked").to_owned();

@@ -84,3 +84,27 @@ async fn a_frame_that_takes_longer_than_silence_may_arrives() {
         }
     }
 }
+
+#[tokio::test]
+async fn who_closes_its_sending_side_gets_all_answers() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let mut socket = connect(&server).await;
+    let hello = json!({"hello": {"protocols": {"min": 1, "max": 1}, "token": ann.token, "client": "half"}});
+    socket.send(Message::text(hello.to_string())).await.unwrap();
+    const COMMANDS: usize = 40;
+    for number in 0..COMMANDS {
+        let body = match number {
+            0 => json!({"CreateNotebook": {"title": "0"}}),
+            number => json!({"RenameNotebook": {"title": number.to_string()}}),
+        };
+        let command = json!({"command": {"id": format!("c{number}"), "notebook": "half", "body": body}});
+        socket.send(Message::text(command.to_string())).await.unwrap();
+    }
+    socket.get_mut().shutdown().await.unwrap();
+    let mut acks = 0;
+    while let Some(Ok(message)) = timeout(PATIENCE, socket.next()).await.unwrap() {
+        acks += usize::from(message.to_text().is_ok_and(|text| text.starts_with(r#"{"ack""#)));
+    }
+    assert_eq!(acks, COMMANDS);
+}

@@ -285,9 +285,7 @@ fn broken(app: &App, error: &Error) -> Received {
         Error::Capacity(CapacityError::MessageTooLong { .. }) => Received::Error(too_large(app, true)),
         Error::Utf8(_) => Received::Error(fatal(ErrorCode::Malformed, "a text frame is not UTF-8: send JSON in UTF-8")),
         Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Received::Ended,
-        Error::Protocol(_) => {
-            Received::Error(fatal(ErrorCode::Malformed, format!("that is not WebSocket: {error}")))
-        }
+        Error::Protocol(_) => Received::Error(fatal(ErrorCode::Malformed, format!("that is not WebSocket: {error}"))),
         _ => {
             tracing::debug!(%error, "a connection broke");
             Received::Gone

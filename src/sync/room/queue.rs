@@ -177,9 +177,8 @@ impl Queue {
 
     /// Drops the commands of a client, except one for which the room waits.
     pub(super) fn drop_of(&mut self, client: ClientId) {
-        let is_kept = |pending: &PendingCommand| {
-            !pending.is_from(client) || pending.ticket.is_some() || !pending.also.is_empty()
-        };
+        let is_kept =
+            |pending: &PendingCommand| !pending.is_from(client) || pending.ticket.is_some() || !pending.also.is_empty();
         self.commands.retain(is_kept);
         self.bytes = self.commands.iter().map(PendingCommand::bytes).sum();
     }
