@@ -68,7 +68,7 @@ fn an_event_that_is_not_shown_is_caught() {
 
 #[test]
 fn a_command_that_is_applied_twice_is_caught() {
-    assert_caught(Fault::ApplyTwice, 1, &["was applied at"]);
+    assert_caught(Fault::ApplyTwice, 0, &["was applied at"]);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_stale_fence_that_is_accepted_is_caught() {
 
 #[test]
 fn a_report_that_is_taken_before_the_one_that_is_missing_is_caught() {
-    assert_caught(Fault::AcceptGap, 432, &["line", "was printed"]);
+    assert_caught(Fault::AcceptGap, 42, &["line", "was printed"]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_call_that_is_started_twice_is_caught() {
 
 #[test]
 fn a_confirmation_of_other_arguments_is_caught() {
-    assert_caught(Fault::ConfirmAnything, 39, &["other arguments were confirmed"]);
+    assert_caught(Fault::ConfirmAnything, 3, &["other arguments were confirmed"]);
 }
 
 #[test]
@@ -103,15 +103,15 @@ fn a_command_beyond_the_senders_role_is_caught() {
 
 #[test]
 fn what_is_shown_to_those_without_a_role_is_caught() {
-    assert_caught(Fault::ShowToAll, 0, &["who may not see it"]);
+    assert_caught(Fault::ShowToAll, 2, &["who may not see it"]);
 }
 
 #[test]
 fn an_event_that_is_shown_otherwise_is_caught() {
-    assert_caught(Fault::GarbleEvent, 28, &["another than the log's"]);
+    assert_caught(Fault::GarbleEvent, 2, &["another than the log's"]);
 }
 
 #[test]
 fn what_is_acked_and_not_written_is_caught() {
-    assert_caught(Fault::LoseAppend, 0, &["is nowhere", "another branch", "a gap"]);
+    assert_caught(Fault::LoseAppend, 1, &["is nowhere", "another branch", "a gap"]);
 }
