@@ -33,9 +33,9 @@ pub struct OpenLoop {
     keeps_base: bool,
 }
 
-/// Answers that the writer has read.
+/// AnswerCounts that the writer has read.
 #[derive(Default)]
-struct Answers {
+struct AnswerCounts {
     acked: AtomicU64,
     refused: AtomicU64,
 }
@@ -65,7 +65,7 @@ impl OpenLoop {
         for _ in 0..CALM_EDITS {
             typed.before.push(person.types().await?);
         }
-        let (answers, start) = (Answers::default(), Instant::now());
+        let (answers, start) = (AnswerCounts::default(), Instant::now());
         let time = Duration::from_secs_f64(self.seconds);
         let (offered, during) =
             tokio::join!(self.write(writer.socket, &notebook, first, &answers), person.beside(time));
@@ -93,7 +93,7 @@ impl OpenLoop {
     }
 
     /// Offers edits at the rate for as long as the benchmark takes; returns their number. Reads the answers without waiting for them.
-    async fn write(&self, socket: Socket, notebook: &str, first: u64, answers: &Answers) -> Result<u64> {
+    async fn write(&self, socket: Socket, notebook: &str, first: u64, answers: &AnswerCounts) -> Result<u64> {
         let bases = Bases::new(vec![(first, 0); self.cells]);
         let (mut sink, mut stream) = socket.0.split();
         let offer = async {
@@ -139,7 +139,7 @@ impl OpenLoop {
         )
     }
 
-    fn hear(&self, text: &str, bases: &Bases, answers: &Answers) {
+    fn hear(&self, text: &str, bases: &Bases, answers: &AnswerCounts) {
         if text.starts_with(r#"{"reject""#) {
             answers.refused.fetch_add(1, Ordering::Relaxed);
         }
