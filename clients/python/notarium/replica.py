@@ -137,7 +137,7 @@ class Replica:
         if text is None or text.command_id != command_id:
             return
         if isinstance(error, Rejected) and error.code == "base_too_old":
-            # The server has no longer the changes since the base: the mapped change is sent when the subscription is answered.
+            # The server no longer has the changes since the base. The mapped change is sent after `subscribed`.
             text.take_back()
             if not self._is_subscribing:
                 self.subscribe()

@@ -55,7 +55,7 @@ class UnconfirmedText:
         settle(self.waiting_for_sent, None)
 
     def take_back(self) -> None:
-        """Puts the sent change back before the buffer: the server refused it, and it is sent again as another command."""
+        """Puts the refused sent change back before the buffer. It is sent again as another command."""
         if self.sent is not None:
             self.buffer = self.sent if self.buffer is None else compose(self.sent, self.buffer)
         self.sent = self.command_id = None
