@@ -28,6 +28,8 @@ class ColumnLoader:
         values = [None if text is None else self.loaded(text) for text in texts]
         # Of some integers and booleans the values say it all.
         is_plain = self.kind is not None and (pa.types.is_integer(self.kind) or pa.types.is_boolean(self.kind))
+        if self.kind is not None and pa.types.is_list(self.kind) and _are_deep(values):
+            self.kind = None
         try:
             return pa.array(values, self.kind), None if is_plain else pa.array(texts, pa.string())
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
@@ -41,6 +43,11 @@ class ColumnLoader:
         return None if isinstance(value, Decimal) and not value.is_finite() else value
 
 
+def _are_deep(values: list[Any]) -> bool:
+    """True for arrays of several dimensions, which are lists of lists."""
+    return any(isinstance(each, list) for value in values if value is not None for each in value)
+
+
 def column_loader(pa: Any, name: str, is_array: bool, kind: Any, load: Callable[[str], Any]) -> ColumnLoader:
     """`name`: the type, of an array that of its elements. `load`: the driver's own function."""
     simple: dict[str, Callable[[str], Any]] = {
@@ -51,7 +58,8 @@ def column_loader(pa: Any, name: str, is_array: bool, kind: Any, load: Callable[
         **dict.fromkeys(("date", "time", "timestamp", "timestamptz", "bytea"), load),
     }
     if is_array:
-        return ColumnLoader(pa, None, load)
+        # Its digits are those of 32 bits.
+        return ColumnLoader(pa, pa.list_(pa.float32()) if name == "float4" else None, load)
     return ColumnLoader(pa, kind, simple.get(name))
 
 
