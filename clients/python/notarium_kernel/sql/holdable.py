@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .results import arrow
-
 _DAY = 86_400
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 """0001-01-01 and 9999-12-31, as days from 1970-01-01."""
 _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _MAX_NANOSECONDS = 2**63 - 1
+
+
+def arrow() -> Any:
+    import pyarrow  # type: ignore[import-untyped]
+
+    return pyarrow
 
 
 def needs_text(kind: Any) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import MissingDriver, SqlError
+from .holdable import has_integers_and_nulls
 
 PAGE_ROWS = 1_000
 """Rows of the first page."""
@@ -173,8 +174,6 @@ def frame(table: Any, settings: Settings, objects: dict[int, list[Any]] | None =
 
 def _of_nested(pandas: Any, name: str, column: Any) -> Any:
     """Lists with integers beside NULL become Python's: numpy would make floats of them, and round those beyond 2**53."""
-    from .holdable import has_integers_and_nulls
-
     if has_integers_and_nulls(column):
         return pandas.Series(column.to_pylist(), dtype="object")
     return arrow().table({name: column}).to_pandas()[name]
