@@ -143,10 +143,10 @@ fn is_no_python(run: &Execution) -> bool {
 
 fn is_syntax_error(output: &Output) -> bool {
     #[derive(Deserialize)]
-    struct Named {
+    struct ErrorName {
         ename: String,
     }
-    let named = || serde_json::from_str::<Named>(output.content.get());
+    let named = || serde_json::from_str::<ErrorName>(output.content.get());
     output.is_error()
         && named().is_ok_and(|error| matches!(&*error.ename, "SyntaxError" | "IndentationError" | "TabError"))
 }

@@ -145,10 +145,10 @@ impl KernelHistory {
 }
 
 /// The name, its sources, and whether runs count that may have bound any name.
-pub(crate) type Read = ((Symbol, Vec<usize>), bool);
+pub(crate) type ReadName = ((Symbol, Vec<usize>), bool);
 
 /// All that a cell reads or may read.
-pub(crate) fn reads_of(graph: &Graph, cell: usize) -> impl Iterator<Item = Read> {
+pub(crate) fn reads_of(graph: &Graph, cell: usize) -> impl Iterator<Item = ReadName> {
     let sourced = graph.reads(cell).into_iter().map(|read| (read, true));
     let is_missing = move |symbol: &&Symbol| graph.is_without_source(cell, **symbol);
     let missing = graph.missing_symbols(cell).iter().filter(is_missing).map(|symbol| ((*symbol, Vec::new()), true));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::ledger::bound_names::is_variable;
 use crate::reactive::graph::{Cells, Graph};
-use crate::reactive::history::{KernelHistory, Read, base_of, reads_of};
+use crate::reactive::history::{KernelHistory, ReadName, base_of, reads_of};
 use crate::values::links::Symbol;
 use notarium_record::Version;
 
@@ -41,10 +41,13 @@ impl<'a> Needs<'a> {
         }
     }
 
-    /// What the cell reads, and what it may leave as it was and others read from it.
-    fn reads(&self, cell: usize) -> Vec<Read> {
-        let mut reads: Vec<_> =
-            reads_of(self.graph, cell).filter(|((symbol, _), _)| self.is_variable(*symbol)).collect();
+    /// Names that the cell reads, and those that it may leave as they were for others.
+    fn reads(&self, cell: usize) -> Vec<ReadName> {
+        // A name that no cell defines stays: code outside of cells may have bound it.
+        let counts = |((symbol, sources), heeds_wild): &ReadName| {
+            self.is_variable(*symbol) && !(sources.is_empty() && *heeds_wild)
+        };
+        let mut reads: Vec<ReadName> = reads_of(self.graph, cell).filter(counts).collect();
         let read_by_others: BTreeSet<Symbol> = self.graph.children(cell).iter().map(|edge| edge.symbol).collect();
         for symbol in self.graph.names(cell).uncertain.iter().filter(|symbol| read_by_others.contains(symbol)) {
             let who = self.graph.touchers(*symbol);
@@ -71,7 +74,7 @@ impl<'a> Needs<'a> {
             return between.iter().any(|cell| !wanted[*cell]);
         }
         if between.iter().any(|cell| wanted[*cell]) {
-            // What it did when it ran before must not remain.
+            // The value of its earlier run must not remain.
             return self.history.is_touched_since(self.graph, read, Version::MAX)
                 || between.iter().any(|cell| !wanted[*cell]);
         }
@@ -102,6 +105,7 @@ impl<'a> Needs<'a> {
         let mut at = vec![usize::MAX; wanted.len()];
         let order = self.graph.in_order(wanted);
         order.iter().enumerate().for_each(|(place, cell)| at[*cell] = place);
+        let stars: Vec<usize> = order.iter().copied().filter(|cell| self.graph.names(*cell).has_star).collect();
         let mut found = Vec::new();
         for cell in &order {
             for (read, _) in self.reads(*cell) {
@@ -110,10 +114,9 @@ impl<'a> Needs<'a> {
                 let overwrites = |other: &usize| {
                     other != cell && *other != base && !between.contains(other) && at[*other] < at[*cell]
                 };
-                let stars = || order.iter().filter(|other| self.graph.names(**other).has_star);
                 let is_overwritten = self.removed.contains(&read.0)
                     || self.graph.touchers(read.0).iter().any(overwrites)
-                    || stars().any(overwrites);
+                    || stars.iter().any(overwrites);
                 if is_overwritten {
                     found.push(read);
                 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::reactive::graph::{Cells, Graph};
-use crate::reactive::history::{KernelHistory, OtherValue, Read, base_of, reads_of};
+use crate::reactive::history::{KernelHistory, OtherValue, ReadName, base_of, reads_of};
 use crate::values::links::Symbol;
 use crate::values::order::distinct;
 use notarium_record::{CellId, Document, Execution, ExecutionStatus, ExecutionSubject, KernelSessionId, Version};
@@ -51,7 +51,7 @@ pub(crate) fn staleness(graph: &Graph, history: &KernelHistory, of: &[bool]) -> 
                 None => (history.runs[parent].0 > *version).then_some(Stale::Reran(parent)),
             });
             by_parent.or_else(|| graph.contended(cell).map(Stale::Contended)).or_else(|| {
-                let other = |(read, heeds_wild): Read| history.other_value(graph, &read, *version, heeds_wild);
+                let other = |(read, heeds_wild): ReadName| history.other_value(graph, &read, *version, heeds_wild);
                 reads_of(graph, cell).find_map(other).map(Stale::Other)
             })
         });

@@ -86,7 +86,7 @@ fn graph(world: &World) -> NotebookGraph {
     notebook_graph(&world.notebook, &world.notebook.ledger.kernel_variables(), names)
 }
 
-/// What the latest run of each cell showed.
+/// Texts that the latest run of each cell showed.
 fn latest(world: &World, shown: &BTreeMap<String, Shown>) -> BTreeMap<String, Shown> {
     let latest = world.notebook.latest.iter();
     latest.filter_map(|(cell, id)| Some((cell.to_string(), shown.get(id.as_str())?.clone()))).collect()
@@ -101,7 +101,7 @@ fn texts_of(world: &World) -> Vec<(String, Text)> {
     cells.map(|(id, cell)| (id.to_string(), text(cell))).collect()
 }
 
-/// What each cell shows when all run from nothing in a new kernel, in the order of a plan.
+/// Texts that cells show when all run from nothing in a new kernel, in the order of a plan.
 fn from_nothing(world: &World, kernels: &mut Kernels) -> BTreeMap<String, Shown> {
     let (mut anew, mut shown, kernel) = (empty(), BTreeMap::new(), kernels.next());
     for (id, text) in texts_of(world) {
@@ -121,7 +121,7 @@ fn from_nothing(world: &World, kernels: &mut Kernels) -> BTreeMap<String, Shown>
     latest(&anew, &shown)
 }
 
-/// What each cell shows from top to bottom of the page; `None` if one of them fails.
+/// Texts that cells show from top to bottom of the page; `None` if one of them fails.
 fn down_the_page(world: &World, kernels: &mut Kernels) -> Option<BTreeMap<String, Shown>> {
     let kernel = kernels.next();
     let run = |(id, _): (String, Text)| {

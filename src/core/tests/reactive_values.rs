@@ -199,7 +199,7 @@ fn running_all_blocks_only_what_reads_from_the_failed_cell() {
         python("eager", &[("bad", "x = 1 / 0"), ("reads", "print(x)"), ("free", "y = 1"), ("end", "print(y)")]);
     assert_eq!(run_all(&mut world, &["bad"]), ["bad", "free", "end"]);
     assert_eq!(stale(&world), ["bad: its run failed", "reads: cell bad, from which it reads, did not succeed"]);
-    // Where runs stop after a failure, the reason is that, and no dependency.
+    // If runs stop after a failure, the reason is that, and no dependency.
     let mut world = python("off", &[("bad", "x = 1 / 0"), ("free", "y = 1")]);
     assert_eq!(run_all(&mut world, &["bad"]), ["bad"]);
     assert_eq!(stale(&world), ["bad: its run failed", "free: cell bad failed before it"]);

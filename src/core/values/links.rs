@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::values::edges::{Edge, Lists, cyclic, turned};
-use crate::values::order::{self, Order};
+use crate::values::order::{self, RunOrder};
 
 /// Number of a name.
 pub(crate) type Symbol = u32;
@@ -61,7 +61,7 @@ pub(crate) struct Links {
     /// By cell: it is part of a cycle.
     pub(crate) cyclic: Vec<bool>,
     /// Constraints on the order beside the edges: cells that must not overwrite a name before it is read.
-    pub(crate) order: Order,
+    pub(crate) order: RunOrder,
     /// Cells that bind or delete each name, in page order.
     pub(crate) touchers: Lists<usize>,
     /// By cell: a name that another cell overwrites before this one can read it, in whatever order cells run.
@@ -84,7 +84,7 @@ impl Links {
         let cyclic = cyclic(&parents, &children);
         let clashes = clashes(cells, is_private);
         let Sources { missing, unsourced, mut contended } = sources;
-        let order = Order::of(&touchers.by_name, &parents);
+        let order = RunOrder::of(&touchers.by_name, &parents);
         if order.is_constrained() {
             contended.extend(order::contended(cells, &touchers.by_name, &parents, &children, &order));
         }

@@ -9,9 +9,9 @@ use crate::values::links::{CellNames, Symbol};
 
 /// Constraints beside the edges, by the cell that comes first. Empty where the order of the page keeps all of them.
 #[derive(Debug)]
-pub(crate) struct Order(Option<Lists<usize>>);
+pub(crate) struct RunOrder(Option<Lists<usize>>);
 
-impl Order {
+impl RunOrder {
     /// `touchers`: cells that bind or delete each name, in page order.
     pub(crate) fn of(touchers: &Lists<usize>, parents: &Lists) -> Self {
         let cells = parents.starts.len() - 1;
@@ -88,7 +88,7 @@ pub(crate) fn contended(
     touchers: &Lists<usize>,
     parents: &Lists,
     children: &Lists,
-    order: &Order,
+    order: &RunOrder,
 ) -> BTreeMap<usize, Symbol> {
     let mut at = vec![usize::MAX; cells.len()];
     order.sort(&vec![true; cells.len()], parents, children).into_iter().enumerate().for_each(|(n, cell)| at[cell] = n);

@@ -31,7 +31,7 @@ pub fn sql_cell_names(source: &str) -> CellNames {
         ..CellNames::default()
     };
     for statement in tokens.split(|token| token.is(";")) {
-        Statement { tokens: statement, connection: header.connection }.note(&mut names);
+        SqlStatement { tokens: statement, connection: header.connection }.note(&mut names);
     }
     let variable = header.variable.map(str::to_owned);
     names.writes.extend(variable.clone());
@@ -39,12 +39,12 @@ pub fn sql_cell_names(source: &str) -> CellNames {
     names
 }
 
-struct Statement<'a> {
+struct SqlStatement<'a> {
     tokens: &'a [SqlToken<'a>],
     connection: Option<&'a str>,
 }
 
-impl Statement<'_> {
+impl SqlStatement<'_> {
     fn note(&self, names: &mut CellNames) {
         let Some(start) = self.tokens.iter().position(|token| !token.is("(")) else { return };
         let first = self.word(start);
