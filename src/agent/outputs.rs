@@ -6,7 +6,6 @@
 //! text. Must never wait, read a clock or know where the outputs go.
 
 mod output_object;
-mod stream_text;
 #[cfg(test)]
 mod tests;
 
@@ -15,9 +14,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 use notarium_core::mask::{mask_continued, mask_output};
+use notarium_terminal::StreamFold;
 use output_object::without_arrow;
 use serde_json::value::RawValue;
-use stream_text::StreamText;
 
 pub use output_object::{LargePart, OutputObject, stream_object};
 pub(crate) use output_object::{raw, raw_json};
@@ -91,7 +90,7 @@ pub struct OutputCollector {
     queued_bytes: usize,
     /// The stream of the current piece; its text is not in `queue` yet.
     stream_name: String,
-    stream: StreamText,
+    stream: StreamFold,
     clear_with_next_output: bool,
     clear_queued: bool,
     emitted_at_ms: Option<u64>,
@@ -108,7 +107,7 @@ impl OutputCollector {
             queue: VecDeque::new(),
             queued_bytes: 0,
             stream_name: String::new(),
-            stream: StreamText::default(),
+            stream: StreamFold::default(),
             clear_with_next_output: false,
             clear_queued: false,
             emitted_at_ms: None,
@@ -193,7 +192,7 @@ impl OutputCollector {
     /// Ends the stream before another output: its later text begins a new output, and so a new line.
     fn end_stream(&mut self) {
         self.queue_piece();
-        self.stream = StreamText::default();
+        self.stream = StreamFold::default();
         self.stream_name.clear();
     }
 
@@ -217,7 +216,7 @@ impl OutputCollector {
         self.clear_queued = true;
         self.queue.retain(|queued| matches!(queued, QueuedOutput::Update { .. }));
         self.queued_bytes = self.queue.iter().map(QueuedOutput::bytes).sum();
-        self.stream = StreamText::default();
+        self.stream = StreamFold::default();
         self.stream_name.clear();
     }
 

@@ -4,6 +4,7 @@
 //! size. An error is complete. The same output always has the same preview.
 
 mod figure;
+mod streams;
 mod text;
 
 use std::borrow::Cow;
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+pub use streams::joined_streams;
 pub use text::{MAX_PREVIEW_CHARACTERS, truncated, without_escapes};
 
 /// Most bytes that are parsed of a chart's JSON, a table's HTML or a text; of longer ones only kind and size are given.

@@ -16,7 +16,7 @@ use notarium_core::{
 use notarium_judge::{CellNames, cell_names, sql_cell_names};
 use serde::Serialize;
 
-use crate::preview::{ReadBlob, preview, truncated};
+use crate::preview::{ReadBlob, joined_streams, preview, truncated};
 
 pub use results::{BatchCheck, TextQuery, state_text, verify};
 
@@ -218,7 +218,7 @@ fn notice(execution: &Execution) -> Option<String> {
 
 /// The first outputs of a run, the count of further ones, and its error wherever it is.
 fn previews(execution: &Execution, blobs: &ReadBlob, detail: CellDetail) -> Vec<String> {
-    let outputs = &execution.outputs;
+    let outputs = joined_streams(&execution.outputs);
     if detail == CellDetail::Short {
         let first = outputs.iter().take(MAX_SHORT_OUTPUTS);
         return first.map(|output| truncated(&preview(output, blobs)).into_owned()).collect();

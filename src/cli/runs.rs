@@ -10,6 +10,7 @@ pub mod machines;
 use std::collections::BTreeMap;
 
 use clap::Args;
+use notarium_assistant::preview::joined_streams;
 use notarium_core::{Command, Execution, ExecutionId, ExecutionStatus, effects_in_words};
 use notarium_wire::rest::{Comparison, Run, RunPage};
 
@@ -119,7 +120,7 @@ async fn show_run(notebook: &NotebookClient, run: Run, as_json: bool) -> Ended {
         print::line(print::clean(&effects))?;
     }
     print::block("    ", &print::clean_block(execution.subject.source()))?;
-    for output in &execution.outputs {
+    for output in &joined_streams(&execution.outputs) {
         print::raw(&outputs::fetched(notebook, output).await.for_terminal())?;
     }
     Ok(())

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::stream_text::tests::render;
 use super::*;
+use notarium_terminal::{folded, folded_plain};
 
 fn stdout(text: &str) -> KernelOutput {
     KernelOutput::Stream { name: "stdout".into(), text: text.into() }
@@ -127,6 +127,20 @@ fn progress_bars_collapse_over_messages() {
 }
 
 #[test]
+fn streams_are_folded_as_a_terminal_shows_them() {
+    for (written, shown) in [
+        ("downloading a rather long file name\r\u{1b}[Kdone\n", "out:done\n"),
+        ("working on it for long\u{1b}[2K\rshort\n", "out:short\n"),
+        ("\u{1b}[2K\r\u{1b}[36m⠙\u{1b}[0m resolving\u{1b}[2K\rResolved 3 packages\n", "out:Resolved 3 packages\n"),
+        ("outer 1\ninner 1\u{1b}[A\router 2\n\rinner 2\n", "out:outer 2\ninner 2\n"),
+    ] {
+        assert_eq!(run(collector(), [stdout(written)]), [shown], "{written:?}");
+    }
+    let bars = ["outer 1\ninner 1\u{1b}[A", "\router 2\n\rinner 2\n"].map(stdout);
+    assert_eq!(folded(&run(collector(), bars).join("").replace("out:", "")), "outer 2\ninner 2\n");
+}
+
+#[test]
 fn clear_drops_what_waits_but_no_updates() {
     let outputs =
         [stdout("sent"), stdout("waits"), update("x", "kept"), KernelOutput::Clear { wait: false }, stdout("new")];
@@ -233,7 +247,7 @@ fn flood_of_small_prints_is_cheap() {
 
 fn any_output() -> impl Strategy<Value = KernelOutput> {
     prop_oneof![
-        4 => ("std(out|err)", "[ab\n\ré]{0,20}").prop_map(|(name, text)| KernelOutput::Stream { name, text }),
+        4 => ("std(out|err)", "([ab\n\r\u{8}é日]|\u{1b}\\[[0-3]?[ABCDGKXm]){0,12}").prop_map(|(name, text)| KernelOutput::Stream { name, text }),
         1 => "[a-c]".prop_map(|text| display(&text, None)),
         1 => "[a-c]".prop_map(|text| update("x", &text)),
         1 => any::<bool>().prop_map(|wait| KernelOutput::Clear { wait }),
@@ -262,7 +276,8 @@ impl Screen {
 
     fn finished(mut self) -> Self {
         for (_, text) in &mut self.outputs {
-            *text = render(text);
+            let lines: Vec<String> = folded_plain(text).lines().map(|line| line.trim_end().to_owned()).collect();
+            *text = lines.join("\n").trim_end().to_owned();
         }
         self.outputs.retain(|(_, text)| !text.is_empty());
         self.clear_next = false;

@@ -244,7 +244,10 @@ async fn outputs(task: &ToolTask, cell_id: &CellId) -> ToolAnswer {
 }
 
 fn whole(execution: &Execution, blobs: &ReadBlob) -> Vec<String> {
-    execution.outputs.iter().map(|output| preview::whole(output, blobs, MAX_OUTPUT_CHARACTERS)).collect()
+    preview::joined_streams(&execution.outputs)
+        .iter()
+        .map(|output| preview::whole(output, blobs, MAX_OUTPUT_CHARACTERS))
+        .collect()
 }
 
 async fn image(task: &ToolTask, cell_id: &CellId) -> ToolAnswer {
@@ -282,7 +285,8 @@ async fn answer_of(task: &ToolTask, run: &Execution) -> Result<String, String> {
 /// A run, with previews of its outputs and its full error.
 async fn render(task: &ToolTask, id: &ExecutionId, run: &Execution) -> Result<String, String> {
     with_blobs(task.host(), &task.notebook, |blobs| {
-        let outputs: Vec<String> = run.outputs.iter().map(|output| preview::preview(output, blobs)).collect();
+        let outputs = preview::joined_streams(&run.outputs);
+        let outputs: Vec<String> = outputs.iter().map(|output| preview::preview(output, blobs)).collect();
         let mut rendered = json!({"execution_id": id, "status": run.status, "outputs": outputs});
         if let Some(cell_id) = run.subject.cell_id() {
             rendered["cell_id"] = json!(cell_id);

@@ -43,12 +43,7 @@ pub(super) fn of_blob(bytes: &[u8], json: bool) -> String {
 
 /// The final text on a terminal: no codes, and only the last state of overwritten lines.
 pub(super) fn as_shown(text: &str) -> String {
-    let text = without_escapes(text);
-    if !text.contains('\r') {
-        return text;
-    }
-    let last_state = |line: &str| line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default().to_owned();
-    text.split('\n').map(last_state).collect::<Vec<_>>().join("\n")
+    notarium_terminal::folded_plain(text)
 }
 
 /// Removes ANSI escape sequences (ECMA-48: CSI, OSC and the two-character ones).

@@ -1,7 +1,9 @@
 //! Previews, as a readable golden file: `NOTARIUM_BLESS=1` rewrites it.
 
 use base64::Engine;
-use notarium_assistant::preview::{ErrorOutput, MAX_PREVIEW_CHARACTERS, no_blobs, preview, truncated, without_escapes};
+use notarium_assistant::preview::{
+    ErrorOutput, MAX_PREVIEW_CHARACTERS, joined_streams, no_blobs, preview, truncated, without_escapes,
+};
 use notarium_core::{BlobPart, Output};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -205,6 +207,16 @@ fn an_error_is_known_and_whole() {
     assert_eq!(failure.message.len(), 5_000);
     assert!(preview(&error, &no_blobs).contains(&message));
     assert_eq!(ErrorOutput::of(&output(&stream("stdout", "E")), &no_blobs), None);
+}
+
+#[test]
+fn the_pieces_of_a_progress_bar_are_one_output() {
+    let pieces = ["0%", "\r50%", "\r\u{1b}[K100%", "\ndone\n"].map(|text| output(&stream("stderr", text)));
+    let others = [output(&stream("stdout", "x")), output(&result(json!({"text/plain": "1"})))];
+    let outputs = [&pieces[..], &others].concat();
+    let joined: Vec<String> = joined_streams(&outputs).iter().map(|output| preview(output, &no_blobs)).collect();
+    assert_eq!(joined[..2], ["[stderr] 100%\ndone\n", "x"]);
+    assert_eq!(joined.len(), 3);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `show`: a notebook as text, with previews of its outputs; `graph` and `reactive`: what its cells read from each other.
 
 use clap::Args;
+use notarium_assistant::preview::joined_streams;
 use notarium_core::reactive::{CellReport, LinkReport, NotebookGraph, Standing};
 use notarium_core::{
     Cell, CellId, CellReply, Command, Document, KernelEffects, KernelPhase, Reactivity, ReplyStatus, Version,
@@ -66,7 +67,7 @@ pub async fn show(args: ShowArgs, context: &CommonOptions) -> Ended {
             preview(&print::clean_block(&reply.text), args.full)?;
         }
         let Some((_, execution)) = latest else { continue };
-        for output in &execution.outputs {
+        for output in &joined_streams(&execution.outputs) {
             let shown = match args.full {
                 true => outputs::fetched(&notebook, output).await,
                 false => outputs::shown(output),

@@ -29,7 +29,7 @@ pub struct ShownOutput {
 impl ShownOutput {
     /// Text for the terminal, with a line break at its end.
     pub fn for_terminal(&self) -> String {
-        let mut text = print::clean_block(&returned(&self.text));
+        let mut text = print::clean_block(&notarium_terminal::folded(&self.text));
         if let Some(rest) = &self.rest {
             end_line(&mut text);
             text.push_str(&style(format!("[{}]", print::clean(rest))).dim().to_string());
@@ -43,15 +43,6 @@ fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-}
-
-/// Applies carriage returns: each discards the text before it on its line, as on a terminal.
-fn returned(text: &str) -> String {
-    if !text.contains('\r') {
-        return text.to_owned();
-    }
-    let last_state = |line: &str| line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default().to_owned();
-    text.split('\n').map(last_state).collect::<Vec<_>>().join("\n")
 }
 
 /// The text of an output from its event alone.

@@ -192,17 +192,24 @@ fn metadata(cell: &Cell) -> Object {
     metadata
 }
 
-/// Merges consecutive pieces of one stream. A run reports a stream in pieces; every other program writes it as one
+/// Merges consecutive pieces of one stream into the text that a terminal shows. A run reports a stream in pieces; every other program writes it as one
 /// output.
 fn one_stream_each(outputs: impl Iterator<Item = Box<RawValue>>) -> Vec<Box<RawValue>> {
     let mut merged: Vec<Box<RawValue>> = Vec::new();
-    let mut open: Option<(String, String)> = None;
+    let mut open: Option<(String, String, bool)> = None;
+    let stream = |(name, text, has_pieces): (String, String, bool)| {
+        // A text that is no piece may be of another program: it stays as it is.
+        parts::stream(&name, &if has_pieces { notarium_terminal::folded(&text) } else { text })
+    };
     for output in outputs {
-        let next = parts::stream_piece(output.get()).and_then(|(name, text)| Some((name, text?)));
+        let next = parts::stream_piece(output.get()).and_then(|(name, text)| Some((name, text?, false)));
         match (next, &mut open) {
-            (Some((name, text)), Some((last, whole))) if name == *last => whole.push_str(&text),
+            (Some((name, text, _)), Some((last, whole, has_pieces))) if name == *last => {
+                whole.push_str(&text);
+                *has_pieces = true;
+            }
             (next, _) => {
-                merged.extend(open.take().map(|(name, text)| parts::stream(&name, &text)));
+                merged.extend(open.take().map(stream));
                 if next.is_none() {
                     merged.push(output);
                 }
@@ -210,7 +217,7 @@ fn one_stream_each(outputs: impl Iterator<Item = Box<RawValue>>) -> Vec<Box<RawV
             }
         }
     }
-    merged.extend(open.map(|(name, text)| parts::stream(&name, &text)));
+    merged.extend(open.map(stream));
     merged
 }
 
@@ -322,6 +329,19 @@ fn reply(file: &DocumentCell) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_of_a_stream_are_what_a_terminal_shows() {
+        let stream = |text: &str| parts::stream("stdout", text);
+        let texts = |given: &[&str]| -> Vec<String> {
+            one_stream_each(given.iter().map(|text| stream(text)))
+                .iter()
+                .map(|output| output.get().to_owned())
+                .collect()
+        };
+        assert_eq!(texts(&["a\nb", "\u{1b}[A\rc\n\r\u{1b}[Kd\n"]), [stream("c\nd\n").get()]);
+        assert_eq!(texts(&["10%\r20%"]), [stream("10%\r20%").get()], "a text of another program stays");
+    }
 
     #[test]
     fn pieces_of_a_stream_that_follow_each_other_are_one_output() {

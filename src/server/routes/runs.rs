@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use bytes::Bytes;
+use notarium_assistant::preview::joined_streams;
 use notarium_core::{
     Actor, CellId, Command, Document, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, NotebookId,
     Operation, Recorded, Rejection, RejectionCode, RequestExecution, session_of,
@@ -176,14 +177,14 @@ async fn compare_runs(
 
 /// Outputs as text for comparison; blobs by their hashes. The kernel's execution counter is left out.
 fn output_text(execution: &Execution) -> String {
-    let line = |output: &notarium_core::Output| {
+    let line = |output: &std::borrow::Cow<'_, notarium_core::Output>| {
         let whole = parts::join(output, &BTreeMap::<String, Bytes>::new());
         let mut fields: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(whole.get()).unwrap_or_default();
         fields.remove("execution_count");
         serde_json::to_string_pretty(&fields).unwrap_or_default()
     };
-    execution.outputs.iter().map(line).collect::<Vec<_>>().join("\n")
+    joined_streams(&execution.outputs).iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Limit of writes above which a list does not look for the actor: the run's outputs would be read too.

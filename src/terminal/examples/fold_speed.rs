@@ -7,8 +7,14 @@ use notarium_terminal::StreamFold;
 fn main() {
     for (name, line) in [
         ("plain lines", "2026-01-01 12:00:00 INFO a line of some eighty characters, as programs write them 12\n"),
-        ("coloured lines", "\x1b[32mINFO\x1b[0m a line of some eighty characters, as programs write them \x1b[1m12\x1b[0m\n"),
-        ("carriage returns and line feeds", "a line of some eighty characters, as programs of another system write them\r\n"),
+        (
+            "coloured lines",
+            "\x1b[32mINFO\x1b[0m a line of some eighty characters, as programs write them \x1b[1m12\x1b[0m\n",
+        ),
+        (
+            "carriage returns and line feeds",
+            "a line of some eighty characters, as programs of another system write them\r\n",
+        ),
         ("progress lines", "\r 12%|##########                         | 1234/10000 [00:10<01:20, 123.4it/s]"),
     ] {
         let message = line.repeat(40);
