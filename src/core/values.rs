@@ -4,10 +4,13 @@ pub(crate) mod code_names;
 pub(crate) mod decision;
 pub(crate) mod details;
 pub(crate) mod edges;
-pub(crate) mod links;
 pub(crate) mod kernel_commands;
+pub(crate) mod links;
 pub mod mask;
+pub(crate) mod next_input;
 pub(crate) mod order;
+
+pub use next_input::NextInput;
 
 use std::fmt;
 
@@ -235,22 +238,6 @@ impl InsertCell {
         let (metadata, flags) = (RawObject::default(), CellFlagChanges::default());
         Self { cell_id: None, cell_type, source, place, metadata, attachments: None, flags, reply: None }
     }
-}
-
-/// Text that a run offers for a cell: Jupyter's `set_next_input`, as `%load` and `%recall` do. It replaces the source of the run's
-/// cell, if that is still what ran, else it becomes a new cell below. Refused (`invalid_value`) unless a person who may edit
-/// requested the run of a cell: show the text as an output then.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NextInput {
-    /// An execution that was assigned to a session of the sender.
-    pub execution_id: ExecutionId,
-    /// The version of the session's KernelSessionStarted. `stale_fence`: the session has ended, or is not the sender's.
-    pub fence: Version,
-    /// The text. Line breaks become `\n`.
-    pub text: String,
-    /// True: the text is meant in place of the cell's source. False: for a new cell below.
-    pub replace: bool,
 }
 
 /// A request for a run: its code and its kernel.

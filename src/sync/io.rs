@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
-    AccountStatuses, Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head, HistoryQuery, Judgement, JudgementQuery, KernelSessionId, KernelVariables, Labels, Millis, Notebook, Past, Placement, RawJson, Recorded, Rejection, Role, Stored, TokenId, Version,
+    AccountStatuses, Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
+    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, KernelVariables, Labels, Millis, Notebook, Past,
+    Placement, RawJson, Recorded, Rejection, Role, Stored, TokenId, Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{

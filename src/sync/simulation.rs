@@ -10,6 +10,7 @@ mod check;
 mod disk;
 mod editor;
 mod fault;
+mod happenings;
 mod plans;
 mod replica;
 mod totals;

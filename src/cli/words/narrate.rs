@@ -7,7 +7,10 @@ mod undos;
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, CellId, CorrelationId, Document, EndCause, Event, EventId, Execution, ExecutionCause, ExecutionEffectRefused, ExecutionId, ExecutionOutcome, ExecutionSubject, KernelCause, KernelReplacement, KernelSettings, Millis, MissingFunctions, NotebookKernelSettingsSet, Placement, Reactivity, Recorded, Stored, Subject,
+    Actor, CellId, CorrelationId, Document, EndCause, Event, EventId, Execution, ExecutionCause,
+    ExecutionEffectRefused, ExecutionId, ExecutionOutcome, ExecutionSubject, KernelCause, KernelReplacement,
+    KernelSettings, Millis, MissingFunctions, NotebookKernelSettingsSet, Placement, Reactivity, Recorded, Stored,
+    Subject,
 };
 use notarium_wire::EventMessage;
 

@@ -19,6 +19,7 @@ use super::chance::Chance;
 use super::disk::{Disk, context_notebook, judged, named, rendered};
 use super::editor::{Editor, Judgement};
 use super::fault::{Fault, FaultyRoom};
+use super::happenings::{Connection, Happening, Sent};
 use super::totals::Totals;
 use super::wishes::{EDITORS, creation, people, welcome_all};
 use crate::RoomConfig;
@@ -32,63 +33,6 @@ const END_MS: Millis = CHAOS_MS + 40_000;
 const AGENT: usize = EDITORS;
 /// Maximum number of event frames in flight to one client; more are dropped.
 const QUEUE_FRAMES: usize = 2;
-
-/// A message from a client.
-enum Sent {
-    Subscribe(SubscribeMessage),
-    Command(CommandMessage),
-    Presence(PresenceState),
-}
-
-enum Happening {
-    ToServer {
-        connection: u64,
-        sent: Sent,
-    },
-    ToClient {
-        connection: u64,
-        text: String,
-        is_events: bool,
-    },
-    /// An answer of the disk; ignored if it belongs to an earlier run of the server.
-    Disk {
-        life: u64,
-        question: Output,
-    },
-    Act(usize),
-    Connect(usize),
-    Break(usize),
-    Crash,
-    AgentDies,
-    Tick {
-        life: u64,
-    },
-    /// Lets the assistants' host look for work, and take one step.
-    Wake {
-        process: u64,
-    },
-    Step {
-        process: u64,
-        step: Step,
-    },
-    Calm,
-    /// Lets the owner grant everybody a role again.
-    Welcome,
-}
-
-struct Connection {
-    actor: usize,
-    identity: Arc<Identity>,
-    /// Arrival time of the last message in each direction, as messages do not overtake each other.
-    to_server_at: Millis,
-    to_client_at: Millis,
-    events_on_the_way: usize,
-    is_stalled: bool,
-    /// True after the server was notified of the empty queue.
-    is_reported: bool,
-    /// Maximum delay of a message to the client.
-    slowness: Millis,
-}
 
 pub(crate) struct World {
     seed: u64,

@@ -1,7 +1,7 @@
 """Records streams of programs, and what pyte shows of them, for `screens.rs`.
 
-    python3 -m venv /tmp/pyte && /tmp/pyte/bin/pip install pyte tqdm rich
-    /tmp/pyte/bin/python src/terminal/tests/record.py > src/terminal/tests/streams.jsonl
+python3 -m venv /tmp/pyte && /tmp/pyte/bin/pip install pyte tqdm rich
+/tmp/pyte/bin/python src/terminal/tests/record.py > src/terminal/tests/streams.jsonl
 """
 
 import io
@@ -44,7 +44,13 @@ def screen(text):
                 data = " "
             if data == "" and not (x and line[x - 1].data and pyte.screens.wcwidth(line[x - 1].data[0]) == 2):
                 data = " "
-            marks = "".join(n for n, on in zip("bius7", (char.bold, char.italics, char.underscore, char.strikethrough, char.reverse)) if on)
+            marks = "".join(
+                n
+                for n, on in zip(
+                    "bius7", (char.bold, char.italics, char.underscore, char.strikethrough, char.reverse), strict=True
+                )
+                if on
+            )
             look = ["", colour(char.bg), ""] if data == " " else [colour(char.fg), colour(char.bg), marks]
             if data != "":
                 cells.append([unicodedata.normalize("NFC", data), *look])
@@ -65,8 +71,27 @@ def screen(text):
 def tqdm_nested(seed):
     pick = random.Random(seed)
     out = io.StringIO()
-    for _ in tqdm(range(pick.randint(1, 3)), desc="outer", file=out, ascii=pick.random() < 0.5, ncols=40, bar_format=BAR, mininterval=0, colour=pick.choice([None, "green", "#00ff88"]), leave=pick.random() < 0.7):
-        for _ in tqdm(range(pick.randint(1, 4)), desc="inner", position=1, file=out, ncols=40, bar_format=BAR, mininterval=0, leave=pick.random() < 0.5):
+    for _ in tqdm(
+        range(pick.randint(1, 3)),
+        desc="outer",
+        file=out,
+        ascii=pick.random() < 0.5,
+        ncols=40,
+        bar_format=BAR,
+        mininterval=0,
+        colour=pick.choice([None, "green", "#00ff88"]),
+        leave=pick.random() < 0.7,
+    ):
+        for _ in tqdm(
+            range(pick.randint(1, 4)),
+            desc="inner",
+            position=1,
+            file=out,
+            ncols=40,
+            bar_format=BAR,
+            mininterval=0,
+            leave=pick.random() < 0.5,
+        ):
             pass
         if pick.random() < 0.3:
             tqdm.write("note", file=out)
@@ -77,7 +102,13 @@ def tqdm_nested(seed):
 def rich_progress(seed):
     pick = random.Random(seed)
     out = io.StringIO()
-    console = Console(file=out, force_terminal=True, force_jupyter=False, width=48, color_system=pick.choice(["standard", "256", "truecolor"]))
+    console = Console(
+        file=out,
+        force_terminal=True,
+        force_jupyter=False,
+        width=48,
+        color_system=pick.choice(["standard", "256", "truecolor"]),
+    )
     with Progress(console=console, auto_refresh=False, transient=pick.random() < 0.3) as progress:
         tasks = [progress.add_task(name, total=4) for name in ("load", "parse", "write")[: pick.randint(1, 3)]]
         for _ in range(3):
@@ -109,7 +140,10 @@ def package_tools(seed):
         elif kind == 4:
             text += f"remote: {step * 10}%\x1b[K\rremote: done.\x1b[K\n"
         else:
-            text += f"\x1b[1m{step}/9\x1b[22m \x1b[32m{'━' * step}\x1b[37m{'━' * (9 - step)}\x1b[0m" + "\b" * pick.randint(0, 9)
+            text += (
+                f"\x1b[1m{step}/9\x1b[22m \x1b[32m{'━' * step}\x1b[37m{'━' * (9 - step)}\x1b[0m"
+                + "\b" * pick.randint(0, 9)
+            )
     return text
 
 
@@ -127,9 +161,31 @@ def random_sequences(seed):
             if text.endswith("3K"):
                 text = text[:-4]
         elif kind == 8:
-            text += pick.choice(["\x1b[J", "\x1b[1J", "\x1b[2J", "\x1b[H", "\x1b[2;3H", "\x1b[3;1f"]) if "\x1b[4" not in text else "\x1b[H"
+            text += (
+                pick.choice(["\x1b[J", "\x1b[1J", "\x1b[2J", "\x1b[H", "\x1b[2;3H", "\x1b[3;1f"])
+                if "\x1b[4" not in text
+                else "\x1b[H"
+            )
         else:
-            text += "\x1b[%sm" % pick.choice(["0", "", "1", "31", "3;92", "44", "38;5;200", "48;5;17", "38;2;1;2;3", "48;2;9;8;7", "4;7", "22;27", "39;49"])
+            text += "\x1b[{}m".format(
+                pick.choice(
+                    [
+                        "0",
+                        "",
+                        "1",
+                        "31",
+                        "3;92",
+                        "44",
+                        "38;5;200",
+                        "48;5;17",
+                        "38;2;1;2;3",
+                        "48;2;9;8;7",
+                        "4;7",
+                        "22;27",
+                        "39;49",
+                    ]
+                )
+            )
     return text
 
 

@@ -7,7 +7,13 @@ from decimal import Decimal
 ENDED = {"ok", "error", "cancelled", "blocked", "lost"}
 SUBJECTS = ["user", "share_link", "workspace", "agent"]
 # Newest schema of each type that this client knows, if it is not 1.
-SCHEMAS = {"ExecutionRequested": 2, "CellRestored": 2, "KernelFunctionsRegistered": 2, "GrantIssued": 2, "KernelLaunchRequested": 2}
+SCHEMAS = {
+    "ExecutionRequested": 2,
+    "CellRestored": 2,
+    "KernelFunctionsRegistered": 2,
+    "GrantIssued": 2,
+    "KernelLaunchRequested": 2,
+}
 
 
 class Unknown(Exception):
@@ -239,7 +245,9 @@ def kernel_session_started(kernel, p, e):
 def kernel_restart_requested(s, p, e):
     if kernel := s["kernels"].get(p["kernel_session"]):
         kernel["phase"] = "ending"
-        s["kernels"][p["next"]] = pick(kernel, "kernelspec", "agent", "requested_version", "placement") | {"phase": "claimed"}
+        s["kernels"][p["next"]] = pick(kernel, "kernelspec", "agent", "requested_version", "placement") | {
+            "phase": "claimed"
+        }
 
 
 def kernel_launch_failed(s, p, e):
