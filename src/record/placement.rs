@@ -12,7 +12,7 @@ pub type Labels = BTreeMap<String, String>;
 
 /// Runtime agents that may start a kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Placement {
+pub struct KernelPlacement {
     /// The only agent that may start it. Absent: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
@@ -21,7 +21,7 @@ pub struct Placement {
     pub labels: Labels,
 }
 
-impl Placement {
+impl KernelPlacement {
     /// Any agent that has the labels.
     pub fn labelled(labels: Labels) -> Self {
         Self { agent: None, labels }

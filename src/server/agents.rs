@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::{DashMap, Entry};
-use notarium_core::{Actor, AgentId, KernelEffects, KernelSessionId, Labels, NotebookId, Placement};
+use notarium_core::{Actor, AgentId, KernelEffects, KernelPlacement, KernelSessionId, Labels, NotebookId};
 use notarium_wire::{
     CONNECTION_SCHEMAS, KERNEL_FORMAT, KERNEL_TABLES, MachineLoad, OfferedConnection, OfferedKernelspec,
     OfferedMachine, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES,
@@ -42,7 +42,7 @@ pub struct Agents {
 #[derive(Clone)]
 struct WantedLaunch {
     kernelspec: String,
-    placement: Placement,
+    placement: KernelPlacement,
 }
 
 #[derive(Clone)]

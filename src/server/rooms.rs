@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 
 use dashmap::{DashMap, Entry};
 use notarium_core::{
-    Actor, InstanceId, KernelSessionId, Millis, NotebookId, Placement, Rejection, RejectionCode, Version,
+    Actor, InstanceId, KernelPlacement, KernelSessionId, Millis, NotebookId, Rejection, RejectionCode, Version,
 };
 use notarium_store::{EventStore, MAX_SNAPSHOT_GAP};
 use notarium_sync::{Input, RoomConfig, UndecodedCommand};
@@ -75,7 +75,7 @@ notarium_core::with_defaults! {
 pub enum WorkNotice {
     /// An agent of the placement that offers this kernelspec should subscribe, claim and launch. Repeated when a notebook is opened
     /// again.
-    Wanted { notebook: NotebookId, kernel_session: KernelSessionId, kernelspec: String, placement: Placement },
+    Wanted { notebook: NotebookId, kernel_session: KernelSessionId, kernelspec: String, placement: KernelPlacement },
     /// No claim is needed any more.
     Settled { notebook: NotebookId, kernel_session: KernelSessionId },
     /// Components that act for assistants should look at this notebook, up to this version.

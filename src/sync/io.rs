@@ -7,8 +7,8 @@ use std::sync::Arc;
 use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
     AccountStatuses, Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
-    HistoryQuery, Judgement, JudgementQuery, KernelSessionId, KernelVariables, Labels, Millis, Notebook, Past,
-    Placement, RawJson, Recorded, Rejection, Role, Stored, TokenId, Version,
+    HistoryQuery, Judgement, JudgementQuery, KernelPlacement, KernelSessionId, KernelVariables, Labels, Millis,
+    Notebook, Past, RawJson, Recorded, Rejection, Role, Stored, TokenId, Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
@@ -251,7 +251,7 @@ pub enum Output {
     WorkWanted {
         kernel_session: KernelSessionId,
         kernelspec: String,
-        placement: Placement,
+        placement: KernelPlacement,
     },
     WorkSettled {
         kernel_session: KernelSessionId,

@@ -125,7 +125,7 @@ async fn a_machine_that_is_not_there_is_waited_for_with_the_reason() {
     let next = launched(&http.post(&restart, json!({"labels": {}})).await.ok());
     assert_eq!(work(&mut laptop).await, next, "another is chosen");
     let odd = http.post("/api/notebooks/n/kernels", json!({"labels": {"gpu": "a 100"}})).await;
-    assert_eq!(odd.problem(400)["code"], "invalid_value");
+    assert_eq!(odd.refused(400), "invalid_value");
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ impl Scene {
         options.features = features.iter().map(|feature| (*feature).to_owned()).collect();
         let (connection, _) = Connection::open(options).await.unwrap();
         let offer = json!({"name": "puppet", "display_name": "Puppet", "language": "none"});
-        connection.sender().offer(vec![serde_json::from_value(offer).unwrap()], Vec::new());
+        connection.sender().offer(serde_json::from_value(json!({"kernelspecs": [offer]})).unwrap());
         self.until_offered("puppet").await;
         (connection, token)
     }

@@ -14,6 +14,7 @@ Role = Literal["viewer", "commenter", "runner", "author", "editor", "owner", "ag
 
 STATUS_OF_CODE: dict[str, int] = {
     "account_deactivated": 401,
+    "agent_not_wanted": 409,
     "agent_too_old": 501,
     "agent_unreachable": 503,
     "already_claimed": 409,

@@ -15,7 +15,7 @@ use notarium_wire::{KernelStatus, KernelUsage, ServerMessage};
 use crate::cli::agent::sandbox;
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::runs::follow::NotebookFollower;
-use crate::cli::runs::machines::{self, PlaceArgs, SettingsArgs, list_agents, settings};
+use crate::cli::runs::machines::{self, MachineArgs, SettingsArgs, list_agents, settings};
 use crate::cli::terminal::print;
 use crate::cli::terminal::values::{labels_text, word};
 use crate::cli::{CommonOptions, Ended, Failure, InNotebook, JsonArgs};
@@ -73,7 +73,7 @@ pub enum KernelsCommand {
         #[arg(long, value_name = "NAME")]
         kernelspec: Option<String>,
         #[command(flatten)]
-        place: PlaceArgs,
+        place: MachineArgs,
     },
     /// List the agents that may run kernels: labels, cores, memory, GPUs and load.
     Agents(InNotebook<JsonArgs>),
@@ -107,7 +107,7 @@ impl KernelsCommand {
     }
 }
 
-async fn launch(called: &str, kernelspec: Option<String>, place: &PlaceArgs, context: &CommonOptions) -> Ended {
+async fn launch(called: &str, kernelspec: Option<String>, place: &MachineArgs, context: &CommonOptions) -> Ended {
     let notebook = context.notebook(called).await?;
     let (agent, labels) = (place.agent(&notebook).await?, place.labels());
     notebook.change(&Command::LaunchKernel(LaunchKernel { kernelspec, agent, labels })).await?;
@@ -254,7 +254,7 @@ pub struct RestartArgs {
     #[arg(long, conflicts_with_all = ["agent", "labels"])]
     elsewhere: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: MachineArgs,
 }
 
 /// A kernel, with the status of all kernels of its notebook.

@@ -17,7 +17,7 @@ const REPLACEMENTS: [&str; 3] = ["ask", "replace", "wait"];
 
 /// The agents that may start a kernel.
 #[derive(Debug, Default, Args)]
-pub struct PlaceArgs {
+pub struct MachineArgs {
     /// Only this agent starts the kernel, by its name or id. If it is not connected, the kernel waits for it.
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
@@ -26,7 +26,7 @@ pub struct PlaceArgs {
     labels: Vec<(String, String)>,
 }
 
-impl PlaceArgs {
+impl MachineArgs {
     pub fn is_any(&self) -> bool {
         self.agent.is_none() && self.labels.is_empty()
     }

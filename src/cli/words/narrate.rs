@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use notarium_core::{
     Actor, CellId, CorrelationId, Document, EndCause, Event, EventId, Execution, ExecutionCause,
-    ExecutionEffectRefused, ExecutionId, ExecutionOutcome, ExecutionSubject, KernelCause, KernelReplacement,
-    KernelSettings, Millis, MissingFunctions, NotebookKernelSettingsSet, Placement, Reactivity, Recorded, Stored,
-    Subject,
+    ExecutionEffectRefused, ExecutionId, ExecutionOutcome, ExecutionSubject, KernelCause, KernelPlacement,
+    KernelReplacement, KernelSettings, Millis, MissingFunctions, NotebookKernelSettingsSet, Reactivity, Recorded,
+    Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
@@ -337,7 +337,7 @@ fn comment_sentence(event: &Event) -> Option<String> {
 }
 
 /// The machines of a launch, such as ` of an agent with gpu=a100`; empty for any.
-fn placement(placement: &Placement) -> String {
+fn placement(placement: &KernelPlacement) -> String {
     let agent = placement.agent.as_ref().map(|id| format!(" of the agent {}", print::short(id.as_str())));
     let labels = print::clean(&labels_text(&placement.labels));
     match (agent, labels.is_empty()) {

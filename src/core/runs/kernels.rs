@@ -21,8 +21,8 @@ use crate::values::kernel_commands::RestartKernel;
 use notarium_record::{
     CorrelationId, Document, Effects, EndCause, Event, Execution, ExecutionId, ExecutionLost, ExecutionStatus,
     ExplainedCause, KernelCause, KernelEffects, KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed,
-    KernelPhase, KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId, KernelSessionStarted,
-    KernelShutdownRequested, Placement, RawObject,
+    KernelPhase, KernelPlacement, KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId,
+    KernelSessionStarted, KernelShutdownRequested, RawObject,
 };
 
 // --- people ---
@@ -44,11 +44,11 @@ pub(crate) fn decide_restart(notebook: &Notebook, context: &mut Context, command
             return Err(wrong_phase(&id, session));
         }
         check_count(notebook, context, 1)?;
-        let placement = Placement { agent, labels: checked_labels(labels.unwrap_or_default())? };
+        let placement = KernelPlacement { agent, labels: checked_labels(labels.unwrap_or_default())? };
         return Ok(restart_elsewhere(notebook, context, &id, session, placement));
     }
     if is_unreachable {
-        let placement = Placement::labelled(session.placement.labels.clone());
+        let placement = KernelPlacement::labelled(session.placement.labels.clone());
         return Ok(restart_elsewhere(notebook, context, &id, session, placement));
     }
     if session.phase != KernelPhase::Started {
@@ -66,7 +66,7 @@ fn restart_elsewhere(
     context: &mut Context,
     id: &KernelSessionId,
     session: &KernelSession,
-    placement: Placement,
+    placement: KernelPlacement,
 ) -> Decision {
     let launch = requested(notebook, context, session.kernelspec.clone(), placement);
     let outcome = Outcome { kernel_session: Some(launch.kernel_session.clone()), ..Outcome::default() };

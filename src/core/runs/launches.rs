@@ -10,8 +10,8 @@ use crate::values::decision::{Decision, Outcome, Rejection, RejectionCode, Resul
 use crate::values::details::LimitName;
 use crate::values::kernel_commands::{LaunchKernel, SetKernelSettings};
 use notarium_record::{
-    AgentId, Document, ExecutionStatus, ExplainedCause, KernelCause, KernelLaunchRequested, KernelReplacement,
-    KernelSession, KernelSessionId, KernelSettings, Labels, LostKernel, NotebookKernelSettingsSet, Placement,
+    AgentId, Document, ExecutionStatus, ExplainedCause, KernelCause, KernelLaunchRequested, KernelPlacement,
+    KernelReplacement, KernelSession, KernelSessionId, KernelSettings, Labels, LostKernel, NotebookKernelSettingsSet,
     RawObject,
 };
 
@@ -79,7 +79,7 @@ pub(crate) fn launch(
         (None, Some(_)) => Labels::new(),
         (None, None) => notebook.kernel_settings.labels.clone(),
     };
-    let event = requested(notebook, context, kernelspec, Placement { agent, labels });
+    let event = requested(notebook, context, kernelspec, KernelPlacement { agent, labels });
     Ok((event.kernel_session.clone(), event))
 }
 
@@ -96,10 +96,10 @@ pub(crate) fn requested(
     notebook: &Notebook,
     context: &mut Context,
     kernelspec: String,
-    placement: Placement,
+    placement: KernelPlacement,
 ) -> KernelLaunchRequested {
     let replaces = notebook.ledger.kernels.lost.clone();
-    let Placement { agent, labels } = placement;
+    let KernelPlacement { agent, labels } = placement;
     KernelLaunchRequested { kernel_session: context.ids.ulid().into(), kernelspec, replaces, agent, labels }
 }
 

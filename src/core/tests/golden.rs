@@ -467,6 +467,7 @@ fn queue() -> World {
 
 #[test]
 fn the_golden_scenarios_lead_to_their_states() {
+    let machines = crate::machines::story();
     let scenarios: [(&str, &str, World); 9] = [
         ("life", "every type of event of people and kernels at least once", life()),
         ("assistance", "every type of event of assistants at least once", assistance()),
@@ -475,11 +476,7 @@ fn the_golden_scenarios_lead_to_their_states() {
         ("typing", "late edits, a whole new source, undo and redo by two people, moves, the trash", typing()),
         ("reactive", "plans, one that fails, variables that are removed", crate::reactive::story()),
         ("surprises", "a person's run in a kernel that ran an assistant's code, refused and allowed", surprised()),
-        (
-            "machines",
-            "kernels for a named agent and for labels, settings, restarts elsewhere",
-            crate::machines::story(),
-        ),
+        ("machines", "kernels for a named agent and for labels, settings, restarts elsewhere", machines),
         ("queue", "a queue, a second run of a cell, a kernel that dies, output that comes late", queue()),
     ];
     for (name, about, world) in scenarios {

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use notarium_core::{
-    Event, ExecutionStatus as Status, KernelPhase, KernelSessionId, Labels, Placement, RejectionCode as Code,
+    Event, ExecutionStatus as Status, KernelPhase, KernelPlacement, KernelSessionId, Labels, RejectionCode as Code,
     is_kept_for_its_agent, is_replaced_for_waiting_runs,
 };
 use serde_json::Value;
@@ -122,7 +122,7 @@ fn kernel(world: &World) -> KernelSessionId {
     world.names["kernel"].trim_matches('"').parse().unwrap()
 }
 
-fn placement(world: &World) -> Placement {
+fn placement(world: &World) -> KernelPlacement {
     world.notebook.kernels[&kernel(world)].placement.clone()
 }
 
@@ -131,14 +131,14 @@ fn a_launch_asks_for_the_labels_of_the_notebook_unless_it_says_more() {
     let asks = || labelled(with_cells()).with(&user("ann"), settings(json!({"labels": {"gpu": "a100"}})));
     let of = |launch_of: Value| placement(&launch(asks(), launch_of));
     let (gpu, none) = (labels(&[("gpu", "a100")]), Labels::new());
-    let named = |labels: &Labels| Placement { agent: Some("gpu2".parse().unwrap()), labels: labels.clone() };
-    assert_eq!(of(json!({})), Placement::labelled(gpu.clone()));
-    assert_eq!(of(json!({"labels": {}})), Placement::labelled(none.clone()));
+    let named = |labels: &Labels| KernelPlacement { agent: Some("gpu2".parse().unwrap()), labels: labels.clone() };
+    assert_eq!(of(json!({})), KernelPlacement::labelled(gpu.clone()));
+    assert_eq!(of(json!({"labels": {}})), KernelPlacement::labelled(none.clone()));
     assert_eq!(of(json!({"agent": "gpu2"})), named(&none));
     assert_eq!(of(json!({"agent": "gpu2", "labels": {"gpu": "a100"}})), named(&gpu));
     let mut world = asks();
     let first = world.step(&user("ann"), request("a", "run-a")).kernel_session.unwrap();
-    assert_eq!(world.notebook.kernels[&first].placement, Placement::labelled(gpu), "a run's launch too");
+    assert_eq!(world.notebook.kernels[&first].placement, KernelPlacement::labelled(gpu), "a run's launch too");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_restart_keeps_what_the_launch_asked_for() {
     world.step(&agent("gpu"), claim());
     world.step(&agent("gpu"), report_started());
     let next = world.step(&user("ann"), restart(json!({}))).kernel_session.unwrap();
-    assert_eq!(world.notebook.kernels[&next].placement, Placement::labelled(labels(&[("gpu", "a100")])));
+    assert_eq!(world.notebook.kernels[&next].placement, KernelPlacement::labelled(labels(&[("gpu", "a100")])));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_replacement_has_the_labels_and_not_the_machine() {
     world.step(&user("ann"), request("c", "later"));
     let (_, next) = world.notebook.kernels.first_key_value().unwrap();
     assert_eq!((next.phase, &next.agent), (KernelPhase::Requested, &None));
-    assert_eq!(next.placement, Placement::labelled(labels(&[("gpu", "a100")])));
+    assert_eq!(next.placement, KernelPlacement::labelled(labels(&[("gpu", "a100")])));
 }
 
 #[test]

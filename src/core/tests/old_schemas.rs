@@ -4,7 +4,7 @@
 
 use crate::golden::{before, line, names_in, protocol};
 use crate::support::*;
-use notarium_core::{Effects, Event, Labels, Placement, Recorded, Stored, verify_chain};
+use notarium_core::{Effects, Event, KernelPlacement, Labels, Recorded, Stored, verify_chain};
 
 /// Golden files of fields that were added to a schema which is no longer written.
 pub const OLD_VARIANTS: &[&str] = &["CellRestored.1.reply.json", "ExecutionRequested.1.plan.json"];
@@ -73,7 +73,7 @@ fn an_old_function_names_no_effects() {
 #[test]
 fn an_old_launch_is_open_to_every_agent() {
     let Event::KernelLaunchRequested(event) = recorded("KernelLaunchRequested.1.json").event else { panic!() };
-    assert_eq!(event.placement(), Placement::default());
+    assert_eq!(event.placement(), KernelPlacement::default());
     let mut document = notarium_core::Document::new("nb".parse().unwrap());
     document.apply(&recorded("KernelLaunchRequested.1.json"));
     let session = document.kernels.values().next().unwrap();

@@ -13,7 +13,7 @@ use crate::event::{
 };
 use crate::ids::{AgentId, KernelSessionId, Version};
 use crate::json::{Open, RawObject};
-use crate::placement::Placement;
+use crate::placement::KernelPlacement;
 use crate::tool_call::UserFunction;
 
 /// Phase of a kernel session that has not ended.
@@ -52,7 +52,7 @@ pub struct KernelSession {
     pub sandbox: RawObject,
     /// The agents that may start the kernel, from KernelLaunchRequested; a restart keeps it. Absent: any.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub placement: Placement,
+    pub placement: KernelPlacement,
 }
 
 /// The last unrequested end or failed launch of a kernel, for people. The next start of a kernel removes it.
@@ -71,7 +71,7 @@ pub struct KernelNotice {
 
 impl KernelSession {
     /// A session that waits for an agent.
-    fn new(kernelspec: String, requested_version: Version, placement: Placement) -> Self {
+    fn new(kernelspec: String, requested_version: Version, placement: KernelPlacement) -> Self {
         Self {
             kernelspec,
             phase: KernelPhase::Requested,

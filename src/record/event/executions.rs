@@ -8,7 +8,7 @@ use crate::effects::{Effect, Effects};
 use crate::execution::{ExecutionCause, ExecutionOutcome, ExecutionSubject, Output};
 use crate::ids::{AgentId, ExecutionId, KernelSessionId, Millis, Version};
 use crate::json::{Open, RawObject};
-use crate::placement::{Labels, Placement};
+use crate::placement::{KernelPlacement, Labels};
 use crate::tool_call::{FunctionPlace, MissingFunctions, UserFunction};
 
 /// A run was requested. It is queued after earlier runs of its kernel.
@@ -264,8 +264,8 @@ pub struct KernelLaunchRequested {
 
 impl KernelLaunchRequested {
     /// The agents that may claim the launch.
-    pub fn placement(&self) -> Placement {
-        Placement { agent: self.agent.clone(), labels: self.labels.clone() }
+    pub fn placement(&self) -> KernelPlacement {
+        KernelPlacement { agent: self.agent.clone(), labels: self.labels.clone() }
     }
 }
 

@@ -107,7 +107,7 @@ fn reason(session: &KernelSession, machines: &[NotebookAgent]) -> Option<LaunchW
 #[cfg(test)]
 mod tests {
     use super::*;
-    use notarium_core::Placement;
+    use notarium_core::KernelPlacement;
 
     fn machine(id: &str, connected: bool, label: Option<&str>) -> NotebookAgent {
         NotebookAgent {
@@ -118,7 +118,7 @@ mod tests {
         }
     }
 
-    fn session(kernelspec: &str, placement: &Placement) -> KernelSession {
+    fn session(kernelspec: &str, placement: &KernelPlacement) -> KernelSession {
         let placement = serde_json::to_value(placement).unwrap();
         let session = serde_json::json!({
             "kernelspec": kernelspec, "phase": "requested", "requested_version": 1, "placement": placement
@@ -128,11 +128,11 @@ mod tests {
 
     #[test]
     fn a_launch_that_waits_says_for_which_machine() {
-        let any = Placement::default();
-        let named = Placement { agent: Some("b".parse().unwrap()), ..Placement::default() };
-        let a100 = Placement::labelled([("gpu".to_owned(), "a100".to_owned())].into());
+        let any = KernelPlacement::default();
+        let named = KernelPlacement { agent: Some("b".parse().unwrap()), ..KernelPlacement::default() };
+        let a100 = KernelPlacement::labelled([("gpu".to_owned(), "a100".to_owned())].into());
         let (a, b) = (machine("a", true, Some("t4")), machine("b", false, None));
-        let why = |kernelspec: &str, placement: &Placement, machines: &[NotebookAgent]| {
+        let why = |kernelspec: &str, placement: &KernelPlacement, machines: &[NotebookAgent]| {
             reason(&session(kernelspec, placement), machines).map(|wait| (wait.cause, wait.detail))
         };
         let machines = [a, b];

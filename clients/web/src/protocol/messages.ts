@@ -3858,13 +3858,13 @@ agent?: (AgentId | null)
 fence?: (number | null)
 language_info?: AnyObject
 sandbox?: AnyObject
-placement?: Placement
+placement?: KernelPlacement
 }
 /**
  * Runtime agents that may start a kernel.
  * 
  */
-export interface Placement {
+export interface KernelPlacement {
 /**
  * The only agent that may start it. Absent: any.
  */

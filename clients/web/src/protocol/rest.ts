@@ -286,6 +286,18 @@ cell_id?: (CellId | null)
  */
 export type NoticeCode = ("byte_order_mark" | "lone_surrogate" | "not_finite" | "duplicate_key" | "version_guessed" | "newer_minor" | "upgraded" | "worksheets_flattened" | "notebook_metadata" | "unknown_notebook_key" | "kernelspec_completed" | "cell_not_an_object" | "cell_type" | "cell_id" | "cell_metadata" | "unknown_cell_key" | "source" | "line_endings" | "attachments" | "execution_count" | "outputs_missing" | "output_not_an_object" | "output_completed" | "output_upgraded" | "unknown_output" | "empty_field_dropped" | "pictures_attached" | "stale_aside")
 export type NoticeCode = ("byte_order_mark" | "lone_surrogate" | "not_finite" | "duplicate_key" | "version_guessed" | "newer_minor" | "upgraded" | "worksheets_flattened" | "notebook_metadata" | "unknown_notebook_key" | "kernelspec_completed" | "cell_not_an_object" | "cell_type" | "cell_id" | "cell_metadata" | "unknown_cell_key" | "source" | "line_endings" | "attachments" | "execution_count" | "outputs_missing" | "output_not_an_object" | "output_completed" | "output_upgraded" | "unknown_output" | "empty_field_dropped" | "stale_aside")
+/**
+ * Cause for which a launch waits.
+ * 
+ * `no_agent`: No runtime agent that covers the notebook is connected.
+ * 
+ * `agent_not_connected`: The named agent is not connected, or does not cover the notebook.
+ * 
+ * `no_such_labels`: No connected agent has the labels.
+ * 
+ * `kernelspec_not_offered`: The agents that the launch allows do not offer the kernelspec.
+ * 
+ */
 export type LaunchWaitCause = ("no_agent" | "agent_not_connected" | "no_such_labels" | "kernelspec_not_offered")
 /**
  * The order of the list.
@@ -748,25 +760,60 @@ kernelspecs: OfferedKernelspec[]
  * Databases that SQL cells on these agents can name.
  */
 connections?: OfferedConnection[]
+/**
+ * Runtime agents that may run kernels of the notebook, by name; also those of its access list that are not connected.
+ */
 agents?: NotebookAgent[]
+/**
+ * Launches that no connected agent can start, with the reason.
+ */
 waiting?: {
 [k: string]: LaunchWait
 }
 settings?: KernelSettings
 }
+/**
+ * A runtime agent that may run kernels of a notebook.
+ * 
+ */
 export interface NotebookAgent {
-id: string
+id: AgentId
+/**
+ * Display name.
+ */
 name: string
+/**
+ * False: it is not connected now. A launch that names it waits.
+ */
 connected: boolean
+/**
+ * Names of the kernelspecs that it offers.
+ */
 kernelspecs?: string[]
+/**
+ * Its labels.
+ */
 labels?: {
 [k: string]: string
 }
+/**
+ * Its machine. Absent: an older agent, or not connected.
+ */
 machine?: (OfferedMachine | null)
+/**
+ * Load of its machine, some seconds old. Absent: not measured.
+ */
 load?: (MachineLoad | null)
 }
+/**
+ * The reason for which a launch waits.
+ * 
+ */
 export interface LaunchWait {
 cause: LaunchWaitCause
+/**
+ * The same as a sentence for people.
+ */
 detail: string
 }
 /**
