@@ -7,10 +7,9 @@ mod undos;
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, CellId, CorrelationId, Document, EndCause, Event, EventId, Execution, ExecutionCause,
-    ExecutionEffectRefused, ExecutionId, ExecutionOutcome, ExecutionSubject, KernelCause, KernelPlacement,
-    KernelReplacement, KernelSettings, Millis, MissingFunctions, NotebookKernelSettingsSet, Reactivity, Recorded,
-    Stored, Subject,
+    Actor, CellId, Document, EndCause, Event, EventId, Execution, ExecutionCause, ExecutionEffectRefused, ExecutionId,
+    ExecutionOutcome, ExecutionSubject, KernelCause, KernelPlacement, KernelReplacement, KernelSettings, Millis,
+    MissingFunctions, NotebookKernelSettingsSet, Reactivity, Recorded, Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
