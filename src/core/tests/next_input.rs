@@ -35,7 +35,7 @@ pub fn cases() -> Vec<Case> {
         case(running, gpu(), offer("x = 2", false), events(["CellInserted"])),
         case(finished, gpu(), offer("x = 2", true), events(["CellSourceEdited"])),
         case(edited, gpu(), offer("x = 2", true), events(["CellInserted"])),
-        case(deleted, gpu(), offer("x = 2", true), rejected(Code::CellDeleted)),
+        case(deleted, gpu(), offer("x = 2", true), rejected(Code::UnknownCell)),
         case(scratch, gpu(), offer("x = 2", false), rejected(Code::InvalidValue)),
         case(running, gpu(), offer(&large, true), rejected(Code::LimitExceeded)),
         case(running, user("ann"), offer("x = 2", true), rejected(Code::Forbidden)),
