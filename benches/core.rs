@@ -73,6 +73,7 @@ impl World {
             away: Default::default(),
             unreachable: Default::default(),
             holding_kernelspecs: Default::default(),
+            agent_labels: Default::default(),
             run_effects: None,
             unposted: Default::default(),
             limits: Limits::default(),
