@@ -2179,25 +2179,6 @@ size_bytes: number
 json?: boolean
 }
 /**
- * Text that a run offers for a cell: Jupyter's `set_next_input`, as `%load` and `%recall` do. It replaces the source of the run's
- * cell, if that is still what ran, else it becomes a new cell below. Refused (`invalid_value`) unless a person who may edit
- * requested the run of a cell: show the text as an output then.
- * 
- */
-export interface NextInput {
-execution_id: ExecutionId
-/**
- * The version of the session's KernelSessionStarted. `stale_fence`: the session has ended, or is not the sender's.
- */
-fence: number
-/**
- * The text. Line breaks become `\n`.
- */
-text: string
-/**
- * True: the text is meant in place of the cell's source. False: for a new cell below.
- */
-replace: boolean
  * A launch of a kernel: its kernelspec, and the runtime agents that may start it.
  * 
  */
@@ -2234,6 +2215,27 @@ agent?: (AgentId | null)
 labels?: ({
 [k: string]: string
 } | null)
+}
+/**
+ * Text that a run offers for a cell: Jupyter's `set_next_input`, as `%load` and `%recall` do. It replaces the source of the run's
+ * cell, if that is still what ran, else it becomes a new cell below. Refused (`invalid_value`) unless a person who may edit
+ * requested the run of a cell: show the text as an output then.
+ * 
+ */
+export interface NextInput {
+execution_id: ExecutionId
+/**
+ * The version of the session's KernelSessionStarted. `stale_fence`: the session has ended, or is not the sender's.
+ */
+fence: number
+/**
+ * The text. Line breaks become `\n`.
+ */
+text: string
+/**
+ * True: the text is meant in place of the cell's source. False: for a new cell below.
+ */
+replace: boolean
 }
 /**
  * A registered function, as its kernel describes it.
