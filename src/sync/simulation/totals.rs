@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use notarium_core::{Actor, Event, ExecutionCause, Stored};
 
 /// Events that must have happened in many stories together.
-const AT_LEAST_ONCE: [&str; 29] = [
+const AT_LEAST_ONCE: [&str; 30] = [
     "crash",
     "resync",
     "conflict",

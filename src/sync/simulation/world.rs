@@ -13,7 +13,7 @@ use notarium_core::{
 use notarium_wire::{CommandMessage, PresenceState, ServerMessage, SubscribeMessage};
 
 use super::agent::Agent;
-use super::assistant::{Assistant, Step};
+use super::assistant::Assistant;
 use super::audit::Audit;
 use super::chance::Chance;
 use super::disk::{Disk, context_notebook, judged, named, rendered};
