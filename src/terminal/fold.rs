@@ -1,7 +1,7 @@
 //! Folds a stream that comes in pieces.
 
 use crate::escape::{self, Part};
-use crate::screen::Screen;
+use crate::screen::TerminalScreen;
 use crate::style::Style;
 use crate::write::Reader;
 
@@ -36,7 +36,7 @@ enum Mode {
 pub struct StreamFold {
     limits: FoldLimits,
     mode: Mode,
-    screen: Screen,
+    screen: TerminalScreen,
     reader: Reader,
     /// Text for the reader.
     settled: String,
@@ -63,7 +63,7 @@ impl StreamFold {
         Self {
             limits,
             mode: Mode::Folding,
-            screen: Screen::new(limits.max_rows),
+            screen: TerminalScreen::new(limits.max_rows),
             reader: Reader::new(),
             settled: String::new(),
             pending: String::new(),
@@ -317,7 +317,7 @@ impl StreamFold {
         }
         if self.pending.is_empty() && self.mode == Mode::Folding {
             let was_followed = self.reader.has_all(&self.screen);
-            self.screen.rows.iter_mut().filter(|row| row.changed_from.is_some()).for_each(crate::row::Row::trim);
+            self.screen.rows.iter_mut().filter(|row| row.changed_from.is_some()).for_each(crate::row::ScreenRow::trim);
             self.reader.write_changes(&mut self.screen, &mut self.settled);
             self.reader.move_down(self.screen.cursor.row, &mut self.settled);
             if !was_followed {
@@ -335,7 +335,7 @@ impl StreamFold {
         if self.mode != Mode::Folding || self.screen.forgotten > 0 {
             return None;
         }
-        let cell = |cell: &crate::row::Cell| {
+        let cell = |cell: &crate::row::ScreenCell| {
             let mut text = String::new();
             cell.write_to(&mut text);
             (text, cell.style)

@@ -45,4 +45,4 @@ pub fn cells_of(text: &str) -> Option<Vec<Vec<(String, style::Style)>>> {
 }
 
 #[doc(hidden)]
-pub use style::{Colour, Style};
+pub use style::{Style, TextColour};

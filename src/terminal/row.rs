@@ -7,7 +7,7 @@ const MAX_MARK_BYTES: usize = 64;
 
 /// One column. A wide character has a second one behind it, without a character.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
+pub struct ScreenCell {
     /// `None`: the second half of a wide character.
     pub character: Option<char>,
     /// Characters without a width that follow.
@@ -15,7 +15,7 @@ pub struct Cell {
     pub style: Style,
 }
 
-impl Cell {
+impl ScreenCell {
     pub fn new(character: char, style: Style) -> Self {
         Self { character: Some(character), marks: None, style }
     }
@@ -44,8 +44,8 @@ pub struct Original {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Row {
-    pub cells: Vec<Cell>,
+pub struct ScreenRow {
+    pub cells: Vec<ScreenCell>,
     /// Style of the columns behind the cells.
     pub rest: Style,
     /// First column that changed since the row was written out.
@@ -56,7 +56,7 @@ pub struct Row {
     pub original: Option<Original>,
 }
 
-impl Row {
+impl ScreenRow {
     pub fn touch(&mut self, column: usize) {
         self.changed_from = Some(self.changed_from.map_or(column, |at| at.min(column)));
         self.original = None;
@@ -64,7 +64,7 @@ impl Row {
 
     /// Removes plain blanks at the end.
     pub fn trim(&mut self) {
-        let blank = Cell::blank(Style::default());
+        let blank = ScreenCell::blank(Style::default());
         let end = self.cells.iter().rposition(|cell| *cell != blank).map_or(0, |at| at + 1);
         if self.rest == Style::default() && self.original.is_none() {
             self.cells.truncate(end);
@@ -81,7 +81,7 @@ impl Row {
     pub fn extend_to(&mut self, column: usize) {
         if self.cells.len() < column {
             self.touch(self.cells.len());
-            self.cells.resize(column, Cell::blank(self.rest));
+            self.cells.resize(column, ScreenCell::blank(self.rest));
         }
     }
 
@@ -89,7 +89,7 @@ impl Row {
     pub fn split_wide(&mut self, column: usize) {
         if self.cells.get(column).is_some_and(|cell| cell.character.is_none()) {
             for half in [column - 1, column] {
-                self.cells[half] = Cell::blank(self.cells[half].style);
+                self.cells[half] = ScreenCell::blank(self.cells[half].style);
             }
             self.touch(column - 1);
         }
@@ -102,13 +102,13 @@ impl Row {
             self.split_wide(column + width);
         }
         self.touch(column);
-        let mut cell = Cell::new(character, style);
+        let mut cell = ScreenCell::new(character, style);
         for at in column..column + width {
             match self.cells.get_mut(at) {
                 Some(place) => *place = cell,
                 None => self.cells.push(cell),
             }
-            cell = Cell { character: None, marks: None, style };
+            cell = ScreenCell { character: None, marks: None, style };
         }
     }
 
@@ -130,7 +130,7 @@ impl Row {
                 self.extend_to(until);
                 self.split_wide(from);
                 self.split_wide(until);
-                self.cells[from..until].fill(Cell::blank(style));
+                self.cells[from..until].fill(ScreenCell::blank(style));
             }
             None => {
                 if from < self.cells.len() {
@@ -161,7 +161,7 @@ impl Row {
     pub fn insert(&mut self, at: usize, count: usize) {
         if at < self.cells.len() {
             self.split_wide(at);
-            let blanks = std::iter::repeat_n(Cell::blank(Style::default()), count);
+            let blanks = std::iter::repeat_n(ScreenCell::blank(Style::default()), count);
             self.cells.splice(at..at, blanks);
             self.touch(at);
         }

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::COLUMNS;
 use crate::escape::{self, Part};
-use crate::row::{Original, Row};
+use crate::row::{Original, ScreenRow};
 use crate::style::Style;
 
 /// Error: the effect depends on something that is not known.
@@ -23,24 +23,24 @@ pub struct Cursor {
 }
 
 #[derive(Debug)]
-pub struct Screen {
-    pub rows: VecDeque<Row>,
+pub struct TerminalScreen {
+    pub rows: VecDeque<ScreenRow>,
     /// Rows above the first one, which were forgotten.
     pub forgotten: usize,
     pub cursor: Cursor,
     max_rows: usize,
 }
 
-impl Screen {
+impl TerminalScreen {
     pub fn new(max_rows: usize) -> Self {
-        Self { rows: [Row::default()].into(), forgotten: 0, cursor: Cursor::default(), max_rows }
+        Self { rows: [ScreenRow::default()].into(), forgotten: 0, cursor: Cursor::default(), max_rows }
     }
 
     /// Forgets all rows and begins a new one below them.
     pub fn restart(&mut self, rows_above: usize, style: Style) {
         self.forgotten += rows_above;
         self.rows.clear();
-        self.rows.push_back(Row::default());
+        self.rows.push_back(ScreenRow::default());
         self.cursor = Cursor { style, ..Cursor::default() };
     }
 
@@ -60,11 +60,11 @@ impl Screen {
         self.cursor.row + 1 == self.rows.len() && self.cursor.column >= self.row().cells.len()
     }
 
-    fn row(&self) -> &Row {
+    fn row(&self) -> &ScreenRow {
         &self.rows[self.cursor.row]
     }
 
-    fn row_mut(&mut self) -> &mut Row {
+    fn row_mut(&mut self) -> &mut ScreenRow {
         &mut self.rows[self.cursor.row]
     }
 
@@ -125,7 +125,7 @@ impl Screen {
                 self.cursor.column = 0;
                 self.cursor.row += 1;
                 if self.cursor.row == self.rows.len() {
-                    self.rows.push_back(Row::default());
+                    self.rows.push_back(ScreenRow::default());
                 }
             }
             b'\r' => self.cursor.column = 0,
@@ -190,7 +190,7 @@ impl Screen {
     fn move_to_row(&mut self, row: usize) -> Result<(), Unknown> {
         let row = row.checked_sub(self.forgotten).filter(|row| *row < self.max_rows).ok_or(Unknown)?;
         while self.rows.len() <= row {
-            self.rows.push_back(Row::default());
+            self.rows.push_back(ScreenRow::default());
         }
         self.cursor.row = row;
         Ok(())

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Colour {
+pub enum TextColour {
     #[default]
     Default,
     /// 0 to 7, then the bright ones.
@@ -14,8 +14,8 @@ pub enum Colour {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Style {
-    pub fore: Colour,
-    pub back: Colour,
+    pub fore: TextColour,
+    pub back: TextColour,
     /// One bit for each attribute from 1 (bold) to 9 (struck out).
     pub attributes: u16,
 }
@@ -49,16 +49,16 @@ impl Style {
     }
 
     fn apply_code(&mut self, code: u16) {
-        let basic = |from: u16| Colour::Basic(u8::try_from(code - from).unwrap_or(0));
+        let basic = |from: u16| TextColour::Basic(u8::try_from(code - from).unwrap_or(0));
         match code {
             0 => *self = Self::default(),
             1..=9 => self.attributes |= 1 << code,
             22 => self.attributes &= !0b110,
             23..=29 => self.attributes &= !(1 << (code - 20)),
             30..=37 => self.fore = basic(30),
-            39 => self.fore = Colour::Default,
+            39 => self.fore = TextColour::Default,
             40..=47 => self.back = basic(40),
-            49 => self.back = Colour::Default,
+            49 => self.back = TextColour::Default,
             90..=97 => self.fore = basic(82),
             100..=107 => self.back = basic(92),
             _ => {}
@@ -72,9 +72,9 @@ impl Style {
     fn apply_detailed(&mut self, code: &str, detail: &str) {
         let numbers: Vec<u8> = detail.split(':').map(|one| one.parse().unwrap_or(0)).collect();
         let colour = match numbers[..] {
-            [5, index, ..] => Colour::Palette(index),
-            [2, red, green, blue] | [2, _, red, green, blue, ..] => Colour::Exact(red, green, blue),
-            _ => Colour::Default,
+            [5, index, ..] => TextColour::Palette(index),
+            [2, red, green, blue] | [2, _, red, green, blue, ..] => TextColour::Exact(red, green, blue),
+            _ => TextColour::Default,
         };
         match (code, &numbers[..]) {
             ("4", [0, ..]) => self.apply_code(24),
@@ -110,7 +110,7 @@ impl Style {
     }
 }
 
-impl Colour {
+impl TextColour {
     fn write(self, base: u16, out: &mut String) {
         _ = match self {
             Self::Default => Ok(()),
@@ -123,11 +123,11 @@ impl Colour {
 }
 
 /// Reads `5;INDEX` or `2;RED;GREEN;BLUE`.
-fn colour<'a>(parts: &mut impl Iterator<Item = &'a str>) -> Option<Colour> {
+fn colour<'a>(parts: &mut impl Iterator<Item = &'a str>) -> Option<TextColour> {
     let mut kind = || parts.next()?.parse::<u8>().ok();
     match kind()? {
-        5 => Some(Colour::Palette(kind()?)),
-        2 => Some(Colour::Exact(kind()?, kind()?, kind()?)),
+        5 => Some(TextColour::Palette(kind()?)),
+        2 => Some(TextColour::Exact(kind()?, kind()?, kind()?)),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::screen::{Cursor, Screen};
+use crate::screen::{Cursor, TerminalScreen};
 
 /// A reader's terminal: the place after the text that was written for it.
 #[derive(Debug, Default)]
@@ -17,13 +17,13 @@ impl Reader {
         Self { cursor: Cursor::default(), rows: 1 }
     }
 
-    pub fn has_all(&self, screen: &Screen) -> bool {
+    pub fn has_all(&self, screen: &TerminalScreen) -> bool {
         self.cursor == screen.cursor && screen.rows.iter().all(|row| row.changed_from.is_none())
     }
 
     /// Notes that the reader has got the text unchanged.
-    pub fn has_followed(&mut self, screen: &mut Screen) {
-        screen.rows.iter_mut().for_each(crate::row::Row::mark_sent);
+    pub fn has_followed(&mut self, screen: &mut TerminalScreen) {
+        screen.rows.iter_mut().for_each(crate::row::ScreenRow::mark_sent);
         *self = Self { cursor: screen.cursor, rows: screen.rows.len() };
     }
 
@@ -33,14 +33,14 @@ impl Reader {
         self.cursor.row -= 1;
     }
 
-    pub fn write_changes(&mut self, screen: &mut Screen, out: &mut String) {
+    pub fn write_changes(&mut self, screen: &mut TerminalScreen, out: &mut String) {
         for at in 0..screen.rows.len() {
             self.write_row(screen, at, out);
         }
     }
 
     /// Writes a row if it changed.
-    pub fn write_row(&mut self, screen: &mut Screen, at: usize, out: &mut String) {
+    pub fn write_row(&mut self, screen: &mut TerminalScreen, at: usize, out: &mut String) {
         let row = &mut screen.rows[at];
         let Some(changed) = row.changed_from else { return };
         if at != screen.cursor.row {
@@ -106,7 +106,7 @@ impl Reader {
     }
 
     /// Moves to the screen's cursor.
-    pub fn follow(&mut self, screen: &Screen, out: &mut String) {
+    pub fn follow(&mut self, screen: &TerminalScreen, out: &mut String) {
         self.move_to(screen.cursor.row, screen.cursor.column, out);
         self.dress(screen.cursor.style, out);
     }

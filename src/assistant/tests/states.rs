@@ -26,9 +26,13 @@ fn printed(text: &str) -> Value {
     json!({"content": {"output_type": "stream", "name": "stdout", "text": text}})
 }
 
+fn displayed(text: &str) -> Value {
+    json!({"content": {"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}})
+}
+
 /// A cell in every state, in document order.
 fn cells() -> Vec<(&'static str, &'static str, &'static str, Option<Value>)> {
-    let many: Vec<Value> = (0..12).map(|number| printed(&number.to_string())).chain([error()]).collect();
+    let many: Vec<Value> = (0..12).map(|number| displayed(&number.to_string())).chain([error()]).collect();
     vec![
         ("title", "markdown", "# Losses", None),
         ("idle", "code", "x", None),
@@ -151,7 +155,7 @@ fn large_notebook(cells: usize) -> Document {
     for number in 0..cells {
         let id = format!("large{number}");
         let source = "x = 1\n".repeat(200);
-        let outputs = vec![printed(&"long ".repeat(500)); 3];
+        let outputs = vec![displayed(&"long ".repeat(500)); 3];
         notebook["cells"][&id] = json!({"cell_type": "code", "source": source, "order_key": format!("b{number:05}"), "cell_version": 3, "source_version": 3});
         notebook["order"].as_array_mut().expect("a list").push(json!(id));
         notebook["latest"][&id] = json!(format!("run-{id}"));

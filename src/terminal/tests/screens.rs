@@ -1,6 +1,6 @@
 //! Recorded streams of programs against `pyte`, an emulator of 4,000 columns that does not scroll. `record.py` makes the records.
 
-use notarium_terminal::{Colour, FoldLimits, StreamFold, Style, cells_of, folded};
+use notarium_terminal::{FoldLimits, StreamFold, Style, TextColour, cells_of, folded};
 use serde_json::{Value, json};
 
 /// The colours of the 256 that are not basic.
@@ -31,13 +31,13 @@ fn palette(index: u8) -> (u8, u8, u8) {
     }
 }
 
-fn colour(colour: Colour) -> String {
+fn colour(colour: TextColour) -> String {
     let hex = |(red, green, blue)| format!("#{red:02x}{green:02x}{blue:02x}");
     match colour {
-        Colour::Default => String::new(),
-        Colour::Basic(index) => index.to_string(),
-        Colour::Palette(index) => hex(palette(index)),
-        Colour::Exact(red, green, blue) => hex((red, green, blue)),
+        TextColour::Default => String::new(),
+        TextColour::Basic(index) => index.to_string(),
+        TextColour::Palette(index) => hex(palette(index)),
+        TextColour::Exact(red, green, blue) => hex((red, green, blue)),
     }
 }
 
