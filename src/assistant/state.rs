@@ -89,7 +89,7 @@ pub struct NotebookState<'a, C = CellState<'a>> {
     pub notebook_id: &'a NotebookId,
     pub title: &'a str,
     pub version: Version,
-    /// What a run of a cell does to other cells.
+    /// Effects of a run of a cell on other cells.
     pub reactivity: Reactivity,
     /// All cells of the notebook, including those that were not requested.
     pub cell_count: usize,

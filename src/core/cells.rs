@@ -4,6 +4,7 @@
 //! older ones are in the record.
 
 pub(crate) mod comments;
+pub(crate) mod next_input;
 pub(crate) mod undo;
 pub(crate) mod undo_text;
 

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use crate::access::{self, authorise_command};
 use crate::assistants::{self, calls, gate};
-use crate::cells::{self, comments, undo};
+use crate::cells::{self, comments, next_input, undo};
 use crate::command::Command;
 use crate::context::Context;
 use crate::ledger::Ledger;
 use crate::notebook::{self, Notebook, provisional};
 use crate::runs::reports::{self, RunReport};
-use crate::runs::{self, kernels, launches, next_input, refusals, widgets};
+use crate::runs::{self, kernels, launches, refusals, widgets};
 use crate::values::decision::{Decision, Rejection, RejectionCode, Result};
 use crate::values::details::LimitName;
 use crate::values::{AddComment, CommentTarget, EditSource, ExecutionReport, FlagMessage};

@@ -4,7 +4,6 @@ pub(crate) mod expected_effects;
 pub(crate) mod function_restores;
 pub(crate) mod kernels;
 pub(crate) mod launches;
-pub(crate) mod next_input;
 pub(crate) mod refusals;
 pub(crate) mod reports;
 pub(crate) mod widgets;

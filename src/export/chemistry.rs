@@ -163,7 +163,7 @@ impl<'a> Reaction<'a> {
         self.rest[from..].chars().next().is_none_or(|next| matches!(next, ' ' | ']' | ')' | '}' | ','))
     }
 
-    /// What stands after `^` or `_`: a group, or a charge such as `2+`.
+    /// The text after `^` or `_`: a group, or a charge such as `2+`.
     fn script(&mut self) -> String {
         let inside = if self.rest.starts_with('{') {
             let end = group_end(self.rest, 1).unwrap_or(self.rest.len());

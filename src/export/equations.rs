@@ -10,7 +10,7 @@ use regex::{Captures, Regex};
 use crate::chemistry::group_end;
 use crate::formulas;
 
-/// What the formulas above give to a formula.
+/// Macros, labels and numbers that the formulas above give to a formula.
 #[derive(Debug, Clone, Default)]
 pub struct Equations {
     /// Definitions by the names of their commands.

@@ -11,7 +11,7 @@ use crate::escaped;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Formula {
-    /// As written, with its delimiters.
+    /// The text as written, with its delimiters.
     pub raw: String,
     pub tex: String,
     pub is_display: bool,

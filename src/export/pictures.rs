@@ -9,7 +9,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 pub struct InlinePicture<'a> {
     /// Bytes of the text that the whole address takes.
     pub address: Range<usize>,
-    /// As in `image/png`.
+    /// The media type, for instance `image/png`.
     pub mime: &'a str,
     pub base64: &'a str,
 }

@@ -1,4 +1,4 @@
-//! Where kernels of a notebook may start, and what happens if the runtime agent of one is gone.
+//! Places where kernels of a notebook may start, and their fate if the runtime agent of one is gone.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub enum KernelReplacement {
 /// Settings of a notebook about its kernels.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelSettings {
-    /// What happens to a kernel with variables if its runtime agent is unreachable.
+    /// The fate of a kernel with variables if its runtime agent is unreachable.
     pub replacement: KernelReplacement,
     /// Labels that a launch asks for if it names neither an agent nor labels.
     pub labels: Labels,

@@ -69,22 +69,22 @@ fn an_event_that_is_not_shown_is_caught() {
 
 #[test]
 fn a_command_that_is_applied_twice_is_caught() {
-    assert_caught(Fault::ApplyTwice, 0, &["was applied at"]);
+    assert_caught(Fault::ApplyTwice, 4, &["was applied at"]);
 }
 
 #[test]
 fn a_stale_fence_that_is_accepted_is_caught() {
-    assert_caught(Fault::AcceptStaleFence, 0, &["stale fence", "ghost"]);
+    assert_caught(Fault::AcceptStaleFence, 1, &["stale fence", "ghost"]);
 }
 
 #[test]
 fn a_report_that_is_taken_before_the_one_that_is_missing_is_caught() {
-    assert_caught(Fault::AcceptGap, 42, &["line", "was printed"]);
+    assert_caught(Fault::AcceptGap, 129, &["line", "was printed"]);
 }
 
 #[test]
 fn a_gated_call_that_starts_unconfirmed_is_caught() {
-    assert_caught(Fault::OpenGate, 0, &["without a confirmation"]);
+    assert_caught(Fault::OpenGate, 2, &["without a confirmation"]);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_call_that_is_started_twice_is_caught() {
 
 #[test]
 fn a_confirmation_of_other_arguments_is_caught() {
-    assert_caught(Fault::ConfirmAnything, 3, &["other arguments were confirmed"]);
+    assert_caught(Fault::ConfirmAnything, 17, &["other arguments were confirmed"]);
 }
 
 #[test]
@@ -114,5 +114,5 @@ fn an_event_that_is_shown_otherwise_is_caught() {
 
 #[test]
 fn what_is_acked_and_not_written_is_caught() {
-    assert_caught(Fault::LoseAppend, 1, &["is nowhere", "another branch", "a gap"]);
+    assert_caught(Fault::LoseAppend, 0, &["is nowhere", "another branch", "a gap"]);
 }

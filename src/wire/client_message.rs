@@ -1,8 +1,6 @@
 //! Messages from client to server over the WebSocket: one JSON text frame each, externally tagged, as in `{"subscribe": {…}}`.
 
-use notarium_core::{
-    CellId, CommandId, CorrelationId, EventId, Hash, KernelEffects, KernelSessionId, NotebookId, RawJson, Version,
-};
+use notarium_core::{CellId, CommandId, CorrelationId, EventId, Hash, KernelSessionId, NotebookId, RawJson, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -253,33 +251,4 @@ pub struct KernelUsage {
     /// CPU use in percent of one processor: 200 means two processors fully used. Absent after the first measurement, which has no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_percent: Option<u32>,
-}
-
-/// A database connection that the operator of a runtime agent has named: the part that people and programs may see.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OfferedConnection {
-    /// Name as an SQL cell has it in its first line: `-- @warehouse`.
-    pub name: String,
-    /// `postgresql`, `sqlite` or `duckdb`.
-    pub kind: String,
-    /// True if a cell with `write` after the name, as in `-- @warehouse write`, may write.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub writes: bool,
-}
-
-/// A kernel that a runtime agent can launch, as Jupyter describes it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OfferedKernelspec {
-    /// Directory name of the kernelspec, as in `python3`; `LaunchKernel` takes it.
-    pub name: String,
-    /// Display name, as in `Python 3 (ipykernel)`.
-    pub display_name: String,
-    /// Language of the code, as in `python`.
-    pub language: String,
-    /// Says that the agent holds the effects of these kernels' runs, or why it does not. Absent: an older agent, which
-    /// holds none. Send it only to a server with the feature `kernel_effects`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effects: Option<KernelEffects>,
 }

@@ -1,10 +1,8 @@
 //! Machines of runtime agents: what an agent offers besides kernels, its load, and why a launch waits.
 
-use notarium_core::{AgentId, Labels};
+use notarium_core::{AgentId, KernelEffects, Labels};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::client_message::{OfferedConnection, OfferedKernelspec};
 
 /// Feature of a server that takes `labels` and `machine` in offers, and `machine_load`.
 pub const AGENT_MACHINES: &str = "agent_machines";
@@ -117,4 +115,33 @@ pub struct LaunchWait {
     pub cause: LaunchWaitCause,
     /// The same as a sentence for people.
     pub detail: String,
+}
+
+/// A kernel that a runtime agent can launch, as Jupyter describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfferedKernelspec {
+    /// Directory name of the kernelspec, as in `python3`; `LaunchKernel` takes it.
+    pub name: String,
+    /// Display name, as in `Python 3 (ipykernel)`.
+    pub display_name: String,
+    /// Language of the code, as in `python`.
+    pub language: String,
+    /// Says that the agent holds the effects of these kernels' runs, or why it does not. Absent: an older agent, which
+    /// holds none. Send it only to a server with the feature `kernel_effects`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effects: Option<KernelEffects>,
+}
+
+/// A database connection that the operator of a runtime agent has named: the part that people and programs may see.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfferedConnection {
+    /// Name as an SQL cell has it in its first line: `-- @warehouse`.
+    pub name: String,
+    /// `postgresql`, `sqlite` or `duckdb`.
+    pub kind: String,
+    /// True if a cell with `write` after the name, as in `-- @warehouse write`, may write.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub writes: bool,
 }

@@ -33,7 +33,7 @@ async fn a_client_in_node_written_from_the_document_alone_works() {
     strangers_client("node", "stranger", "test.mjs").await;
 }
 
-/// The client has at most 400 lines, which it checks itself.
+/// The client has about 400 lines, which it checks itself.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_in_python_written_from_the_document_alone_works() {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-venv/bin/python");

@@ -29,7 +29,7 @@ ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 TIME = re.compile(r"\d+(\.\d+)? ?(ns|us|µs|ms|s|min)\b|\d\d:\d\d:\d\d(\.\d+)?")
 TEMPORARY = re.compile(r"ipykernel_\d+(/\d+)?(\.py)?")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-# What these show in a pager or put into cells is in our file, and in no file of nbclient's.
+# Texts that these show in a pager or put into cells are in our file, and in no file of nbclient's.
 OFFERS = re.compile(
     r"^\s*(\?{1,2}\S|.*\S\?{1,2}\s*$|%(load|loadpy|recall|rep|pinfo2?|pdoc|psource|pfile|pdef)\b)", re.MULTILINE
 )

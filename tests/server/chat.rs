@@ -461,7 +461,8 @@ async fn others_who_follow_the_notebook_see_it_being_written_and_no_secret() {
             "connection_schemas",
             "kernel_tables",
             "kernel_format",
-            "kernel_effects"
+            "kernel_effects",
+            "agent_machines"
         ]
     );
     let (mut stream, mut turn) = scene.ask("hello").await;

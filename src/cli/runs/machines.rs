@@ -138,7 +138,7 @@ fn used(percent: Option<u32>) -> String {
 pub struct SettingsArgs {
     /// Id or title.
     notebook: String,
-    /// What happens to a kernel with variables if its agent is gone: `ask` waits for people, and for 15 minutes at most;
+    /// The fate of a kernel with variables if its agent is gone: `ask` waits for people, and for 15 minutes at most;
     /// `replace` takes another agent as soon as a run waits; `wait` waits for the agent.
     #[arg(long, value_name = "WHAT", value_parser = one_of::<KernelReplacement>(&REPLACEMENTS))]
     when_gone: Option<KernelReplacement>,

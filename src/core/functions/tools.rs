@@ -192,7 +192,7 @@ tools! {
     "List a database's tables"
     "The tables of a database that SQL cells can name, with their columns and types, and no rows. Without connection: which databases there are. Look here before you write SQL."
     {
-        /// As it stands behind @ in an SQL cell's first line; duckdb is the database in the kernel's memory, a path is a file.
+        /// The name behind @ in an SQL cell's first line; duckdb is the database in the kernel's memory, a path is a file.
         #[serde(default)] connection: Option<String>,
         /// Only tables with this in schema.name.
         #[serde(default)] matching: Option<String>,
@@ -312,7 +312,7 @@ tools! {
     "Run all cells"
     "Runs all code cells in order, stops at the first error, waits up to 30 s, and tells which cells failed."
     {
-        /// As of execute_cell, for all of the cells.
+        /// The same as of execute_cell, for all of the cells.
         #[serde(default)] effects: Option<Vec<Effect>>,
     }
     "interrupt" Interrupt (Edit, ControlKernel, Core)

@@ -52,7 +52,7 @@ impl RestartKernel {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetKernelSettings {
-    /// What happens to a kernel with variables if its runtime agent is unreachable: `ask`, `replace` or `wait`.
+    /// The fate of a kernel with variables if its runtime agent is unreachable: `ask`, `replace` or `wait`.
     pub replacement: Option<KernelReplacement>,
     /// Labels that a launch asks for if it names neither an agent nor labels, at most 16. Empty: none.
     pub labels: Option<Labels>,

@@ -126,7 +126,7 @@ pub(super) async fn load_input(
 ) -> Input {
     let lease = cluster.claim(notebook).await.map_err(|error| {
         tracing::error!(%notebook, %error, "the notebook's lease was not taken: it is read-only until that works");
-        // Of a command nothing was written yet, even if it is not known whether the lease was.
+        // Nothing of a command was written yet, even if it is not known whether the lease was.
         match error {
             StoreError::Unknown { .. } => CANNOT_WRITE.to_owned(),
             error => told(&error),

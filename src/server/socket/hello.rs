@@ -152,7 +152,7 @@ pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str, proto
 }
 
 /// Names of all client messages.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "hello",
     "refresh",
     "subscribe",
@@ -164,6 +164,7 @@ const NAMES: [&str; 17] = [
     "follow_comms",
     "send_comm",
     "offer",
+    "machine_load",
     "kernel_status",
     "kernel_use",
     "comms",

@@ -280,7 +280,7 @@ fn an_unused_kernel_of_an_absent_agent_is_replaced_as_soon_as_it_is_unreachable(
     let (mut scene, session) = with_kernel();
     scene.feed(Input::Client(ClientId(9), ClientInput::Unsubscribe));
     let ack = scene.execute("anna", RUN).unwrap();
-    scene.advance(2_900);
+    scene.advance(2_800);
     assert!(has_kernel(&scene, &session), "a short cut replaces nothing");
     scene.others.clear();
     scene.advance(200);
@@ -295,6 +295,8 @@ fn a_kernel_with_variables_is_replaced_asked_about_or_kept_as_the_notebook_says(
         [("ask", true, false), ("replace", false, false), ("wait", true, true)]
     {
         let (mut scene, session) = with_kernel();
+        // Somebody follows the notebook, else its room would end.
+        scene.subscribe(1, &user("anna"), None);
         let ack = left_with_a_run(&mut scene, replacement);
         scene.advance(3_100);
         assert_eq!(has_kernel(&scene, &session), after_unreachable, "{replacement}");

@@ -203,11 +203,14 @@ impl Room {
     /// Ends kernels of absent agents: those whose lease is over, unless the notebook keeps them, and those that another
     /// kernel replaces for the runs that wait.
     pub(super) fn end_leases(&mut self, cycle: &mut Cycle) {
-        if !self.is_settled() || self.read_only.is_some() || !self.leases.is_waiting() {
+        if !self.is_settled() || !self.leases.is_waiting() {
             return;
         }
         let minutes = self.config.lease_ms / 60_000;
         let mut expired = self.leases.expired(&self.state, cycle.now);
+        if self.read_only.is_some() {
+            return;
+        }
         expired.retain(|session| !is_kept_for_its_agent(&self.state, session));
         let unreachable = self.leases.unreachable(&self.state, cycle.now, &self.config);
         let is_replaced = |id: &KernelSessionId| !expired.contains(id) && is_replaced_for_waiting_runs(&self.state, id);

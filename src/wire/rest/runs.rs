@@ -194,7 +194,7 @@ pub struct Restart {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct KernelSettingChanges {
-    /// What happens to a kernel with variables if its runtime agent is unreachable: `ask`, `replace` or `wait`.
+    /// The fate of a kernel with variables if its runtime agent is unreachable: `ask`, `replace` or `wait`.
     pub replacement: Option<KernelReplacement>,
     /// Labels that a launch asks for if it names neither an agent nor labels. Empty: none.
     pub labels: Option<Labels>,

@@ -26,7 +26,7 @@ class ColumnLoader:
         if self.load is None:
             return pa.array(texts, pa.string()), None
         values = [None if text is None else self.loaded(text) for text in texts]
-        # Of some integers and booleans the values say it all.
+        # The values say it all for some integers and booleans.
         is_plain = self.kind is not None and (pa.types.is_integer(self.kind) or pa.types.is_boolean(self.kind))
         if self.kind is not None and pa.types.is_list(self.kind) and _are_deep(values):
             self.kind = None

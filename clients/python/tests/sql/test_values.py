@@ -50,7 +50,7 @@ def arrow_rows(shown) -> list[list[str | None]]:
 
 
 def _in_javascript(value):
-    """As the page reads Arrow's values: bytes, floats and times of its own it would write in its own way."""
+    """A value of Arrow as the page reads it: bytes, floats and times of its own it would write in its own way."""
     assert value is None or isinstance(value, (int, str, Decimal)), value
     return str(value) if isinstance(value, Decimal) else value
 

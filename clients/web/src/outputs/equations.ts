@@ -1,7 +1,7 @@
 // Commands of LaTeX that concern other formulas too: definitions of macros, numbers, labels and references. KaTeX knows one formula
 // at a time, so numbers are written as tags and references as links.
 
-/** What the formulas above give to a formula. */
+/** Macros, labels and numbers that the formulas above give to a formula. */
 export interface FormulaPlace {
   /** Definitions in LaTeX, in their order. */
   definitions: readonly string[];

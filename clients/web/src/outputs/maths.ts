@@ -2,7 +2,7 @@
 // signs of Markdown. Afterwards each placeholder becomes an element for KaTeX; in code and in addresses the text is put back.
 
 export interface Formula {
-  /** As written, with its delimiters. */
+  /** The text as written, with its delimiters. */
   raw: string;
   tex: string;
   isDisplay: boolean;
@@ -26,7 +26,7 @@ const PLACEHOLDERS = /\$(?:\u{fdd0}|%EF%B7%90)(\d+)(?:\u{fdd1}|%EF%B7%91)\$/gu;
 
 /** A line that opens a block of code, also in a quote or a list. */
 const FENCE = /(?:[ \t>]|[-*+] |\d+[.)] )*(`{3,}(?=[^`\n]*(?:\n|$))|~{3,})[^\n]*(?:\n|$)/y;
-/** What is not looked into: tags, comments and addresses. */
+/** Parts that are not looked into: tags, comments and addresses. */
 const TAG = /<\/?[a-z][\w-]*(?:\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*\s*\/?>/iy;
 const COMMENT = /<!--[^]*?-->/y;
 const ADDRESS = /<[a-z][a-z\d+.-]*:[^\s<>]*>|\bhttps?:\/\/[^\s<>)]*/iy;

@@ -2,7 +2,7 @@
 import { takeFormulas } from "./maths.ts";
 import { type FormulaPlace, definitionsIn, numbered } from "./equations.ts";
 
-/** What one text adds. */
+/** Places that one text adds. */
 interface Added {
   definitions: string[];
   equations: number;

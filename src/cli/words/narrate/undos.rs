@@ -10,7 +10,7 @@ const MAX_GROUPS: usize = 20_000;
 /// Events that are read at once when an earlier group is searched.
 const PAGE: Version = 1_000;
 
-/// What a group of events did.
+/// The deed of a group of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupKind {
     Change,

@@ -17,7 +17,7 @@ const DEFAULT_KERNELSPEC: &str = "python3";
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Named {
+struct WithName {
     name: Option<String>,
 }
 
@@ -31,15 +31,15 @@ pub fn mark_absence(metadata: &mut Object) {
 /// Adds kernelspec and language to the metadata of a file.
 pub fn complete(metadata: &mut Object, notebook: &Document) {
     let is_left_out = metadata::take::<bool>(metadata, metadata::NO_KERNELSPEC) == Some(true);
-    let own = metadata.get(KERNELSPEC).map(|own| serde_json::from_str::<Named>(own.get()).unwrap_or_default());
+    let own = metadata.get(KERNELSPEC).map(|own| serde_json::from_str::<WithName>(own.get()).unwrap_or_default());
     let running = started(notebook);
     match (own, running) {
-        (Some(Named { name }), Some(kernel)) if name.as_deref() == Some(&*kernel.kernelspec) => {
+        (Some(WithName { name }), Some(kernel)) if name.as_deref() == Some(&*kernel.kernelspec) => {
             add_language(metadata, kernel);
         }
         (Some(_), _) => {}
         (None, Some(kernel)) => {
-            let language: Named = serde_json::from_str(kernel.language_info.get()).unwrap_or_default();
+            let language: WithName = serde_json::from_str(kernel.language_info.get()).unwrap_or_default();
             add_kernelspec(metadata, &kernel.kernelspec, language.name.as_deref());
             add_language(metadata, kernel);
         }
@@ -71,14 +71,14 @@ fn add_kernelspec(metadata: &mut Object, name: &str, language: Option<&str>) {
 
 fn add_language(metadata: &mut Object, kernel: &KernelSession) {
     let says_name =
-        serde_json::from_str::<Named>(kernel.language_info.get()).is_ok_and(|language| language.name.is_some());
+        serde_json::from_str::<WithName>(kernel.language_info.get()).is_ok_and(|language| language.name.is_some());
     if says_name {
         let language = serde_json::value::RawValue::from_string(kernel.language_info.get().to_owned());
         metadata.extend(language.ok().map(|language| (LANGUAGE_INFO.to_owned(), language)));
     }
 }
 
-/// What Jupyter's Python kernel says of its language, without the version, which no kernel has said.
+/// Facts of the language as Jupyter's Python kernel says them, without the version, which no kernel has said.
 fn python() -> serde_json::Value {
     json!({
         "codemirror_mode": { "name": "ipython", "version": 3 },

@@ -50,7 +50,7 @@ export function matchFrom(matches: readonly Match[], order: readonly string[], c
   return Math.max(0, found);
 }
 
-/** Where a place in a text is after a change that nobody described: the texts differ in one stretch. */
+/** The place in a text after a change that nobody described: the texts differ in one stretch. */
 export function movedPlace(before: string, after: string, at: number): number {
   const most = Math.min(before.length, after.length);
   let start = 0;

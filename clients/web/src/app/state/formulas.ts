@@ -73,7 +73,7 @@ function formulasOf(store: Notebook): Formulas {
 
 const never = () => () => {};
 
-/** What the cells above give to the formulas of a text; the component renders again when that changes. */
+/** Macros, labels and numbers that the cells above give to the formulas of a text; the component renders again when that changes. */
 export function useFormulaPlace(of: FormulaSource | undefined, text: string): FormulaPlace | undefined {
   const formulas = of && mayHaveFormulas(text) ? formulasOf(of.store) : undefined;
   return useSyncExternalStore(formulas?.listen ?? never, () => of && formulas?.of(of));

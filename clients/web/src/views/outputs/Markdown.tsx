@@ -10,7 +10,7 @@ export interface MarkdownProps {
   attachments?: Record<string, unknown> | null | undefined;
   /** Cell of the text: its formulas use macros and references of other cells. */
   of?: FormulaSource;
-  /** What the formulas take over, for a text of an earlier version. */
+  /** Macros and numbers that the formulas take over, for a text of an earlier version. */
   place?: FormulaPlace | undefined;
 }
 
