@@ -237,6 +237,8 @@ impl<R: tokio::io::AsyncRead + Unpin> Lines<R> {
 /// An agent whose kernel echoes the source, fails at `boom`, asks for input at `ask`, and runs `forever` until interrupted.
 pub struct EchoAgent {
     connection: Connection,
+    /// Sessions that it has claimed: others are another agent's.
+    claimed: Vec<notarium_core::KernelSessionId>,
     agent_of: Vec<(NotebookId, notarium_core::KernelSessionId, Version)>,
     forever: Option<(NotebookId, ExecutionId, Version)>,
 }
@@ -262,7 +264,7 @@ impl EchoAgent {
             labels: labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
             ..OfferMessage::default()
         });
-        let mut agent = Self { connection, agent_of: Vec::new(), forever: None };
+        let mut agent = Self { connection, claimed: Vec::new(), agent_of: Vec::new(), forever: None };
         tokio::spawn(async move { while agent.next().await {} })
     }
 
@@ -272,6 +274,7 @@ impl EchoAgent {
                 self.connection.subscribe(&notebook);
                 let claim = Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() };
                 self.send(&notebook, claim).await;
+                self.claimed.push(kernel_session.clone());
                 let started = Command::ReportKernelStarted {
                     kernel_session,
                     language_info: RawObject::default(),
@@ -308,6 +311,8 @@ impl EchoAgent {
 
     async fn event(&mut self, notebook: &NotebookId, event: Event) {
         match event {
+            Event::ExecutionAssigned(event) if !self.claimed.contains(&event.kernel_session) => {}
+            Event::KernelRestartRequested(event) if !self.claimed.contains(&event.kernel_session) => {}
             Event::ExecutionAssigned(event) => {
                 self.agent_of.push((notebook.clone(), event.kernel_session, event.fence));
                 self.run(notebook, &event.execution_id, event.fence).await;

@@ -388,7 +388,7 @@ def test_a_kernel_waits_for_the_machine_that_is_chosen(nb: notarium.Notebook) ->
     assert kernel.phase == "requested"
     here = kernel.restart(agent=agent.name)
     (run,) = nb.run(nb.extend(["6 * 7"]), kernel=here.id)
-    assert run.wait(60).result == "42"
+    assert str(run.wait(60).result) == "42"
     nb.set_kernel_settings(labels={})
     with pytest.raises(notarium.Rejected, match="KEY=VALUE"):
         nb.start_kernel(labels={"gpu": ""})

@@ -17,7 +17,7 @@ const FILES: &[(&str, &str)] = files! {
     "notarium_kernel/functions/results.py" "notarium_kernel/functions/shapes.py" "notarium_kernel/functions/signature.py"
     "notarium_kernel/functions/values.py"
     "notarium_kernel/sql/__init__.py" "notarium_kernel/sql/binding.py" "notarium_kernel/sql/catalog.py" "notarium_kernel/sql/cell.py"
-    "notarium_kernel/sql/connections.py" "notarium_kernel/sql/duckdb_texts.py" "notarium_kernel/sql/errors.py" "notarium_kernel/sql/frame_advice.py" "notarium_kernel/sql/header.py" "notarium_kernel/sql/holdable.py" "notarium_kernel/sql/local.py"
+    "notarium_kernel/sql/connections.py" "notarium_kernel/sql/duckdb_texts.py" "notarium_kernel/sql/errors.py" "notarium_kernel/sql/frame_advice.py" "notarium_kernel/sql/header.py" "notarium_kernel/sql/holdable.py" "notarium_kernel/sql/loading.py" "notarium_kernel/sql/local.py"
     "notarium_kernel/sql/magic.py" "notarium_kernel/sql/postgresql_texts.py" "notarium_kernel/sql/questions.py" "notarium_kernel/sql/remote.py" "notarium_kernel/sql/results.py"
     "notarium_kernel/sql/rows.py" "notarium_kernel/sql/show.py" "notarium_kernel/sql/tokens.py" "notarium_kernel/sql/wire.py"
     "notarium_kernel/sql/written.py"
