@@ -2356,7 +2356,7 @@ skipped?: (boolean | null)
  */
 export interface SetKernelSettings {
 /**
- * What happens to a kernel with variables if its runtime agent is unreachable: `ask`, `replace` or `wait`.
+ * The fate of a kernel with variables if its runtime agent is unreachable: `ask`, `replace` or `wait`.
  */
 replacement?: (KernelReplacement | null)
 /**
