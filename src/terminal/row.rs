@@ -11,6 +11,7 @@ pub struct ScreenCell {
     /// `None`: the second half of a wide character.
     pub character: Option<char>,
     /// Characters without a width that follow.
+    #[expect(clippy::box_collection, reason = "most cells have none: they stay small")]
     pub marks: Option<Box<String>>,
     pub style: Style,
 }

@@ -212,7 +212,7 @@ impl TerminalScreen {
         let at = self.cursor.row;
         let rows = match kind {
             0 => at + 1..self.rows.len(),
-            1 | 2 | 3 if self.forgotten > 0 => return Err(Unknown),
+            1..=3 if self.forgotten > 0 => return Err(Unknown),
             1 => 0..at,
             2 | 3 => 0..self.rows.len(),
             _ => return Err(Unknown),

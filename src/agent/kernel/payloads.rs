@@ -22,8 +22,9 @@ struct Payload {
 /// Events of the payloads; those of other sources have no meaning here.
 pub(super) fn events(execution_id: &ExecutionId, payloads: &RawValue) -> Vec<KernelEvent> {
     let payloads: Vec<Box<RawValue>> = serde_json::from_str(payloads.get()).unwrap_or_default();
-    let read = |payload: &Box<RawValue>| serde_json::from_str::<Payload>(payload.get()).ok();
-    payloads.iter().take(MAX_PAYLOADS).filter_map(read).filter_map(|payload| event(execution_id, payload)).collect()
+    let read = |payload: &RawValue| serde_json::from_str::<Payload>(payload.get()).ok();
+    let payloads = payloads.iter().take(MAX_PAYLOADS).map(AsRef::as_ref);
+    payloads.filter_map(read).filter_map(|payload| event(execution_id, payload)).collect()
 }
 
 fn event(execution_id: &ExecutionId, Payload { source, data, text, replace }: Payload) -> Option<KernelEvent> {

@@ -323,7 +323,8 @@ async fn a_notebook_is_made_where_none_can_have_the_record() {
     let gated = scene.call("create_notebook", with_cells).await;
     assert!(gated.text().starts_with("The notebook second was made."), "{}", gated.message);
     assert_eq!(gated.message["result"]["structuredContent"]["call_id"], "k1");
-    (scene.made(), scene.asked());
+    scene.made();
+    scene.asked();
 
     scene.call("create_notebook", json!({"title": "Recorded", "notebook": "n"})).await;
     assert!(scene.made().is_empty() && scene.asked()[0].contains(": n create_notebook"));

@@ -32,7 +32,7 @@ fn cells_go_to_a_position() {
 fn a_position_that_waits_for_a_person_is_asked_as_a_cell() {
     let mut world = talking();
     world.step(&user("ann"), json!({"SetPolicy": {"policy": "ask_for_every_edit"}}));
-    assert_eq!(world.notebook.policy, Policy::AskForEveryEdit.into());
+    assert_eq!(world.notebook.policy, Policy::AskForEveryEdit);
     let first = order(&world)[0].clone();
     world.step(&assistant_of("ann"), call("new", "create_cell", json!({"source": "1", "index": 0})));
     let asked = world.notebook.tool_calls[&"new".parse().unwrap()].arguments.get().to_owned();

@@ -9,7 +9,7 @@ fn pieces<'a>(parts: impl IntoIterator<Item = &'a str>, limits: FoldLimits) -> V
     let mut taken = Vec::new();
     for part in parts {
         fold.push(part);
-        assert_eq!(fold.is_empty(), fold.len() == 0);
+        assert_eq!(fold.is_empty(), matches!(fold.len(), 0));
         let (is_empty, piece) = (fold.is_empty(), fold.take());
         assert_eq!(is_empty, piece.is_empty(), "{part:?}");
         taken.push(piece);

@@ -191,11 +191,11 @@ impl Language {
                 Ok(format!("{list}{}{list_end}", items.join(", ")))
             }
             json if json.starts_with('{') => {
-                let entry = |(key, value): (&String, &Box<RawValue>)| {
-                    Ok(format!("{}{pair}{}", self.quoted(key), self.json(value.get())?))
+                let entry = |(key, value): (String, Box<RawValue>)| {
+                    Ok(format!("{}{pair}{}", self.quoted(&key), self.json(value.get())?))
                 };
                 let entries = read::<BTreeMap<String, Box<RawValue>>>(json)?;
-                let entries = entries.iter().map(entry).collect::<Result<Vec<_>, String>>()?;
+                let entries = entries.into_iter().map(entry).collect::<Result<Vec<_>, String>>()?;
                 Ok(format!("{map}{}{map_end}", entries.join(", ")))
             }
             number => self.number(number),
