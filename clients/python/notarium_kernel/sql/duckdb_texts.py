@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from importlib import import_module
 from typing import Any
 
 from .results import arrow
@@ -25,9 +26,8 @@ class DuckDbTexts:
         """Array of Arrow → array of its texts."""
         pa = arrow()
         if pa.types.is_binary(array.type):
-            import pyarrow.compute as pc  # type: ignore[import-untyped]
-
-            array = pc.binary_slice(array, 0, MAX_BLOB_BYTES)
+            compute: Any = import_module("pyarrow.compute")
+            array = compute.binary_slice(array, 0, MAX_BLOB_BYTES)
         if pa.types.is_nested(array.type) and (kind := without_dictionaries(array.type)) != array.type:
             # DuckDB reads an ENUM in a list as its numbers.
             array = _converted(array, kind)

@@ -6,6 +6,7 @@ A variable gets such a column as the database's text, and no value fails the res
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 _DAY = 86_400
@@ -82,13 +83,13 @@ def _is_within(array: Any) -> bool:
 
 
 def _thousands(numbers: Any) -> Any:
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    pc: Any = import_module("pyarrow.compute")
 
     return pc.multiply(pc.divide(numbers, 1_000), 1_000)
 
 
 def _is_between(numbers: Any, first: int, last: int) -> bool:
-    import pyarrow.compute as pc
+    pc: Any = import_module("pyarrow.compute")
 
     found = pc.min_max(numbers).as_py()
     return found["min"] is None or (first <= found["min"] and found["max"] <= last)

@@ -181,7 +181,7 @@ def _of_nested(pandas: Any, name: str, column: Any) -> Any:
 
 def _of_pandas(table: Any) -> Any:
     """Converts a table to pandas. Integers and booleans keep their type also if some are missing."""
-    import pandas
+    import pandas  # pyright: ignore[reportMissingTypeStubs]
 
     pa = arrow()
     nullable = {pa.bool_(): pandas.BooleanDtype()}
