@@ -14,7 +14,8 @@ test("a kernel that needs labels waits with the reason, and starts on the machin
   await expect(page.getByText("Write labels as key=value")).toBeVisible();
   await labels.fill("gpu=a100");
   await labels.press("Enter");
-  await page.getByRole("radio", { name: /^Replace/ }).check();
+  await page.getByRole("radio", { name: /^Replace/ }).click();
+  await expect(page.getByRole("radio", { name: /^Replace/ })).toBeChecked();
   await page.keyboard.press("Escape");
 
   await write(page, "print('ran', 6 * 7)");
