@@ -16,7 +16,7 @@ test.use({ deviceScaleFactor: 0.5, locale: "en-GB", timezoneId: "UTC", trace: "o
 
 /** Selectors of variable content: times, versions, secrets, names of this machine, and drawings of libraries. */
 const OTHER_EACH_TIME =
-  "time, iframe, .took, .sql .foot > span:first-child, .turn-end, .scrub span, .steps .small, .made input, .access .small, .facts dd, .working";
+  "time, iframe, .took, .sql .foot > span:first-child, .turn-end, .scrub span, .steps .small, .made input, .access .small, .facts dd, .working, .load";
 
 async function shoot(page: Page, name: string): Promise<void> {
   await settled(page);

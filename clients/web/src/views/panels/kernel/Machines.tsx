@@ -14,13 +14,15 @@ export function Machines({ store, known }: { store: NotebookStore; known: Kernel
     <section className="stack tight" aria-label="Machines">
       <p className="quiet small">Machines</p>
       {agents.map((agent) => (
-        <Machine key={agent.id} store={store} agent={agent} />
+        <Machine key={agent.id} store={store} agent={agent} isOnly={agents.length === 1} />
       ))}
     </section>
   );
 }
 
-function Machine({ store, agent }: { store: NotebookStore; agent: NotebookAgent }) {
+type MachineProps = { store: NotebookStore; agent: NotebookAgent; isOnly: boolean };
+
+function Machine({ store, agent, isOnly }: MachineProps) {
   const name = plain(agent.name);
   const first = defaultKernel(store);
   const session = first === undefined ? undefined : store.document.kernels.get(first);
@@ -31,7 +33,7 @@ function Machine({ store, agent }: { store: NotebookStore; agent: NotebookAgent 
   return (
     <div className="stack tight" role="group" aria-label={`Machine ${name}`}>
       <p className="small">
-        <strong>{name}</strong> <span className="quiet">{machineWords(agent)}</span>
+        <strong>{name}</strong> <span className="quiet load">{machineWords(agent)}</span>
         {labels && <span className="quiet"> · {labels}</span>}
       </p>
       <div className="row">
@@ -41,6 +43,7 @@ function Machine({ store, agent }: { store: NotebookStore; agent: NotebookAgent 
           </button>
         )}
         {first === undefined &&
+          !isOnly &&
           (kernelspecs.length === 0 ? [null] : kernelspecs).map((kernelspec) => (
             <button key={kernelspec} className="button" disabled={!store.mayRun} onClick={() => start(kernelspec)}>
               Start {kernelspec === null ? "a kernel" : kernelName(kernelspec)} here
