@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
-    Actor, BlobPart, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Recorded,
-    Rejection, Stored, Version,
+    Actor, BlobPart, CellId, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId,
+    Recorded, Rejection, Stored, Version,
 };
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde::Serialize;
@@ -39,6 +39,9 @@ pub trait NotebookHost: Send + Sync + 'static {
 
     /// The notebook, if this assistant's person may read it now.
     async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection>;
+
+    /// Reasons why cells of a reactive notebook are not fresh. Empty for other notebooks, and if they are not known.
+    async fn stale_cells(&self, notebook: &NotebookId) -> BTreeMap<CellId, String>;
 
     /// Events after `since` in order, at most `limit`; a server may return fewer.
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection>;

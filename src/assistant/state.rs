@@ -6,14 +6,12 @@ mod results;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use notarium_core::reactive::{self, CodeNames};
 use notarium_core::{
     Cell, CellId, CellType, Document, Execution, ExecutionId, ExecutionStatus, ExecutionSubject, KernelPhase,
-    KernelSessionId, KernelVariables, NotebookId, RawObject, Reactivity, Version, effects_in_words,
+    KernelSessionId, NotebookId, RawObject, Reactivity, Version, effects_in_words,
 };
-use notarium_judge::{CellNames, cell_names, sql_cell_names};
+use notarium_judge::{CellNames, cell_names};
 use serde::Serialize;
 
 use crate::preview::{ReadBlob, joined_streams, preview, truncated};
@@ -334,24 +332,4 @@ fn is_parsed(cell: &Cell, is_python: bool) -> bool {
 /// The names of one cell, parsed now; `None` as in [`NamesCache::of`].
 fn names_of(cell: &Cell, is_python: bool) -> Option<CellNames> {
     is_parsed(cell, is_python).then(|| cell_names(&cell.content.text_to_run())).flatten()
-}
-
-/// Reasons why cells of a reactive notebook are stale; empty for other notebooks.
-fn stale(notebook: &Document, is_python: bool) -> BTreeMap<CellId, String> {
-    if notebook.reactivity == Reactivity::Off || !is_python {
-        return BTreeMap::new();
-    }
-    let mut names = reactive::KnownNames::default();
-    for text in names.refresh(notebook) {
-        let found = if text.is_query { Some(sql_cell_names(&text.source)) } else { cell_names(&text.source) };
-        names.learn(&text.cell_id, text.source_version, found.map(code_names).as_ref());
-    }
-    let cells = reactive::notebook_graph(notebook, &KernelVariables::default(), Arc::new(names)).cells;
-    cells.into_iter().filter_map(|cell| Some((cell.cell_id, cell.why?))).collect()
-}
-
-fn code_names(names: CellNames) -> CodeNames {
-    let CellNames { reads, may_read, reads_later, reads_any, leaves, unsets, uncertain, imported, has_star, .. } =
-        names;
-    CodeNames { reads, may_read, reads_later, reads_any, leaves, unsets, uncertain, imported, has_star }
 }

@@ -15,7 +15,7 @@ pub mod calls;
 pub mod chat;
 pub mod revocation;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,9 +30,9 @@ use http::StatusCode;
 use notarium_assistant::host::{ChangeNotice, CommittedEvents, ListedNotebook, NotebookHost};
 use notarium_assistant::mcp::{McpService, TokenOwner};
 use notarium_core::{
-    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Event, Execution,
-    ExecutionId, InstanceId, Millis, NotebookId, Rejection, RejectionCode, Stored, TokenId, ToolCallId, ToolCallPhase,
-    UserId, Version,
+    ASSISTANT_SCOPES, Actor, Authority, CellId, Command, CommandId, DelegatedAuthority, Document, Event, Execution,
+    ExecutionId, InstanceId, Millis, NotebookId, Reactivity, Rejection, RejectionCode, Stored, TokenId, ToolCallId,
+    ToolCallPhase, UserId, Version,
 };
 use notarium_store::BlobError;
 use notarium_store::accounts::AccountError;
@@ -47,6 +47,7 @@ use crate::agents::kernel_questions::{KernelAskService, KernelAsker, KernelQuest
 use crate::auth::Authenticated;
 use crate::blobs::parse_hash;
 use crate::http::problem::Problem;
+use crate::notebooks::graph::graph_of;
 use crate::notebooks::listing::{self, ListingQuery};
 use crate::notebooks::{Notebooks, body_of};
 use crate::rooms::notices::NoticeQueue;
@@ -243,6 +244,20 @@ impl NotebookHost for AssistantHost {
     async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         let authority = self.authority(actor, notebook).await?;
         Ok(self.notebooks.rooms.open(notebook).read(identity(actor, authority)).await?.notebook)
+    }
+
+    async fn stale_cells(&self, notebook: &NotebookId) -> BTreeMap<CellId, String> {
+        let Ok(now) = self.notebooks.read_by_server(notebook).await else { return BTreeMap::new() };
+        if now.notebook.reactivity == Reactivity::Off {
+            return BTreeMap::new();
+        }
+        match graph_of(&self.notebooks.rooms, now).await {
+            Ok(graph) => graph.cells.into_iter().filter_map(|cell| Some((cell.cell_id, cell.why?))).collect(),
+            Err(error) => {
+                tracing::error!(%error, "the graph of a notebook could not be made");
+                BTreeMap::new()
+            }
+        }
     }
 
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection> {

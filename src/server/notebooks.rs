@@ -1,6 +1,7 @@
 //! Access to notebooks for the parts of the server: reads, and commands with their checks.
 
 pub mod files;
+pub mod graph;
 pub mod history;
 pub mod listing;
 pub mod output_spill;

@@ -6,6 +6,7 @@ mod bridge;
 mod chat;
 mod compatible;
 mod demo;
+mod freshness;
 mod functions;
 mod gate;
 mod harm;

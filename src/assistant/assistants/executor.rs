@@ -218,7 +218,8 @@ impl ToolTask {
 
 async fn state(task: &ToolTask, include_outputs: bool, cell_ids: Option<&[CellId]>) -> ToolAnswer {
     let notebook = task.notebook();
-    let query = TextQuery { include_outputs, cell_ids, most: MAX_RESULT_BYTES };
+    let stale = task.host().stale_cells(&task.notebook).await;
+    let query = TextQuery { include_outputs, stale: Some(&stale), cell_ids, most: MAX_RESULT_BYTES };
     let render = |blobs: &ReadBlob| state_text(&notebook, query, blobs).map_err(|error| error.to_string());
     Ok(with_blobs(task.host(), &task.notebook, render).await?)
 }

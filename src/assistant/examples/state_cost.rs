@@ -72,7 +72,7 @@ fn main() {
     names.borrow_mut().refresh(&notebook, true);
     println!("names of {CELLS} cells, the first time: {:.1?}", begin.elapsed());
     for include_outputs in [true, false] {
-        let query = TextQuery { include_outputs, cell_ids: None, most: MAX_RESULT_BYTES };
+        let query = TextQuery { include_outputs, stale: None, cell_ids: None, most: MAX_RESULT_BYTES };
         measure(&format!("get_notebook_state of {CELLS} cells, outputs {include_outputs}"), || {
             state_text(&notebook, query, &no_blobs).expect("a text").len()
         });

@@ -1,5 +1,6 @@
 //! Resources: the list of notebooks, a notebook, a cell, a run, as JSON with previews of outputs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::mask::mask_keys;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use super::visitor::{Visitor, visible};
 use crate::assistants::MAX_RESULT_BYTES;
 use crate::host::{ListedNotebook, NotebookHost, with_blobs};
-use crate::preview::{ReadBlob, preview};
+use crate::preview::{ReadBlob, joined_streams, preview};
 use crate::state::{TextQuery, state_text};
 
 const LIST: &str = "notarium://notebooks";
@@ -79,12 +80,13 @@ pub async fn read(
         ResourceTarget::List => json!({ "notebooks": visible(host, visitor, None).await? }),
         ResourceTarget::Notebook(id) | ResourceTarget::Cell(id, _) | ResourceTarget::Run(id, _) => {
             let notebook = visitor.read(host, id).await?;
+            let stale = host.stale_cells(id).await;
             let render = |blobs: &ReadBlob| match target {
                 ResourceTarget::Run(_, run) => execution(&notebook, run, blobs),
                 ResourceTarget::Cell(_, cell) => {
-                    state(&notebook, Some(cell), blobs).map(|state| state["cells"][0].clone())
+                    state(&notebook, &stale, Some(cell), blobs).map(|state| state["cells"][0].clone())
                 }
-                _ => state(&notebook, None, blobs),
+                _ => state(&notebook, &stale, None, blobs),
             };
             with_blobs(&**host, id, render).await?
         }
@@ -94,9 +96,14 @@ pub async fn read(
 }
 
 /// Renders like `get_notebook_state`: as much of a large notebook as fits, with a notice.
-fn state(notebook: &Document, cell_id: Option<&CellId>, blobs: &ReadBlob) -> Result<Value, Rejection> {
+fn state(
+    notebook: &Document,
+    stale: &BTreeMap<CellId, String>,
+    cell_id: Option<&CellId>,
+    blobs: &ReadBlob,
+) -> Result<Value, Rejection> {
     let cell_ids = cell_id.map(std::slice::from_ref);
-    let query = TextQuery { include_outputs: true, cell_ids, most: MAX_RESULT_BYTES };
+    let query = TextQuery { include_outputs: true, stale: Some(stale), cell_ids, most: MAX_RESULT_BYTES };
     let text = state_text(notebook, query, blobs)
         .map_err(|error| Rejection::new(RejectionCode::UnknownCell, error.to_string()))?;
     Ok(serde_json::from_str(&text).unwrap_or_default())
@@ -107,7 +114,7 @@ fn execution(notebook: &Document, run: &ExecutionId, blobs: &ReadBlob) -> Result
         let message = format!("no run {run} is kept at hand: it is the latest of no cell, or there never was one");
         Rejection::new(RejectionCode::UnknownExecution, message)
     })?;
-    let outputs: Vec<String> = execution.outputs.iter().map(|output| preview(output, blobs)).collect();
+    let outputs: Vec<String> = joined_streams(&execution.outputs).iter().map(|output| preview(output, blobs)).collect();
     Ok(json!({
         "execution_id": run,
         "subject": execution.subject,

@@ -10,7 +10,7 @@ use notarium_core::{CellId, Document, Execution, effects_in_words, is_python};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{CellDetail, CellState, CellStatus, FunctionState, StateError, cell_state, frame, known, names_of, stale};
+use super::{CellDetail, CellState, CellStatus, FunctionState, StateError, cell_state, frame, known, names_of};
 use crate::preview::{ErrorOutput, ReadBlob, truncated};
 
 /// Least bytes of a cell's text beside its source.
@@ -26,6 +26,8 @@ const MAX_LISTED_FUNCTIONS: usize = 40;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TextQuery<'a> {
     pub include_outputs: bool,
+    /// Reasons why cells of a reactive notebook are not fresh.
+    pub stale: Option<&'a BTreeMap<CellId, String>>,
     /// Only these cells; `None` means all.
     pub cell_ids: Option<&'a [CellId]>,
     /// Most bytes of the text.
@@ -38,8 +40,7 @@ pub fn state_text(notebook: &Document, query: TextQuery, blobs: &ReadBlob) -> Re
         known(notebook, ids)?;
     }
     let is_python = is_python(notebook);
-    let stale = stale(notebook, is_python);
-    let writer = StateWriter { notebook, is_python, stale, blobs: query.include_outputs.then_some(blobs) };
+    let writer = StateWriter { notebook, is_python, stale: query.stale, blobs: query.include_outputs.then_some(blobs) };
     let asked: Option<BTreeSet<&CellId>> = query.cell_ids.map(|ids| ids.iter().collect());
     let is_wanted = |id: &&CellId| asked.as_ref().is_none_or(|ids| ids.contains(id));
     let wanted: Vec<&CellId> = notebook.order.iter().filter(is_wanted).collect();
@@ -49,8 +50,7 @@ pub fn state_text(notebook: &Document, query: TextQuery, blobs: &ReadBlob) -> Re
 struct StateWriter<'a> {
     notebook: &'a Document,
     is_python: bool,
-    /// Reasons why cells of a reactive notebook are stale.
-    stale: BTreeMap<CellId, String>,
+    stale: Option<&'a BTreeMap<CellId, String>>,
     /// `None`: outputs are not requested.
     blobs: Option<&'a ReadBlob<'a>>,
 }
@@ -59,7 +59,7 @@ impl StateWriter<'_> {
     fn text(&self, id: &CellId, detail: CellDetail) -> Option<Box<RawValue>> {
         let cell = self.notebook.cells.get(id)?;
         let names = names_of(cell, self.is_python);
-        let stale_because = self.stale.get(id).map(String::as_str);
+        let stale_because = self.stale.and_then(|stale| stale.get(id)).map(String::as_str);
         let state: CellState = cell_state(self.notebook, id, cell, names.as_ref(), stale_because, self.blobs, detail);
         serde_json::value::to_raw_value(&state).ok()
     }

@@ -1,6 +1,6 @@
 //! The MCP endpoint, message by message: access of tokens, and answers to clients.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use notarium_assistant::assistants::{Called, ToolCaller, WantedCall};
 use notarium_assistant::host::{ChangeNotice, CommittedEvents, ListedNotebook, NotebookHost};
 use notarium_assistant::mcp::{McpService, TokenOwner, service};
 use notarium_core::{
-    Actor, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Outcome, Rejection,
-    RejectionCode, Risk, Scope, Stored, ToolCallId, Version,
+    Actor, CellId, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Outcome,
+    Rejection, RejectionCode, Risk, Scope, Stored, ToolCallId, Version,
 };
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde_json::{Value, json};
@@ -55,6 +55,10 @@ impl NotebookHost for FakeHost {
         let mut state = Document::new(listed.notebook_id);
         state.title = listed.title;
         Ok(Arc::new(state))
+    }
+
+    async fn stale_cells(&self, _: &NotebookId) -> BTreeMap<CellId, String> {
+        BTreeMap::new()
     }
 
     async fn events(&self, _: &NotebookId, _: Version, _: usize) -> Result<Vec<Stored>, Rejection> {

@@ -1,5 +1,6 @@
 //! Panics planted in the assistants' host: one task ends, and the work continues.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -48,6 +49,10 @@ impl NotebookHost for FaultyHost {
 
     async fn read_as(&self, _: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         self.read(notebook).await
+    }
+
+    async fn stale_cells(&self, _: &NotebookId) -> BTreeMap<CellId, String> {
+        BTreeMap::new()
     }
 
     async fn events(&self, _: &NotebookId, _: Version, _: usize) -> Result<Vec<Stored>, Rejection> {

@@ -102,7 +102,7 @@ fn ids(names: &[&str]) -> Vec<CellId> {
     names.iter().map(|name| CellId::new(name).expect("an id")).collect()
 }
 
-const ALL: TextQuery = TextQuery { include_outputs: true, cell_ids: None, most: usize::MAX };
+const ALL: TextQuery = TextQuery { include_outputs: true, stale: None, cell_ids: None, most: usize::MAX };
 
 fn rendered(notebook: &Document, query: TextQuery) -> Value {
     serde_json::from_str(&state_text(notebook, query, &no_blobs).expect("cells are known")).expect("JSON")
@@ -168,7 +168,7 @@ fn large_notebook(cells: usize) -> Document {
 #[test]
 fn of_a_large_notebook_the_first_cells_are_told_in_short() {
     let (notebook, most) = (large_notebook(2_000), 60_000);
-    let query = TextQuery { include_outputs: true, cell_ids: None, most };
+    let query = TextQuery { most, ..ALL };
     let text = state_text(&notebook, query, &no_blobs).expect("a text");
     assert!(text.len() <= most, "{}", text.len());
     let rendered: Value = serde_json::from_str(&text).expect("whole JSON, however much there is to tell");
@@ -207,7 +207,7 @@ fn with_functions(notebook: &Document, many: usize) -> Document {
 
 #[test]
 fn functions_are_told_that_can_be_called_and_in_short_where_there_is_much() {
-    let query = TextQuery { include_outputs: false, cell_ids: None, most: 60_000 };
+    let query = TextQuery { include_outputs: false, most: 60_000, ..ALL };
     let rendered = |notebook: &Document| -> Value {
         let text = state_text(notebook, query, &no_blobs).expect("a text");
         assert!(text.len() <= query.most, "{}", text.len());

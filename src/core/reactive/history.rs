@@ -43,6 +43,8 @@ pub(crate) struct KernelHistory {
     touches: BTreeMap<Symbol, Vec<Touch>>,
     /// Runs that may have bound any name.
     wild: Vec<Touch>,
+    /// Names that no cell binds any more.
+    forgotten: BTreeMap<String, Vec<Touch>>,
 }
 
 impl KernelHistory {
@@ -53,7 +55,7 @@ impl KernelHistory {
         session: Option<&KernelSessionId>,
     ) -> Self {
         let runs = graph.ids().map(|id| own(notebook, &kernel.gone, id, session)).collect();
-        let mut history = Self { runs, touches: BTreeMap::new(), wild: Vec::new() };
+        let mut history = Self { runs, touches: BTreeMap::new(), wild: Vec::new(), forgotten: BTreeMap::new() };
         let mut latest: BTreeMap<Version, usize> = BTreeMap::new();
         for (place, id) in graph.ids().enumerate() {
             let has_run = notebook.latest_execution(id).is_some_and(|(_, run)| {
@@ -82,10 +84,18 @@ impl KernelHistory {
             let touch = Touch { version: run.version, by, is_repeated: run.is_repeated };
             match &run.names {
                 None => self.wild.push(touch),
-                Some(names) => names.iter().filter_map(|name| graph.symbol_of(name)).for_each(|symbol| {
-                    self.touches.entry(symbol).or_default().push(touch.clone());
-                }),
+                Some(names) => names.iter().for_each(|name| self.note_name(graph, name, &touch)),
             }
+        }
+    }
+
+    fn note_name(&mut self, graph: &Graph, name: &str, touch: &Touch) {
+        let symbol = graph.symbol_of(name);
+        if let Some(symbol) = symbol {
+            self.touches.entry(symbol).or_default().push(touch.clone());
+        }
+        if symbol.is_none_or(|symbol| graph.touchers(symbol).is_empty()) {
+            self.forgotten.entry(name.to_owned()).or_default().push(touch.clone());
         }
     }
 
@@ -99,6 +109,16 @@ impl KernelHistory {
         if graph.names(place).has_star || is_unread {
             self.wild.push(touch);
         }
+    }
+
+    /// A name that the kernel had at `before` and that no present cell binds, with the cell that had bound it.
+    pub(crate) fn forgotten_name(&self, before: Version) -> Option<(&str, &CellId)> {
+        self.forgotten.iter().find_map(|(name, touches)| {
+            match &touches.iter().rfind(|touch| touch.version < before)?.by {
+                By::Past(cell_id) => Some((name.as_str(), cell_id)),
+                _ => None,
+            }
+        })
     }
 
     fn of_name(&self, symbol: Symbol) -> &[Touch] {

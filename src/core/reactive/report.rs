@@ -326,6 +326,7 @@ fn reason(graph: &Graph, cell: usize, stale: &Stale) -> StaleReason {
         Stale::Ancestor(of) => StaleReason::CellStale { cell_id: cell_id(of) },
         Stale::Skipped(by) => StaleReason::Skipped { cell_id: by.clone() },
         Stale::Contended(symbol) => StaleReason::MayBeStale { name: graph.name_of(*symbol).to_owned(), cell_id: None },
+        Stale::Forgotten(name, by) => StaleReason::MayBeStale { name: name.clone(), cell_id: Some(by.clone()) },
         Stale::Overwritten(other) => StaleReason::Overwritten { name: name(other), cell_id: cell_of(graph, other) },
         Stale::Other(other) => {
             let (name, cell_id) = (name(other), cell_of(graph, other));

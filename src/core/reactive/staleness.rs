@@ -33,6 +33,8 @@ pub(crate) enum Stale {
     Skipped(CellId),
     /// The cell has read another value than that of its sources, or may have.
     Other(OtherValue),
+    /// The cell may read any name, and the kernel had this one, of a cell that no longer binds it.
+    Forgotten(String, CellId),
     /// Another run has overwritten or removed a name of this cell which others read from it.
     Overwritten(OtherValue),
     /// Another cell overwrites a name before this one can read it, in whatever order cells run.
@@ -52,7 +54,10 @@ pub(crate) fn staleness(graph: &Graph, history: &KernelHistory, of: &[bool]) -> 
             });
             by_parent.or_else(|| graph.contended(cell).map(Stale::Contended)).or_else(|| {
                 let other = |(read, heeds_wild): ReadName| history.other_value(graph, &read, *version, heeds_wild);
-                reads_of(graph, cell).find_map(other).map(Stale::Other)
+                reads_of(graph, cell).find_map(other).map(Stale::Other).or_else(|| {
+                    let (name, by) = history.forgotten_name(*version).filter(|_| graph.names(cell).reads_any)?;
+                    Some(Stale::Forgotten(name.to_owned(), by.clone()))
+                })
             })
         });
     }

@@ -230,6 +230,11 @@ fn what_nobody_can_know_may_be_stale() {
         ]
     );
     assert_eq!(run(&mut world, "show"), ["one", "show"]);
+    // Text that is evaluated may read what no cell binds any more.
+    let mut world = python("eager", &[("one", "x = 1"), ("any", "print(eval('x'))")]);
+    run_all(&mut world, &[]);
+    world.step(&user("ann"), json!({"DeleteCell": {"cell_id": "one"}}));
+    assert_eq!(stale(&world), ["any: it may be stale: cell one may have changed `x` before it ran"]);
 }
 
 #[test]

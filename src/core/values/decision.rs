@@ -134,7 +134,8 @@ pub enum RejectionCode {
     Conflict,
     /// The notebook has not reached this version. 400
     VersionInFuture,
-    /// The base version is too old to merge: take a snapshot, offer the text as a conflict copy. 409
+    /// The server no longer has the edits since the base: subscribe again with the cell as unconfirmed, and send the mapped
+    /// change under a new id. 409
     BaseTooOld,
     /// No such thread of comments, or its comments were deleted. 404
     UnknownThread,

@@ -1,12 +1,10 @@
 //! Routes for cells: insert, read, edit, move, delete, restore; their comment threads; their dependency graph.
 
-use std::sync::Arc;
-
 use axum::Json;
-use notarium_core::reactive::{KnownNames, NotebookGraph, notebook_graph};
+use notarium_core::reactive::NotebookGraph;
 use notarium_core::{
     AddComment, CellId, Command, CommentId, CommentPlace, CommentTarget, EditComment, EditSource, HistoryQuery,
-    InsertCell, NotebookId, Operation, Place, Rejection, RejectionCode, ThreadId, is_python,
+    InsertCell, NotebookId, Operation, Place, Rejection, RejectionCode, ThreadId,
 };
 use notarium_wire::rest::{
     CellAnswer, CellChange, CellMove, CommentText, DeleteQuery, NewCell, NewThread, ReactivityOf, ThreadMove, Threads,
@@ -17,6 +15,7 @@ use crate::app::App;
 use crate::http::extract::{JsonBody, NoBody, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
+use crate::notebooks::graph::graph_of;
 
 type CellPath = (NotebookId, CellId);
 type ThreadPath = (NotebookId, ThreadId);
@@ -194,18 +193,7 @@ async fn read_reactivity(NotebookReader { now, .. }: NotebookReader) -> Json<Rea
 }
 
 async fn read_graph(NotebookReader { app, now, .. }: NotebookReader) -> Result<Json<NotebookGraph>, Problem> {
-    let notebook = now.notebook;
-    let mut names = KnownNames::default();
-    if is_python(&notebook) {
-        names = KnownNames::clone(&now.names);
-        let texts = names.refresh(&notebook);
-        for (text, found) in app.rooms.names().read_all(texts).await {
-            names.learn(&text.cell_id, text.source_version, found.as_ref());
-        }
-    }
-    let kernel = now.kernel_variables;
-    let graph = tokio::task::spawn_blocking(move || notebook_graph(&notebook, &kernel, Arc::new(names)));
-    graph.await.map(Json).map_err(|error| {
+    graph_of(&app.rooms, now).await.map(Json).map_err(|error| {
         tracing::error!(%error, "the graph of a notebook could not be made");
         Problem::internal("the graph could not be made: report it")
     })
