@@ -6,6 +6,7 @@ pub mod exec;
 pub mod follow;
 pub mod kernels;
 pub mod machines;
+mod unfinished_line;
 
 use std::collections::BTreeMap;
 

@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::runs::follow::{End, RunQuestion, RunUpdate, Runs, request};
 use crate::cli::runs::machines::kernel_named;
+use crate::cli::runs::unfinished_line::UnfinishedLine;
 use crate::cli::terminal::input;
 use crate::cli::terminal::print::{self, style};
 use crate::cli::words::outputs;
@@ -162,6 +163,7 @@ struct Following {
     is_cancelled: bool,
     /// True: outputs are not shown.
     is_quiet: bool,
+    line: UnfinishedLine,
     questions: VecDeque<RunQuestion>,
     answers: (mpsc::Sender<Option<String>>, mpsc::Receiver<Option<String>>),
 }
@@ -180,6 +182,7 @@ impl Following {
             views: names.map(view).collect(),
             is_cancelled: false,
             is_quiet: false,
+            line: UnfinishedLine::default(),
             questions: VecDeque::new(),
             answers: mpsc::channel(1),
         }
@@ -223,12 +226,15 @@ impl Following {
             }
         }
         runs.bars.erase();
-        Ok(())
+        self.line.finish()
     }
 
     // --- events ---
 
     async fn take(&mut self, update: RunUpdate) -> Ended {
+        if !matches!(update, RunUpdate::Outputs(..) | RunUpdate::Progress) {
+            self.line.finish()?;
+        }
         match update {
             RunUpdate::Started(id) => self.started(&id),
             RunUpdate::Outputs(_, outputs) => self.show(&outputs).await?,
@@ -250,18 +256,24 @@ impl Following {
         }
     }
 
-    async fn show(&self, outputs: &[Output]) -> Ended {
+    async fn show(&mut self, outputs: &[Output]) -> Ended {
         if self.is_quiet {
             return Ok(());
         }
         for output in outputs {
             let shown = outputs::fetched(&self.notebook, output).await;
+            if shown.is_stream && shown.rest.is_none() {
+                self.line.add(&shown.text, shown.is_alarming)?;
+                continue;
+            }
+            self.line.finish()?;
             match shown.is_alarming {
                 // Ignored: without a standard error, no person reads it.
                 true => _ = std::io::stderr().write_all(shown.for_terminal().as_bytes()),
                 false => print::raw(&shown.for_terminal())?,
             }
         }
+        self.line.draw();
         Ok(())
     }
 

@@ -24,6 +24,8 @@ pub struct ShownOutput {
     pub rest: Option<String>,
     /// True for stderr and errors.
     pub is_alarming: bool,
+    /// True for a piece of standard output or standard error.
+    pub is_stream: bool,
 }
 
 impl ShownOutput {
@@ -96,9 +98,12 @@ fn shown_of(content: &Value, missing: &[BlobPart]) -> ShownOutput {
     let field = |name: &str| text_of(&content[name]);
     match content["output_type"].as_str() {
         Some("stream") => {
-            ShownOutput { text: field("text"), rest: rest_of(&[], missing), is_alarming: field("name") == "stderr" }
+            let is_alarming = field("name") == "stderr";
+            ShownOutput { text: field("text"), rest: rest_of(&[], missing), is_alarming, is_stream: true }
         }
-        Some("error") => ShownOutput { text: error_text(content), rest: rest_of(&[], missing), is_alarming: true },
+        Some("error") => {
+            ShownOutput { text: error_text(content), rest: rest_of(&[], missing), is_alarming: true, is_stream: false }
+        }
         Some("execute_result" | "display_data") => bundle(&content["data"], missing),
         _ => ShownOutput { rest: Some("an output of an unknown type".to_owned()), ..ShownOutput::default() },
     }
@@ -133,7 +138,7 @@ fn bundle(data: &Value, missing: &[BlobPart]) -> ShownOutput {
     let mut text = best.map(|name| text_of(&data[name])).unwrap_or_default();
     end_line(&mut text);
     let others: Vec<String> = data.iter().filter(|(name, _)| Some(name.as_str()) != best).map(described).collect();
-    ShownOutput { text, rest: rest_of(&others, missing), is_alarming: false }
+    ShownOutput { text, rest: rest_of(&others, missing), ..ShownOutput::default() }
 }
 
 fn described((name, value): (&String, &Value)) -> String {

@@ -93,8 +93,12 @@ impl SqlStatement<'_> {
             return;
         }
         if let Some(name) = self.name_at(at) {
-            if is_perhaps {
+            // If the table is there already, the statement fails or does nothing.
+            let is_replaced = (start..at).any(|at| self.word(at) == "replace");
+            if !is_replaced && !names.leaves.contains(&name) && !names.unsets.contains(&name) {
                 names.may_read.insert(name.clone());
+            }
+            if is_perhaps {
                 if !names.leaves.contains(&name) {
                     names.uncertain.insert(name.clone());
                 }
