@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::reactive::graph::{Cells, Graph};
-use crate::reactive::history::{KernelHistory, OtherValue, ReadName, base_of, reads_of};
+use crate::reactive::history::{By, KernelHistory, OtherValue, ReadName, base_of, reads_of};
 use crate::values::links::Symbol;
 use crate::values::order::distinct;
 use notarium_record::{CellId, Document, Execution, ExecutionStatus, ExecutionSubject, KernelSessionId, Version};
@@ -53,7 +53,11 @@ pub(crate) fn staleness(graph: &Graph, history: &KernelHistory, of: &[bool]) -> 
                 None => (history.runs[parent].0 > *version).then_some(Stale::Reran(parent)),
             });
             by_parent.or_else(|| graph.contended(cell).map(Stale::Contended)).or_else(|| {
-                let other = |(read, heeds_wild): ReadName| history.other_value(graph, &read, *version, heeds_wild);
+                let other = |(read, heeds_wild): ReadName| {
+                    history
+                        .other_value(graph, &read, *version, heeds_wild)
+                        .or_else(|| perhaps_above(graph, cell, &read))
+                };
                 reads_of(graph, cell).find_map(other).map(Stale::Other).or_else(|| {
                     let (name, by) = history.forgotten_name(*version).filter(|_| graph.names(cell).reads_any)?;
                     Some(Stale::Forgotten(name.to_owned(), by.clone()))
@@ -70,6 +74,13 @@ pub(crate) fn staleness(graph: &Graph, history: &KernelHistory, of: &[bool]) -> 
     }
     mark_cycles(graph, of, &mut staleness);
     staleness
+}
+
+/// The cell reads a name from below, and a cell above may bind any name.
+fn perhaps_above(graph: &Graph, cell: usize, (symbol, sources): &(Symbol, Vec<usize>)) -> Option<OtherValue> {
+    let base = base_of(graph, *symbol, sources).0?;
+    let star = sources.iter().copied().find(|source| *source < cell && cell < base)?;
+    Some(OtherValue { symbol: *symbol, by: By::Cell(star), is_unknown: true })
 }
 
 /// A cell whose value another one has overwritten is stale itself if a cell misses that value: it must run first.

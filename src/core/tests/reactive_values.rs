@@ -235,6 +235,10 @@ fn what_nobody_can_know_may_be_stale() {
     run_all(&mut world, &[]);
     world.step(&user("ann"), json!({"DeleteCell": {"cell_id": "one"}}));
     assert_eq!(stale(&world), ["any: it may be stale: cell one may have changed `x` before it ran"]);
+    // From top to bottom the text above may bind the name, and the cell below comes too late.
+    let mut world = python("eager", &[("any", "exec('y = 1')"), ("show", "print(x)"), ("one", "x = 1")]);
+    run_all(&mut world, &[]);
+    assert_eq!(stale(&world), ["show: it may be stale: cell any may have changed `x` before it ran"]);
 }
 
 #[test]
