@@ -230,7 +230,7 @@ pub struct ImportArgs {
     /// Files of nbformat 1 to 4; `-` is standard input.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Title of the new notebook; default: the title in the file, else the file's name.
+    /// Title of the new notebook; default: the title in the file, else the file's name, with a number if one of your notebooks has it.
     #[arg(long)]
     title: Option<String>,
     /// Print the new notebooks as JSON, one object a line.
@@ -266,9 +266,32 @@ pub async fn import(args: ImportArgs, context: &CommonOptions) -> Ended {
 
 async fn import_file(client: &RestClient, file: &Path, title: Option<&str>) -> Result<ImportAnswer, Failure> {
     let content = input::bytes(file).await?;
-    import_content(client, file, content, title)
+    let imported = import_content(client, file, content, title)
         .await
-        .map_err(|failure| Failure { message: format!("{}: {}", file.display(), failure.message), ..failure })
+        .map_err(|failure| Failure { message: format!("{}: {}", file.display(), failure.message), ..failure })?;
+    match title {
+        Some(_) => Ok(imported),
+        None => with_own_title(client, imported).await,
+    }
+}
+
+/// Numbers the title that the file gave if another notebook has it: commands name notebooks by their titles.
+async fn with_own_title(client: &RestClient, mut imported: ImportAnswer) -> Result<ImportAnswer, Failure> {
+    let titles = find::titles_like(client, &imported.title, &imported.notebook).await?;
+    if !titles.contains(&imported.title) {
+        return Ok(imported);
+    }
+    let numbered = (2..).map(|number| format!("{} {number}", imported.title)).find(|title| !titles.contains(title));
+    let title = numbered.unwrap_or_default();
+    print::note(format!(
+        "the title \"{}\" is taken: this one is \"{}\"",
+        print::clean(&imported.title),
+        print::clean(&title)
+    ));
+    let rename = Command::RenameNotebook { title: title.clone() };
+    imported.version = client.notebook(imported.notebook.clone()).command(&rename).await?.version;
+    imported.title = title;
+    Ok(imported)
 }
 
 /// Creates a notebook from a file's content.

@@ -17,6 +17,12 @@ async fn a_notebook_may_have_any_name_and_is_found_by_it() {
         assert!(found.contains(name), "{found}");
         world.run(&["export", name, "-o", &format!("{name}.out.ipynb")]).await.ok();
     }
+    let again = world.run(&["import", "client_list.ipynb"]).await;
+    assert!(again.err.contains(r#"the title "client_list" is taken: this one is "client_list 2""#), "{again:?}");
+    world.run(&["import", "client_list.ipynb"]).await.ok();
+    for name in ["client_list", "client_list 2", "client_list 3"] {
+        world.run(&["show", name]).await.ok();
+    }
     let found = world.run(&["ls", "--search", "client_list"]).await.ok();
     assert!(found.contains("patient_data") && found.contains("event_log"), "{found}");
     let token = world.token();

@@ -1,6 +1,6 @@
 //! Resolves names to ids (notebooks by title, cells by a part of their id, people by login), and ids of people to names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use notarium_core::{
@@ -80,6 +80,16 @@ async fn titled(client: &RestClient, title: &str, text: Option<&str>) -> Result<
         candidates.retain(|line| line.title == title);
     }
     Ok(candidates)
+}
+
+/// Titles of the other notebooks that begin with this one.
+pub async fn titles_like(client: &RestClient, title: &str, except: &NotebookId) -> Result<BTreeSet<String>, Failure> {
+    let mut candidates = Vec::new();
+    for archived in [false, true] {
+        candidates.extend(list(client, None, archived, None, MAX_LOOKED_THROUGH).await?);
+    }
+    let others = candidates.into_iter().filter(|line| line.id != *except && line.title.starts_with(title));
+    Ok(others.map(|line| line.title).collect())
 }
 
 fn ambiguous(title: &str, several: &[NotebookLine]) -> Failure {
