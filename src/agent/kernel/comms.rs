@@ -114,12 +114,16 @@ fn comm_msg(comm_id: &str, data: &RawObject) -> JupyterMessage {
 #[derive(Debug, Default)]
 pub(super) struct OutputWidgets {
     widgets: BTreeMap<String, OutputWidget>,
+    /// Number of captures that have begun or ended.
+    captures: u64,
 }
 
 #[derive(Debug, Default)]
 struct OutputWidget {
     /// `msg_id` of the request whose outputs it captures; empty: none.
     takes: String,
+    /// Number of the capture.
+    capture: u64,
     outputs: Vec<Value>,
     clears_next: bool,
 }
@@ -139,6 +143,8 @@ impl OutputWidgets {
         let Some(widget) = self.widgets.get_mut(&comm.comm_id) else { return };
         if let Some(msg_id) = state["msg_id"].as_str() {
             msg_id.clone_into(&mut widget.takes);
+            self.captures += 1;
+            widget.capture = self.captures;
         }
         if let Some(outputs) = state["outputs"].as_array() {
             widget.outputs.clone_from(outputs);
@@ -148,8 +154,9 @@ impl OutputWidgets {
     /// Gives the output to the widget that captures it. Returns the update, for the kernel and for the followers of the widget.
     pub fn take(&mut self, message: &KernelMessage) -> Option<KernelComm> {
         let parent = message.parent_id.as_ref()?;
-        // If two widgets capture the same request, the inner one takes the output.
-        let (id, widget) = self.widgets.iter_mut().rev().find(|(_, widget)| widget.takes == *parent)?;
+        // If two widgets capture the same request, the inner one, which began last, takes the output.
+        let capturing = self.widgets.iter_mut().filter(|(_, widget)| widget.takes == *parent);
+        let (id, widget) = capturing.max_by_key(|(_, widget)| widget.capture)?;
         widget.change(message)?;
         let data = json!({"method": "update", "state": {"outputs": widget.outputs}, "buffer_paths": []});
         let data = RawObject::parse(&data.to_string()).ok()?;
@@ -261,5 +268,24 @@ mod tests {
         assert_eq!(outputs(widgets.take(&text(&large))), json!([]), "the oldest goes");
         hear(&mut widgets, "comm_msg", &json!({"method": "update", "state": {"msg_id": ""}}));
         assert!(widgets.take(&text("d")).is_none());
+    }
+
+    #[test]
+    fn of_nested_output_widgets_the_one_that_began_last_takes_the_output() {
+        let mut widgets = OutputWidgets::default();
+        let mut say = |id: &str, msg_type: &str, state: Value| {
+            let content = json!({"comm_id": id, "target_name": WIDGETS_TARGET, "data": {"state": state}});
+            widgets.hear(&KernelComm::read(&message(msg_type, "run", &content)).unwrap());
+        };
+        for id in ["a inner", "z outer"] {
+            say(id, "comm_open", json!({"_model_name": OUTPUT_MODEL, "msg_id": ""}));
+        }
+        say("z outer", "comm_msg", json!({"msg_id": "run"}));
+        say("a inner", "comm_msg", json!({"msg_id": "run"}));
+        let text = message("stream", "run", &json!({"name": "stdout", "text": "x"}));
+        assert_eq!(widgets.take(&text).unwrap().comm_id, "a inner");
+        let content = json!({"comm_id": "a inner", "target_name": WIDGETS_TARGET, "data": {"state": {"msg_id": ""}}});
+        widgets.hear(&KernelComm::read(&message("comm_msg", "run", &content)).unwrap());
+        assert_eq!(widgets.take(&text).unwrap().comm_id, "z outer");
     }
 }
