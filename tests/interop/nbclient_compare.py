@@ -1,12 +1,13 @@
 """Runs notebooks with `notarium run` and with nbclient, and compares the results.
 
-    python tests/interop/nbclient_compare.py NOTARIUM_BINARY FILE.ipynb|FOLDER …
+    python tests/interop/nbclient_compare.py [--allow-errors] NOTARIUM_BINARY FILE.ipynb|FOLDER …
 
 Equal means: the same cells, the same outputs but for addresses, times, random values and the count that a parameter cell would
-shift, the same errors, the same language, the same values of widgets. Every file that notarium writes must pass
-`nbformat.validate`. Each program runs a notebook in a copy of its folder, so that neither meets the other's files. Exit code 1
+shift, the same errors, the same language, the same values of widgets. If a cell differs, nbclient runs the notebook again: what
+varies between its two runs is compared without numbers and images, or else by the kinds of its outputs. Every file that notarium
+writes must pass `nbformat.validate`. Each program runs a notebook in a new copy of its folder at the same path. Exit code 1
 when anything differs. The Python that runs this must have nbclient, nbformat, ipykernel and what the notebooks import.
-A notebook that nbclient cannot run (no code cells for Python, over the time limit) is left out and listed.
+A notebook without code, and one that nbclient cannot run (another language, over the time limit), is left out and listed.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from nbclient.exceptions import CellExecutionError
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 TIME = re.compile(r"\d+(\.\d+)? ?(ns|us|µs|ms|s|min)\b|\d\d:\d\d:\d\d(\.\d+)?")
 TEMPORARY = re.compile(r"ipykernel_\d+(/\d+)?(\.py)?")
+IDENTIFIER = re.compile(r"\b[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}\b")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Texts that these show in a pager or put into cells are in our file, and in no file of nbclient's.
 OFFERS = re.compile(
@@ -46,42 +48,67 @@ def neutral(value):
     if isinstance(value, list):
         return [neutral(entry) for entry in value]
     if isinstance(value, str):
-        for pattern in (COLOUR, ADDRESS, TEMPORARY, TIME):
+        for pattern in (COLOUR, ADDRESS, TEMPORARY, IDENTIFIER, TIME):
             value = pattern.sub("…", value)
     return value
 
 
-def outputs_of(cell):
-    """Outputs with merged streams. The order between stdout and stderr is ignored, because it depends on the kernel's threads."""
+def stream_with_others(cell, stream):
+    """The outputs of a cell without the other stream: the order between stdout and stderr depends on the kernel's threads."""
     outputs = []
     for output in cell.get("outputs", []):
         output = json.loads(json.dumps(output))
         if output["output_type"] == "stream":
+            if output["name"] != stream:
+                continue
             # notarium normalises text as a terminal would: `\r\n` ends a line like `\n`.
             output["text"] = text(output["text"]).replace("\r\n", "\n")
-            same = [other for other in outputs if other["output_type"] == "stream" and other["name"] == output["name"]]
-            if same:
-                same[-1]["text"] += output["text"]
+            if outputs and outputs[-1]["output_type"] == "stream":
+                outputs[-1]["text"] += output["text"]
                 continue
         output.pop("metadata", None) if not output.get("metadata") else None
         if "data" in output:
             output["data"] = {mime: text(data) for mime, data in output["data"].items()}
-        outputs.append(neutral(output))
-    return sorted(outputs, key=lambda output: (output["output_type"] != "stream", output.get("name", "")))
+        outputs.append(output)
+    return [neutral(output) for output in outputs]
+
+
+def without_numbers(value):
+    if isinstance(value, dict):
+        return {key: without_numbers(entry) for key, entry in value.items() if not key.startswith("image/")}
+    if isinstance(value, list):
+        return [without_numbers(entry) for entry in value]
+    # Tables and arrays are padded to the width of their numbers.
+    return re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?|\s+", "", value) if isinstance(value, str) else value
+
+
+def kinds(outputs):
+    return [
+        (output["output_type"], output.get("name"), output.get("ename"), sorted(output.get("data", [])))
+        for output in outputs
+    ]
+
+
+# From the strictest to the most lenient.
+VIEWS = (lambda outputs: outputs, without_numbers, kinds)
 
 
 def in_copy(path, work):
-    """Calls `work` with the notebook in a copy of its folder."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "copy"
-        ignored = shutil.ignore_patterns(".git", ".ipynb_checkpoints")
-        shutil.copytree(path.parent, copy, ignore=ignored, ignore_dangling_symlinks=True)
-        return work(copy / path.name)
+    """Calls `work` with the notebook in a copy of its folder. All runs have the same path, because notebooks print it."""
+    folder = Path(tempfile.gettempdir()) / f"beside-nbclient-{os.getpid()}"
+    ignored = shutil.ignore_patterns(".git", ".ipynb_checkpoints")
+    try:
+        shutil.copytree(path.parent, folder / "copy", ignore=ignored, ignore_dangling_symlinks=True)
+        return work(folder / "copy" / path.name)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def with_nbclient(path, seconds):
+def with_nbclient(path, seconds, allow_errors):
     """Returns the executed notebook and the duration in seconds."""
     notebook = nbformat.read(path, as_version=4)
+    if not any(cell.cell_type == "code" and cell.source.strip() for cell in notebook.cells):
+        raise ValueError("has no code")
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -90,7 +117,11 @@ def with_nbclient(path, seconds):
     for name in (kernel, "python3"):
         try:
             NotebookClient(
-                notebook, timeout=seconds, kernel_name=name, resources={"metadata": {"path": str(path.parent)}}
+                notebook,
+                timeout=seconds,
+                kernel_name=name,
+                allow_errors=allow_errors,
+                resources={"metadata": {"path": str(path.parent)}},
             ).execute()
         except CellExecutionError:
             pass
@@ -102,10 +133,10 @@ def with_nbclient(path, seconds):
     return notebook, time.monotonic() - began
 
 
-def with_notarium(binary, path, seconds):
+def with_notarium(binary, path, seconds, allow_errors):
     output = path.with_suffix(".written-by-notarium")
     command = [binary, "run", path.name, "-o", output.name, "--kernel-path", sys.prefix, "--pass-env", "PYTHONHASHSEED"]
-    command += ["--timeout", str(seconds)]
+    command += ["--timeout", str(seconds)] + ["--allow-errors"] * allow_errors
     began = time.monotonic()
     ended = subprocess.run(command, capture_output=True, text=True, cwd=path.parent)
     seconds = time.monotonic() - began
@@ -149,7 +180,7 @@ def without_offers(expected, found):
     return kept
 
 
-def differences(expected, found):
+def differences(expected, found, view):
     yield from metadata_differences(expected, found)
     offers = any(cell.cell_type == "code" and OFFERS.search(cell.source) for cell in expected.cells)
     if offers:
@@ -166,8 +197,11 @@ def differences(expected, found):
             if lines(want.get(field, "")) != have[field]:
                 yield f"cell {number}: {field} {want.get(field)!r:.80}, found {have[field]!r:.80}"
         if want.cell_type == "code":
-            if outputs_of(want) != outputs_of(have):
-                yield f"cell {number}: outputs differ\n    nbclient {outputs_of(want)}\n    notarium {outputs_of(have)}"
+            for stream in ("stdout", "stderr"):
+                theirs, ours = (view(stream_with_others(cell, stream)) for cell in (want, have))
+                if theirs != ours:
+                    yield f"cell {number}: outputs differ\n    nbclient {theirs}\n    notarium {ours}"
+                    break
             if want.execution_count != have.execution_count:
                 yield f"cell {number}: execution_count {want.execution_count}, found {have.execution_count}"
 
@@ -177,21 +211,39 @@ def notebooks(paths):
     return [path for path in found if ".ipynb_checkpoints" not in path.parts]
 
 
-def problems_of(binary, path, seconds):
+def place(problem):
+    return problem.split(":")[0]
+
+
+def beyond_chance(expected, again, found):
+    """Returns the differences between the programs at places where two runs of nbclient agree, and the places where they do not."""
+    problems, varying = {}, set()
+    for view in VIEWS:
+        chance = {place(problem) for problem in differences(expected, again, view)}
+        varying |= chance
+        for problem in differences(expected, found, view):
+            if place(problem) not in chance:
+                problems.setdefault(place(problem), problem)
+    return list(problems.values()), varying
+
+
+def problems_of(binary, path, seconds, allow_errors):
     """Returns the problems, a note, and both durations."""
-    expected, reference = in_copy(path, lambda copy: with_nbclient(copy, seconds))
-    found, taken, ended = in_copy(path, lambda copy: with_notarium(binary, copy, seconds))
-    problems = list(differences(expected, found))
+    expected, reference = in_copy(path, lambda copy: with_nbclient(copy, seconds, allow_errors))
+    found, taken, ended = in_copy(path, lambda copy: with_notarium(binary, copy, seconds, allow_errors))
+    problems, varying = list(differences(expected, found, VIEWS[0])), set()
     if problems:
-        # Ignore differences that also occur between two runs of nbclient.
-        again, _ = in_copy(path, lambda copy: with_nbclient(copy, seconds))
-        chance = {problem.split(":")[0] for problem in differences(expected, again)}
-        problems = [problem for problem in problems if problem.split(":")[0] not in chance]
+        again, _ = in_copy(path, lambda copy: with_nbclient(copy, seconds, allow_errors))
+        problems, varying = beyond_chance(expected, again, found)
     errors = [o for c in expected.cells for o in c.get("outputs", []) if o.output_type == "error"]
     expects = [c for c in expected.cells if "raises-exception" in c.metadata.get("tags", [])]
-    if ended.returncode != (1 if errors and not expects else 0) and not (expects and ended.returncode == 1):
+    failure = 1 if errors and not expects and not allow_errors else 0
+    if ended.returncode != failure and not (expects and ended.returncode == 1):
         problems.append(f"exit code {ended.returncode}: {ended.stderr[-300:]}")
-    note = f", ends with {errors[-1]['ename']}: {errors[-1]['evalue'][:60]}" if errors else ""
+    code = [cell for cell in expected.cells if cell.cell_type == "code"]
+    note = f", {sum(bool(cell.outputs) for cell in code)} of {len(code)} cells with outputs"
+    note += f", {len(varying)} vary" if varying else ""
+    note += f", {len(errors)} with errors, last {errors[-1]['ename']}: {errors[-1]['evalue'][:60]}" if errors else ""
     return problems, note, reference, taken
 
 
@@ -200,6 +252,7 @@ def main():
     parser.add_argument("binary", type=Path)
     parser.add_argument("paths", type=Path, nargs="+")
     parser.add_argument("--seconds", type=int, default=600, help="time limit of a cell")
+    parser.add_argument("--allow-errors", action="store_true", help="run the cells after an error too")
     options = parser.parse_args()
     os.environ["PYTHONHASHSEED"] = "0"
     warnings.simplefilter("ignore")
@@ -207,7 +260,7 @@ def main():
     for path in notebooks(options.paths):
         try:
             problems, note, reference, taken = problems_of(
-                str(options.binary.resolve()), path.resolve(), options.seconds
+                str(options.binary.resolve()), path.resolve(), options.seconds, options.allow_errors
             )
         except Exception as error:
             counts["skip"] += 1
