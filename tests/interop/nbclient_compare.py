@@ -5,7 +5,7 @@
 Equal means: the same cells, the same outputs but for addresses, times, random values and the count that a parameter cell would
 shift, the same errors, the same language, the same values of widgets. If a cell differs, nbclient runs the notebook again: what
 varies between its two runs is compared without numbers and images, or else by the kinds of its outputs. Every file that notarium
-writes must pass `nbformat.validate`. Each program runs a notebook in a new copy of its folder at the same path. Exit code 1
+writes must pass `nbformat.validate`. Each program runs a notebook in a new copy of the folder at the same path. Exit code 1
 when anything differs. The Python that runs this must have nbclient, nbformat, ipykernel and what the notebooks import.
 A notebook without code, and one that nbclient cannot run (another language, over the time limit), is left out and listed.
 """
@@ -93,15 +93,15 @@ def kinds(outputs):
 VIEWS = (lambda outputs: outputs, without_numbers, kinds)
 
 
-def in_copy(path, work):
-    """Calls `work` with the notebook in a copy of its folder. All runs have the same path, because notebooks print it."""
-    folder = Path(tempfile.gettempdir()) / f"beside-nbclient-{os.getpid()}"
+def in_copy(folder, path, work):
+    """Calls `work` with the notebook in a copy of the folder. All runs have the same path, because notebooks print it."""
+    copy = Path(tempfile.gettempdir()) / f"beside-nbclient-{os.getpid()}"
     ignored = shutil.ignore_patterns(".git", ".ipynb_checkpoints")
     try:
-        shutil.copytree(path.parent, folder / "copy", ignore=ignored, ignore_dangling_symlinks=True)
-        return work(folder / "copy" / path.name)
+        shutil.copytree(folder, copy, ignore=ignored, ignore_dangling_symlinks=True)
+        return work(copy / path.relative_to(folder))
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(copy, ignore_errors=True)
 
 
 def with_nbclient(path, seconds, allow_errors):
@@ -180,6 +180,13 @@ def without_offers(expected, found):
     return kept
 
 
+def from_first_difference(*values):
+    """Returns the texts of two values from shortly before their first difference."""
+    texts = [json.dumps(value, ensure_ascii=False, sort_keys=True) for value in values]
+    same = len(os.path.commonprefix(texts))
+    return [text[max(0, same - 100) : same + 500] for text in texts]
+
+
 def differences(expected, found, view):
     yield from metadata_differences(expected, found)
     offers = any(cell.cell_type == "code" and OFFERS.search(cell.source) for cell in expected.cells)
@@ -200,15 +207,19 @@ def differences(expected, found, view):
             for stream in ("stdout", "stderr"):
                 theirs, ours = (view(stream_with_others(cell, stream)) for cell in (want, have))
                 if theirs != ours:
-                    yield f"cell {number}: outputs differ\n    nbclient {theirs}\n    notarium {ours}"
+                    shown = "\n    notarium ".join(from_first_difference(theirs, ours))
+                    yield f"cell {number}: outputs differ\n    nbclient {shown}"
                     break
             if want.execution_count != have.execution_count:
                 yield f"cell {number}: execution_count {want.execution_count}, found {have.execution_count}"
 
 
 def notebooks(paths):
-    found = [path for given in paths for path in ([given] if given.is_file() else sorted(given.rglob("*.ipynb")))]
-    return [path for path in found if ".ipynb_checkpoints" not in path.parts]
+    """Pairs of a folder and a notebook in it. Notebooks of a folder may use all of its files."""
+    found = []
+    for path in map(Path.resolve, paths):
+        found += [(path.parent, path)] if path.is_file() else [(path, one) for one in sorted(path.rglob("*.ipynb"))]
+    return [(folder, path) for folder, path in found if ".ipynb_checkpoints" not in path.parts]
 
 
 def place(problem):
@@ -227,13 +238,13 @@ def beyond_chance(expected, again, found):
     return list(problems.values()), varying
 
 
-def problems_of(binary, path, seconds, allow_errors):
+def problems_of(binary, folder, path, seconds, allow_errors):
     """Returns the problems, a note, and both durations."""
-    expected, reference = in_copy(path, lambda copy: with_nbclient(copy, seconds, allow_errors))
-    found, taken, ended = in_copy(path, lambda copy: with_notarium(binary, copy, seconds, allow_errors))
+    expected, reference = in_copy(folder, path, lambda copy: with_nbclient(copy, seconds, allow_errors))
+    found, taken, ended = in_copy(folder, path, lambda copy: with_notarium(binary, copy, seconds, allow_errors))
     problems, varying = list(differences(expected, found, VIEWS[0])), set()
     if problems:
-        again, _ = in_copy(path, lambda copy: with_nbclient(copy, seconds, allow_errors))
+        again, _ = in_copy(folder, path, lambda copy: with_nbclient(copy, seconds, allow_errors))
         problems, varying = beyond_chance(expected, again, found)
     errors = [o for c in expected.cells for o in c.get("outputs", []) if o.output_type == "error"]
     expects = [c for c in expected.cells if "raises-exception" in c.metadata.get("tags", [])]
@@ -257,10 +268,10 @@ def main():
     os.environ["PYTHONHASHSEED"] = "0"
     warnings.simplefilter("ignore")
     counts = {"ok": 0, "FAIL": 0, "skip": 0}
-    for path in notebooks(options.paths):
+    for folder, path in notebooks(options.paths):
         try:
             problems, note, reference, taken = problems_of(
-                str(options.binary.resolve()), path.resolve(), options.seconds, options.allow_errors
+                str(options.binary.resolve()), folder, path, options.seconds, options.allow_errors
             )
         except Exception as error:
             counts["skip"] += 1
