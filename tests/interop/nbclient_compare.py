@@ -142,7 +142,9 @@ def with_nbclient(path, seconds, allow_errors):
 
 def with_notarium(binary, path, seconds, allow_errors):
     output = path.with_suffix(".written-by-notarium")
-    command = [binary, "run", path.name, "-o", output.name, "--kernel-path", sys.prefix, "--pass-env", "PYTHONHASHSEED"]
+    command = [binary, "run", path.name, "-o", output.name, "--kernel-path", sys.prefix]
+    # Kernels of nbclient have the whole environment.
+    command += [word for name in os.environ if not name.startswith("NOTARIUM_") for word in ("--pass-env", name)]
     command += ["--timeout", str(seconds)] + ["--allow-errors"] * allow_errors
     began = time.monotonic()
     ended = subprocess.run(command, capture_output=True, text=True, cwd=path.parent)
