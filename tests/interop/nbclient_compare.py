@@ -27,7 +27,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
-TIME = re.compile(r"\d+(\.\d+)? ?(ns|us|µs|ms|s|min)\b|\d\d:\d\d:\d\d(\.\d+)?")
+# `%timeit` chooses how many loops it times.
+TIME = re.compile(r"\d+(\.\d+)? ?(ns|us|µs|μs|ms|s|min)\b|\d\d:\d\d:\d\d(\.\d+)?|\d[\d,]* loops? each")
 TEMPORARY = re.compile(r"ipykernel_\d+(/\d+)?(\.py)?")
 IDENTIFIER = re.compile(r"\b[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}\b")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -62,6 +63,21 @@ def neutral(value):
     return value
 
 
+def on_terminal(value):
+    """The text that a terminal shows. notarium stores this, and nbclient the carriage returns of progress bars."""
+    shown = []
+    for line in COLOUR.sub("", value).split("\n"):
+        characters, column = [], 0
+        for character in line:
+            if character in "\r\b":
+                column = 0 if character == "\r" else max(0, column - 1)
+                continue
+            characters[column : column + 1] = [character]
+            column += 1
+        shown.append("".join(characters))
+    return "\n".join(shown)
+
+
 def stream_with_others(cell, stream):
     """The outputs of a cell without the other stream: the order between stdout and stderr depends on the kernel's threads."""
     outputs = []
@@ -70,8 +86,7 @@ def stream_with_others(cell, stream):
         if output["output_type"] == "stream":
             if output["name"] != stream:
                 continue
-            # notarium normalises text as a terminal would: `\r\n` ends a line like `\n`.
-            output["text"] = text(output["text"]).replace("\r\n", "\n")
+            output["text"] = text(output["text"])
             if outputs and outputs[-1]["output_type"] == "stream":
                 outputs[-1]["text"] += output["text"]
                 continue
@@ -79,6 +94,9 @@ def stream_with_others(cell, stream):
         if "data" in output:
             output["data"] = {mime: text(data) for mime, data in output["data"].items()}
         outputs.append(output)
+    for output in outputs:
+        if output["output_type"] == "stream":
+            output["text"] = on_terminal(output["text"])
     return [neutral(output) for output in outputs]
 
 
@@ -88,7 +106,7 @@ def without_numbers(value):
     if isinstance(value, list):
         return [without_numbers(entry) for entry in value]
     # Tables and arrays are padded to the width of their numbers.
-    return re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?|\s+", "", value) if isinstance(value, str) else value
+    return re.sub(r"[-+]?\d[\d.,]*(e[-+]?\d+)?|\s+", "", value) if isinstance(value, str) else value
 
 
 def kinds(outputs):
