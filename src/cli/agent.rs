@@ -60,9 +60,9 @@ pub struct KernelArgs {
     /// Shut a kernel down after so many minutes without work; absent: never.
     #[arg(long, value_name = "MINUTES", env = "NOTARIUM_IDLE_TIMEOUT")]
     idle_timeout: Option<u64>,
-    /// Most output of one run in the record; what is more is cut, with a notice.
-    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_RUN_OUTPUT", default_value = "10MiB")]
-    max_run_output: Size,
+    /// Most output of one run in the record; what is more is cut, with a notice. Absent: 10 MiB; 1 GiB for `run`.
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_RUN_OUTPUT")]
+    pub max_run_output: Option<Size>,
     /// Most memory (address space) of one kernel, in MiB.
     #[arg(long, value_name = "MIB")]
     max_memory: Option<u64>,
@@ -113,7 +113,10 @@ impl KernelArgs {
             ..LaunchOptions::default()
         };
         let idle_timeout_ms = self.idle_timeout.map(|minutes| minutes.saturating_mul(60_000));
-        let outputs = OutputLimits { max_log_bytes: self.max_run_output.bytes() as u64, ..OutputLimits::default() };
+        let mut outputs = OutputLimits::default();
+        if let Some(most) = &self.max_run_output {
+            outputs.max_log_bytes = most.bytes() as u64;
+        }
         let limits = KernelSessionLimits { outputs, idle_timeout_ms, ..KernelSessionLimits::default() };
         let (displaced_patience, stop_timeout) = (runtime::DISPLACED_PATIENCE, runtime::STOP_TIMEOUT);
         let labels = Labels::new();

@@ -32,6 +32,8 @@ use crate::cli::{CommonOptions, Ended, Failure};
 
 /// File of `up`'s keys in the data folder; only its owner can read it.
 const KEYS_FILE: &str = "up.json";
+/// Most bytes of output of one headless run.
+const MAX_HEADLESS_OUTPUT: u64 = 1 << 30;
 
 #[derive(Debug, Args)]
 pub struct UpArgs {
@@ -263,6 +265,12 @@ impl Keys {
         let connect = ConnectOptions::new(server.url(), &self.agent, PROGRAM);
         let mut options = kernels.options(connect, paths, None, kept);
         options.limits.may_ask = false;
+        // The file that a headless run writes cannot name an overflow: the server's blobs go with the run.
+        if kernels.max_run_output.is_none() {
+            let outputs = &mut options.limits.outputs;
+            (outputs.max_log_bytes, outputs.max_log_lines, outputs.max_large_bytes) =
+                (MAX_HEADLESS_OUTPUT, u64::MAX, MAX_HEADLESS_OUTPUT);
+        }
         LocalAgent::start(options)
     }
 }
