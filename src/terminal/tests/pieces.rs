@@ -47,7 +47,7 @@ fn cut<'a>(text: &'a str, lengths: &[usize]) -> Vec<&'a str> {
 }
 
 /// The cells of a text, without the blanks at the end of rows and the empty rows at the end.
-fn screen(text: &str) -> Option<Vec<Vec<(String, notarium_terminal::Style)>>> {
+pub fn screen(text: &str) -> Option<Vec<Vec<(String, notarium_terminal::Style)>>> {
     let mut rows = cells_of(text)?;
     for row in &mut rows {
         while row.last().is_some_and(|(text, style)| text == " " && *style == Default::default()) {
