@@ -1,5 +1,6 @@
 // Writes into src/protocol/ from protocol/: messages.ts (messages, commands, events, the document), rest.ts (the types of REST
 // answers that the page imports, without those of messages.ts) and schemas.ts (event types with their newest schema, and cell types).
+// Into src/outputs/: widths.ts (columns of characters in a terminal).
 // Writes with NOTARIUM_BLESS=1; otherwise names the stale files and fails.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { compile } from "json-schema-to-typescript";
@@ -121,16 +122,46 @@ ${lines.join("\n")}
 `;
 }
 
+/** Columns that characters take in a terminal, as the agent counts them. */
+function widths() {
+  const changes = readFileSync(new URL("../../../tests/fixtures/terminal/widths.txt", import.meta.url), "utf8").trim();
+  return `// Written by generate/generate.mjs from tests/fixtures/terminal/widths.txt. Do not edit: run \`npm run generate\`.
+// Columns that characters take in a terminal.
+
+/** After how many characters (base 36) the next width begins. Z: none, N: one, W: two, T: three columns. */
+const CHANGES =
+  "${changes}";
+const starts: number[] = [0];
+const widths: number[] = [1];
+for (const [, count = "", name = ""] of CHANGES.matchAll(/([0-9a-z]+)([ZNWT])/g)) {
+  starts.push((starts.at(-1) ?? 0) + Number.parseInt(count, 36));
+  widths.push("ZNWT".indexOf(name));
+}
+
+export function widthOf(code: number): number {
+  if (code < 0x7f) return 1;
+  let [low, high] = [0, starts.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] ?? 0) <= code) low = middle;
+    else high = middle;
+  }
+  return widths[low] ?? 1;
+}
+`;
+}
+
 mkdirSync(target, { recursive: true });
 for (const [name, text] of [
   ["messages.ts", await types(messageDefinitions(), banner)],
   ["rest.ts", await rest()],
   ["schemas.ts", schemas()],
+  ["../outputs/widths.ts", widths()],
 ]) {
   const file = new URL(name, target);
   if (process.env.NOTARIUM_BLESS) writeFileSync(file, text);
   else if (readFileSync(file, "utf8") !== text) {
-    console.error(`src/protocol/${name} is older than protocol/: run \`npm run generate\``);
+    console.error(`src/protocol/${name} is older than its source: run \`npm run generate\``);
     process.exitCode = 1;
   }
 }

@@ -1,200 +1,274 @@
-// Terminal emulation for program output: `\r`, `\b` and escapes move the cursor and erase. Colours stay as escapes.
+// Terminal emulation for program output, as in src/terminal/: 4,000 columns wide, never scrolling. Colours stay as escapes.
+// tests/fixtures/terminal/ has cases that both read.
+import { type Part, bytesOf, nextPart, plainEnd, skipped } from "./escapes.ts";
+import { Row, afterTab } from "./screenRow.ts";
+import { PLAIN, type Style, erased, styled } from "./sgr.ts";
 
-interface Row {
-  /** Text with colour escapes, independent of other rows. */
-  text: string;
-  /** Number of visible characters. */
-  length: number;
-  /** Colours at the end of the row. */
-  style: string;
-}
+/** Columns to which a cursor can be moved. */
+const COLUMNS = 4_000;
+/** Size of the screen. Rows above it cannot change any more. */
+const MOST_ROWS = 2_000;
+const MOST_CELLS = 262_144;
+/** Longest run of characters that is written before the size of the screen is checked. */
+const STEP = 4_096;
 
-interface Character {
-  text: string;
-  style: string;
-}
-
-/** Limit of the width: real programs stay below it, and larger cursor moves would waste memory. */
-const MOST_COLUMNS = 1_000;
-const TOKENS =
-  /\u001b\[([\d;:?]*)([@-~])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[()][\dA-B]|\u001b.?|[\r\n\b]|[^\u001b\r\n\b]+/gs;
-/** Incomplete escape at the end of a piece; it continues in the next piece. */
-const UNFINISHED = /\u001b(?:\[[\d;:?]{0,40}|\][^\u0007\u001b]{0,2000})?$/;
-const COLOUR = /\u001b\[([\d;:]*)m/g;
+/** In "long line" the text stays as it came up to the line's end, in "stopped" (after an unknown effect) up to the end. */
+type Mode = "folding" | "long line" | "stopped";
 
 export class Screen {
   /** All text written so far. */
   text = "";
-  #rows: Row[] = [{ text: "", length: 0, style: "" }];
+  #rows: Row[] = [new Row(PLAIN)];
+  /** Rows before this one cannot change any more. */
+  #first = 0;
   #x = 0;
   #y = 0;
-  #style = new Style();
-  #rest = "";
+  #style: Style = PLAIN;
+  #mode: Mode = "folding";
+  /** Beginning of an escape sequence; it continues in the next piece. */
+  #unfinished = "";
+  /** Bytes appended behind all others since the last part of another kind. */
+  #pending = 0;
+  /** Bytes written since the size of the screen was measured. */
+  #unmeasured = 0;
   #lines: string[] = [];
   /** Rows before this one are unchanged in `#lines`. */
   #unchanged = 0;
 
   write(more: string): void {
     this.text += more;
-    const all = this.#rest + more;
-    this.#rest = UNFINISHED.exec(all)?.[0] ?? "";
-    for (const [token, parameters, final] of all.slice(0, all.length - this.#rest.length).matchAll(TOKENS)) {
-      if (final === "m") this.#style.take(parameters ?? "");
-      else if (final !== undefined) this.#move(final, parameters ?? "");
-      else if (token === "\n") this.#newLine();
-      else if (token === "\r") this.#x = 0;
-      else if (token === "\b") this.#takeBack();
-      else if (!token.startsWith("\u001b")) this.#put(token);
+    const all = this.#unfinished + more;
+    this.#unfinished = "";
+    for (let at = 0; at < all.length;) {
+      const end = this.#mode === "folding" ? this.#fold(all, at) : this.#pass(all, at);
+      if (end === undefined) {
+        this.#unfinished = all.slice(at);
+        return;
+      }
+      at = end;
     }
   }
 
   /** Lines of the screen, each with its own colour escapes. */
   lines(): string[] {
-    for (let at = this.#unchanged; at < this.#rows.length; at++) this.#lines[at] = this.#rows[at]?.text ?? "";
+    for (let at = this.#unchanged; at < this.#rows.length; at++) this.#lines[at] = this.#rows[at]?.line() ?? "";
     this.#lines.length = this.#unchanged = this.#rows.length;
-    return this.#lines.slice();
+    return this.#lines.slice(0, this.#shownRows());
   }
 
-  #changes(row: number): void {
-    this.#unchanged = Math.min(this.#unchanged, row);
+  /** Number of rows without the empty ones below the cursor. */
+  #shownRows(): number {
+    let count = this.#rows.length;
+    while (count > this.#y + 1 && this.#rows[count - 1]?.isEmpty) count -= 1;
+    return count;
   }
 
-  get #row(): Row {
-    this.#changes(this.#y);
-    return (this.#rows[this.#y] ??= { text: "", length: 0, style: "" });
+  get #last(): number {
+    return this.#rows.length - 1;
   }
 
-  #put(text: string): void {
-    const row = this.#row;
-    const { escape } = this.#style;
-    const length = /[\ud800-\udfff]/.test(text) ? [...text].length : text.length;
-    if (this.#x === row.length) {
-      row.text += (row.style === escape ? "" : `${row.style === "" ? "" : "\u001b[0m"}${escape}`) + text;
-      Object.assign(row, { style: escape, length: row.length + length });
-    } else {
-      const characters = charactersOf(row.text);
-      while (characters.length < this.#x) characters.push({ text: " ", style: "" });
-      characters.splice(this.#x, length, ...[...text].map((each) => ({ text: each, style: escape })));
-      this.#replace(characters);
+  /** A row that is about to change. */
+  #row(at = this.#y): Row {
+    this.#unchanged = Math.min(this.#unchanged, at);
+    return (this.#rows[at] ??= new Row(this.#style));
+  }
+
+  /** Carries out the next part; returns its end. Undefined: the text ends within a sequence. */
+  #fold(all: string, at: number): number | undefined {
+    if (this.#pending > 0 || (this.#y === this.#last && this.#x >= (this.#rows[this.#y]?.columns ?? 0))) {
+      const end = this.#append(all, at);
+      if (end > at) return end;
     }
-    this.#x += length;
+    const part = nextPart(all, at);
+    if (part.kind === "unfinished") return undefined;
+    if (part.kind === "dropped") return part.end;
+    this.#place();
+    if (this.#mode !== "folding") return at;
+    const content = all.slice(at, part.kind === "text" ? Math.min(part.end, at + STEP) : part.end);
+    if (!this.#apply(part, content)) {
+      this.#stop("stopped");
+      return at;
+    }
+    this.#unmeasured += bytesOf(content);
+    this.#forget();
+    return at + content.length;
   }
 
-  #newLine(): void {
-    this.#y += 1;
+  /** Appends text behind all others as it came, if the next part allows it; returns its end. */
+  #append(all: string, at: number): number {
+    let end = plainEnd(all, at);
+    if (end > at) this.#appendPlain(all.slice(at, end));
+    else if (all.startsWith("\r\n", at)) {
+      end = at + 2;
+      this.#addRow();
+    } else {
+      const part = nextPart(all, at);
+      if (part.kind === "csi" && part.final === "m") this.#colour(part.parameters);
+      else if (part.kind !== "kept") return at;
+      end = part.end;
+    }
+    this.#pending += bytesOf(all.slice(at, end));
+    if (this.#pending > 2 * MOST_CELLS) this.#settleBeginning();
+    return end;
+  }
+
+  #appendPlain(text: string): void {
+    let from = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
+      if (end > from) this.#appendToRow(text.slice(from, end));
+      this.#addRow();
+      from = end + 1;
+    }
+    if (from < text.length) this.#appendToRow(text.slice(from));
+  }
+
+  #appendToRow(text: string): void {
+    this.#x = this.#row().append(this.#x, text, this.#style) ?? this.#x;
+  }
+
+  #colour(parameters: string): void {
+    this.#style = styled(this.#style, parameters);
+    const row = this.#row();
+    if (row.text && !row.isClosed) row.append(0, `\u001b[${parameters}m`, this.#style);
+  }
+
+  #addRow(): void {
+    this.#rows.push(new Row(this.#style));
+    this.#y = this.#last;
     this.#x = 0;
-    void this.#row;
   }
 
-  /** Backspace deletes the character, as in Jupyter. */
-  #takeBack(): void {
-    if (this.#x === 0) return;
-    this.#x -= 1;
-    const characters = charactersOf(this.#row.text);
-    characters.splice(this.#x, 1);
-    this.#replace(characters);
+  /** Ends the text that was appended as it came: what follows may change it. */
+  #place(): void {
+    if (this.#pending > 0) this.#x = this.#row().close() ?? this.#x;
+    this.#unmeasured += this.#pending;
+    this.#pending = 0;
+    this.#forget();
   }
 
-  #replace(characters: Character[]): void {
-    this.#changes(this.#y);
-    this.#rows[this.#y] = rowOf(characters);
+  /** Ends changes of all appended lines but the last ones. */
+  #settleBeginning(): void {
+    let [first, bytes] = [this.#rows.length, -1];
+    for (; first > 0; first--) {
+      const more = bytesOf(this.#rows[first - 1]?.text ?? "") + 1;
+      if (bytes + more >= MOST_CELLS) break;
+      bytes += more;
+    }
+    if (first > this.#last) this.#stop("long line");
+    else [this.#first, this.#pending] = [first, bytes];
   }
 
-  #move(final: string, parameters: string): void {
-    const [first, second] = parameters.split(";").map((each) => Number.parseInt(each, 10));
-    const count = Math.max(1, first || 1);
-    const down = (by: number) => (this.#y = Math.max(0, Math.min(this.#rows.length - 1, this.#y + by)));
-    const column = (to: number) => (this.#x = Math.max(0, Math.min(MOST_COLUMNS, to)));
-    if (final === "A") down(-count);
-    else if (final === "B") down(count);
-    else if (final === "C") column(this.#x + count);
-    else if (final === "D") column(this.#x - count);
-    else if (final === "E" || final === "F") (down(final === "E" ? count : -count), column(0));
-    else if (final === "G") column(count - 1);
-    else if (final === "H" || final === "f") ((this.#y = 0), down(count - 1), column((second || 1) - 1));
-    else if (final === "K") this.#eraseLine(first || 0);
-    else if (final === "J") this.#eraseBelow(first || 0);
+  /** Keeps the screen within its limits: its first rows cannot change any more. */
+  #forget(): void {
+    let rows = this.#rows.length - this.#first;
+    if (rows <= MOST_ROWS && this.#unmeasured < MOST_CELLS / 4) return;
+    this.#unmeasured = 0;
+    let cells = 0;
+    for (let at = this.#first; at <= this.#last; at++) cells += this.#rows[at]?.columns ?? 0;
+    for (; (rows > MOST_ROWS || cells > MOST_CELLS) && this.#y > this.#first; rows--) {
+      this.#rows[this.#first]?.trim();
+      cells -= this.#rows[this.#first]?.columns ?? 0;
+      this.#first += 1;
+    }
+    if (cells > MOST_CELLS) this.#stop(rows > 1 ? "stopped" : "long line");
+  }
+
+  /** Appends all text from here to the last row, as it comes. */
+  #stop(mode: Mode): void {
+    this.#mode = mode;
+    this.#rows.length = this.#shownRows();
+    if (this.#y < this.#last) this.#row().keep(PLAIN, false);
+    this.#row(this.#last).keep(this.#style, this.#y < this.#last);
+    [this.#y, this.#x, this.#pending] = [this.#last, 0, 0];
+  }
+
+  /** Appends the next part as it came, without escapes other than colours; folds again after a long line. */
+  #pass(all: string, at: number): number | undefined {
+    const part = nextPart(all, at);
+    const { kind, end, parameters, final } = part;
+    const content = all.slice(at, end);
+    const isColour = kind === "csi" && final === "m";
+    if (kind === "unfinished") return undefined;
+    if (this.#mode === "long line" && (kind === "unknown" || (kind === "csi" && !isColour))) this.#mode = "stopped";
+    if (isColour) this.#colour(parameters);
+    else if (kind === "text" || content === "\t" || content === "\r") this.#appendToRow(content);
+    else if (content === "\n") {
+      this.#addRow();
+      if (this.#mode === "long line") [this.#mode, this.#first] = ["folding", this.#y];
+    }
+    return skipped(all, at, part);
+  }
+
+  /** Carries out a part on the screen; false if its effect is not known. */
+  #apply({ kind, parameters, final }: Part, content: string): boolean {
+    if (kind === "text") this.#x = this.#row().write(this.#x, content, this.#style);
+    else if (kind === "control") this.#control(content);
+    else if (kind === "csi" && final === "m") this.#style = styled(this.#style, parameters);
+    else if (kind === "csi") return this.#sequence(final, parameters);
+    return kind !== "unknown";
+  }
+
+  #control(control: string): void {
+    if (control === "\n") {
+      if (this.#y === this.#last) this.#addRow();
+      else [this.#x, this.#y] = [0, this.#y + 1];
+    } else if (control === "\r") this.#x = 0;
+    else this.#x = control === "\t" ? afterTab(this.#x) : Math.max(0, this.#x - 1);
+  }
+
+  #sequence(final: string, parameters: string): boolean {
+    const [first = 0, second = 0] = parameters.split(";").map(numberOf);
+    const count = Math.max(1, first);
+    if ("ABEFHdf".includes(final)) {
+      if (!this.#moveRow("AF".includes(final) ? -count : "BE".includes(final) ? count : count - 1 - this.#y)) return false;
+      if (final === "E" || final === "F") this.#x = 0;
+      if (final === "H" || final === "f") this.#x = Math.min(COLUMNS, Math.max(1, second)) - 1;
+    } else if (final === "C") this.#moveTo(this.#x + count);
+    else if (final === "D") this.#x = Math.max(0, this.#x - count);
+    else if (final === "G") this.#moveTo(count - 1);
+    else if (final === "K") return this.#eraseLine(first);
+    else if (final === "J") return this.#eraseRows(first);
+    else if (final === "X") this.#row().erase(this.#x, this.#x + Math.min(count, COLUMNS), erased(this.#style));
+    else if (final === "P") this.#row().delete(this.#x, count);
+    else if (final === "@") this.#row().insert(this.#x, Math.min(count, COLUMNS));
+    return true;
+  }
+
+  #moveTo(column: number): void {
+    this.#x = Math.min(column, Math.max(COLUMNS - 1, this.#x));
+  }
+
+  /** Moves up or down; false if the row is not on the screen. */
+  #moveRow(by: number): boolean {
+    const row = Math.max(0, this.#y + by);
+    if (row < this.#first || row >= this.#first + MOST_ROWS) return false;
+    while (this.#last < row) this.#rows.push(new Row(PLAIN));
+    this.#y = row;
+    return true;
   }
 
   /** Erases in the line: 0 to the end, 1 to the cursor, 2 all. */
-  #eraseLine(what: number): void {
-    const characters = charactersOf(this.#row.text);
-    const blank = { text: " ", style: "" };
-    if (what === 0) this.#replace(characters.slice(0, this.#x));
-    else if (what === 1) this.#replace(characters.map((each, at) => (at <= this.#x ? blank : each)));
-    else this.#replace([]);
+  #eraseLine(what: number): boolean {
+    const style = erased(this.#style);
+    if (what > 2) return false;
+    if (what === 0) this.#row().erase(this.#x, undefined, style);
+    else this.#row().erase(0, what === 1 ? this.#x + 1 : undefined, style);
+    return true;
   }
 
-  #eraseBelow(what: number): void {
-    if (what === 0) {
-      this.#eraseLine(0);
-      this.#rows.length = this.#y + 1;
-    } else if (what >= 2) {
-      this.#changes(0);
-      this.#rows = [{ text: "", length: 0, style: "" }];
-      this.#y = 0;
-    }
+  /** Erases rows: 0 below, 1 above, 2 or 3 all. */
+  #eraseRows(what: number): boolean {
+    if (what > 3 || (what > 0 && this.#first > 0)) return false;
+    const [from, until] = what === 0 ? [this.#y + 1, this.#rows.length] : [0, what === 1 ? this.#y : this.#rows.length];
+    for (let at = from; at < until; at++) this.#row(at).erase(0, undefined, erased(this.#style));
+    return what >= 2 || this.#eraseLine(what);
   }
 }
 
-/** Active colours: one parameter of each kind. */
-class Style {
-  readonly #kinds = new Map<string, string>();
-  escape = "";
-
-  take(parameters: string): void {
-    const plain = parameters
-      .replace(/([345]8):2:\d*:(\d+):(\d+):(\d+)/g, "$1;2;$2;$3;$4")
-      .replace(/(^|;)4:(\d)/g, (_, before: string, form: string) => before + (form === "0" ? "24" : "4"))
-      .replaceAll(":", ";");
-    const codes = plain.split(";").map((each) => Number.parseInt(each || "0", 10));
-    for (let at = 0; at < codes.length; at++) {
-      const code = codes[at] ?? 0;
-      const extra = ![38, 48, 58].includes(code) ? 0 : codes[at + 1] === 5 ? 2 : codes[at + 1] === 2 ? 4 : 0;
-      this.#set(code, codes.slice(at, at + 1 + extra).join(";"));
-      at += extra;
-    }
-    this.escape = this.#kinds.size === 0 ? "" : `\u001b[${[...this.#kinds.values()].join(";")}m`;
-  }
-
-  #set(code: number, text: string): void {
-    const kind = kindOfCode(code);
-    if (code === 0) this.#kinds.clear();
-    else if (code === 39 || code === 49 || (code >= 22 && code <= 29)) this.#kinds.delete(kind);
-    else if (kind !== "") this.#kinds.set(kind, text);
-  }
-}
-
-function kindOfCode(code: number): string {
-  if ((code >= 30 && code <= 39) || (code >= 90 && code <= 97)) return "text";
-  if ((code >= 40 && code <= 49) || (code >= 100 && code <= 107)) return "ground";
-  if (code === 1 || code === 2 || code === 22) return "weight";
-  return code >= 3 && code <= 9 ? String(code) : code >= 23 && code <= 29 ? String(code - 20) : "";
-}
-
-function charactersOf(text: string): Character[] {
-  const characters: Character[] = [];
-  let [at, style] = [0, ""];
-  const put = (until: number) => {
-    for (const each of text.slice(at, until)) characters.push({ text: each, style });
-  };
-  for (const match of text.matchAll(COLOUR)) {
-    put(match.index);
-    at = match.index + match[0].length;
-    style = match[1] === "0" ? "" : match[0];
-  }
-  put(text.length);
-  return characters;
-}
-
-function rowOf(characters: Character[]): Row {
-  let [text, style] = ["", ""];
-  for (const each of characters) {
-    if (each.style !== style) text += (style === "" ? "" : "\u001b[0m") + each.style;
-    style = each.style;
-    text += each.text;
-  }
-  return { text, length: characters.length, style };
+/** A parameter. One that is missing, or above 65,535, counts as 0. */
+function numberOf(text: string): number {
+  const number = /^\d+$/.test(text) ? Number(text) : 0;
+  return number < 65_536 ? number : 0;
 }
 
 /** Lines that a terminal displays for a text. */
@@ -207,8 +281,4 @@ export function settledLines(text: string): string[] {
 /** The lines as one text. A line's colours end with it, because the next line begins with its own. */
 export function joinedLines(lines: readonly string[]): string {
   return lines.map((line) => (line.includes("\u001b[") ? `${line}\u001b[0m` : line)).join("\n");
-}
-
-export function withoutEscapes(text: string): string {
-  return text.replace(/\u001b\[[\d;:?]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b./g, "");
 }

@@ -1,5 +1,5 @@
 // Splits an IPython traceback into frames with their cell or file and line.
-import { withoutEscapes } from "./terminal.ts";
+import { withoutEscapes } from "./escapes.ts";
 
 export interface Frame {
   /** Title: `Cell In[3], line 2`, or a file. */

@@ -4,11 +4,11 @@ import { Screen, joinedLines, settledLines } from "../../src/outputs/terminal.ts
 
 const settled = (text: string) => settledLines(text).join("\n");
 
-test("a carriage return writes the line over, a backspace takes back", () => {
+test("a carriage return writes the line over, a backspace goes back", () => {
   expect(settled("10%\r20%\r100%\nnext")).toBe("100%\nnext");
   expect(settled("long line\rab")).toBe("abng line");
   expect(settled("a\r\nb")).toBe("a\nb");
-  expect(settled("abc\b\bX")).toBe("aX");
+  expect(settled("abc\b\bX")).toBe("aXc");
 });
 
 test("two progress bars, one in the other, stay two lines", () => {
@@ -49,7 +49,26 @@ test("text that comes in pieces ends as the whole does, also for a reader who lo
 });
 
 test("a cursor sent far away costs no memory", () => {
-  expect(settledLines("\u001b[999999999B\u001b[999999999Cx")[0]?.length).toBe(1_001);
+  expect(settledLines("\u001b[60000Cx")[0]?.length).toBe(4_000);
+  expect(settledLines("\u001b[60000Bx")).toEqual(["x"]);
+});
+
+test("a wide character takes two columns, an accent none", () => {
+  expect(settled("日本\rabc")).toBe("abc");
+  expect(settled("日本\r\u001b[2Cx")).toBe("日x");
+  expect(settled("e\u0301e\r\u001b[Cx")).toBe("e\u0301x");
+});
+
+test("after another screen, a line tabulation or a scroll region the text stays as it came", () => {
+  expect(settled("ab\rc\u000bd\re")).toBe("cbd\re");
+  expect(settled("ab\rc\u001b[?1049hd\u001b[1Ae\u001b[?1049l")).toBe("cbde");
+  expect(settled("one\rO\u001b[1;5rtwo\nthree")).toBe("Onetwo\nthree");
+});
+
+test("only the last 2,000 lines can be written over", () => {
+  const lines = Array.from({ length: 2_500 }, (_, at) => `${at}\n`).join("");
+  expect(settledLines(`${lines}\u001b[1999Ax`)[501]).toBe("x01");
+  expect(settledLines(`${lines}\u001b[2000Ax`).slice(499)).toEqual([...lines.split("\n").slice(499, -1), "x"]);
 });
 
 test("no line paints the next: a colour that is not ended on its line ends with it, unless the program goes on in it", () => {

@@ -6,7 +6,7 @@ import { ask, mayAsk } from "../../app/state/asking.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { type Frame, framesOf, placeOf, sqlLine } from "../../outputs/traceback.ts";
-import { withoutEscapes } from "../../outputs/terminal.ts";
+import { withoutEscapes } from "../../outputs/escapes.ts";
 import { isFinished } from "../../protocol/apply/executions.ts";
 import type { Execution } from "../../protocol/messages.ts";
 import { Ansi } from "./Text.tsx";

@@ -5,7 +5,8 @@ import type { NotebookStore } from "../../app/state/store.ts";
 import { type AllRows, type Group, allRowsOf } from "../../outputs/groups.ts";
 import { bareLatex } from "../../outputs/maths.ts";
 import { type Shape, shapeOf } from "../../outputs/mime.ts";
-import { withoutEscapes } from "../../outputs/terminal.ts";
+import { withoutEscapes } from "../../outputs/escapes.ts";
+import { settledLines } from "../../outputs/terminal.ts";
 import { exactJson } from "../../protocol/exactJson.ts";
 import type { Execution } from "../../protocol/messages.ts";
 import type { FrameOutputProps } from "./FrameOutput.tsx";
@@ -240,7 +241,7 @@ function sourceOf(shape: Shape): { href: string; name: string } | undefined {
 }
 
 function summary(shape: Shape): string {
-  if (shape.kind === "text") return `Text, ${shape.text.split("\n").length.toLocaleString()} lines`;
+  if (shape.kind === "text") return `Text, ${settledLines(shape.text).length.toLocaleString()} lines`;
   if (shape.kind === "error") return `${shape.name}: ${withoutEscapes(shape.value)}`;
   return (
     { image: "Image", html: "Table", table: "Table", frame: "Chart", widget: "Widget", json: "JSON" }[shape.kind as string] ??
@@ -259,7 +260,7 @@ async function copy(shape: Shape): Promise<void> {
 }
 
 function textOf(shape: Shape): string {
-  if (shape.kind === "text") return withoutEscapes(shape.text);
+  if (shape.kind === "text") return withoutEscapes(settledLines(shape.text).join("\n"));
   if (shape.kind === "error") return withoutEscapes(shape.traceback) || `${shape.name}: ${shape.value}`;
   if (shape.kind === "json") return exactJson(shape.value, 2);
   return "text" in shape ? shape.text : "";
