@@ -45,8 +45,13 @@ class Output(Face[aio.Output]):
 
     @property
     def content(self) -> dict[str, Any]:
-        """nbformat's output object, without the parts in `missing`."""
+        """nbformat's output object, without the parts in `missing`. A stream's text is as a terminal shows it."""
         return self._aio.content
+
+    @property
+    def pieces(self) -> list[dict[str, Any]]:
+        """nbformat's output objects as they were recorded: many for a stream, whose text comes in pieces."""
+        return self._aio.pieces
 
     @property
     def output_type(self) -> str:
@@ -128,7 +133,7 @@ class Run(Face[aio.Run]):
 
     @property
     def outputs(self) -> list[Output]:
-        """Outputs so far."""
+        """Outputs so far. The pieces in which a stream came are one output."""
         return [Output(one, self._portal) for one in self._aio.outputs]
 
     @property
@@ -184,7 +189,7 @@ class Run(Face[aio.Run]):
         return Run(self._portal.call(self._aio.fetch()), self._portal)
 
     def stream(self) -> Iterator[Output]:
-        """Streams the outputs until the run ends."""
+        """Streams the outputs until the run ends: printed text piece by piece, as it is for a terminal."""
         return (Output(one, self._portal) for one in self._portal.iterate(self._aio.stream()))
 
     def cancel(self) -> Run:
@@ -356,7 +361,7 @@ class PastCell(Face[aio.PastCell]):
 
     @property
     def outputs(self) -> list[Output]:
-        """Outputs of the latest run."""
+        """Outputs of the latest run. The pieces in which a stream came are one output."""
         return [Output(one, self._portal) for one in self._aio.outputs]
 
     @property
@@ -429,7 +434,7 @@ class Cell(Face[aio.Cell]):
 
     @property
     def outputs(self) -> list[Output]:
-        """Outputs of the latest run."""
+        """Outputs of the latest run. The pieces in which a stream came are one output."""
         return [Output(one, self._portal) for one in self._aio.outputs]
 
     @property

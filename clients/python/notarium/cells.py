@@ -8,7 +8,7 @@ from .comments import Thread, threads_of
 from .document import Json
 from .errors import NotFound
 from .link import NotebookLink, NotebookState
-from .outputs import Output, shown
+from .outputs import Output, joined, shown
 from .runs import Run, request_runs
 from .text import Change, difference, splice, to_units
 from .words import CellType
@@ -90,8 +90,8 @@ class PastCell:
 
     @property
     def outputs(self) -> list[Output]:
-        """Outputs of the latest run."""
-        return [Output(self._book._session, self._book.id, raw) for raw in list(self._execution.get("outputs", ()))]
+        """Outputs of the latest run. The pieces in which a stream came are one output."""
+        return joined(self._book._session, self._book.id, list(self._execution.get("outputs", ())))
 
     @property
     def text(self) -> str:

@@ -63,6 +63,26 @@ def next_part(text: str, at: int) -> Part:
     return Part(Kind.UNKNOWN if character in "\v\f" or character >= "\x80" else Kind.KEPT, at + 1)
 
 
+def without_escapes(text: str) -> str:
+    """The text without escape sequences; other characters stay."""
+    kept, start, at = [], 0, text.find("\x1b")
+    while at >= 0:
+        kept.append(text[start:at])
+        part = next_part(text, at)
+        start = _skipped(text, at) if part.kind is Kind.UNKNOWN else part.end
+        at = text.find("\x1b", start)
+    return "".join(kept) + text[start:]
+
+
+def _skipped(text: str, at: int) -> int:
+    """End of a sequence with an unknown effect: its final character."""
+    found = _CSI.match(text, at)
+    if found is None:
+        return min(at + 2, len(text))
+    end = found.end()
+    return end + 1 if "@" <= text[end : end + 1] <= "\x7f" else end
+
+
 def _sequence(text: str, at: int) -> Part:
     second = text[at + 1 : at + 2]
     if second == "[":

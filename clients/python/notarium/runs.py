@@ -10,7 +10,7 @@ from .event import as_time
 from .ids import new_id
 from .link import NotebookLink
 from .machines import AgentInfo, place_fields
-from .outputs import Output, shown
+from .outputs import Output, joined, shown
 from .portal import Stream
 from .session import FOR_EVER
 
@@ -64,10 +64,13 @@ class Run:
 
     @property
     def outputs(self) -> list[Output]:
-        """Outputs so far."""
-        session, notebook_id = self._notebook._session, self._notebook.id
-        raw: list[Json] = list(self._json.get("outputs", ()))
-        return [Output(session, notebook_id, self._whole.get(_parts(one), one)) for one in raw]
+        """Outputs so far. The pieces in which a stream came are one output."""
+        recorded = [self._whole.get(_parts(raw), raw) for raw in self._recorded]
+        return joined(self._notebook._session, self._notebook.id, recorded)
+
+    @property
+    def _recorded(self) -> list[Json]:
+        return list(self._json.get("outputs", ()))
 
     @property
     def text(self) -> str:
@@ -137,13 +140,14 @@ class Run:
 
     async def fetch(self) -> "Run":
         """Loads the large parts of the outputs, so that `text` and `result` are complete."""
-        for output in self.outputs:
-            if output.missing:
-                self._whole[_parts(output._raw)] = (await output.fetch())._raw
+        for raw in self._recorded:
+            if raw.get("blobs") and _parts(raw) not in self._whole:
+                output = Output(self._notebook._session, self._notebook.id, raw)
+                self._whole[_parts(raw)] = (await output.fetch())._raw
         return self
 
     def stream(self) -> Stream[Output]:
-        """Streams the outputs until the run ends."""
+        """Streams the outputs until the run ends: printed text piece by piece, as it is for a terminal."""
         return _OutputStream(self)
 
     async def cancel(self) -> "Run":
@@ -234,14 +238,14 @@ class _OutputStream(Stream[Output]):
         run = self._run
 
         def has_news() -> bool:
-            count = len(run._json.get("outputs", ()))
+            count = len(run._recorded)
             self._given = min(self._given, count)
             return run.is_over or count > self._given
 
         await run._notebook._replica.until(has_news)
-        outputs = run.outputs[self._given :]
-        self._given += len(outputs)
-        return outputs
+        recorded = run._recorded[self._given :]
+        self._given += len(recorded)
+        return [Output(run._notebook._session, run._notebook.id, raw) for raw in recorded]
 
 
 class Kernel:

@@ -89,6 +89,16 @@ class Row:
         self.touch()
         self.cells[column : column + columns] = [(character, style), *[("", style)] * (columns - 1)]
 
+    def put_all(self, column: int, text: str, style: Style) -> None:
+        """Writes characters of one column each."""
+        self.extend_to(column)
+        end = column + len(text)
+        if column < len(self.cells):
+            self.split_wide(column)
+            self.split_wide(end)
+        self.touch()
+        self.cells[column:end] = [(character, style) for character in text]
+
     def mark(self, column: int, mark: str) -> None:
         """Adds a character without a width to the one before the column."""
         at = column - 1
@@ -193,10 +203,8 @@ class Screen:
 
     def _write(self, text: str) -> None:
         row, style, x = self.rows[self.y], self.style, self.x
-        if text.isascii() and x >= len(row.cells):
-            row.extend_to(x)
-            row.touch()
-            row.cells.extend([(character, style) for character in text])
+        if text.isascii():
+            row.put_all(x, text, style)
             self.x += len(text)
             return
         for character in text:

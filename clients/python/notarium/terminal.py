@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from .escapes import Kind, Part, is_plain, next_part, plain_end
+from .escapes import Kind, is_plain, next_part, plain_end
 from .screen import Row, Screen, UnknownEffect
 from .sgr import DEFAULT, Style, change, styled
 

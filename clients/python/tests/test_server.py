@@ -142,6 +142,18 @@ def test_outputs_come_while_a_run_goes_on_and_it_can_be_cancelled(nb: notarium.N
     assert run.status in ("error", "cancelled")
 
 
+def test_a_progress_bar_is_one_output_and_a_stream_of_pieces(nb: notarium.Notebook) -> None:
+    code = "import time\nfor done in range(5):\n    print(f'\\r{done * 25}%', end='', flush=True)\n    time.sleep(0.4)"
+    cell = nb.append(code + "\nprint(' 日本\\b\\b!')")
+    run = cell.run()
+    pieces = [output.text for output in run.stream()]
+    assert len(pieces) > 1
+    for (output,) in (run.outputs, cell.outputs, nb.past_run(run.id).outputs, nb.at(nb.version)[cell.id].outputs):
+        assert (output.name, output.text) == ("stdout", "100% 日!\n")
+        assert "".join(piece["text"] for piece in output.pieces) == "".join(pieces)
+    assert run.text == cell.text == "100% 日!\n"
+
+
 def test_a_question_on_stdin_is_answered(nb: notarium.Notebook) -> None:
     run = nb.append("name = input('Who? ')\nprint('Hello', name)").run()
     assert run.asks(60) == "Who? "
