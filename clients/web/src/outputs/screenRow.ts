@@ -111,17 +111,19 @@ export class Row {
   }
 
   #write(column: number, text: string, style: Style): number {
+    const cells = this.#parsed;
     for (const character of text) {
       const width = widthOf(character.codePointAt(0) ?? 0);
-      if (width === 0) this.#mark(column, character);
-      else this.#put(column, character, width, style);
+      const isSimple = width === 1 && column <= cells.length && cells[column]?.text !== "" && cells[column + 1]?.text !== "";
+      if (isSimple) cells[column] = { text: character, style };
+      else if (width === 0) this.#mark(cells, column, character);
+      else this.#put(cells, column, character, width, style);
       column += width;
     }
     return column;
   }
 
-  #put(column: number, text: string, width: number, style: Style): void {
-    const cells = this.#parsed;
+  #put(cells: Cell[], column: number, text: string, width: number, style: Style): void {
     this.#extend(cells, column);
     if (column < cells.length) {
       splitWide(cells, column);
@@ -132,8 +134,7 @@ export class Row {
   }
 
   /** Adds a character without a width to the one before the column. */
-  #mark(column: number, mark: string): void {
-    const cells = this.#parsed;
+  #mark(cells: Cell[], column: number, mark: string): void {
     const at = cells[column - 1]?.text === "" ? column - 2 : column - 1;
     const cell = cells[at];
     if (column > cells.length || !cell) return;

@@ -41,6 +41,7 @@ export function change(from: Style, to: Style): string {
 
 /** The style after an SGR sequence with these parameters. */
 export function styled(style: Style, parameters: string): Style {
+  if (parameters === "0") return PLAIN;
   const parts = parameters.split(";");
   for (let at = 0; at < parts.length; at++) {
     const part = parts[at] ?? "";
