@@ -174,7 +174,7 @@ unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end t
 	$(CARGO_TEST) --no-fail-fast
 	cargo test --workspace --doc --quiet
 
-interop: interop-files interop-runs interop-mcp interop-openapi interop-documents ## files, runs, outside assistants, generated clients and the documents' commands, with nbformat, nbclient, the MCP client and generators
+interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-documents ## files, runs, outside assistants, generated clients and the documents' commands, with nbformat, nbclient, the MCP client and generators
 
 interop-files: deps
 	cargo build --quiet --workspace --example ipynb_roundtrip
@@ -193,6 +193,10 @@ interop-mcp: deps
 interop-openapi: deps
 	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium
+
+interop-dialoghelper: deps ## real clients of dialoghelper in five versions; needs Python 3.12
+	$(PROGRAM)
+	$(VENV)/bin/python tests/interop/dialoghelper/check.py target/debug/notarium
 
 interop-documents: rust $(PYTHON_VENV)/.ready
 	$(PROGRAM)
@@ -226,4 +230,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example test check installed compiled rust deps node lint unit interop test-python python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-documents image-check soak bench clean
+.PHONY: help run example test check installed compiled rust deps node lint unit interop test-python python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-documents image-check soak bench clean

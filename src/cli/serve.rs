@@ -1,5 +1,6 @@
 //! `serve`: the server alone; `backup` and `restore` of its data folder.
 
+pub mod doors;
 pub mod models;
 pub mod settings;
 pub mod up;
@@ -16,6 +17,7 @@ use notarium_wire::rest::Model;
 
 use crate::cli::connection::context::{DATA_VARIABLE, data_folder};
 use crate::cli::connection::session;
+use crate::cli::serve::doors::DoorArgs;
 use crate::cli::serve::models::ModelArgs;
 use crate::cli::serve::settings::Settings;
 use crate::cli::terminal::input::stopped;
@@ -62,6 +64,8 @@ pub struct PlaceArgs {
     pub confirm_with: ConfirmWith,
     #[command(flatten)]
     oidc: OidcArgs,
+    #[command(flatten)]
+    pub doors: DoorArgs,
     #[command(flatten)]
     pub settings: Settings,
 }
@@ -146,6 +150,7 @@ pub async fn serve(args: ServeArgs, _: &CommonOptions) -> Ended {
         if let Some(address) = server.metrics_addr {
             announce(format_args!("Metrics: http://{address}/metrics"));
         }
+        args.place.doors.open(server).await?;
         announce(format_args!("Confirming: {}", args.place.confirm_with.sentence()));
         if let Some(token) = &server.owner_token {
             announce(format_args!(

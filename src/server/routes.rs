@@ -88,7 +88,7 @@ pub fn metrics_alone(app: &App) -> Router {
     routes.into_parts().0.fallback(not_found).layer(TraceLayer::new_for_http()).with_state(app.clone())
 }
 
-fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
+pub(crate) fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
     let header = |name: HeaderName, value: &'static str| {
         SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
     };

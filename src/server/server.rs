@@ -1,5 +1,7 @@
 //! Starts and stops a server, on its data folder. The binary and the tests start it the same way.
 
+mod doors;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::agents::AgentLocks;
 use crate::agents::outputs::AgentOutputs;
@@ -37,6 +40,8 @@ use crate::notebooks::history::{Checks, Replays, StateTexts};
 use crate::notebooks::{Notebooks, output_spill};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
+
+pub use doors::DoorContext;
 
 /// Notebooks with work that are opened per page at a start.
 const RESUME_PAGE: usize = 500;
@@ -108,6 +113,9 @@ pub struct RunningServer {
     sweeping: JoinHandle<()>,
     withdrawing: JoinHandle<()>,
     counting: JoinHandle<()>,
+    /// Allowed origins besides this machine's own; doors answer to their hosts too.
+    allowed_hosts: Vec<String>,
+    doors: TaskTracker,
 }
 
 impl Server {
@@ -183,6 +191,8 @@ impl Server {
             sweeping,
             withdrawing,
             counting,
+            allowed_hosts: config.allowed_origins.clone(),
+            doors: TaskTracker::new(),
         })
     }
 }
@@ -346,6 +356,7 @@ impl RunningServer {
     pub async fn shut_down(self) {
         let patience = self.app.limits.drain_timeout;
         self.app.stopping.cancel();
+        self.doors.close();
         if !self.drained(patience).await {
             tracing::warn!(?patience, "connections did not end in time: they are cut");
         }
@@ -373,7 +384,7 @@ impl RunningServer {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        let both = async { tokio::join!(sockets, requests).0.is_ok() };
+        let both = async { tokio::join!(sockets, requests, self.doors.wait()).0.is_ok() };
         tokio::time::timeout(patience, both).await.unwrap_or(false)
     }
 }

@@ -8,6 +8,7 @@ mod calls;
 mod chat;
 mod checks;
 mod comments;
+mod dialoghelper;
 mod errors;
 mod expired;
 mod files;

@@ -72,6 +72,7 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
     print_invitation(server, folder, &keys, models, confirm_with).await?;
     announce(format_args!("Data: {} (Ctrl-C stops everything)", folder.display()));
     announce("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
+    args.place.doors.open_all(server).await;
     let mut stop = Stop::listen();
     let agent = tokio::select! {
         agent = start_kernels(args, folder, server, &keys) => agent,
