@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use notarium_core::Scope;
-use notarium_dialoghelper_door::Door;
+use notarium_dialoghelper_door::DialoghelperDoor;
 use notarium_server::DoorContext;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ impl Scene {
         let server = TestServer::start().await;
         let ann = server.person("Ann").await;
         let DoorContext { server: url, stopping, .. } = server.running().door_context();
-        let router = Door::router(&url, max_bytes, stopping).unwrap();
+        let router = DialoghelperDoor::router(&url, max_bytes, stopping).unwrap();
         let door = server.running().open_door(([127, 0, 0, 1], 0).into(), router).await.unwrap();
         let http = server.http(&ann);
         http.post("/api/notebooks", json!({"id": "n", "title": "nb/demo"})).await.ok();
@@ -212,6 +212,9 @@ async fn marks_clipboard_and_comments() {
         json!({"success": "complete", "exported": true})
     );
     assert!(!scene.text("toggle_comment_", &[("ids", "code"), ("id_", "code")]).await.is_empty());
+    for endpoint in ["msg_clipboard_", "toggle_header_collapse_", "toggle_comment_"] {
+        assert_eq!(scene.text(endpoint, &[("ids", "gone"), ("id_", "gone")]).await, "", "{endpoint}");
+    }
     let cells = scene.state().await["cells"].clone();
     assert_eq!(cells["head"]["flags"], json!({"heading_collapsed": true}), "the bookmark has moved");
     assert_eq!(cells["code"]["flags"], json!({"exported": true, "bookmark": 3}));
@@ -261,6 +264,19 @@ async fn runs_are_queued_in_the_notebook() {
     assert_eq!(scene.json("read_msg_", &[("id_", added["id"].as_str().unwrap()), ("n", "0")]).await["run"], true);
     assert!(scene.error("add_runq_", &[("ids", "head")]).await.contains("is a note, which does not run"));
     assert!(scene.error("add_relative_", &[("content", "x")]).await.contains("no message runs in this dialog"));
+}
+
+#[tokio::test]
+async fn code_in_a_kernel_names_its_cell_as_the_current_message() {
+    let scene = Scene::new().await;
+    let http = scene.as_token(&scene.ann.token);
+    let post = async |fields: &Fields<'_>| {
+        let request = http.request(reqwest::Method::POST, "/add_relative_").header("notarium-cell", "code");
+        http.send(request.body(encoded(&[&[("dlg_name", "nb/demo")], fields].concat()))).await.text
+    };
+    let first = post(&[("content", "first")]).await;
+    let second = post(&[("content", "second"), ("placement", "add_before"), ("id_", "deep")]).await;
+    assert_eq!(scene.order().await, ["head", "code", &first, &second, "deep", "_ask"]);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::{Args, ValueEnum};
-use notarium_dialoghelper_door::Door;
+use notarium_dialoghelper_door::DialoghelperDoor;
 use notarium_server::{DoorContext, RunningServer};
 
 use crate::cli::serve::address;
@@ -62,7 +62,7 @@ impl DoorArgs {
 
 async fn dialoghelper(server: &RunningServer, address: SocketAddr) -> Result<SocketAddr, Failure> {
     let DoorContext { server: url, max_request_bytes, stopping } = server.door_context();
-    let router = Door::router(&url, max_request_bytes, stopping);
+    let router = DialoghelperDoor::router(&url, max_request_bytes, stopping);
     let router = router.map_err(|error| Failure::failed(format!("no HTTP client: {error}")))?;
     server.open_door(address, router).await.map_err(|error| Failure::failed(error.to_string()))
 }

@@ -8,15 +8,15 @@ use notarium_core::{
 use serde_json::{Value, json};
 use similar::TextDiff;
 
-use crate::call::{Call, Reply};
+use crate::call::{DialogCall, Reply};
 use crate::edits;
 use crate::error::DoorError;
 use crate::forms::Form;
-use crate::messages::{Message, MessageKind, cell_of, current, find, message_of, named_or_current};
+use crate::messages::{DialogMessage, MessageKind, cell_of, current, find, message_of, named_or_current};
 use crate::run_queue::run_command;
 
 /// `add_relative_`: inserts a message, and queues it if `run` is set.
-pub async fn add(call: &Call) -> Result<Reply, DoorError> {
+pub async fn add(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let form = &call.form;
     let placement = form.text("placement").unwrap_or("add_after");
@@ -48,7 +48,7 @@ pub async fn add(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `update_msg_`: changes the fields that are sent; fields without a meaning here are ignored.
-pub async fn update(call: &Call) -> Result<Reply, DoorError> {
+pub async fn update(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let document = &dialog.document;
     let cell_id = named_or_current(document, call.form.message_id())?;
@@ -79,7 +79,7 @@ pub async fn update(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `rm_msg_`: moves a message to the trash.
-pub async fn remove(call: &Call) -> Result<Reply, DoorError> {
+pub async fn remove(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let id = call.form.required("msid")?;
     let cell_id = find(&dialog.document, id).map_err(|error| error.with_status(http::StatusCode::NOT_FOUND))?;
@@ -91,7 +91,7 @@ pub async fn remove(call: &Call) -> Result<Reply, DoorError> {
 
 /// An edit of a message's text by a client until 0.0.47. `edited`: the new text, and the sentence of the answer.
 pub async fn edit_text(
-    call: &Call,
+    call: &DialogCall,
     edited: impl FnOnce(&str, &Form) -> Result<(String, String), DoorError>,
 ) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
@@ -201,7 +201,7 @@ fn flags(form: &Form) -> Result<CellFlagChanges, DoorError> {
 }
 
 /// The command that makes `output` what the message shows.
-fn output_change(message: &Message, output: &str) -> Result<Command, DoorError> {
+fn output_change(message: &DialogMessage, output: &str) -> Result<Command, DoorError> {
     let cell_id = message.id.clone();
     match message.cell.content.cell_type {
         CellType::Code | CellType::Sql if output.is_empty() => Ok(Command::ClearOutputs { cell_id }),

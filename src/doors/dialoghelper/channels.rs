@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::Door;
+use crate::DialoghelperDoor;
 use crate::error::DoorError;
 use crate::forms::Form;
 use crate::session::Session;
@@ -27,28 +27,28 @@ const MAX_PEERS: usize = 64;
 const MAX_NAME_CHARACTERS: usize = 200;
 
 /// A frame, and the number of the peer that sent it.
-type Frame = (u64, Utf8Bytes);
+type RelayedFrame = (u64, Utf8Bytes);
 
 /// Open channels, by person and name.
 #[derive(Default)]
-pub struct Channels {
+pub struct RelayChannels {
     open: Mutex<OpenChannels>,
 }
 
 #[derive(Default)]
 struct OpenChannels {
-    channels: HashMap<(String, String), broadcast::Sender<Frame>>,
+    channels: HashMap<(String, String), broadcast::Sender<RelayedFrame>>,
     last_peer: u64,
 }
 
 /// A peer's place in a channel.
 struct Peer {
     number: u64,
-    sender: broadcast::Sender<Frame>,
-    receiver: broadcast::Receiver<Frame>,
+    sender: broadcast::Sender<RelayedFrame>,
+    receiver: broadcast::Receiver<RelayedFrame>,
 }
 
-impl Channels {
+impl RelayChannels {
     fn join(&self, actor: &Actor, name: &str) -> Result<Peer, DoorError> {
         if name.is_empty() || name.chars().count() > MAX_NAME_CHARACTERS {
             return Err(DoorError::new(format!("a channel's name has 1 to {MAX_NAME_CHARACTERS} characters")));
@@ -72,7 +72,7 @@ impl Channels {
 
 /// Upgrades to a WebSocket, after the token was checked.
 pub async fn connect(
-    State(door): State<Arc<Door>>,
+    State(door): State<Arc<DialoghelperDoor>>,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -127,7 +127,7 @@ mod tests {
 
     #[tokio::test]
     async fn frames_reach_the_same_person_s_peers_of_the_channel_alone() {
-        let channels = Channels::default();
+        let channels = RelayChannels::default();
         let one = channels.join(&actor("ann"), "c").unwrap();
         let mut two = channels.join(&actor("ann"), "c").unwrap();
         let mut other = channels.join(&actor("ann"), "d").unwrap();
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn names_and_numbers_are_limited() {
-        let channels = Channels::default();
+        let channels = RelayChannels::default();
         assert!(channels.join(&actor("ann"), "").is_err());
         let peers: Vec<_> = (0..MAX_PEERS).map(|_| channels.join(&actor("ann"), "c").unwrap()).collect();
         assert!(channels.join(&actor("ann"), "c").is_err());

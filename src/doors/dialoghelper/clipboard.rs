@@ -3,7 +3,7 @@
 use notarium_core::{Cell, CellFlagChanges, Command, InsertCell, Output, Place};
 use serde_json::json;
 
-use crate::call::{Call, Reply};
+use crate::call::{DialogCall, Reply};
 use crate::changes::{new_id, one};
 use crate::error::DoorError;
 use crate::messages::{find, message_of, named_or_current};
@@ -15,7 +15,7 @@ const MAX_CLIPBOARD_BYTES: usize = 4 << 20;
 pub type Clipboard = Vec<(Cell, Vec<Output>)>;
 
 /// `msg_clipboard_`: copies messages; `cmd=cut` also deletes them.
-pub async fn copy(call: &Call) -> Result<Reply, DoorError> {
+pub async fn copy(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let document = &dialog.document;
     let listed = call.form.ids("ids");
@@ -50,7 +50,7 @@ pub async fn copy(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `msg_paste_`: inserts the copied messages after or before a message, under new ids.
-pub async fn paste(call: &Call) -> Result<Reply, DoorError> {
+pub async fn paste(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let copied = call.session.clipboard.lock().clone();
     if copied.is_empty() {

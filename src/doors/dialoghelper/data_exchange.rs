@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use crate::call::{Call, Reply};
+use crate::call::{DialogCall, Reply};
 use crate::error::DoorError;
 use crate::forms::Form;
 
@@ -38,7 +38,7 @@ struct Pushed {
 }
 
 /// `push_data_` and `push_data_blocking_`: the fields become the value.
-pub async fn push(call: &Call) -> Result<Reply, DoorError> {
+pub async fn push(call: &DialogCall) -> Result<Reply, DoorError> {
     let notebook = match call.form.text("dlg_name") {
         Some(_) => Some(call.pushing().await?),
         None => None,
@@ -55,7 +55,7 @@ pub async fn push(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `pop_data_blocking_`: answers before the client gives up.
-pub async fn pop(call: &Call) -> Result<Reply, DoorError> {
+pub async fn pop(call: &DialogCall) -> Result<Reply, DoorError> {
     let notebook = match call.form.text("dlg_name") {
         Some(_) => Some(call.dialog().await?.id),
         None => None,

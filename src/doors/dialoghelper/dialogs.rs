@@ -10,11 +10,11 @@ use notarium_core::{
 use notarium_wire::rest::NotebookLine;
 use serde_json::json;
 
-use crate::Door;
-use crate::call::{Call, Reply};
+use crate::DialoghelperDoor;
+use crate::call::{DialogCall, Reply};
 use crate::changes::one;
 use crate::error::DoorError;
-use crate::find::Query;
+use crate::find::FindQuery;
 use crate::forms::Form;
 use crate::session::Session;
 
@@ -59,7 +59,7 @@ fn named(name: &str) -> Result<String, DoorError> {
 }
 
 /// The notebook with this title or id.
-pub async fn resolve(door: &Door, session: &Session, name: &str) -> Result<Dialog, DoorError> {
+pub async fn resolve(door: &DialoghelperDoor, session: &Session, name: &str) -> Result<Dialog, DoorError> {
     let name = named(name)?;
     found(door, session, &name).await?.ok_or_else(|| {
         DoorError::new(format!(
@@ -69,7 +69,7 @@ pub async fn resolve(door: &Door, session: &Session, name: &str) -> Result<Dialo
 }
 
 /// Like [`resolve`]; `None` if there is no such notebook.
-async fn found(door: &Door, session: &Session, name: &str) -> Result<Option<Dialog>, DoorError> {
+async fn found(door: &DialoghelperDoor, session: &Session, name: &str) -> Result<Option<Dialog>, DoorError> {
     let remembered = session.names.lock().get(name).cloned();
     if let Some(id) = remembered
         && let Ok(dialog) = open(session, id).await
@@ -95,7 +95,7 @@ fn title_of(title: &str) -> &str {
     title.strip_suffix(".ipynb").unwrap_or(title)
 }
 
-async fn search(door: &Door, session: &Session, name: &str) -> Result<Option<NotebookId>, DoorError> {
+async fn search(door: &DialoghelperDoor, session: &Session, name: &str) -> Result<Option<NotebookId>, DoorError> {
     let has_title = |line: &NotebookLine| title_of(&line.title) == name;
     let mut lines = door.rest.notebooks(session, Some(name)).await?;
     lines.retain(has_title);
@@ -121,7 +121,7 @@ async fn search(door: &Door, session: &Session, name: &str) -> Result<Option<Not
 }
 
 /// `create_dialog_`: creates a notebook, or starts the kernel of an existing one.
-pub async fn create(call: &Call) -> Result<Reply, DoorError> {
+pub async fn create(call: &DialogCall) -> Result<Reply, DoorError> {
     let name = named(call.form.required("name")?)?;
     // Two requests for one name must not make two notebooks.
     let _one = call.door.creating.lock().await;
@@ -143,7 +143,7 @@ pub async fn create(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `rm_dialog_`: archives the notebook, and ends its kernels.
-pub async fn remove(call: &Call) -> Result<Reply, DoorError> {
+pub async fn remove(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = resolve(&call.door, &call.session, call.form.required("name")?).await?;
     let usable = dialog.document.kernels.iter().filter(|(_, kernel)| kernel.is_usable());
     let ends = usable.map(|(kernel, _)| Command::ShutDownKernel { kernel_session: kernel.clone() });
@@ -154,7 +154,7 @@ pub async fn remove(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `list_dialogs_`: names below a folder; folders end with a slash.
-pub async fn list(call: &Call) -> Result<Reply, DoorError> {
+pub async fn list(call: &DialogCall) -> Result<Reply, DoorError> {
     let folder = clean(call.form.sent("subpath").unwrap_or_default())?;
     let depth = call.form.count("depth")?.unwrap_or(1).clamp(1, MAX_DEPTH);
     let lines = call.door.rest.notebooks(&call.session, None).await?;
@@ -187,7 +187,7 @@ pub fn real_path(form: &Form) -> Result<Reply, DoorError> {
 }
 
 /// `stop_kernel_`: ends the dialog's kernel.
-pub async fn stop(call: &Call) -> Result<Reply, DoorError> {
+pub async fn stop(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = resolve(&call.door, &call.session, call.form.required("name")?).await?;
     if let Some(kernel) = default_session(&dialog.document) {
         let end = Command::ShutDownKernel { kernel_session: kernel.clone() };
@@ -197,7 +197,7 @@ pub async fn stop(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `restart_kernel_`: ends the dialog's kernel, and begins a new one.
-pub async fn restart(call: &Call) -> Result<Reply, DoorError> {
+pub async fn restart(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = resolve(&call.door, &call.session, call.form.required("name")?).await?;
     let command = match default_session(&dialog.document) {
         Some(kernel) => Command::RestartKernel(RestartKernel::on_its_agent(kernel.clone())),
@@ -208,7 +208,7 @@ pub async fn restart(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `load_dialog_`: runs the code of one dialog in the kernel of another, and returns its content.
-pub async fn load(call: &Call) -> Result<Reply, DoorError> {
+pub async fn load(call: &DialogCall) -> Result<Reply, DoorError> {
     let target = call.dialog().await?;
     let source = resolve(&call.door, &call.session, call.form.required("src_dname")?).await?;
     let cells = source.document.ordered_cells().map(|(_, cell)| &cell.content);
@@ -224,8 +224,8 @@ pub async fn load(call: &Call) -> Result<Reply, DoorError> {
     if !commands.is_empty() {
         call.session.change(&target.id, &one(commands)).await?;
     }
-    let query = Query::parse(&Form::parse(b"as_xml=true&include_output=false")?)?;
-    let blobs = crate::messages::Blobs::new();
+    let query = FindQuery::parse(&Form::parse(b"as_xml=true&include_output=false")?)?;
+    let blobs = crate::messages::BlobTexts::new();
     Ok(Reply::Text(query.render(&query.select(&source.document, &blobs)?, &blobs)))
 }
 

@@ -30,6 +30,11 @@ impl DoorError {
         Self::raised(StatusCode::UNAUTHORIZED, message)
     }
 
+    /// True if the client reads the refusal from the body of a success.
+    pub fn is_read_from_body(&self) -> bool {
+        self.status.is_success()
+    }
+
     /// The same refusal under this status, unless it has one that is no success.
     #[must_use]
     pub fn or_status(self, status: StatusCode) -> Self {

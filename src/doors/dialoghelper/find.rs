@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::edits::{middle_out, view};
 use crate::error::DoorError;
 use crate::forms::Form;
-use crate::messages::{Blobs, Message, MessageKind, find, messages};
+use crate::messages::{BlobTexts, DialogMessage, MessageKind, find, messages};
 
 /// Longest pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 10_000;
@@ -20,7 +20,7 @@ const TRUNCATED_INPUT: usize = 80;
 
 /// Which messages are wanted, and how they are shown.
 #[derive(Debug)]
-pub struct Query {
+pub struct FindQuery {
     pattern: Option<Regex>,
     kind: Option<MessageKind>,
     ids: Option<Vec<String>>,
@@ -40,7 +40,7 @@ pub struct Query {
     truncates_input: bool,
 }
 
-impl Query {
+impl FindQuery {
     pub fn parse(form: &Form) -> Result<Self, DoorError> {
         if form.is_set("only_chg")? {
             return Err(DoorError::new(
@@ -74,7 +74,7 @@ impl Query {
     }
 
     /// The wanted messages, in page order.
-    pub fn select<'a>(&self, document: &'a Document, blobs: &Blobs) -> Result<Vec<Message<'a>>, DoorError> {
+    pub fn select<'a>(&self, document: &'a Document, blobs: &BlobTexts) -> Result<Vec<DialogMessage<'a>>, DoorError> {
         let mut all = messages(document);
         if let Some(header) = &self.header_section {
             all = section(all, header)?;
@@ -82,8 +82,9 @@ impl Query {
         all.retain(|message| self.includes_skipped || !message.cell.content.flags.skipped);
         let ids =
             self.ids.as_ref().map(|ids| ids.iter().filter_map(|id| find(document, id).ok()).collect::<BTreeSet<_>>());
-        let matches =
-            |message: &Message| ids.as_ref().is_none_or(|ids| ids.contains(message.id)) && self.matches(message, blobs);
+        let matches = |message: &DialogMessage| {
+            ids.as_ref().is_none_or(|ids| ids.contains(message.id)) && self.matches(message, blobs)
+        };
         let found = all.iter().enumerate().filter(|(_, message)| matches(message)).map(|(index, _)| index);
         let found: Vec<usize> = found.take(self.limit.unwrap_or(usize::MAX)).collect();
         let near = |index: usize| {
@@ -93,7 +94,7 @@ impl Query {
         Ok(all.into_iter().enumerate().filter(|(index, _)| near(*index)).map(|(_, message)| message).collect())
     }
 
-    fn matches(&self, message: &Message, blobs: &Blobs) -> bool {
+    fn matches(&self, message: &DialogMessage, blobs: &BlobTexts) -> bool {
         let flags = message.cell.content.flags;
         self.kind.is_none_or(|kind| message.kind() == kind)
             && (!self.only_errors || message.has_error())
@@ -106,7 +107,7 @@ impl Query {
     }
 
     /// The answer: `{"msgs": […]}`, or elements with unescaped text.
-    pub fn render(&self, found: &[Message], blobs: &Blobs) -> String {
+    pub fn render(&self, found: &[DialogMessage], blobs: &BlobTexts) -> String {
         if self.as_xml {
             let elements: String = found.iter().map(|message| self.element(message, blobs)).collect();
             return format!("<msgs>{elements}</msgs>");
@@ -115,14 +116,14 @@ impl Query {
         json!({ "msgs": shown }).to_string()
     }
 
-    fn element(&self, message: &Message, blobs: &Blobs) -> String {
+    fn element(&self, message: &DialogMessage, blobs: &BlobTexts) -> String {
         let (tag, id, content) = (message.kind().tag(), message.id, self.content(message));
         let output = if self.includes_output { self.output(message, blobs) } else { String::new() };
         let output = if output.is_empty() { output } else { format!("<out>{output}</out>") };
         format!("<{tag} id=\"{id}\">{content}{output}</{tag}>")
     }
 
-    fn fields(&self, message: &Message, blobs: &Blobs) -> Map<String, Value> {
+    fn fields(&self, message: &DialogMessage, blobs: &BlobTexts) -> Map<String, Value> {
         let mut fields = match self.includes_meta {
             true => message.fields(blobs),
             false => message.brief(Some(blobs)),
@@ -136,7 +137,7 @@ impl Query {
         fields
     }
 
-    fn content(&self, message: &Message) -> String {
+    fn content(&self, message: &DialogMessage) -> String {
         let mut content = message.content();
         if self.headers_only {
             content = content.lines().next().unwrap_or_default().to_owned();
@@ -148,7 +149,7 @@ impl Query {
         if self.numbers { view(&content, None, true).unwrap_or(content) } else { content }
     }
 
-    fn output(&self, message: &Message, blobs: &Blobs) -> String {
+    fn output(&self, message: &DialogMessage, blobs: &BlobTexts) -> String {
         let output = message.output(blobs);
         if self.truncates_output { middle_out(&output, TRUNCATED_OUTPUT) } else { output }
     }
@@ -177,7 +178,7 @@ fn pattern(form: &Form) -> Result<Option<Regex>, DoorError> {
 }
 
 /// Level of a note's heading, if the note begins with one.
-fn header(message: &Message) -> Option<usize> {
+fn header(message: &DialogMessage) -> Option<usize> {
     if message.kind() != MessageKind::Note {
         return None;
     }
@@ -187,9 +188,9 @@ fn header(message: &Message) -> Option<usize> {
 }
 
 /// The note with this header, and all messages until the next header of its level or above.
-fn section<'a>(all: Vec<Message<'a>>, wanted: &str) -> Result<Vec<Message<'a>>, DoorError> {
+fn section<'a>(all: Vec<DialogMessage<'a>>, wanted: &str) -> Result<Vec<DialogMessage<'a>>, DoorError> {
     let wanted = wanted.trim();
-    let title = |message: &Message| {
+    let title = |message: &DialogMessage| {
         let first = message.cell.content.source.lines().next().unwrap_or_default().trim().to_owned();
         first == wanted || first.trim_start_matches('#').trim() == wanted
     };
@@ -198,7 +199,7 @@ fn section<'a>(all: Vec<Message<'a>>, wanted: &str) -> Result<Vec<Message<'a>>, 
         DoorError::new(format!("no note has the header '{}': headers_only=True lists them", middle_out(wanted, 80)))
     })?;
     let level = header(&all[start]).unwrap_or(1);
-    let ends = |message: &Message| header(message).is_some_and(|other| other <= level);
+    let ends = |message: &DialogMessage| header(message).is_some_and(|other| other <= level);
     let length = all[start + 1..].iter().position(ends).unwrap_or(all.len() - start - 1);
     Ok(all[start..=start + length].to_vec())
 }

@@ -9,6 +9,8 @@ const MAX_FIELDS: usize = 10_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Form {
     fields: Vec<(String, String)>,
+    /// The message that the caller says it runs in.
+    pub current: Option<String>,
 }
 
 impl Form {
@@ -21,7 +23,7 @@ impl Form {
             }
             fields.push((name.into_owned(), value.into_owned()));
         }
-        Ok(Self { fields })
+        Ok(Self { fields, current: None })
     }
 
     /// Parses a JSON object, which pages send instead of a form. Values that are not text stay JSON.
@@ -33,7 +35,8 @@ impl Form {
             serde_json::Value::Null => String::new(),
             other => other.to_string(),
         };
-        Ok(Self { fields: fields.into_iter().map(|(name, value)| (name, text(value))).collect() })
+        let fields = fields.into_iter().map(|(name, value)| (name, text(value))).collect();
+        Ok(Self { fields, current: None })
     }
 
     /// True if the key was sent, with a value or without.
@@ -109,9 +112,10 @@ impl Form {
         }
     }
 
-    /// The message's id. Clients until 0.0.17 call it `sid`, those until 0.0.62 `msgid`, later ones `id_`.
+    /// The message's id, else that of the message in which the caller runs. Clients until 0.0.17 call it `sid`, those until 0.0.62 `msgid`, later ones `id_`.
     pub fn message_id(&self) -> Option<&str> {
-        ["id_", "msgid", "sid"].iter().find_map(|name| self.text(name)).filter(|id| *id != "None")
+        let named = ["id_", "msgid", "sid"].iter().find_map(|name| self.text(name)).filter(|id| *id != "None");
+        named.or(self.current.as_deref())
     }
 
     /// True if the client is of 0.0.62 or older, and reads the old shapes of answers.

@@ -15,8 +15,8 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{self, error::RecvError};
 
-use crate::Door;
-use crate::call::{Call, Reply};
+use crate::DialoghelperDoor;
+use crate::call::{DialogCall, Reply};
 use crate::dialogs;
 use crate::error::DoorError;
 use crate::forms::Form;
@@ -61,7 +61,7 @@ impl HtmlStreams {
 }
 
 /// `add_html_`: pushes HTML to every browser of the dialog. It is not recorded.
-pub async fn push(call: &Call) -> Result<Reply, DoorError> {
+pub async fn push(call: &DialogCall) -> Result<Reply, DoorError> {
     let notebook = call.pushing().await?;
     let html = call.form.sent("content").unwrap_or_default();
     if html.len() > MAX_HTML_BYTES {
@@ -72,7 +72,11 @@ pub async fn push(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `html_stream_`: each event has `{"content": HTML}` from now on. Ends when the caller may no longer read the dialog.
-pub async fn stream(State(door): State<Arc<Door>>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
+pub async fn stream(
+    State(door): State<Arc<DialoghelperDoor>>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Response {
     match opened(&door, &headers, &query.unwrap_or_default()).await {
         Ok(events) => Sse::new(events).keep_alive(KeepAlive::default()).into_response(),
         Err(error) => error.into_response(),
@@ -80,7 +84,7 @@ pub async fn stream(State(door): State<Arc<Door>>, headers: HeaderMap, RawQuery(
 }
 
 async fn opened(
-    door: &Door,
+    door: &DialoghelperDoor,
     headers: &HeaderMap,
     query: &str,
 ) -> Result<impl Stream<Item = Result<Event, Infallible>> + use<>, DoorError> {

@@ -1,6 +1,6 @@
 //! The door for dialoghelper: clients of Solveit read, change and run notebooks through its HTTP endpoints.
 //!
-//! Purpose: [`Door::router`] serves the endpoints of dialoghelper 0.0.13 to 0.2.41. A dialog is a notebook, a message is a
+//! Purpose: [`DialoghelperDoor::router`] serves the endpoints of dialoghelper 0.0.13 to 0.2.41. A dialog is a notebook, a message is a
 //! cell. `docs/dialoghelper.md` lists the endpoints.
 //!
 //! Invariants:
@@ -40,7 +40,7 @@ use axum::Router;
 use axum::routing::{get, post};
 use tokio_util::sync::CancellationToken;
 
-use channels::Channels;
+use channels::RelayChannels;
 use data_exchange::DataExchange;
 use html::HtmlStreams;
 use rest::Rest;
@@ -50,19 +50,19 @@ use sessions::Sessions;
 pub const DEFAULT_PORT: u16 = 5001;
 
 /// State that the endpoints share.
-pub struct Door {
+pub struct DialoghelperDoor {
     sessions: Sessions,
     rest: Rest,
     data: DataExchange,
     html: HtmlStreams,
-    channels: Channels,
+    channels: RelayChannels,
     /// Held while a dialog is created by its name.
     creating: tokio::sync::Mutex<()>,
     max_body_bytes: usize,
     stopping: CancellationToken,
 }
 
-impl Door {
+impl DialoghelperDoor {
     /// Routes for a server at `http://host:port`. Requests above `max_body_bytes` are refused; `stopping` closes channels.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Door {
             rest: Rest::new(server.to_owned())?,
             data: DataExchange::default(),
             html: HtmlStreams::default(),
-            channels: Channels::default(),
+            channels: RelayChannels::default(),
             creating: tokio::sync::Mutex::default(),
             max_body_bytes,
             stopping,

@@ -3,14 +3,14 @@
 use notarium_core::{CellFlagChanges, CellId, Command};
 use serde_json::json;
 
-use crate::call::{Call, Reply};
+use crate::call::{DialogCall, Reply};
 use crate::changes::{edit, one};
 use crate::edits;
 use crate::error::DoorError;
 use crate::messages::{find, named_or_current};
 
 /// `toggle_header_collapse_`.
-pub async fn header(call: &Call) -> Result<Reply, DoorError> {
+pub async fn header(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let cell_id = named_or_current(&dialog.document, call.form.message_id())?;
     let collapsed = !dialog.document.cells[cell_id].content.flags.heading_collapsed;
@@ -20,7 +20,7 @@ pub async fn header(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `toggle_export_`: all messages follow the first one's new state.
-pub async fn export(call: &Call) -> Result<Reply, DoorError> {
+pub async fn export(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let cells = call.form.ids("ids").into_iter().map(|id| find(&dialog.document, id)).collect::<Result<Vec<_>, _>>()?;
     let first =
@@ -33,7 +33,7 @@ pub async fn export(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `bookmark_`: sets bookmark `n`, which leaves another message that has it; a second time removes it.
-pub async fn bookmark(call: &Call) -> Result<Reply, DoorError> {
+pub async fn bookmark(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let cell_id = named_or_current(&dialog.document, call.form.message_id())?;
     let number =
@@ -50,7 +50,7 @@ pub async fn bookmark(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `toggle_comment_`: comments code, or removes the comment signs.
-pub async fn comment(call: &Call) -> Result<Reply, DoorError> {
+pub async fn comment(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let listed = call.form.ids("ids");
     let cells = match listed.is_empty() {

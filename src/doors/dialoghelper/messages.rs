@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::error::DoorError;
 
 /// Texts of blobs that outputs refer to, by SHA-256.
-pub type Blobs = BTreeMap<String, Bytes>;
+pub type BlobTexts = BTreeMap<String, Bytes>;
 
 /// The kind of a message, as clients name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub fn cell_of(kind: MessageKind, content: &str) -> (CellType, String) {
 
 /// A message: a view of a cell in a state of the notebook.
 #[derive(Debug, Clone, Copy)]
-pub struct Message<'a> {
+pub struct DialogMessage<'a> {
     pub id: &'a CellId,
     pub cell: &'a Cell,
     pub execution: Option<&'a Execution>,
@@ -84,22 +84,22 @@ pub struct Message<'a> {
 }
 
 /// All messages of a dialog, in page order.
-pub fn messages(document: &Document) -> Vec<Message<'_>> {
+pub fn messages(document: &Document) -> Vec<DialogMessage<'_>> {
     document.ordered_cells().map(|(id, cell)| message(document, id, cell)).collect()
 }
 
 /// One message, if its cell is there.
-pub fn message_of<'a>(document: &'a Document, id: &CellId) -> Option<Message<'a>> {
+pub fn message_of<'a>(document: &'a Document, id: &CellId) -> Option<DialogMessage<'a>> {
     document.cells.get_key_value(id).map(|(id, cell)| message(document, id, cell))
 }
 
-fn message<'a>(document: &'a Document, id: &'a CellId, cell: &'a Arc<Cell>) -> Message<'a> {
+fn message<'a>(document: &'a Document, id: &'a CellId, cell: &'a Arc<Cell>) -> DialogMessage<'a> {
     let execution = document.latest_execution(id).map(|(_, execution)| &**execution);
     let is_asked = document.turns.values().any(|turn| turn.cell_id.as_ref() == Some(id));
-    Message { id, cell, execution, is_asked }
+    DialogMessage { id, cell, execution, is_asked }
 }
 
-impl Message<'_> {
+impl DialogMessage<'_> {
     pub fn kind(&self) -> MessageKind {
         MessageKind::of(self.cell.content.cell_type)
     }
@@ -119,7 +119,7 @@ impl Message<'_> {
     }
 
     /// Outputs of code as text, or the reply of a prompt.
-    pub fn output(&self, blobs: &Blobs) -> String {
+    pub fn output(&self, blobs: &BlobTexts) -> String {
         match (&self.cell.reply, self.execution) {
             (Some(reply), _) => reply.text.clone(),
             (None, Some(execution)) => text_of(&execution.outputs, blobs),
@@ -136,7 +136,7 @@ impl Message<'_> {
     }
 
     /// The message with all its fields.
-    pub fn fields(&self, blobs: &Blobs) -> Map<String, Value> {
+    pub fn fields(&self, blobs: &BlobTexts) -> Map<String, Value> {
         let flags = self.cell.content.flags;
         let number = |flag: bool| json!(u8::from(flag));
         let mut fields = self.brief(Some(blobs));
@@ -158,7 +158,7 @@ impl Message<'_> {
     }
 
     /// Id, content, kind, and output unless `blobs` is `None`.
-    pub fn brief(&self, blobs: Option<&Blobs>) -> Map<String, Value> {
+    pub fn brief(&self, blobs: Option<&BlobTexts>) -> Map<String, Value> {
         let mut fields = Map::new();
         fields.insert("id".to_owned(), json!(self.id.as_str()));
         fields.insert("content".to_owned(), json!(self.content()));
@@ -187,10 +187,13 @@ pub fn find<'a>(document: &'a Document, id: &str) -> Result<&'a CellId, DoorErro
     })
 }
 
-/// The current message: the cell that runs now, else the prompt that is being answered.
+/// The current message: the cell that runs now or is about to, else the prompt that is being answered.
 pub fn current(document: &Document) -> Result<&CellId, DoorError> {
-    let running = document.executions.values().filter(|execution| execution.status == ExecutionStatus::Running);
-    let mut cells: Vec<&CellId> = running.filter_map(|execution| execution.subject.cell_id()).collect();
+    let mut cells = executing(document, ExecutionStatus::Running);
+    if cells.is_empty() {
+        // Code may call before the record says that its run has begun.
+        cells = executing(document, ExecutionStatus::Assigned);
+    }
     if cells.is_empty() {
         cells = document.turns.values().filter_map(|turn| turn.cell_id.as_ref()).collect();
     }
@@ -204,6 +207,18 @@ pub fn current(document: &Document) -> Result<&CellId, DoorError> {
     }
 }
 
+/// The cell of each kernel's first run with this status.
+fn executing(document: &Document, status: ExecutionStatus) -> Vec<&CellId> {
+    let mut first = BTreeMap::new();
+    for execution in document.executions.values().filter(|execution| execution.status == status) {
+        let held = first.entry(&execution.kernel_session).or_insert(execution);
+        if execution.requested_version < held.requested_version {
+            *held = execution;
+        }
+    }
+    first.into_values().filter_map(|execution| execution.subject.cell_id()).collect()
+}
+
 /// The message that a request names, or the current one.
 pub fn named_or_current<'a>(document: &'a Document, id: Option<&str>) -> Result<&'a CellId, DoorError> {
     match id {
@@ -213,7 +228,7 @@ pub fn named_or_current<'a>(document: &'a Document, id: Option<&str>) -> Result<
 }
 
 /// Outputs as text: streams as a terminal shows them, results as text/plain, errors with their traceback.
-pub fn text_of(outputs: &[Output], blobs: &Blobs) -> String {
+pub fn text_of(outputs: &[Output], blobs: &BlobTexts) -> String {
     let mut text = String::new();
     let mut stream = String::new();
     for output in outputs {
@@ -240,7 +255,7 @@ fn push_line(text: &mut String, piece: &str) {
 }
 
 /// A result or an error as text.
-fn shown(content: &Value, output: &Output, blobs: &Blobs) -> String {
+fn shown(content: &Value, output: &Output, blobs: &BlobTexts) -> String {
     if content["output_type"] == "error" {
         let lines = content["traceback"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let traceback = lines.collect::<Vec<_>>().join("\n");
@@ -265,7 +280,7 @@ fn shown(content: &Value, output: &Output, blobs: &Blobs) -> String {
 }
 
 /// A JSON string, an array of lines, or the text of a blob in its place.
-fn joined(value: &Value, output: &Output, pointer: &str, blobs: &Blobs) -> String {
+fn joined(value: &Value, output: &Output, pointer: &str, blobs: &BlobTexts) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
@@ -304,7 +319,7 @@ mod tests {
                 &json!({"output_type": "error", "ename": "E", "evalue": "v", "traceback": ["\u{1b}[31mE\u{1b}[0m", "v"]}),
             ),
         ];
-        assert_eq!(text_of(&outputs, &Blobs::new()), "b\nc\n2\n[image/png]\nE\nv");
+        assert_eq!(text_of(&outputs, &BlobTexts::new()), "b\nc\n2\n[image/png]\nE\nv");
     }
 
     #[test]
@@ -313,9 +328,9 @@ mod tests {
             |pointer: &str, json| BlobPart { pointer: pointer.into(), sha256: "ab".into(), size_bytes: 9000, json };
         let mut large = output(&json!({"output_type": "stream", "name": "stdout"}));
         large.blobs = vec![blob("/text", false)];
-        let blobs = Blobs::from([("ab".to_owned(), Bytes::from_static(b"long\n"))]);
+        let blobs = BlobTexts::from([("ab".to_owned(), Bytes::from_static(b"long\n"))]);
         assert_eq!(text_of(&[large.clone()], &blobs), "long");
-        assert_eq!(text_of(&[large], &Blobs::new()), "[9000 bytes of text: the page shows them]");
+        assert_eq!(text_of(&[large], &BlobTexts::new()), "[9000 bytes of text: the page shows them]");
         let mut result = output(&json!({"output_type": "execute_result", "data": {}}));
         result.blobs = vec![blob("/data/text~1plain", false)];
         assert_eq!(text_of(&[result], &blobs), "long");

@@ -3,20 +3,20 @@
 use notarium_core::Scope;
 use serde_json::{Map, Value, json};
 
-use crate::call::{Call, Reply};
+use crate::call::{DialogCall, Reply};
 use crate::dialogs::Dialog;
 use crate::edits::view;
 use crate::error::DoorError;
-use crate::find::Query;
-use crate::messages::{Message, current, messages, named_or_current};
+use crate::find::FindQuery;
+use crate::messages::{DialogMessage, messages, named_or_current};
 
 /// `curr_dialog_`: name, mode, and the current message if there is one.
-pub async fn dialog(call: &Call) -> Result<Reply, DoorError> {
+pub async fn dialog(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let name = dialog.document.title.trim().trim_matches('/');
     let name = name.strip_suffix(".ipynb").unwrap_or(name);
     let mut answer = Map::from_iter([("name".to_owned(), json!(name)), ("mode".to_owned(), json!("learning"))]);
-    if let Ok(current) = current(&dialog.document) {
+    if let Ok(current) = named_or_current(&dialog.document, call.form.current.as_deref()) {
         answer.insert("curr_msgid".to_owned(), json!(current));
     }
     if call.form.is_set("with_messages")? {
@@ -29,7 +29,7 @@ pub async fn dialog(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `msg_idx_`: the place of a message, counted from 0.
-pub async fn index(call: &Call) -> Result<Reply, DoorError> {
+pub async fn index(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let cell_id = named_or_current(&dialog.document, call.form.message_id())?;
     let index = dialog.document.position(cell_id);
@@ -38,8 +38,8 @@ pub async fn index(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `find_msgs_`.
-pub async fn find(call: &Call) -> Result<Reply, DoorError> {
-    let query = Query::parse(&call.form)?;
+pub async fn find(call: &DialogCall) -> Result<Reply, DoorError> {
+    let query = FindQuery::parse(&call.form)?;
     let dialog = call.dialog().await?;
     let all = messages(&dialog.document);
     let blobs = call.blobs(&dialog.id, if query.includes_output { &all } else { &[] }).await;
@@ -52,7 +52,7 @@ pub async fn find(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `read_msg_`: `n` counts from a message, or from the start or end of the dialog.
-pub async fn read(call: &Call) -> Result<Reply, DoorError> {
+pub async fn read(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let message = wanted(call, &dialog)?;
     let blobs = call.blobs(&dialog.id, &[message]).await;
@@ -63,7 +63,7 @@ pub async fn read(call: &Call) -> Result<Reply, DoorError> {
     Ok(Reply::Json(if call.form.is_old() { json!({ "msg": fields }) } else { fields }))
 }
 
-fn wanted<'a>(call: &Call, dialog: &'a Dialog) -> Result<Message<'a>, DoorError> {
+fn wanted<'a>(call: &DialogCall, dialog: &'a Dialog) -> Result<DialogMessage<'a>, DoorError> {
     let form = &call.form;
     let n = form.number("n")?.unwrap_or(-1);
     let all = messages(&dialog.document);
@@ -83,7 +83,7 @@ fn wanted<'a>(call: &Call, dialog: &'a Dialog) -> Result<Message<'a>, DoorError>
 }
 
 /// `server_info_`.
-pub fn server_info(call: &Call) -> Reply {
+pub fn server_info(call: &DialogCall) -> Reply {
     let may_run = call.session.scopes.contains(&Scope::Run);
     Reply::Json(json!({ "root": "/", "rusty": false, "server": "notarium", "may_run": may_run }))
 }

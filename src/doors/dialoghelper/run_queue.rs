@@ -8,10 +8,10 @@ use notarium_core::{
 };
 use serde_json::{Value, json};
 
-use crate::call::{Call, Reply};
+use crate::call::{DialogCall, Reply};
 use crate::changes::one;
 use crate::error::DoorError;
-use crate::messages::{Blobs, MessageKind, find, named_or_current, text_of};
+use crate::messages::{BlobTexts, MessageKind, find, named_or_current, text_of};
 
 /// Time for `run_msgs_`: clients wait 10 s.
 const RUN_PATIENCE: Duration = Duration::from_secs(9);
@@ -39,7 +39,7 @@ pub fn run_command(cell_id: &CellId, cell_type: CellType) -> Result<Command, Doo
 }
 
 /// `add_runq_`: queues messages, all of them or none.
-pub async fn queue(call: &Call) -> Result<Reply, DoorError> {
+pub async fn queue(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let cells = wanted(call, &dialog.document)?;
     call.session.change(&dialog.id, &one(runs(&dialog.document, &cells)?)).await?;
@@ -47,7 +47,7 @@ pub async fn queue(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// `run_msgs_`: runs code and waits for its outputs.
-pub async fn run(call: &Call) -> Result<Reply, DoorError> {
+pub async fn run(call: &DialogCall) -> Result<Reply, DoorError> {
     let dialog = call.dialog().await?;
     let cells = wanted(call, &dialog.document)?;
     let is_code = |id: &CellId| dialog.document.cells.get(id).is_some_and(|cell| cell.content.cell_type.runs());
@@ -69,7 +69,7 @@ pub async fn run(call: &Call) -> Result<Reply, DoorError> {
 }
 
 /// The messages that a request names, under the names that clients have used.
-fn wanted(call: &Call, document: &Document) -> Result<Vec<CellId>, DoorError> {
+fn wanted(call: &DialogCall, document: &Document) -> Result<Vec<CellId>, DoorError> {
     let form = &call.form;
     let listed = [form.ids("ids"), form.ids("msgids")].concat();
     if listed.is_empty() {
@@ -86,7 +86,7 @@ fn runs(document: &Document, cells: &[CellId]) -> Result<Vec<Command>, DoorError
 fn outputs_of(document: &Arc<Document>, executions: &[ExecutionId]) -> Option<Vec<Value>> {
     let output = |id: &ExecutionId| match document.executions.get(id) {
         Some(execution) if !execution.status.is_finished() => None,
-        Some(execution) => Some(json!(text_of(&execution.outputs, &Blobs::new()))),
+        Some(execution) => Some(json!(text_of(&execution.outputs, &BlobTexts::new()))),
         None => Some(json!("")),
     };
     executions.iter().map(output).collect()

@@ -31,7 +31,7 @@ pub const PATIENCE: Duration = Duration::from_millis(4_200);
 
 /// A token's connection. Dropping the last copy ends it.
 pub struct Session {
-    looks: mpsc::Sender<Look>,
+    looks: mpsc::Sender<LookRequest>,
     sender: CommandSender,
     pub token: String,
     pub actor: Actor,
@@ -51,7 +51,7 @@ pub struct Seen {
 }
 
 /// A request to look at a notebook.
-struct Look {
+struct LookRequest {
     notebook: NotebookId,
     waiter: Box<dyn Waiter>,
 }
@@ -132,7 +132,7 @@ impl Session {
     ) -> Result<T, DoorError> {
         let (responder, answer) = oneshot::channel();
         let waiter = Box::new(Waiting { ready, responder: Some(responder) });
-        let look = Look { notebook: notebook.clone(), waiter };
+        let look = LookRequest { notebook: notebook.clone(), waiter };
         self.looks.try_send(look).map_err(|refused| match refused {
             TrySendError::Closed(_) => DoorError::new("the connection to the server has ended: try again"),
             TrySendError::Full(_) => {
@@ -168,7 +168,7 @@ fn late() -> DoorError {
 /// The task that owns the connection.
 struct Follower {
     connection: Connection,
-    requests: mpsc::Receiver<Look>,
+    requests: mpsc::Receiver<LookRequest>,
     /// Subscribed notebooks; the one that was used last is last.
     watched: LinkedHashMap<NotebookId, Watched>,
     hold: Arc<()>,
@@ -210,7 +210,7 @@ impl Follower {
         }
     }
 
-    fn request(&mut self, mut look: Look) {
+    fn request(&mut self, mut look: LookRequest) {
         let Self { connection, watched, .. } = self;
         let entry = match watched.to_back(&look.notebook) {
             Some(entry) => entry,

@@ -18,12 +18,12 @@ const MAX_SESSIONS: usize = 64;
 /// Longest token that is looked at.
 const MAX_TOKEN_BYTES: usize = 1_024;
 
-type Opening = Arc<OnceCell<Arc<Session>>>;
+type SessionOpening = Arc<OnceCell<Arc<Session>>>;
 
 /// Open sessions, by the SHA-256 of their token.
 pub struct Sessions {
     server: String,
-    open: Mutex<LruCache<[u8; 32], Opening>>,
+    open: Mutex<LruCache<[u8; 32], SessionOpening>>,
 }
 
 impl Sessions {
@@ -44,19 +44,19 @@ impl Sessions {
         opened.cloned()
     }
 
-    fn opening(&self, key: [u8; 32]) -> Opening {
+    fn opening(&self, key: [u8; 32]) -> SessionOpening {
         let mut open = self.open.lock();
         if let Some(opening) = open.get(&key)
             && opening.get().is_none_or(|session| session.is_open())
         {
             return opening.clone();
         }
-        let opening = Opening::default();
+        let opening = SessionOpening::default();
         open.insert(key, opening.clone());
         opening
     }
 
-    fn forget(&self, key: &[u8; 32], opening: &Opening) {
+    fn forget(&self, key: &[u8; 32], opening: &SessionOpening) {
         let mut open = self.open.lock();
         if open.get(key).is_some_and(|held| Arc::ptr_eq(held, opening)) {
             open.remove(key);

@@ -21,7 +21,13 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 VENVS = HERE.parents[2] / "target/dialoghelper"
 # Packages in the version that works beside it, whatever it asks for.
-VERSIONS = {"0.0.47": [], "0.0.62": [], "0.1.23": ["toolslm==0.3.20"], "0.2.33": [], "0.2.41": []}
+VERSIONS = {
+    "0.0.47": [],
+    "0.0.62": [],
+    "0.1.23": ["toolslm==0.3.20"],
+    "0.2.33": ["safepyrun==0.0.23", "pyskills==0.0.20"],
+    "0.2.41": [],
+}
 PYTHON = os.environ.get("NOTARIUM_DIALOGHELPER_PYTHON", "python3.12")
 
 
@@ -127,4 +133,5 @@ def main():
             server.stop()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -48,7 +48,7 @@ def first(*names):
 def message(name="read_msg", **options):
     """Reads one message; old clients wrap it."""
     read = call(name, **options)
-    return read["msg"] if "msg" in read else read
+    return read.get("msg", read)
 
 
 def read(id):
@@ -78,7 +78,9 @@ def adding():
     call("add_msg", "start", placement="at_start")
     raw = call("add_msg", "raw text", placement="at_end", msg_type="raw")
     prompt = call("add_msg", "a question", placement="at_end", msg_type="prompt", output="an answer")
-    check(all(isinstance(id, str) and len(id) == 8 for id in (first_id, code, note, raw, prompt)), "ids", first_id, prompt)
+    check(
+        all(isinstance(id, str) and len(id) == 8 for id in (first_id, code, note, raw, prompt)), "ids", first_id, prompt
+    )
     places = [call("msg_idx", id=id) for id in (first_id, note, code, raw, prompt)]
     check(places == list(range(places[0], places[0] + 5)), "msg_idx", places)
     check(read(prompt)["output"] == "an answer" and read(raw)["msg_type"] == "raw", "read_msg", read(prompt))
@@ -86,7 +88,11 @@ def adding():
     check(message(n=1, id=note)["id"] == code, "a relative place")
     check(message(n=-1, relative=False)["id"] == prompt, "an absolute place")
     lines = {"view_range": [2, -1]} if "view_range" in inspect.signature(c.read_msg).parameters else {"start_line": 2}
-    check(message(n=0, id=note, nums=True, **lines)["content"] == "     2 │ note two\n     3 │ note three", "view_range", lines)
+    check(
+        message(n=0, id=note, nums=True, **lines)["content"] == "     2 │ note two\n     3 │ note three",
+        "view_range",
+        lines,
+    )
     return first_id, note, code, prompt
 
 
@@ -154,18 +160,19 @@ def exchanging():
     check(post("push_data_", data_id=id, result="42") == {"status": "success"}, "push_data_")
     check(c.pop_data(id).result == "42", "pop_data")
     refuses(lambda: c.pop_data(str(uuid.uuid4()), timeout=1 if VERSION < (0, 2, 32) else 12), "no data came")
-    c.add_html("<div>pushed</div>") if not inspect.iscoroutinefunction(c.add_html) else call("add_html", "<div>pushed</div>")
+    c.add_html("<div>pushed</div>") if not inspect.iscoroutinefunction(c.add_html) else call(
+        "add_html", "<div>pushed</div>"
+    )
     c.iife("1") if not inspect.iscoroutinefunction(c.iife) else call("iife", "1")
 
 
 def running(code):
     call("update_msg", id=code, content="print(6 * 7)")
     queued = call("run_msg", code)
-    check(dict(queued) == {"status": "queued"}, "run_msg", queued)
-    if not IS_OLD:
-        while read(code)["run"]:
-            pass
-        check(read(code)["output"] == "42", "the output of a run", read(code))
+    check("queued" in str(queued), "run_msg", queued)
+    while read(code)["run"]:
+        pass
+    check(read(code)["output"] == "42", "the output of a run", read(code))
 
 
 def managing():

@@ -1,0 +1,103 @@
+"""dialoghelper's own notebook, which is its test suite, as a dialog in a real kernel.
+
+    python own_notebook.py NOTARIUM_BINARY VERSION NOTEBOOK
+
+NOTEBOOK is nbs/00_core.ipynb of that version's tag. Cells that need the internet, a browser or other programs are skipped. Exit code
+1 if another cell fails.
+"""
+
+import json
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from check import HERE, Server, environment_of
+
+NEEDS_MORE = re.compile(
+    r"url2note\(|gist|js_run|js_eval|event_get|event_once|pop_data\(|ast_grep|iife\(|search\(|searches\(|web_answer\(|"
+    r"spawn_agent|solveit_docs|read_url|from nbdev|import nbdev"
+)
+# Cells that use what a skipped cell before them would have made.
+AFTER_SKIPPED = {"fca3268c", "b02115e6", "392dc090"}
+ENDED = ("ok", "error", "lost", "cancelled", "blocked")
+SETUP = """
+import os, sys, warnings
+warnings.filterwarnings("ignore")
+sys.path.insert(0, {folder!r})
+from door_token import use_token
+use_token({token!r}, {port})
+os.environ["__DIALOG_NAME"] = __dialog_name = "nb/00_core"
+"""
+
+
+class Dialog:
+    """The notebook on the server."""
+
+    def __init__(self, server, version):
+        self.server = server
+        made = server.rest("POST", "/api/notebooks", {"title": "nb/00_core"})
+        self.path = f"/api/notebooks/{made['notebook']}"
+        self.sends_its_id = version in ("0.0.47", "0.0.62", "0.1.23")
+
+    def add(self, cell_id, cell_type, source):
+        cell = {"cell_id": cell_id, "cell_type": cell_type, "source": source}
+        self.server.rest("POST", f"{self.path}/cells", cell)
+
+    def run(self, cell_id):
+        """Returns the status and the outputs of a run."""
+        if self.sends_its_id:
+            scratch = {"source": f"__msg_id = {cell_id!r}", "purpose": "message id"}
+            self.server.rest("POST", f"{self.path}/runs", {"scratch": scratch})
+        self.server.rest("POST", f"{self.path}/runs", {"cells": [cell_id]})
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            state = self.server.rest("GET", self.path)["notebook"]
+            if cell_id not in state["cells"]:
+                return "ok", []
+            execution = state["executions"][state["latest"][cell_id]]
+            if execution["status"] in ENDED:
+                return execution["status"], execution.get("outputs", [])
+        return "late", []
+
+
+def sources(notebook, port):
+    """Returns id, type and source of the notebook's cells, with the port of this server."""
+    for number, cell in enumerate(notebook["cells"]):
+        source = "".join(cell["source"])
+        if "dh_settings = {'port':5001}" in source:
+            source = source.replace("5001", str(port)).replace("# dh_settings", "#")
+        yield cell.get("id") or f"c{number}", cell["cell_type"], source
+
+
+def main():
+    binary, version, file = sys.argv[1:]
+    python = environment_of(version)
+    failed, passed, skipped = [], 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(binary, Path(folder), str(python.parents[1]))
+        try:
+            dialog = Dialog(server, version)
+            dialog.add("setup", "code", SETUP.format(folder=str(HERE), token=server.token, port=server.port))
+            cells = list(sources(json.loads(Path(file).read_text()), server.port))
+            for cell in cells:
+                dialog.add(*cell)
+            dialog.run("setup")
+            for cell_id, cell_type, source in cells:
+                needs_more = NEEDS_MORE.search(source) and "def " not in source
+                if cell_type != "code" or not source.strip() or needs_more:
+                    skipped += cell_type == "code" and bool(source.strip())
+                    continue
+                status, outputs = dialog.run(cell_id)
+                passed += status == "ok"
+                if status != "ok" and cell_id not in AFTER_SKIPPED:
+                    failed.append(f"{cell_id} {status}\n{source}\n{json.dumps(outputs)[-1500:]}")
+        finally:
+            server.stop()
+    print("\n".join(failed))
+    print(f"dialoghelper {version}: {passed} cells of its own notebook work, {len(failed)} fail, {skipped} need more")
+    sys.exit(bool(failed))
+
+
+main()
