@@ -57,6 +57,23 @@ async fn the_option_for_proxies_says_whose_header_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_door_is_opened_on_request_and_names_its_address() {
+    let door = ["--door", "dialoghelper", "--dialoghelper-listen"];
+    let world = World::empty();
+    let (_process, mut lines, _) = serve(&world, &[&door[..], &["127.0.0.1:0"]].concat()).await;
+    let said = lines.until("dialoghelper: ").await;
+    let address = said.rsplit("http://").next().unwrap().trim();
+    let answer = crate::support::client().post(format!("http://{address}/curr_dialog_")).send().await.unwrap();
+    assert_eq!(answer.status(), 401);
+    let taken = [&["serve", "--data", "data", "--listen", "127.0.0.1:0"][..], &door, &[address]].concat();
+    let refused = World::empty().run(&taken).await.fails(1);
+    assert!(refused.contains("choose another address (--dialoghelper-listen)"), "{refused}");
+    let without = World::empty();
+    let (_process, mut lines, _) = serve(&without, &[]).await;
+    assert!(lines.until("Confirming: ").await.starts_with("Confirming"), "no door without a request");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_link_opens_a_browser_once_and_leads_to_a_notebook() {
     let world = World::start().await;
     let (notebook, _) = world.notebook("Work", "x = 1").await;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use clap::{Args, ValueEnum};
 use notarium_dialoghelper_door::DialoghelperDoor;
-use notarium_server::{DoorContext, RunningServer};
+use notarium_server::{DoorContext, RunningServer, StartError};
 
 use crate::cli::serve::address;
 use crate::cli::terminal::print::announce;
@@ -64,5 +64,10 @@ async fn dialoghelper(server: &RunningServer, address: SocketAddr) -> Result<Soc
     let DoorContext { server: url, max_request_bytes, stopping } = server.door_context();
     let router = DialoghelperDoor::router(&url, max_request_bytes, stopping);
     let router = router.map_err(|error| Failure::failed(format!("no HTTP client: {error}")))?;
-    server.open_door(address, router).await.map_err(|error| Failure::failed(error.to_string()))
+    server.open_door(address, router).await.map_err(|error| match error {
+        StartError::Listen { address, reason } => Failure::failed(format!(
+            "cannot listen on {address} for dialoghelper: {reason}; choose another address (--dialoghelper-listen)"
+        )),
+        error => Failure::failed(error.to_string()),
+    })
 }
