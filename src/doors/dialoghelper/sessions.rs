@@ -18,48 +18,65 @@ const MAX_SESSIONS: usize = 64;
 /// Longest token that is looked at.
 const MAX_TOKEN_BYTES: usize = 1_024;
 
+/// SHA-256 of a token.
+type TokenKey = [u8; 32];
 type SessionOpening = Arc<OnceCell<Arc<Session>>>;
 
-/// Open sessions, by the SHA-256 of their token.
+/// Sessions by the SHA-256 of their token.
 pub struct Sessions {
     server: String,
-    open: Mutex<LruCache<[u8; 32], SessionOpening>>,
+    tables: Mutex<SessionTables>,
+}
+
+struct SessionTables {
+    open: LruCache<TokenKey, Arc<Session>>,
+    /// Tokens that the server has not accepted yet: wrong ones never take the place of an open session.
+    opening: LruCache<TokenKey, SessionOpening>,
 }
 
 impl Sessions {
     pub fn new(server: String) -> Self {
-        Self { server, open: Mutex::new(LruCache::new(MAX_SESSIONS)) }
+        let tables = SessionTables { open: LruCache::new(MAX_SESSIONS), opening: LruCache::new(MAX_SESSIONS) };
+        Self { server, tables: Mutex::new(tables) }
     }
 
     /// The session of a request's token. Several requests with a new token wait for one connection.
     pub async fn of(&self, headers: &HeaderMap) -> Result<Arc<Session>, DoorError> {
         let token = token(headers)?;
-        let key: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        let opening = self.opening(key);
-        let opened = opening.get_or_try_init(|| Session::open(&self.server, &token)).await;
-        if opened.is_err() {
-            // The next request with this token asks the server again.
-            self.forget(&key, &opening);
-        }
-        opened.cloned()
+        let key: TokenKey = Sha256::digest(token.as_bytes()).into();
+        let opening = match self.tables.lock().find(key) {
+            Ok(session) => return Ok(session),
+            Err(opening) => opening,
+        };
+        let opened = opening.get_or_try_init(|| Session::open(&self.server, &token)).await.cloned();
+        self.tables.lock().opened(key, &opening, opened.as_ref().ok());
+        opened
     }
+}
 
-    fn opening(&self, key: [u8; 32]) -> SessionOpening {
-        let mut open = self.open.lock();
-        if let Some(opening) = open.get(&key)
-            && opening.get().is_none_or(|session| session.is_open())
-        {
-            return opening.clone();
+impl SessionTables {
+    /// The open session, else the attempt to open one.
+    fn find(&mut self, key: TokenKey) -> Result<Arc<Session>, SessionOpening> {
+        match self.open.get(&key) {
+            Some(session) if session.is_open() => return Ok(session.clone()),
+            Some(_) => _ = self.open.remove(&key),
+            None => {}
+        }
+        if let Some(opening) = self.opening.get(&key) {
+            return Err(opening.clone());
         }
         let opening = SessionOpening::default();
-        open.insert(key, opening.clone());
-        opening
+        self.opening.insert(key, opening.clone());
+        Err(opening)
     }
 
-    fn forget(&self, key: &[u8; 32], opening: &SessionOpening) {
-        let mut open = self.open.lock();
-        if open.get(key).is_some_and(|held| Arc::ptr_eq(held, opening)) {
-            open.remove(key);
+    /// Ends an attempt; the next request with a refused token asks the server again.
+    fn opened(&mut self, key: TokenKey, opening: &SessionOpening, session: Option<&Arc<Session>>) {
+        if self.opening.get(&key).is_some_and(|held| Arc::ptr_eq(held, opening)) {
+            self.opening.remove(&key);
+        }
+        if let Some(session) = session {
+            self.open.insert(key, session.clone());
         }
     }
 }
