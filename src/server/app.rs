@@ -16,6 +16,7 @@ use crate::limits::connection_slots::ConnectionSlots;
 use crate::notebooks::Notebooks;
 use crate::notebooks::history::{Checks, StateTexts};
 use crate::rooms::Rooms;
+use crate::server::DoorMount;
 
 /// The server's parts, as handlers see them: state that they share.
 #[derive(Clone)]
@@ -40,6 +41,8 @@ pub struct AppParts {
     pub is_ready: AtomicBool,
     /// One permit per socket connection.
     pub sockets: Arc<Semaphore>,
+    /// Handler of the Jupyter door, once it is mounted.
+    pub jupyter: DoorMount,
     /// Sockets that have not sent their `hello` yet.
     pub strangers: ConnectionSlots,
 }

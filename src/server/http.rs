@@ -4,6 +4,7 @@
 pub mod body_timeout;
 mod connections;
 pub mod extract;
+pub mod foreign_token;
 pub mod guard;
 pub mod guarded_stream;
 pub mod openapi;

@@ -46,4 +46,4 @@ pub use assistants::AssistantHost;
 pub use auth::oidc::{InvalidOidc, OidcSettings};
 pub use limits::clock::Clock;
 pub use limits::{Quota, Quotas, ServerLimits};
-pub use server::{DoorContext, RunningServer, Server, ServerConfig};
+pub use server::{DoorContext, MountContext, RunningServer, Server, ServerConfig};

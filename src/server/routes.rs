@@ -7,6 +7,7 @@ pub mod assistants;
 pub mod calls;
 pub mod cells;
 pub mod chat;
+pub mod doors;
 pub mod files;
 pub mod history;
 pub mod kernels;
@@ -33,6 +34,7 @@ use tower_http::trace::TraceLayer;
 use crate::app::App;
 use crate::http::body_timeout::{BodyTimeout, finish_body, keep_pace};
 use crate::http::extract::{method_not_allowed, not_found};
+use crate::http::foreign_token::move_token;
 use crate::http::guard::{Guard, GuardServices, GuardedRouter, Route, route_table};
 use crate::http::origin::{AllowedOrigins, check_origin};
 use crate::http::problem::Problem;
@@ -65,6 +67,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = assistants::routes(routes);
     let routes = calls::routes(routes);
     let routes = chat::routes(routes);
+    let routes = doors::routes(routes);
     let mut routes = status::routes(routes);
     let openapi = routes.openapi();
     let text = format!("{openapi:#}\n");
@@ -108,6 +111,7 @@ pub(crate) fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Rou
         .layer(header(header::CACHE_CONTROL, "no-store"))
         .layer(axum::middleware::from_fn(finish_body))
         .layer(TraceLayer::new_for_http())
+        .layer(axum::middleware::from_fn(move_token))
 }
 
 /// Response if a handler panicked. The panic is in the log, with its place.

@@ -1,6 +1,7 @@
 //! Starts and stops a server, on its data folder. The binary and the tests start it the same way.
 
 mod doors;
+mod mounted;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,8 @@ use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
 
 pub use doors::DoorContext;
+pub(crate) use mounted::below;
+pub use mounted::{DoorMount, MountContext};
 
 /// Notebooks with work that are opened per page at a start.
 const RESUME_PAGE: usize = 500;
@@ -116,6 +119,8 @@ pub struct RunningServer {
     /// Allowed origins besides this machine's own; doors answer to their hosts too.
     allowed_hosts: Vec<String>,
     doors: TaskTracker,
+    /// The routes, for doors in this process.
+    router: axum::Router,
 }
 
 impl Server {
@@ -158,6 +163,7 @@ impl Server {
         let router = routes::all(&app, allowed, &public_url).router;
         let (limits, stopping) = (app.limits.clone(), app.stopping.clone());
         let proxies = config.trusted_proxies.iter().copied().collect();
+        let own_router = router.clone();
         let metrics = routes::metrics_alone(&app);
         let serving = tokio::spawn(async move {
             let own_address = async {
@@ -193,6 +199,7 @@ impl Server {
             counting,
             allowed_hosts: config.allowed_origins.clone(),
             doors: TaskTracker::new(),
+            router: own_router,
         })
     }
 }
@@ -266,6 +273,7 @@ fn app(
         imports: Semaphore::new(limits.max_imports),
         is_ready: AtomicBool::new(false),
         sockets: Arc::new(Semaphore::new(limits.max_sockets)),
+        jupyter: DoorMount::default(),
         strangers: ConnectionSlots::new(limits.max_strangers, limits.max_strangers_per_network),
     })
 }
@@ -362,7 +370,9 @@ impl RunningServer {
         }
         // The handler holds the app, and so the data.
         self.app.assistants.mcp.set(None);
-        let Self { app, storage, serving, work, sweeping, withdrawing, counting, .. } = self;
+        self.app.jupyter.set(None);
+        let Self { app, storage, serving, work, sweeping, withdrawing, counting, router, .. } = self;
+        drop(router);
         serving.abort();
         sweeping.abort();
         counting.abort();

@@ -1,10 +1,11 @@
-//! Doors: addresses for clients that speak another protocol.
+//! Doors: ways in for clients that speak another protocol.
 
 use std::net::SocketAddr;
 
 use clap::{Args, ValueEnum};
 use notarium_dialoghelper_door::DialoghelperDoor;
-use notarium_server::{DoorContext, RunningServer, StartError};
+use notarium_jupyter_door::{DoorOptions, JupyterLimits};
+use notarium_server::{DoorContext, MountContext, RunningServer, StartError};
 
 use crate::cli::serve::address;
 use crate::cli::terminal::print::announce;
@@ -27,11 +28,16 @@ pub struct DoorArgs {
 enum DoorName {
     /// Clients of dialoghelper (Solveit).
     Dialoghelper,
+    /// Jupyter Server's API, for JupyterLab, VS Code and other programs: <server>/jupyter.
+    Jupyter,
 }
 
 impl DoorArgs {
     /// Opens the doors that are asked for.
     pub async fn open(&self, server: &RunningServer) -> Ended {
+        if self.door.contains(&DoorName::Jupyter) {
+            jupyter(server);
+        }
         if self.door.contains(&DoorName::Dialoghelper) {
             let address = dialoghelper(server, self.dialoghelper_listen).await?;
             announce(format_args!("dialoghelper: http://{address}"));
@@ -41,6 +47,7 @@ impl DoorArgs {
 
     /// Opens all doors. A door whose port is taken gets another one; without any, the server goes on.
     pub async fn open_all(&self, server: &RunningServer) {
+        jupyter(server);
         let wanted = self.dialoghelper_listen;
         let mut opened = dialoghelper(server, wanted).await;
         if opened.is_err() {
@@ -70,4 +77,11 @@ async fn dialoghelper(server: &RunningServer, address: SocketAddr) -> Result<Soc
         )),
         error => Failure::failed(error.to_string()),
     })
+}
+
+fn jupyter(server: &RunningServer) {
+    let MountContext { api, address, stopping } = server.mount_context();
+    let options = DoorOptions { api, server: address, stopping, limits: JupyterLimits::default() };
+    server.mount_jupyter(notarium_jupyter_door::router(options));
+    announce(format_args!("Jupyter: {}/jupyter (docs/jupyter.md)", server.url()));
 }

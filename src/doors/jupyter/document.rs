@@ -1,0 +1,11 @@
+//! The shared document of Jupyter: a projection of a notebook's record, and the commands that clients' changes of it mean.
+
+pub mod cell_view;
+pub mod differences;
+mod order;
+pub mod projection;
+mod schema;
+#[cfg(test)]
+mod tests;
+pub mod values;
+mod writing;

@@ -1,0 +1,284 @@
+//! Kernels and sessions. A kernel of Jupyter is the default kernel of a notebook and has the notebook's id, which survives restarts.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use http::{Method, StatusCode};
+use notarium_core::NotebookId;
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::api::{Token, encoded};
+use crate::contents::{self, NotebookEntry, Place, Tree};
+use crate::door::{Door, EPOCH};
+use crate::error::DoorError;
+
+/// Notebooks that lists of kernels look into.
+const MAX_NOTED: usize = 200;
+
+/// Notebooks that were opened through the door. Lists of kernels name those among them that the caller may see.
+#[derive(Debug, Clone, Default)]
+pub struct OpenNotebooks(Arc<Mutex<BTreeSet<NotebookId>>>);
+
+impl OpenNotebooks {
+    pub fn note(&self, notebook: &NotebookId) {
+        let mut noted = self.0.lock();
+        if noted.len() >= MAX_NOTED && !noted.contains(notebook) {
+            noted.pop_first();
+        }
+        noted.insert(notebook.clone());
+    }
+}
+
+fn of(notebook: &NotebookId) -> String {
+    format!("/api/notebooks/{}/kernels", encoded(notebook.as_str()))
+}
+
+/// The default kernel of a notebook: the oldest that has not ended.
+pub struct DefaultKernel {
+    pub session: String,
+    pub kernelspec: String,
+    pub state: &'static str,
+}
+
+pub async fn default_kernel(
+    door: &Door,
+    token: &Token,
+    notebook: &NotebookId,
+) -> Result<Option<DefaultKernel>, DoorError> {
+    let answer = door.api.get(token, &of(notebook)).await?;
+    let kernels = answer["kernels"].as_object().cloned().unwrap_or_default();
+    let oldest = kernels.into_iter().min_by_key(|(_, kernel)| kernel["requested_version"].as_u64());
+    Ok(oldest.map(|(session, kernel)| {
+        let status = answer["status"].as_array().into_iter().flatten();
+        let is_busy =
+            status.into_iter().any(|status| status["kernel_session"] == session.as_str() && status["busy"] == true);
+        let state = match kernel["phase"].as_str() {
+            Some("started") if is_busy => "busy",
+            Some("started") => "idle",
+            _ => "starting",
+        };
+        DefaultKernel { kernelspec: kernel["kernelspec"].as_str().unwrap_or("python3").to_owned(), session, state }
+    }))
+}
+
+fn kernel_model(notebook: &NotebookId, kernel: &DefaultKernel) -> Value {
+    json!({
+        "id": notebook, "name": kernel.kernelspec, "last_activity": EPOCH, "execution_state": kernel.state, "connections": 1,
+    })
+}
+
+fn session_model(entry: &NotebookEntry, kernel: &DefaultKernel) -> Value {
+    json!({
+        "id": entry.id, "path": entry.path, "name": entry.name, "type": "notebook",
+        "kernel": kernel_model(&entry.id, kernel), "notebook": {"path": entry.path, "name": entry.name},
+    })
+}
+
+fn no_kernel() -> DoorError {
+    DoorError::not_found("this kernel has ended: start another one")
+}
+
+// --- kernelspecs ---
+
+/// Kernelspecs that the runtime agents of the caller's last changed notebook offer. Without a notebook: Python.
+pub async fn kernelspecs(State(door): State<Door>, token: Token) -> Result<Json<Value>, DoorError> {
+    let newest = door.api.get(&token, "/api/notebooks?limit=1").await?;
+    let offered = match newest["notebooks"][0]["id"].as_str() {
+        Some(notebook) => door.api.get(&token, &format!("/api/notebooks/{}/kernels", encoded(notebook))).await?,
+        None => Value::Null,
+    };
+    let mut specs = Map::new();
+    for offer in offered["kernelspecs"].as_array().into_iter().flatten() {
+        if let Some(name) = offer["name"].as_str() {
+            specs.insert(name.to_owned(), spec(name, &offer["display_name"], &offer["language"]));
+        }
+    }
+    if specs.is_empty() {
+        specs.insert("python3".to_owned(), spec("python3", &json!("Python 3"), &json!("python")));
+    }
+    let default = if specs.contains_key("python3") { Some("python3") } else { specs.keys().next().map(String::as_str) };
+    Ok(Json(json!({"default": default, "kernelspecs": specs})))
+}
+
+fn spec(name: &str, display_name: &Value, language: &Value) -> Value {
+    let spec = json!({
+        "argv": [], "env": {}, "display_name": display_name, "language": language, "interrupt_mode": "signal", "metadata": {},
+    });
+    json!({"name": name, "spec": spec, "resources": {}})
+}
+
+// --- kernels ---
+
+pub async fn list(State(door): State<Door>, token: Token) -> Result<Json<Value>, DoorError> {
+    let running = running(&door, &token).await?;
+    Ok(Json(running.iter().map(|(entry, kernel)| kernel_model(&entry.id, kernel)).collect()))
+}
+
+/// Notebooks opened through the door that have a kernel and that the caller sees.
+async fn running(door: &Door, token: &Token) -> Result<Vec<(NotebookEntry, DefaultKernel)>, DoorError> {
+    let tree = Tree::read(&door.api, token).await?;
+    let noted = door.kernels.0.lock().clone();
+    let mut running = Vec::new();
+    for entry in tree.notebooks.into_iter().filter(|entry| noted.contains(&entry.id)) {
+        if let Some(kernel) = default_kernel(door, token, &entry.id).await? {
+            running.push((entry, kernel));
+        }
+    }
+    Ok(running)
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NewKernel {
+    name: Option<String>,
+    path: Option<String>,
+}
+
+/// Starts the kernel of the notebook that the path names. Without one, a new notebook keeps the record of what the kernel runs.
+pub async fn start(State(door): State<Door>, token: Token, Json(new): Json<NewKernel>) -> Result<Response, DoorError> {
+    let tree = Tree::read(&door.api, &token).await?;
+    let named = new.path.as_deref().filter(|path| !path.is_empty()).map(|path| tree.find(path));
+    let notebook = match named {
+        Some(Ok(Place::Notebook(entry))) => entry.id,
+        _ => {
+            let made = json!({"title": "Runs of a Jupyter client"});
+            let made = door.api.json(&token, Method::POST, "/api/notebooks", Some(made)).await?;
+            let id = made["notebook"].as_str().unwrap_or_default();
+            id.parse().map_err(|_| DoorError::not_found("the notebook of the kernel could not be made: try again"))?
+        }
+    };
+    let kernel = started(&door, &token, &notebook, new.name.as_deref()).await?;
+    Ok((StatusCode::CREATED, Json(kernel_model(&notebook, &kernel))).into_response())
+}
+
+/// The kernel of a notebook, launched if there is none.
+async fn started(
+    door: &Door,
+    token: &Token,
+    notebook: &NotebookId,
+    kernelspec: Option<&str>,
+) -> Result<DefaultKernel, DoorError> {
+    door.kernels.note(notebook);
+    if let Some(kernel) = default_kernel(door, token, notebook).await? {
+        return Ok(kernel);
+    }
+    let kernelspec = kernelspec.filter(|name| !name.is_empty());
+    door.api.json(token, Method::POST, &of(notebook), Some(json!({"kernelspec": kernelspec}))).await?;
+    default_kernel(door, token, notebook).await?.ok_or_else(no_kernel)
+}
+
+pub async fn one(
+    State(door): State<Door>,
+    token: Token,
+    Path(notebook): Path<NotebookId>,
+) -> Result<Json<Value>, DoorError> {
+    let kernel = default_kernel(&door, &token, &notebook).await?.ok_or_else(no_kernel)?;
+    Ok(Json(kernel_model(&notebook, &kernel)))
+}
+
+pub async fn shut_down(
+    State(door): State<Door>,
+    token: Token,
+    Path(notebook): Path<NotebookId>,
+) -> Result<StatusCode, DoorError> {
+    act(&door, &token, &notebook, Method::DELETE, "").await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub async fn interrupt(
+    State(door): State<Door>,
+    token: Token,
+    Path(notebook): Path<NotebookId>,
+) -> Result<StatusCode, DoorError> {
+    act(&door, &token, &notebook, Method::POST, "/interrupt").await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub async fn restart(
+    State(door): State<Door>,
+    token: Token,
+    Path(notebook): Path<NotebookId>,
+) -> Result<Json<Value>, DoorError> {
+    act(&door, &token, &notebook, Method::POST, "/restart").await?;
+    let kernel = default_kernel(&door, &token, &notebook).await?.ok_or_else(no_kernel)?;
+    Ok(Json(kernel_model(&notebook, &kernel)))
+}
+
+/// Calls an action of the default kernel.
+pub async fn act(
+    door: &Door,
+    token: &Token,
+    notebook: &NotebookId,
+    method: Method,
+    action: &str,
+) -> Result<(), DoorError> {
+    let kernel = default_kernel(door, token, notebook).await?.ok_or_else(no_kernel)?;
+    let path = format!("{}/{}{action}", of(notebook), encoded(&kernel.session));
+    door.api.send(token, method, &path, None).await.map(drop)
+}
+
+// --- sessions ---
+
+pub async fn list_sessions(State(door): State<Door>, token: Token) -> Result<Json<Value>, DoorError> {
+    let running = running(&door, &token).await?;
+    Ok(Json(running.iter().map(|(entry, kernel)| session_model(entry, kernel)).collect()))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NewSession {
+    path: String,
+    kernel: NewKernel,
+}
+
+pub async fn start_session(
+    State(door): State<Door>,
+    token: Token,
+    Json(new): Json<NewSession>,
+) -> Result<Response, DoorError> {
+    let Place::Notebook(entry) = contents::find(&door, &token, &new.path).await? else {
+        return Err(DoorError::invalid("only notebooks have kernels: open one"));
+    };
+    let kernel = started(&door, &token, &entry.id, new.kernel.name.as_deref()).await?;
+    Ok((StatusCode::CREATED, Json(session_model(&entry, &kernel))).into_response())
+}
+
+pub async fn session(
+    State(door): State<Door>,
+    token: Token,
+    Path(notebook): Path<NotebookId>,
+) -> Result<Json<Value>, DoorError> {
+    let Place::Notebook(entry) = contents::find(&door, &token, notebook.as_str()).await? else {
+        return Err(no_kernel());
+    };
+    let kernel = default_kernel(&door, &token, &notebook).await?.ok_or_else(no_kernel)?;
+    Ok(Json(session_model(&entry, &kernel)))
+}
+
+/// Paths follow titles, so a changed path says nothing new. Another kernel replaces the present one.
+pub async fn change_session(
+    State(door): State<Door>,
+    token: Token,
+    Path(notebook): Path<NotebookId>,
+    Json(change): Json<Value>,
+) -> Result<Json<Value>, DoorError> {
+    let wanted = change["kernel"]["name"].as_str().filter(|name| !name.is_empty());
+    if let (Some(wanted), Some(present)) = (wanted, default_kernel(&door, &token, &notebook).await?)
+        && present.kernelspec != wanted
+    {
+        act(&door, &token, &notebook, Method::DELETE, "").await?;
+    }
+    if let Some(wanted) = wanted {
+        started(&door, &token, &notebook, Some(wanted)).await?;
+    }
+    session(State(door), token, Path(notebook)).await
+}
+
+pub async fn end_session(door: State<Door>, token: Token, notebook: Path<NotebookId>) -> Result<StatusCode, DoorError> {
+    shut_down(door, token, notebook).await
+}

@@ -1,0 +1,367 @@
+//! A room: one task that owns the projection of a notebook, decides the updates of its clients one after the other, and shows what
+//! others do.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use notarium_client::{CommandError, CommandSender, ConnectError};
+use notarium_core::{Command, Document, NotebookId, Recorded, Version};
+use parking_lot::Mutex;
+use serde_json::json;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use crate::api::{Api, Token, encoded};
+use crate::document::cell_view::BlobTexts;
+use crate::document::differences;
+use crate::document::projection::{Projection, Touched, UpdateError};
+use crate::limits::JupyterLimits;
+use crate::rooms::awareness::AwarenessOf;
+use crate::rooms::message::{self, RoomMessage};
+
+/// Messages of clients that may wait for the room.
+const MAX_WAITING_MESSAGES: usize = 64;
+/// Batches of events that may wait for the room.
+const MAX_WAITING_EVENTS: usize = 1_024;
+/// Close code by which clients load the notebook again.
+const RELOAD: u16 = 1003;
+/// Close code of a client that does not read.
+const TOO_SLOW: u16 = 1013;
+/// An update that changes nothing.
+const EMPTY_UPDATE: [u8; 2] = [0, 0];
+
+/// Frame for a client.
+#[derive(Debug, Clone)]
+pub enum Outgoing {
+    Frame(Bytes),
+    Close(u16, String),
+}
+
+/// Message to the room.
+pub enum RoomInput {
+    Join {
+        member: u64,
+        client: Box<NewMember>,
+    },
+    Message {
+        member: u64,
+        message: RoomMessage,
+    },
+    Leave {
+        member: u64,
+    },
+    /// Answered after all earlier messages are decided.
+    Settle(oneshot::Sender<()>),
+}
+
+/// A client that joins, with the state that its connection has.
+pub struct NewMember {
+    pub outbox: mpsc::Sender<Outgoing>,
+    pub sender: CommandSender,
+    pub token: Token,
+    pub document: Document,
+}
+
+/// News of a notebook, from the connection of any member. Several members bring the same.
+pub enum RoomNews {
+    Events(Vec<Recorded>),
+    State(Box<Document>),
+}
+
+/// Handle of a room. The room ends with its last handle.
+#[derive(Clone)]
+pub struct RoomHandle {
+    session: Arc<Mutex<String>>,
+    members: Arc<AtomicUsize>,
+    pub inbox: mpsc::Sender<RoomInput>,
+    pub news: mpsc::Sender<RoomNews>,
+}
+
+impl RoomHandle {
+    pub fn start(notebook: NotebookId, api: Api, limits: JupyterLimits) -> Self {
+        let (inbox, inputs) = mpsc::channel(MAX_WAITING_MESSAGES);
+        let (news, news_receiver) = mpsc::channel(MAX_WAITING_EVENTS);
+        let handle = Self { session: Arc::new(Mutex::new(new_session())), members: Arc::default(), inbox, news };
+        let room = Room {
+            notebook,
+            api,
+            limits,
+            session: handle.session.clone(),
+            count: handle.members.clone(),
+            projection: None,
+            members: BTreeMap::new(),
+            news: news_receiver,
+        };
+        tokio::spawn(room.run(inputs));
+        handle
+    }
+
+    /// Id of the present document: clients with another one load the notebook again.
+    pub fn session(&self) -> String {
+        self.session.lock().clone()
+    }
+
+    pub fn members(&self) -> usize {
+        self.members.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the messages that have arrived are decided.
+    pub async fn settle(&self) {
+        let (done, settled) = oneshot::channel();
+        if self.inbox.send(RoomInput::Settle(done)).await.is_ok() {
+            let _ = settled.await;
+        }
+    }
+}
+
+fn new_session() -> String {
+    ulid::Ulid::generate().to_string()
+}
+
+struct Member {
+    outbox: mpsc::Sender<Outgoing>,
+    sender: CommandSender,
+    token: Token,
+    awareness: AwarenessOf,
+}
+
+struct Room {
+    notebook: NotebookId,
+    api: Api,
+    limits: JupyterLimits,
+    session: Arc<Mutex<String>>,
+    count: Arc<AtomicUsize>,
+    /// Absent until the first client has joined, and after the document was given up.
+    projection: Option<Projection>,
+    members: BTreeMap<u64, Member>,
+    news: mpsc::Receiver<RoomNews>,
+}
+
+impl Room {
+    async fn run(mut self, mut inputs: mpsc::Receiver<RoomInput>) {
+        loop {
+            tokio::select! {
+                biased;
+                Some(news) = self.news.recv() => {
+                    let touched = self.take(news);
+                    self.show(touched).await;
+                }
+                input = inputs.recv() => match input {
+                    Some(input) => self.input(input).await,
+                    None => return,
+                },
+            }
+            self.count.store(self.members.len(), Ordering::Relaxed);
+        }
+    }
+
+    async fn input(&mut self, input: RoomInput) {
+        match input {
+            RoomInput::Join { member, client } => self.join(member, *client).await,
+            RoomInput::Message { member, message } => self.message(member, message).await,
+            RoomInput::Leave { member } => self.leave(member),
+            RoomInput::Settle(done) => _ = done.send(()),
+        }
+    }
+
+    // --- members ---
+
+    async fn join(&mut self, member: u64, client: NewMember) {
+        let NewMember { outbox, sender, token, document } = client;
+        if self.projection.is_none() {
+            self.projection = Some(Projection::new(document, BlobTexts::new(), self.limits.clone()));
+            self.members.insert(member, Member { outbox, sender, token, awareness: AwarenessOf::default() });
+            // Outputs in blobs need a token, which the member has brought.
+            self.show(Touched::everything()).await;
+        } else {
+            self.members.insert(member, Member { outbox, sender, token, awareness: AwarenessOf::default() });
+            let touched = self.take(RoomNews::State(Box::new(document)));
+            self.show(touched).await;
+        }
+        let Some(projection) = &self.projection else { return };
+        let first = message::step_1(&projection.state_vector());
+        self.send(member, first);
+        let others: Vec<_> = self.members.iter().filter(|(id, _)| **id != member).collect();
+        let states: Vec<_> = others.into_iter().filter_map(|(_, other)| other.awareness.present()).collect();
+        states.iter().for_each(|states| self.send(member, message::awareness(states)));
+    }
+
+    fn leave(&mut self, member: u64) {
+        let Some(gone) = self.members.remove(&member) else { return };
+        if let Some(states) = gone.awareness.leave() {
+            self.broadcast(None, &message::awareness(&states));
+        }
+    }
+
+    fn send(&mut self, member: u64, frame: Vec<u8>) {
+        let Some(to) = self.members.get(&member) else { return };
+        if to.outbox.try_send(Outgoing::Frame(frame.into())).is_err() {
+            tracing::debug!(notebook = %self.notebook, "a Jupyter client reads too slowly and is disconnected");
+            self.close(member, TOO_SLOW, "the client reads too slowly: connect again".to_owned());
+        }
+    }
+
+    fn broadcast(&mut self, except: Option<u64>, frame: &[u8]) {
+        let to: Vec<u64> = self.members.keys().copied().filter(|id| Some(*id) != except).collect();
+        to.into_iter().for_each(|member| self.send(member, frame.to_vec()));
+    }
+
+    fn close(&mut self, member: u64, code: u16, reason: String) {
+        if let Some(to) = self.members.get(&member) {
+            // Without the outbox the socket's task ends, also if the message no longer fits.
+            let _ = to.outbox.try_send(Outgoing::Close(code, reason));
+        }
+        self.leave(member);
+    }
+
+    fn reload(&mut self, member: u64, reason: &str) {
+        let payload = json!({"reason": reason, "sessionId": self.session.lock().clone(), "reloadable": true});
+        self.close(member, RELOAD, payload.to_string());
+    }
+
+    /// Gives the document up: all clients load the notebook again.
+    fn renew(&mut self, reason: &str) {
+        *self.session.lock() = new_session();
+        self.projection = None;
+        let members: Vec<u64> = self.members.keys().copied().collect();
+        members.into_iter().for_each(|member| self.reload(member, reason));
+    }
+
+    // --- messages ---
+
+    async fn message(&mut self, member: u64, received: RoomMessage) {
+        if !self.members.contains_key(&member) {
+            return;
+        }
+        match received {
+            RoomMessage::Step1(state_vector) => self.sync(member, &state_vector),
+            RoomMessage::Update(update) => self.update(member, &update).await,
+            RoomMessage::Awareness(states) => self.awareness(member, &states),
+            RoomMessage::Save(id) => {
+                // Everything accepted is on disk already.
+                let answer = json!({"type": "save", "responseTo": id, "status": "success"});
+                self.send(member, message::raw(&answer));
+            }
+            RoomMessage::Other => {}
+        }
+    }
+
+    fn sync(&mut self, member: u64, state_vector: &[u8]) {
+        let Some(projection) = &self.projection else { return };
+        match projection.missing(state_vector) {
+            Ok(update) => self.send(member, message::step_2(&update)),
+            Err(error) => self.reload(member, &error.to_string()),
+        }
+    }
+
+    fn awareness(&mut self, member: u64, states: &[u8]) {
+        let is_valid = states.len() <= self.limits.max_awareness_bytes
+            && self.members.get_mut(&member).is_some_and(|member| member.awareness.take(states));
+        if is_valid {
+            self.broadcast(Some(member), &message::awareness(states));
+        }
+    }
+
+    /// Decides a client's update. Accepted: the others get it. Refused: the client gets its undo, and the others both, which shows
+    /// nothing.
+    async fn update(&mut self, member: u64, update: &[u8]) {
+        let Some(projection) = &mut self.projection else { return };
+        let (forward, mut touched) = match projection.integrate(update) {
+            Ok(integrated) => integrated,
+            Err(error) => return self.refuse(member, error),
+        };
+        if let Some(command) = differences::command(projection, &touched) {
+            match self.decide(member, &command).await {
+                Ok(version) => match self.catch_up(version).await {
+                    Some(others) => touched.add(others),
+                    None => return self.renew("The server lost track of this notebook. Reload it."),
+                },
+                Err(error) => tracing::debug!(notebook = %self.notebook, %error, "a Jupyter client's change is undone"),
+            }
+        }
+        self.fetch_blobs(&touched).await;
+        let Some(projection) = &mut self.projection else { return };
+        let own = projection.show(&touched);
+        let is_worn = projection.is_worn();
+        if let Some(own) = &own {
+            self.send(member, message::update(own));
+        }
+        let forward = Some(forward).filter(|forward| *forward != EMPTY_UPDATE);
+        let updates: Vec<Vec<u8>> = forward.into_iter().chain(own).collect();
+        match yrs::merge_updates_v1(&updates) {
+            _ if updates.is_empty() => {}
+            Ok(merged) => self.broadcast(Some(member), &message::update(&merged)),
+            Err(_) => updates.iter().for_each(|update| self.broadcast(Some(member), &message::update(update))),
+        }
+        if is_worn {
+            self.renew("The notebook's shared document has grown old. Reload it.");
+        }
+    }
+
+    fn refuse(&mut self, member: u64, error: UpdateError) {
+        tracing::debug!(notebook = %self.notebook, %error, "an update of a Jupyter client is refused");
+        self.reload(member, &error.to_string());
+    }
+
+    async fn decide(&self, member: u64, command: &Command) -> Result<Version, CommandError> {
+        let Some(member) = self.members.get(&member) else { return Err(ConnectError::Closed.into()) };
+        let answer = timeout(self.limits.command_timeout, member.sender.command(&self.notebook, command)).await;
+        answer.unwrap_or_else(|_| Err(ConnectError::Closed.into())).map(|ack| ack.version)
+    }
+
+    /// Waits for the events up to a version; `None` if they do not come.
+    async fn catch_up(&mut self, version: Version) -> Option<Touched> {
+        let mut touched = Touched::default();
+        while self.projection.as_ref()?.document().version < version {
+            let news = timeout(self.limits.command_timeout, self.news.recv()).await.ok()??;
+            touched.add(self.take(news));
+        }
+        Some(touched)
+    }
+
+    // --- news ---
+
+    fn take(&mut self, news: RoomNews) -> Touched {
+        let mut touched = Touched::default();
+        let Some(projection) = &mut self.projection else { return touched };
+        match news {
+            RoomNews::Events(events) => events.iter().for_each(|event| touched.add(projection.apply(event))),
+            RoomNews::State(document) => touched.add(projection.replace(*document)),
+        }
+        touched
+    }
+
+    async fn show(&mut self, touched: Touched) {
+        self.fetch_blobs(&touched).await;
+        let Some(projection) = &mut self.projection else { return };
+        let update = projection.show(&touched);
+        let is_worn = projection.is_worn();
+        if let Some(update) = update {
+            self.broadcast(None, &message::update(&update));
+        }
+        if is_worn {
+            self.renew("The notebook's shared document has grown old. Reload it.");
+        }
+    }
+
+    /// Fetches the blobs that the outputs of touched cells name, within the limits.
+    async fn fetch_blobs(&mut self, touched: &Touched) {
+        let Some(projection) = &mut self.projection else { return };
+        let Some(token) = self.members.values().next().map(|member| member.token.clone()) else { return };
+        let mut kept: usize = projection.blobs().values().map(String::len).sum();
+        for (sha256, size_bytes) in projection.missing_blobs(touched) {
+            let size = usize::try_from(size_bytes).unwrap_or(usize::MAX);
+            if size_bytes > self.limits.max_blob_bytes || kept.saturating_add(size) > self.limits.max_blobs_bytes {
+                continue;
+            }
+            let path = format!("/api/notebooks/{}/blobs/{sha256}", encoded(self.notebook.as_str()));
+            let answer = self.api.send(&token, http::Method::GET, &path, None).await;
+            if let Some(text) = answer.ok().and_then(|answer| String::from_utf8(answer.into()).ok()) {
+                kept += text.len();
+                projection.blobs().insert(sha256, text);
+            }
+        }
+    }
+}

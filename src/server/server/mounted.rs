@@ -1,0 +1,65 @@
+//! Doors that are mounted beside the server's own routes, in the same process: the handler of `/jupyter`.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use axum::Router;
+use axum::extract::Request;
+use hyper::upgrade::OnUpgrade;
+use parking_lot::RwLock;
+use tokio_util::sync::CancellationToken;
+
+use super::RunningServer;
+
+/// What a door in this process needs of the server: the same REST API and socket as every client.
+pub struct MountContext {
+    /// The server's routes with their guards and limits.
+    pub api: Router,
+    /// Address of the server for connections from this machine.
+    pub address: String,
+    /// Cancelled when the server stops.
+    pub stopping: CancellationToken,
+}
+
+/// A handler that is set after the server has started. Empty: the routes answer 404.
+#[derive(Default)]
+pub struct DoorMount(RwLock<Option<Router>>);
+
+impl DoorMount {
+    pub(crate) fn set(&self, router: Option<Router>) {
+        *self.0.write() = router;
+    }
+
+    pub(crate) fn get(&self) -> Option<Router> {
+        self.0.read().clone()
+    }
+}
+
+/// The request without the prefix of its path, and without the extensions of the outer router, whose path parameters the inner one
+/// would take for its own.
+pub(crate) fn below(prefix: &str, request: Request) -> Option<Request> {
+    let (mut parts, body) = request.into_parts();
+    let path = parts.uri.path_and_query()?.as_str().strip_prefix(prefix)?.to_owned();
+    let mut inner = Request::builder().method(parts.method).uri(path).body(body).ok()?;
+    *inner.headers_mut() = std::mem::take(&mut parts.headers);
+    if let Some(upgrade) = parts.extensions.remove::<OnUpgrade>() {
+        inner.extensions_mut().insert(upgrade);
+    }
+    Some(inner)
+}
+
+impl RunningServer {
+    pub fn mount_context(&self) -> MountContext {
+        let address = match self.local_addr.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => (Ipv4Addr::LOCALHOST, self.local_addr.port()).into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => (Ipv6Addr::LOCALHOST, self.local_addr.port()).into(),
+            _ => self.local_addr,
+        };
+        let stopping = self.app.stopping.clone();
+        MountContext { api: self.router.clone(), address: format!("http://{address}"), stopping }
+    }
+
+    /// Opens `/jupyter`; before, it answers 404. The handler is dropped when the server shuts down.
+    pub fn mount_jupyter(&self, router: Router) {
+        self.app.jupyter.set(Some(router));
+    }
+}
