@@ -5,6 +5,7 @@ mod endurance;
 mod floods;
 mod hanging;
 mod headless;
+mod jupyter;
 mod killing;
 mod stopping;
 mod tls;

@@ -19,9 +19,9 @@ const MAX_ANSWER_BYTES: usize = 256 << 20;
 
 /// A caller's token. It is not printed.
 #[derive(Clone)]
-pub struct Token(Arc<str>);
+pub struct CallerToken(Arc<str>);
 
-impl Token {
+impl CallerToken {
     /// The token of `Authorization: Bearer …` or `Authorization: token …`.
     pub fn of(headers: &HeaderMap) -> Result<Self, DoorError> {
         let value =
@@ -35,7 +35,7 @@ impl Token {
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for CallerToken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Token")
     }
@@ -55,13 +55,13 @@ impl Api {
         Self { router, host }
     }
 
-    pub async fn get(&self, token: &Token, path: &str) -> Result<Value, DoorError> {
+    pub async fn get(&self, token: &CallerToken, path: &str) -> Result<Value, DoorError> {
         self.json(token, Method::GET, path, None).await
     }
 
     pub async fn json(
         &self,
-        token: &Token,
+        token: &CallerToken,
         method: Method,
         path: &str,
         body: Option<Value>,
@@ -77,7 +77,7 @@ impl Api {
     /// Sends a request; an answer that is no success is an error with the server's sentence.
     pub async fn send(
         &self,
-        token: &Token,
+        token: &CallerToken,
         method: Method,
         path: &str,
         body: Option<(&str, Bytes)>,

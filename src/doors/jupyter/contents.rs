@@ -6,4 +6,4 @@ mod paths;
 mod saving;
 
 pub use handlers::{routes, time};
-pub use paths::{NotebookEntry, Place, Tree, find};
+pub use paths::{ContentPlace, NotebookEntry, Tree, find};

@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::{Api, Token};
+use crate::api::{Api, CallerToken};
 use crate::channels;
-use crate::contents::{self, Place};
+use crate::contents::{self, ContentPlace};
 use crate::error::DoorError;
 use crate::limits::JupyterLimits;
 use crate::rooms::{Rooms, socket};
@@ -41,7 +41,7 @@ pub struct DoorOptions {
 
 /// State of the door. Cheap to clone.
 #[derive(Clone)]
-pub struct Door {
+pub struct JupyterDoor {
     pub api: Api,
     pub rooms: Rooms,
     pub kernels: kernels::OpenNotebooks,
@@ -51,9 +51,9 @@ pub struct Door {
     stopping: CancellationToken,
 }
 
-impl Door {
+impl JupyterDoor {
     /// A connection to the server with the caller's token.
-    pub async fn connect(&self, token: &Token) -> Result<(Connection, WelcomeMessage), ConnectError> {
+    pub async fn connect(&self, token: &CallerToken) -> Result<(Connection, WelcomeMessage), ConnectError> {
         let options =
             ConnectOptions::new(&*self.server, token.reveal(), concat!("jupyter door ", env!("CARGO_PKG_VERSION")));
         Connection::open(options).await
@@ -79,11 +79,11 @@ impl Door {
 }
 
 /// The caller's token, which the server's guard has checked.
-impl<S: Send + Sync> FromRequestParts<S> for Token {
+impl<S: Send + Sync> FromRequestParts<S> for CallerToken {
     type Rejection = DoorError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, DoorError> {
-        Token::of(&parts.headers)
+        CallerToken::of(&parts.headers)
     }
 }
 
@@ -92,7 +92,7 @@ pub fn router(options: DoorOptions) -> Router {
     let DoorOptions { api, server, stopping, limits } = options;
     let host = server.split_once("://").map_or(&*server, |(_, host)| host).to_owned();
     let api = Api::new(api, &host);
-    let door = Door {
+    let door = JupyterDoor {
         rooms: Rooms::new(api.clone(), limits.clone()),
         kernels: kernels::OpenNotebooks::default(),
         sockets: Arc::new(Semaphore::new(limits.max_sockets)),
@@ -139,7 +139,7 @@ async fn version() -> Json<Value> {
     Json(json!({"version": JUPYTER_SERVER}))
 }
 
-async fn status(State(door): State<Door>) -> Json<Value> {
+async fn status(State(door): State<JupyterDoor>) -> Json<Value> {
     let connections = door.limits.max_sockets - door.sockets.available_permits();
     Json(json!({"connections": connections, "kernels": 0, "started": EPOCH, "last_activity": EPOCH}))
 }
@@ -147,7 +147,7 @@ async fn status(State(door): State<Door>) -> Json<Value> {
 /// Time that is told where no other is known.
 pub const EPOCH: &str = "1970-01-01T00:00:00.000000Z";
 
-async fn me(State(door): State<Door>, token: Token) -> Result<Json<Value>, DoorError> {
+async fn me(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, DoorError> {
     let me = door.api.get(&token, "/api/me").await?;
     let name = me["name"].as_str().unwrap_or("Somebody").to_owned();
     let id = me["actor"]["id"].as_str().unwrap_or(&name).to_owned();
@@ -162,11 +162,11 @@ async fn me(State(door): State<Door>, token: Token) -> Result<Json<Value>, DoorE
 
 /// Opens a notebook's shared document. The session id changes when the document in memory is another one.
 async fn collaboration_session(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(path): Path<String>,
 ) -> Result<Response, DoorError> {
-    let Place::Notebook(entry) = contents::find(&door, &token, &path).await? else {
+    let ContentPlace::Notebook(entry) = contents::find(&door, &token, &path).await? else {
         let message = "only notebooks are edited together here: open this file without collaboration";
         return Err(DoorError::invalid(message));
     };
@@ -183,8 +183,8 @@ struct RoomQuery {
 }
 
 async fn room(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(room): Path<String>,
     Query(query): Query<RoomQuery>,
     upgrade: WebSocketUpgrade,
@@ -197,13 +197,17 @@ async fn room(
     door.clone().open(upgrade, move |socket| socket::serve(door, token, notebook, query.session, socket))
 }
 
-async fn silent(State(door): State<Door>, token: Token, upgrade: WebSocketUpgrade) -> Result<Response, DoorError> {
+async fn silent(
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
+    upgrade: WebSocketUpgrade,
+) -> Result<Response, DoorError> {
     door.clone().open(upgrade.max_message_size(64 << 10), move |socket| socket::serve_silent(door, token, socket))
 }
 
 async fn open_channels(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(notebook): Path<NotebookId>,
     upgrade: WebSocketUpgrade,
 ) -> Result<Response, DoorError> {

@@ -8,9 +8,10 @@ use notarium_core::{Execution, ExecutionStatus, NotebookId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{Token, encoded};
+use crate::api::{CallerToken, encoded};
+use crate::body::JsonOf;
 use crate::document::cell_view::{BlobTexts, outputs_of};
-use crate::door::Door;
+use crate::door::JupyterDoor;
 use crate::error::DoorError;
 
 /// Purpose of a run whose code belongs to no cell.
@@ -18,21 +19,21 @@ const PURPOSE: &str = "code of a Jupyter client";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Target {
+struct CellTarget {
     cell_id: Option<String>,
     document_id: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ExecuteRequest {
+pub struct CellRequest {
     code: Option<String>,
-    metadata: Target,
+    metadata: CellTarget,
     cell_id: Option<String>,
     document_id: Option<String>,
 }
 
-impl ExecuteRequest {
+impl CellRequest {
     fn cell(&self) -> Option<&str> {
         self.cell_id.as_deref().or(self.metadata.cell_id.as_deref())
     }
@@ -46,10 +47,10 @@ impl ExecuteRequest {
 
 /// Requests a run; 202 with the address of its result.
 pub async fn execute(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(kernel): Path<NotebookId>,
-    Json(request): Json<ExecuteRequest>,
+    JsonOf(request): JsonOf<CellRequest>,
 ) -> Result<Response, DoorError> {
     let notebook = request.notebook().unwrap_or_else(|| kernel.clone());
     // The client's last keystrokes come first: they are on their way over its WebSocket.
@@ -63,8 +64,8 @@ pub async fn execute(
 
 /// Starts a run of the cell if the code is its source, else of the code alone; returns its id.
 pub async fn start(
-    door: &Door,
-    token: &Token,
+    door: &JupyterDoor,
+    token: &CallerToken,
     notebook: &NotebookId,
     cell: Option<&str>,
     code: Option<&str>,
@@ -85,8 +86,8 @@ pub async fn start(
 }
 
 async fn is_source_of(
-    door: &Door,
-    token: &Token,
+    door: &JupyterDoor,
+    token: &CallerToken,
     base: &str,
     cell: &str,
     code: Option<&str>,
@@ -101,8 +102,8 @@ async fn is_source_of(
 
 /// The result of a run: 202 while it is pending, 300 while it waits for input.
 pub async fn request(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path((notebook, run)): Path<(NotebookId, String)>,
 ) -> Result<Response, DoorError> {
     let base = format!("/api/notebooks/{}/runs/{}", encoded(notebook.as_str()), encoded(&run));
@@ -148,16 +149,16 @@ pub fn ended(execution: &Execution) -> &'static str {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct InputValue {
+pub struct InputAnswer {
     input: String,
 }
 
 /// Answers a request for input.
 pub async fn input(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path((notebook, run)): Path<(NotebookId, String)>,
-    Json(InputValue { input }): Json<InputValue>,
+    JsonOf(InputAnswer { input }): JsonOf<InputAnswer>,
 ) -> Result<StatusCode, DoorError> {
     let path = format!("/api/notebooks/{}/runs/{}/input", encoded(notebook.as_str()), encoded(&run));
     door.api.json(&token, Method::POST, &path, Some(json!({"value": input}))).await?;

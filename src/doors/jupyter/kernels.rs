@@ -12,9 +12,10 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::api::{Token, encoded};
-use crate::contents::{self, NotebookEntry, Place, Tree};
-use crate::door::{Door, EPOCH};
+use crate::api::{CallerToken, encoded};
+use crate::body::JsonOf;
+use crate::contents::{self, ContentPlace, NotebookEntry, Tree};
+use crate::door::{EPOCH, JupyterDoor};
 use crate::error::DoorError;
 
 /// Notebooks that lists of kernels look into.
@@ -46,8 +47,8 @@ pub struct DefaultKernel {
 }
 
 pub async fn default_kernel(
-    door: &Door,
-    token: &Token,
+    door: &JupyterDoor,
+    token: &CallerToken,
     notebook: &NotebookId,
 ) -> Result<Option<DefaultKernel>, DoorError> {
     let answer = door.api.get(token, &of(notebook)).await?;
@@ -86,7 +87,7 @@ fn no_kernel() -> DoorError {
 // --- kernelspecs ---
 
 /// Kernelspecs that the runtime agents of the caller's last changed notebook offer. Without a notebook: Python.
-pub async fn kernelspecs(State(door): State<Door>, token: Token) -> Result<Json<Value>, DoorError> {
+pub async fn kernelspecs(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, DoorError> {
     let newest = door.api.get(&token, "/api/notebooks?limit=1").await?;
     let offered = match newest["notebooks"][0]["id"].as_str() {
         Some(notebook) => door.api.get(&token, &format!("/api/notebooks/{}/kernels", encoded(notebook))).await?,
@@ -114,13 +115,13 @@ fn spec(name: &str, display_name: &Value, language: &Value) -> Value {
 
 // --- kernels ---
 
-pub async fn list(State(door): State<Door>, token: Token) -> Result<Json<Value>, DoorError> {
+pub async fn list(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, DoorError> {
     let running = running(&door, &token).await?;
     Ok(Json(running.iter().map(|(entry, kernel)| kernel_model(&entry.id, kernel)).collect()))
 }
 
 /// Notebooks opened through the door that have a kernel and that the caller sees.
-async fn running(door: &Door, token: &Token) -> Result<Vec<(NotebookEntry, DefaultKernel)>, DoorError> {
+async fn running(door: &JupyterDoor, token: &CallerToken) -> Result<Vec<(NotebookEntry, DefaultKernel)>, DoorError> {
     let tree = Tree::read(&door.api, token).await?;
     let noted = door.kernels.0.lock().clone();
     let mut running = Vec::new();
@@ -140,11 +141,15 @@ pub struct NewKernel {
 }
 
 /// Starts the kernel of the notebook that the path names. Without one, a new notebook keeps the record of what the kernel runs.
-pub async fn start(State(door): State<Door>, token: Token, Json(new): Json<NewKernel>) -> Result<Response, DoorError> {
+pub async fn start(
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
+    JsonOf(new): JsonOf<NewKernel>,
+) -> Result<Response, DoorError> {
     let tree = Tree::read(&door.api, &token).await?;
     let named = new.path.as_deref().filter(|path| !path.is_empty()).map(|path| tree.find(path));
     let notebook = match named {
-        Some(Ok(Place::Notebook(entry))) => entry.id,
+        Some(Ok(ContentPlace::Notebook(entry))) => entry.id,
         _ => {
             let made = json!({"title": "Runs of a Jupyter client"});
             let made = door.api.json(&token, Method::POST, "/api/notebooks", Some(made)).await?;
@@ -158,8 +163,8 @@ pub async fn start(State(door): State<Door>, token: Token, Json(new): Json<NewKe
 
 /// The kernel of a notebook, launched if there is none.
 async fn started(
-    door: &Door,
-    token: &Token,
+    door: &JupyterDoor,
+    token: &CallerToken,
     notebook: &NotebookId,
     kernelspec: Option<&str>,
 ) -> Result<DefaultKernel, DoorError> {
@@ -173,8 +178,8 @@ async fn started(
 }
 
 pub async fn one(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(notebook): Path<NotebookId>,
 ) -> Result<Json<Value>, DoorError> {
     let kernel = default_kernel(&door, &token, &notebook).await?.ok_or_else(no_kernel)?;
@@ -182,8 +187,8 @@ pub async fn one(
 }
 
 pub async fn shut_down(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(notebook): Path<NotebookId>,
 ) -> Result<StatusCode, DoorError> {
     act(&door, &token, &notebook, Method::DELETE, "").await?;
@@ -191,8 +196,8 @@ pub async fn shut_down(
 }
 
 pub async fn interrupt(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(notebook): Path<NotebookId>,
 ) -> Result<StatusCode, DoorError> {
     act(&door, &token, &notebook, Method::POST, "/interrupt").await?;
@@ -200,8 +205,8 @@ pub async fn interrupt(
 }
 
 pub async fn restart(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(notebook): Path<NotebookId>,
 ) -> Result<Json<Value>, DoorError> {
     act(&door, &token, &notebook, Method::POST, "/restart").await?;
@@ -211,8 +216,8 @@ pub async fn restart(
 
 /// Calls an action of the default kernel.
 pub async fn act(
-    door: &Door,
-    token: &Token,
+    door: &JupyterDoor,
+    token: &CallerToken,
     notebook: &NotebookId,
     method: Method,
     action: &str,
@@ -224,7 +229,7 @@ pub async fn act(
 
 // --- sessions ---
 
-pub async fn list_sessions(State(door): State<Door>, token: Token) -> Result<Json<Value>, DoorError> {
+pub async fn list_sessions(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, DoorError> {
     let running = running(&door, &token).await?;
     Ok(Json(running.iter().map(|(entry, kernel)| session_model(entry, kernel)).collect()))
 }
@@ -237,11 +242,11 @@ pub struct NewSession {
 }
 
 pub async fn start_session(
-    State(door): State<Door>,
-    token: Token,
-    Json(new): Json<NewSession>,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
+    JsonOf(new): JsonOf<NewSession>,
 ) -> Result<Response, DoorError> {
-    let Place::Notebook(entry) = contents::find(&door, &token, &new.path).await? else {
+    let ContentPlace::Notebook(entry) = contents::find(&door, &token, &new.path).await? else {
         return Err(DoorError::invalid("only notebooks have kernels: open one"));
     };
     let kernel = started(&door, &token, &entry.id, new.kernel.name.as_deref()).await?;
@@ -249,11 +254,11 @@ pub async fn start_session(
 }
 
 pub async fn session(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(notebook): Path<NotebookId>,
 ) -> Result<Json<Value>, DoorError> {
-    let Place::Notebook(entry) = contents::find(&door, &token, notebook.as_str()).await? else {
+    let ContentPlace::Notebook(entry) = contents::find(&door, &token, notebook.as_str()).await? else {
         return Err(no_kernel());
     };
     let kernel = default_kernel(&door, &token, &notebook).await?.ok_or_else(no_kernel)?;
@@ -262,10 +267,10 @@ pub async fn session(
 
 /// Paths follow titles, so a changed path says nothing new. Another kernel replaces the present one.
 pub async fn change_session(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(notebook): Path<NotebookId>,
-    Json(change): Json<Value>,
+    JsonOf(change): JsonOf<Value>,
 ) -> Result<Json<Value>, DoorError> {
     let wanted = change["kernel"]["name"].as_str().filter(|name| !name.is_empty());
     if let (Some(wanted), Some(present)) = (wanted, default_kernel(&door, &token, &notebook).await?)
@@ -279,6 +284,10 @@ pub async fn change_session(
     session(State(door), token, Path(notebook)).await
 }
 
-pub async fn end_session(door: State<Door>, token: Token, notebook: Path<NotebookId>) -> Result<StatusCode, DoorError> {
+pub async fn end_session(
+    door: State<JupyterDoor>,
+    token: CallerToken,
+    notebook: Path<NotebookId>,
+) -> Result<StatusCode, DoorError> {
     shut_down(door, token, notebook).await
 }

@@ -17,6 +17,7 @@
 //! This crate must never depend on the server, the store or the core's decisions.
 
 mod api;
+mod body;
 mod channels;
 mod contents;
 mod document;

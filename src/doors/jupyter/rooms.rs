@@ -14,12 +14,12 @@ use parking_lot::Mutex;
 
 use crate::api::Api;
 use crate::limits::JupyterLimits;
-use room::RoomHandle;
+use room::JupyterRoom;
 
 /// The open rooms, the last used last. Cheap to clone.
 #[derive(Clone)]
 pub struct Rooms {
-    open: Arc<Mutex<LinkedHashMap<NotebookId, RoomHandle>>>,
+    open: Arc<Mutex<LinkedHashMap<NotebookId, JupyterRoom>>>,
     api: Api,
     limits: JupyterLimits,
 }
@@ -30,12 +30,12 @@ impl Rooms {
     }
 
     /// The room of a notebook, made if there is none. The caller has checked that the notebook may be read.
-    pub fn open(&self, notebook: &NotebookId) -> RoomHandle {
+    pub fn open(&self, notebook: &NotebookId) -> JupyterRoom {
         let mut open = self.open.lock();
         if let Some(room) = open.to_back(notebook) {
             return room.clone();
         }
-        let room = RoomHandle::start(notebook.clone(), self.api.clone(), self.limits.clone());
+        let room = JupyterRoom::start(notebook.clone(), self.api.clone(), self.limits.clone());
         open.insert(notebook.clone(), room.clone());
         let idle: Vec<NotebookId> =
             open.iter().filter(|(_, room)| room.members() == 0).map(|(notebook, _)| notebook.clone()).collect();
@@ -45,7 +45,7 @@ impl Rooms {
     }
 
     /// The room of a notebook, if it is open.
-    pub fn get(&self, notebook: &NotebookId) -> Option<RoomHandle> {
+    pub fn get(&self, notebook: &NotebookId) -> Option<JupyterRoom> {
         self.open.lock().to_back(notebook).cloned()
     }
 }

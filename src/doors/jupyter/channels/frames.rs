@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// A message of the kernel protocol.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KernelMessage {
+pub struct ChannelMessage {
     pub channel: String,
     pub header: Value,
     pub parent_header: Value,
@@ -14,7 +14,7 @@ pub struct KernelMessage {
     pub buffers: Vec<Vec<u8>>,
 }
 
-impl KernelMessage {
+impl ChannelMessage {
     pub fn msg_type(&self) -> &str {
         self.header["msg_type"].as_str().unwrap_or_default()
     }
@@ -34,7 +34,7 @@ const V1_PARTS: usize = 5;
 
 impl Form {
     /// Reads a message; `None` if it is malformed.
-    pub fn read(self, message: &Message) -> Option<KernelMessage> {
+    pub fn read(self, message: &Message) -> Option<ChannelMessage> {
         match (self, message) {
             (Form::V1, Message::Binary(bytes)) => read_v1(bytes),
             (Form::Default, Message::Text(text)) => of_json(&serde_json::from_str(text).ok()?, Vec::new()),
@@ -43,7 +43,7 @@ impl Form {
         }
     }
 
-    pub fn write(self, message: &KernelMessage) -> Message {
+    pub fn write(self, message: &ChannelMessage) -> Message {
         match self {
             Form::V1 => Message::Binary(write_v1(message).into()),
             Form::Default if message.buffers.is_empty() => Message::Text(to_json(message).to_string().into()),
@@ -52,11 +52,11 @@ impl Form {
     }
 }
 
-fn of_json(value: &Value, buffers: Vec<Vec<u8>>) -> Option<KernelMessage> {
+fn of_json(value: &Value, buffers: Vec<Vec<u8>>) -> Option<ChannelMessage> {
     let object = |key: &str| if value[key].is_object() { value[key].clone() } else { json!({}) };
     let channel = value["channel"].as_str().unwrap_or("shell").to_owned();
     value["header"].as_object()?;
-    Some(KernelMessage {
+    Some(ChannelMessage {
         channel,
         header: object("header"),
         parent_header: object("parent_header"),
@@ -66,7 +66,7 @@ fn of_json(value: &Value, buffers: Vec<Vec<u8>>) -> Option<KernelMessage> {
     })
 }
 
-fn to_json(message: &KernelMessage) -> Value {
+fn to_json(message: &ChannelMessage) -> Value {
     json!({
         "channel": message.channel, "header": message.header, "parent_header": message.parent_header,
         "metadata": message.metadata, "content": message.content, "buffers": [],
@@ -74,7 +74,7 @@ fn to_json(message: &KernelMessage) -> Value {
     })
 }
 
-fn read_v1(bytes: &[u8]) -> Option<KernelMessage> {
+fn read_v1(bytes: &[u8]) -> Option<ChannelMessage> {
     let number = |at: usize| usize::try_from(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?)).ok();
     let count = number(0)?.checked_sub(1).filter(|count| *count >= V1_PARTS && *count <= 1_000)?;
     let offsets: Option<Vec<usize>> = (0..=count).map(|index| number(8 * (index + 1))).collect();
@@ -82,7 +82,7 @@ fn read_v1(bytes: &[u8]) -> Option<KernelMessage> {
     let part = |index: usize| bytes.get(offsets[index]..offsets[index + 1]);
     let json = |index: usize| serde_json::from_slice::<Value>(part(index)?).ok().filter(Value::is_object);
     let buffers: Option<Vec<Vec<u8>>> = (V1_PARTS..count).map(|index| part(index).map(<[u8]>::to_vec)).collect();
-    Some(KernelMessage {
+    Some(ChannelMessage {
         channel: std::str::from_utf8(part(0)?).ok()?.to_owned(),
         header: json(1)?,
         parent_header: json(2).unwrap_or_else(|| json!({})),
@@ -92,7 +92,7 @@ fn read_v1(bytes: &[u8]) -> Option<KernelMessage> {
     })
 }
 
-fn write_v1(message: &KernelMessage) -> Vec<u8> {
+fn write_v1(message: &ChannelMessage) -> Vec<u8> {
     let json = [&message.header, &message.parent_header, &message.metadata, &message.content].map(Value::to_string);
     let mut parts: Vec<&[u8]> = vec![message.channel.as_bytes()];
     parts.extend(json.iter().map(|part| part.as_bytes()));
@@ -108,7 +108,7 @@ fn write_v1(message: &KernelMessage) -> Vec<u8> {
     bytes
 }
 
-fn read_default(bytes: &[u8]) -> Option<KernelMessage> {
+fn read_default(bytes: &[u8]) -> Option<ChannelMessage> {
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
     let count = number(0).filter(|count| (1..=1_000).contains(count))?;
     let mut offsets: Vec<usize> = (0..count).map(|index| number(4 * (index + 1))).collect::<Option<_>>()?;
@@ -118,7 +118,7 @@ fn read_default(bytes: &[u8]) -> Option<KernelMessage> {
     of_json(&serde_json::from_slice(part(0)?).ok()?, buffers?)
 }
 
-fn write_default(message: &KernelMessage) -> Vec<u8> {
+fn write_default(message: &ChannelMessage) -> Vec<u8> {
     let json = to_json(message).to_string();
     let parts: Vec<&[u8]> = std::iter::once(json.as_bytes()).chain(message.buffers.iter().map(Vec::as_slice)).collect();
     let count = u32::try_from(parts.len()).unwrap_or(u32::MAX);
@@ -136,8 +136,8 @@ fn write_default(message: &KernelMessage) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn message(buffers: Vec<Vec<u8>>) -> KernelMessage {
-        KernelMessage {
+    fn message(buffers: Vec<Vec<u8>>) -> ChannelMessage {
+        ChannelMessage {
             channel: "iopub".to_owned(),
             header: json!({"msg_id": "1", "msg_type": "stream"}),
             parent_header: json!({"msg_id": "0"}),

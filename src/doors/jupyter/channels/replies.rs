@@ -6,20 +6,20 @@ use notarium_core::{KernelSession, NotebookId, Output};
 use notarium_wire::{Completion, Inspection};
 use serde_json::{Value, json};
 
-use crate::channels::frames::KernelMessage;
+use crate::channels::frames::ChannelMessage;
 use crate::contents::time;
 
 /// Version of the kernel protocol.
 const PROTOCOL: &str = "5.3";
 
 /// A new message that answers `parent`.
-pub fn message(notebook: &NotebookId, channel: &str, msg_type: &str, parent: &Value, content: Value) -> KernelMessage {
+pub fn message(notebook: &NotebookId, channel: &str, msg_type: &str, parent: &Value, content: Value) -> ChannelMessage {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis());
     let header = json!({
         "msg_id": ulid::Ulid::generate().to_string(), "msg_type": msg_type, "username": "notarium", "session": notebook,
         "date": time(u64::try_from(now).unwrap_or(0)), "version": PROTOCOL,
     });
-    KernelMessage {
+    ChannelMessage {
         channel: channel.to_owned(),
         header,
         parent_header: parent.clone(),

@@ -16,11 +16,11 @@ use notarium_wire::{
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::api::{Token, encoded};
-use crate::channels::frames::{Form, KernelMessage};
+use crate::api::{CallerToken, encoded};
+use crate::channels::frames::{ChannelMessage, Form};
 use crate::channels::{SUBPROTOCOL, replies};
 use crate::document::cell_view::{BlobTexts, filled};
-use crate::door::Door;
+use crate::door::JupyterDoor;
 use crate::kernels;
 use crate::rooms::socket::{close, follow};
 
@@ -32,7 +32,7 @@ const PURPOSE: &str = "code of a Jupyter client";
 const MALFORMED: u16 = 1007;
 
 /// Serves a client of a notebook's kernel until it leaves.
-pub async fn serve(door: Door, token: Token, notebook: NotebookId, mut socket: WebSocket) {
+pub async fn serve(door: JupyterDoor, token: CallerToken, notebook: NotebookId, mut socket: WebSocket) {
     let is_v1 = socket.protocol().is_some_and(|protocol| protocol.as_bytes() == SUBPROTOCOL.as_bytes());
     let form = if is_v1 { Form::V1 } else { Form::Default };
     let (connection, _) = match follow(&door, &token, &notebook).await {
@@ -90,14 +90,14 @@ struct PendingRun {
 }
 
 /// A question to the kernel.
-struct Question {
+struct PendingQuestion {
     parent: Value,
     code: String,
 }
 
 struct KernelClient {
-    door: Door,
-    token: Token,
+    door: JupyterDoor,
+    token: CallerToken,
     notebook: NotebookId,
     form: Form,
     sink: SplitSink<WebSocket, Message>,
@@ -105,7 +105,7 @@ struct KernelClient {
     sender: CommandSender,
     refusals: mpsc::Sender<(ExecutionId, String)>,
     runs: BTreeMap<ExecutionId, PendingRun>,
-    questions: BTreeMap<u32, Question>,
+    questions: BTreeMap<u32, PendingQuestion>,
     waiting_for_info: Vec<Value>,
     next_question: u32,
 }
@@ -138,7 +138,7 @@ impl KernelClient {
 
     // --- requests ---
 
-    async fn request(&mut self, message: KernelMessage) -> Served {
+    async fn request(&mut self, message: ChannelMessage) -> Served {
         let parent = message.header.clone();
         match message.msg_type() {
             "kernel_info_request" => self.info(parent).await,
@@ -188,7 +188,7 @@ impl KernelClient {
         self.reply("control", reply, parent, content).await
     }
 
-    async fn execute(&mut self, message: &KernelMessage) -> Served {
+    async fn execute(&mut self, message: &ChannelMessage) -> Served {
         let code = message.content["code"].as_str().unwrap_or_default().to_owned();
         let parent = message.header.clone();
         if code.trim().is_empty() {
@@ -224,7 +224,7 @@ impl KernelClient {
 
     /// The cell whose source the code is: the one that the client names, or, if it names none while people edit the notebook with
     /// Jupyter's clients, the only one with that source.
-    fn cell_of(&self, message: &KernelMessage, code: &str, is_edited: bool) -> Option<CellId> {
+    fn cell_of(&self, message: &ChannelMessage, code: &str, is_edited: bool) -> Option<CellId> {
         let document = self.state()?;
         let is_it = |id: &CellId| {
             document.cells.get(id).is_some_and(|cell| cell.content.cell_type.runs() && cell.content.source == code)
@@ -239,7 +239,7 @@ impl KernelClient {
         }
     }
 
-    fn ask(&mut self, message: &KernelMessage) -> Served {
+    fn ask(&mut self, message: &ChannelMessage) -> Served {
         let code = message.content["code"].as_str().unwrap_or_default().to_owned();
         let cursor = replies::units(&code, message.content["cursor_pos"].as_u64().unwrap_or(u64::MAX));
         let kind = match message.msg_type() {
@@ -251,14 +251,14 @@ impl KernelClient {
         if self.questions.len() >= MAX_PENDING {
             self.questions.pop_first();
         }
-        self.questions.insert(id, Question { parent: message.header.clone(), code: code.clone() });
+        self.questions.insert(id, PendingQuestion { parent: message.header.clone(), code: code.clone() });
         let (notebook, cell_id, kernel_session) = (self.notebook.clone(), None, None);
         let question = AskKernelMessage { id, notebook, cell_id, kernel_session, code, cursor, kind };
         self.sender.ephemeral(ClientMessage::AskKernel(question));
         Some(())
     }
 
-    fn comm(&mut self, message: &KernelMessage) -> Served {
+    fn comm(&mut self, message: &ChannelMessage) -> Served {
         let comm_id = message.content["comm_id"].as_str().unwrap_or_default().to_owned();
         let data = RawObject::parse(&message.content["data"].to_string()).ok();
         let session = self.state().and_then(notarium_core::default_session).cloned();
@@ -281,7 +281,7 @@ impl KernelClient {
     }
 
     /// Answers the run of this client that waits for input.
-    fn input(&mut self, message: &KernelMessage) -> Served {
+    fn input(&mut self, message: &ChannelMessage) -> Served {
         let waits = |run: &&ExecutionId| {
             self.state().and_then(|state| state.executions.get(*run)).is_some_and(|run| run.pending_input.is_some())
         };
@@ -314,7 +314,7 @@ impl KernelClient {
     }
 
     async fn answered(&mut self, id: u32, answer: &KernelAnswer) -> Served {
-        let Some(Question { parent, code }) = self.questions.remove(&id) else { return Some(()) };
+        let Some(PendingQuestion { parent, code }) = self.questions.remove(&id) else { return Some(()) };
         match answer {
             KernelAnswer::Completed(completion) => {
                 let content = replies::completed(&code, completion);

@@ -5,13 +5,13 @@ use axum::response::{IntoResponse, Response};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::api::{Token, encoded};
+use crate::api::{CallerToken, encoded};
 use crate::contents::paths::NotebookEntry;
-use crate::door::{Door, EPOCH};
+use crate::door::{EPOCH, JupyterDoor};
 use crate::error::DoorError;
 
 /// The named versions, the newest last.
-pub async fn list(door: &Door, token: &Token, entry: &NotebookEntry) -> Result<Response, DoorError> {
+pub async fn list(door: &JupyterDoor, token: &CallerToken, entry: &NotebookEntry) -> Result<Response, DoorError> {
     let state = door.api.get(token, &format!("/api/notebooks/{}?outputs=false", encoded(entry.id.as_str()))).await?;
     let named = state["notebook"]["named_versions"].as_object().cloned().unwrap_or_default();
     let mut versions: Vec<u64> = named.keys().filter_map(|version| version.parse().ok()).collect();
@@ -21,7 +21,7 @@ pub async fn list(door: &Door, token: &Token, entry: &NotebookEntry) -> Result<R
 }
 
 /// Names the present version.
-pub async fn create(door: &Door, token: &Token, entry: &NotebookEntry) -> Result<Response, DoorError> {
+pub async fn create(door: &JupyterDoor, token: &CallerToken, entry: &NotebookEntry) -> Result<Response, DoorError> {
     let notebook = format!("/api/notebooks/{}", encoded(entry.id.as_str()));
     let state = door.api.get(token, &format!("{notebook}?outputs=false")).await?;
     let version = state["notebook"]["version"].as_u64().unwrap_or_default();

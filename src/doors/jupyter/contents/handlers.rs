@@ -12,11 +12,12 @@ use notarium_core::WorkspaceId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{Token, encoded};
+use crate::api::{CallerToken, encoded};
+use crate::body::JsonOf;
 use crate::contents::checkpoints;
-use crate::contents::paths::{NotebookEntry, Place, Tree, WORKING_FILES, no_such};
+use crate::contents::paths::{ContentPlace, NotebookEntry, Tree, WORKING_FILES, no_such};
 use crate::contents::saving;
-use crate::door::{Door, EPOCH};
+use crate::door::{EPOCH, JupyterDoor};
 use crate::error::DoorError;
 
 /// Largest text that a model has in `text` format; others are base64.
@@ -24,28 +25,32 @@ const TEXT_TYPES: [&str; 14] =
     ["txt", "md", "py", "json", "csv", "tsv", "yaml", "yml", "toml", "html", "css", "js", "sql", "log"];
 
 #[derive(Debug, Default, Deserialize)]
-struct ReadQuery {
+struct ContentQuery {
     content: Option<String>,
     format: Option<String>,
 }
 
-impl ReadQuery {
+impl ContentQuery {
     fn wants_content(&self) -> bool {
         self.content.as_deref() != Some("0")
     }
 }
 
-pub fn routes() -> Router<Door> {
+pub fn routes() -> Router<JupyterDoor> {
     let root = get(read_root).post(create_root);
     let one = get(read).post(create).put(save).patch(rename).delete(delete);
     Router::new().route("/api/contents", root.clone()).route("/api/contents/", root).route("/api/contents/{*path}", one)
 }
 
-async fn read_root(door: State<Door>, token: Token, query: Query<ReadQuery>) -> Result<Response, DoorError> {
+async fn read_root(
+    door: State<JupyterDoor>,
+    token: CallerToken,
+    query: Query<ContentQuery>,
+) -> Result<Response, DoorError> {
     read(door, token, Path(String::new()), query).await
 }
 
-async fn create_root(door: State<Door>, token: Token, body: Json<Value>) -> Result<Response, DoorError> {
+async fn create_root(door: State<JupyterDoor>, token: CallerToken, body: JsonOf<Value>) -> Result<Response, DoorError> {
     create(door, token, Path(String::new()), body).await
 }
 
@@ -56,9 +61,9 @@ fn checkpoint_of(path: &str) -> Option<(&str, &str)> {
     (rest.is_empty() || rest.starts_with('/')).then_some((file, id))
 }
 
-async fn notebook_at(door: &Door, token: &Token, path: &str) -> Result<NotebookEntry, DoorError> {
+async fn notebook_at(door: &JupyterDoor, token: &CallerToken, path: &str) -> Result<NotebookEntry, DoorError> {
     match Tree::read(&door.api, token).await?.find(path)? {
-        Place::Notebook(entry) => Ok(entry),
+        ContentPlace::Notebook(entry) => Ok(entry),
         _ => Err(DoorError::invalid("only notebooks have checkpoints: copy the file to keep a version of it")),
     }
 }
@@ -66,10 +71,10 @@ async fn notebook_at(door: &Door, token: &Token, path: &str) -> Result<NotebookE
 // --- reading ---
 
 async fn read(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(path): Path<String>,
-    Query(query): Query<ReadQuery>,
+    Query(query): Query<ContentQuery>,
 ) -> Result<Response, DoorError> {
     if let Some((file, _)) = checkpoint_of(&path) {
         let entry = notebook_at(&door, &token, file).await?;
@@ -78,11 +83,11 @@ async fn read(
     let tree = Tree::read(&door.api, &token).await?;
     let wants_content = query.wants_content();
     let model = match tree.find(&path)? {
-        Place::Root => folder("", wants_content.then(|| in_workspace(&tree, None))),
-        Place::Workspace { id, name } => folder(&name, wants_content.then(|| in_workspace(&tree, Some(&id)))),
-        Place::FileFolders => folder(WORKING_FILES, wants_content.then(|| file_folders(&tree))),
-        Place::Notebook(entry) => notebook(&door, &token, &entry, wants_content).await?,
-        Place::File { notebook, file } => working_file(&door, &token, &notebook, &file, &query).await?,
+        ContentPlace::Root => folder("", wants_content.then(|| in_workspace(&tree, None))),
+        ContentPlace::Workspace { id, name } => folder(&name, wants_content.then(|| in_workspace(&tree, Some(&id)))),
+        ContentPlace::FileFolders => folder(WORKING_FILES, wants_content.then(|| file_folders(&tree))),
+        ContentPlace::Notebook(entry) => notebook(&door, &token, &entry, wants_content).await?,
+        ContentPlace::File { notebook, file } => working_file(&door, &token, &notebook, &file, &query).await?,
     };
     Ok(Json(model).into_response())
 }
@@ -119,7 +124,12 @@ fn notebook_model(entry: &NotebookEntry, content: Option<Value>) -> Value {
     })
 }
 
-async fn notebook(door: &Door, token: &Token, entry: &NotebookEntry, wants_content: bool) -> Result<Value, DoorError> {
+async fn notebook(
+    door: &JupyterDoor,
+    token: &CallerToken,
+    entry: &NotebookEntry,
+    wants_content: bool,
+) -> Result<Value, DoorError> {
     if !wants_content {
         return Ok(notebook_model(entry, None));
     }
@@ -153,11 +163,11 @@ fn files(notebook: &NotebookEntry) -> String {
 }
 
 async fn working_file(
-    door: &Door,
-    token: &Token,
+    door: &JupyterDoor,
+    token: &CallerToken,
     notebook: &NotebookEntry,
     file: &str,
-    query: &ReadQuery,
+    query: &ContentQuery,
 ) -> Result<Value, DoorError> {
     let base = format!("{WORKING_FILES}/{}", notebook.path.trim_end_matches(".ipynb"));
     let path = if file.is_empty() { base } else { format!("{base}/{file}") };
@@ -216,10 +226,10 @@ struct NewContent {
 }
 
 async fn create(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(path): Path<String>,
-    Json(body): Json<Value>,
+    JsonOf(body): JsonOf<Value>,
 ) -> Result<Response, DoorError> {
     if let Some((file, id)) = checkpoint_of(&path) {
         let entry = notebook_at(&door, &token, file).await?;
@@ -232,12 +242,12 @@ async fn create(
     let new: NewContent = serde_json::from_value(body).map_err(|error| DoorError::invalid(error.to_string()))?;
     let tree = Tree::read(&door.api, &token).await?;
     let workspace = match tree.find(&path)? {
-        Place::Root => None,
-        Place::Workspace { id, .. } => Some(id),
+        ContentPlace::Root => None,
+        ContentPlace::Workspace { id, .. } => Some(id),
         _ => return Err(DoorError::invalid("new notebooks belong into a workspace or the root: choose one of them")),
     };
     if let Some(source) = &new.copy_from {
-        let Place::Notebook(source) = tree.find(source)? else { return Err(no_such(source)) };
+        let ContentPlace::Notebook(source) = tree.find(source)? else { return Err(no_such(source)) };
         let title = format!("{} (copy)", source.name.trim_end_matches(".ipynb"));
         let fork = format!("/api/notebooks/{}/fork", encoded(source.id.as_str()));
         let made = door.api.json(&token, Method::POST, &fork, Some(json!({"title": title}))).await?;
@@ -255,8 +265,8 @@ async fn create(
 
 /// Puts a new notebook into its workspace, and answers with its model.
 async fn created(
-    door: &Door,
-    token: &Token,
+    door: &JupyterDoor,
+    token: &CallerToken,
     made: &Value,
     workspace: Option<&WorkspaceId>,
 ) -> Result<Response, DoorError> {
@@ -265,12 +275,17 @@ async fn created(
         place(door, token, id, Some(workspace)).await?;
     }
     match Tree::read(&door.api, token).await?.find(id)? {
-        Place::Notebook(entry) => Ok((StatusCode::CREATED, Json(notebook_model(&entry, None))).into_response()),
+        ContentPlace::Notebook(entry) => Ok((StatusCode::CREATED, Json(notebook_model(&entry, None))).into_response()),
         _ => Err(no_such(id)),
     }
 }
 
-async fn place(door: &Door, token: &Token, id: &str, workspace: Option<&WorkspaceId>) -> Result<Value, DoorError> {
+async fn place(
+    door: &JupyterDoor,
+    token: &CallerToken,
+    id: &str,
+    workspace: Option<&WorkspaceId>,
+) -> Result<Value, DoorError> {
     let path = format!("/api/notebooks/{}/workspace", encoded(id));
     door.api.json(token, Method::PUT, &path, Some(json!({"workspace": workspace}))).await
 }
@@ -283,25 +298,25 @@ struct SavedContent {
 }
 
 async fn save(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(path): Path<String>,
-    Json(body): Json<Value>,
+    JsonOf(body): JsonOf<Value>,
 ) -> Result<Response, DoorError> {
     let saved: SavedContent = serde_json::from_value(body).map_err(|error| DoorError::invalid(error.to_string()))?;
     let tree = Tree::read(&door.api, &token).await?;
     match tree.find(&path) {
-        Ok(Place::Notebook(entry)) => {
+        Ok(ContentPlace::Notebook(entry)) => {
             saving::save(&door, &token, &entry, &saved.content).await?;
             Ok(Json(notebook_model(&entry, None)).into_response())
         }
-        Ok(Place::File { notebook, file }) => put_file(&door, &token, &notebook, &file, saved).await,
+        Ok(ContentPlace::File { notebook, file }) => put_file(&door, &token, &notebook, &file, saved).await,
         Ok(_) => Err(DoorError::invalid("this is a folder: choose a name for the file")),
         Err(_) => {
             let (folder, name) = tree.parent(&path)?;
             let workspace = match folder {
-                Place::Root => None,
-                Place::Workspace { id, .. } => Some(id),
+                ContentPlace::Root => None,
+                ContentPlace::Workspace { id, .. } => Some(id),
                 _ => return Err(no_such(&path)),
             };
             let Some(title) = name.strip_suffix(".ipynb") else {
@@ -317,8 +332,8 @@ async fn save(
 }
 
 async fn put_file(
-    door: &Door,
-    token: &Token,
+    door: &JupyterDoor,
+    token: &CallerToken,
     notebook: &NotebookEntry,
     file: &str,
     saved: SavedContent,
@@ -332,7 +347,7 @@ async fn put_file(
     };
     let target = format!("{}/content?path={}&overwrite=true", files(notebook), encoded(file));
     door.api.send(token, Method::PUT, &target, Some(("application/octet-stream", bytes.into()))).await?;
-    let query = ReadQuery { content: Some("0".to_owned()), format: None };
+    let query = ContentQuery { content: Some("0".to_owned()), format: None };
     Ok(Json(working_file(door, token, notebook, file, &query).await?).into_response())
 }
 
@@ -342,23 +357,23 @@ struct NewPath {
 }
 
 async fn rename(
-    State(door): State<Door>,
-    token: Token,
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
     Path(path): Path<String>,
-    Json(body): Json<Value>,
+    JsonOf(body): JsonOf<Value>,
 ) -> Result<Response, DoorError> {
     let NewPath { path: to } = serde_json::from_value(body).map_err(|error| DoorError::invalid(error.to_string()))?;
     let tree = Tree::read(&door.api, &token).await?;
     match tree.find(&path)? {
-        Place::Notebook(entry) => rename_notebook(&door, &token, &tree, &entry, &to).await,
-        Place::File { notebook, file } => {
+        ContentPlace::Notebook(entry) => rename_notebook(&door, &token, &tree, &entry, &to).await,
+        ContentPlace::File { notebook, file } => {
             let folder = format!("{WORKING_FILES}/{}/", notebook.path.trim_end_matches(".ipynb"));
             let Some(to) = to.strip_prefix(&folder) else {
                 return Err(DoorError::invalid("a working file stays beside its notebook: download and upload it"));
             };
             let body = json!({"from": file, "to": to});
             door.api.json(&token, Method::POST, &format!("{}/move", files(&notebook)), Some(body)).await?;
-            let query = ReadQuery { content: Some("0".to_owned()), format: None };
+            let query = ContentQuery { content: Some("0".to_owned()), format: None };
             Ok(Json(working_file(&door, &token, &notebook, to, &query).await?).into_response())
         }
         _ => Err(DoorError::invalid("workspaces are renamed in Notarium, not here")),
@@ -366,16 +381,16 @@ async fn rename(
 }
 
 async fn rename_notebook(
-    door: &Door,
-    token: &Token,
+    door: &JupyterDoor,
+    token: &CallerToken,
     tree: &Tree,
     entry: &NotebookEntry,
     to: &str,
 ) -> Result<Response, DoorError> {
     let (folder, name) = tree.parent(to)?;
     let workspace = match folder {
-        Place::Root => None,
-        Place::Workspace { id, .. } => Some(id),
+        ContentPlace::Root => None,
+        ContentPlace::Workspace { id, .. } => Some(id),
         _ => return Err(no_such(to)),
     };
     if workspace != entry.workspace {
@@ -387,22 +402,26 @@ async fn rename_notebook(
         door.api.json(token, Method::PATCH, &path, Some(json!({"title": title}))).await?;
     }
     match Tree::read(&door.api, token).await?.find(entry.id.as_str())? {
-        Place::Notebook(entry) => Ok(Json(notebook_model(&entry, None)).into_response()),
+        ContentPlace::Notebook(entry) => Ok(Json(notebook_model(&entry, None)).into_response()),
         _ => Err(no_such(to)),
     }
 }
 
 /// Archives a notebook: its record stays. A working file goes to the trash of its machine.
-async fn delete(State(door): State<Door>, token: Token, Path(path): Path<String>) -> Result<StatusCode, DoorError> {
+async fn delete(
+    State(door): State<JupyterDoor>,
+    token: CallerToken,
+    Path(path): Path<String>,
+) -> Result<StatusCode, DoorError> {
     if checkpoint_of(&path).is_some() {
         return Err(checkpoints::refused());
     }
     match Tree::read(&door.api, &token).await?.find(&path)? {
-        Place::Notebook(entry) => {
+        ContentPlace::Notebook(entry) => {
             let archive = format!("/api/notebooks/{}/archive", encoded(entry.id.as_str()));
             door.api.send(&token, Method::POST, &archive, None).await?;
         }
-        Place::File { notebook, file } if !file.is_empty() => {
+        ContentPlace::File { notebook, file } if !file.is_empty() => {
             let target = format!("{}/content?path={}", files(&notebook), encoded(&file));
             door.api.send(&token, Method::DELETE, &target, None).await?;
         }

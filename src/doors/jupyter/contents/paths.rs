@@ -9,8 +9,8 @@ use notarium_core::{NotebookId, WorkspaceId};
 use notarium_wire::rest::NotebookPage;
 use serde_json::Value;
 
-use crate::api::{Api, Token, encoded};
-use crate::door::Door;
+use crate::api::{Api, CallerToken, encoded};
+use crate::door::JupyterDoor;
 use crate::error::DoorError;
 
 /// Folder of working files, with a folder for each notebook.
@@ -31,9 +31,9 @@ pub struct NotebookEntry {
     pub updated_at: u64,
 }
 
-/// Target of a path.
+/// CellTarget of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum ContentPlace {
     Root,
     Workspace {
         id: WorkspaceId,
@@ -56,7 +56,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    pub async fn read(api: &Api, token: &Token) -> Result<Self, DoorError> {
+    pub async fn read(api: &Api, token: &CallerToken) -> Result<Self, DoorError> {
         let workspaces = workspaces(api, token).await?;
         let mut lines = Vec::new();
         let mut cursor: Option<String> = None;
@@ -94,35 +94,35 @@ impl Tree {
         Ok(Self { workspaces, notebooks })
     }
 
-    pub fn find(&self, path: &str) -> Result<Place, DoorError> {
+    pub fn find(&self, path: &str) -> Result<ContentPlace, DoorError> {
         let path = path.trim_matches('/');
         if path.is_empty() {
-            return Ok(Place::Root);
+            return Ok(ContentPlace::Root);
         }
         if let Some(entry) = self.notebooks.iter().find(|entry| entry.path == path || is_id(path, &entry.id)) {
-            return Ok(Place::Notebook(entry.clone()));
+            return Ok(ContentPlace::Notebook(entry.clone()));
         }
         if let Some((id, name)) = self.workspaces.iter().find(|(_, name)| *name == path) {
-            return Ok(Place::Workspace { id: id.clone(), name: name.clone() });
+            return Ok(ContentPlace::Workspace { id: id.clone(), name: name.clone() });
         }
         let Some(rest) = path.strip_prefix(WORKING_FILES) else { return Err(no_such(path)) };
         let rest = rest.trim_start_matches('/');
         if rest.is_empty() {
-            return Ok(Place::FileFolders);
+            return Ok(ContentPlace::FileFolders);
         }
         self.file(rest).ok_or_else(|| no_such(path))
     }
 
-    fn file(&self, rest: &str) -> Option<Place> {
+    fn file(&self, rest: &str) -> Option<ContentPlace> {
         self.notebooks.iter().find_map(|entry| {
             let folder = entry.path.strip_suffix(".ipynb")?;
             let file = rest.strip_prefix(folder).filter(|file| file.is_empty() || file.starts_with('/'))?;
-            Some(Place::File { notebook: entry.clone(), file: file.trim_start_matches('/').to_owned() })
+            Some(ContentPlace::File { notebook: entry.clone(), file: file.trim_start_matches('/').to_owned() })
         })
     }
 
     /// The folder of a path whose last segment need not exist, and that segment.
-    pub fn parent(&self, path: &str) -> Result<(Place, String), DoorError> {
+    pub fn parent(&self, path: &str) -> Result<(ContentPlace, String), DoorError> {
         let path = path.trim_matches('/');
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         Ok((self.find(folder)?, name.to_owned()))
@@ -139,7 +139,7 @@ impl Tree {
 }
 
 /// The target of a path.
-pub async fn find(door: &Door, token: &Token, path: &str) -> Result<Place, DoorError> {
+pub async fn find(door: &JupyterDoor, token: &CallerToken, path: &str) -> Result<ContentPlace, DoorError> {
     Tree::read(&door.api, token).await?.find(path)
 }
 
@@ -162,7 +162,7 @@ fn segment(title: &str) -> String {
 }
 
 /// Names of the caller's workspaces as folders, made unique.
-async fn workspaces(api: &Api, token: &Token) -> Result<BTreeMap<WorkspaceId, String>, DoorError> {
+async fn workspaces(api: &Api, token: &CallerToken) -> Result<BTreeMap<WorkspaceId, String>, DoorError> {
     // Guests and agents have none, and may not ask.
     let listed = api.get(token, "/api/workspaces").await.unwrap_or_default();
     let mut taken = BTreeSet::from([WORKING_FILES.to_owned()]);
@@ -201,12 +201,16 @@ mod tests {
     #[test]
     fn paths_name_notebooks_folders_and_files() {
         let tree = tree();
-        assert_eq!(tree.find("/").unwrap(), Place::Root);
-        assert!(matches!(tree.find("Team").unwrap(), Place::Workspace { .. }));
-        assert!(matches!(tree.find("Team/Plot.ipynb").unwrap(), Place::Notebook(entry) if entry.id.as_str() == "n2"));
-        assert!(matches!(tree.find("n1.ipynb").unwrap(), Place::Notebook(entry) if entry.path == "Plot.ipynb"));
+        assert_eq!(tree.find("/").unwrap(), ContentPlace::Root);
+        assert!(matches!(tree.find("Team").unwrap(), ContentPlace::Workspace { .. }));
+        assert!(
+            matches!(tree.find("Team/Plot.ipynb").unwrap(), ContentPlace::Notebook(entry) if entry.id.as_str() == "n2")
+        );
+        assert!(matches!(tree.find("n1.ipynb").unwrap(), ContentPlace::Notebook(entry) if entry.path == "Plot.ipynb"));
         let file = tree.find("working files/Team/Plot/data/a.csv").unwrap();
-        assert!(matches!(file, Place::File { notebook, file } if notebook.id.as_str() == "n2" && file == "data/a.csv"));
+        assert!(
+            matches!(file, ContentPlace::File { notebook, file } if notebook.id.as_str() == "n2" && file == "data/a.csv")
+        );
         assert_eq!(tree.find("../etc/passwd").unwrap_err().status, 404);
         assert_eq!(tree.untitled(None), "Untitled1");
     }

@@ -4,13 +4,18 @@ use http::Method;
 use notarium_core::Document;
 use serde_json::{Value, json};
 
-use crate::api::{Token, encoded};
+use crate::api::{CallerToken, encoded};
 use crate::contents::paths::NotebookEntry;
 use crate::document::differences;
-use crate::door::Door;
+use crate::door::JupyterDoor;
 use crate::error::DoorError;
 
-pub async fn save(door: &Door, token: &Token, entry: &NotebookEntry, file: &Value) -> Result<(), DoorError> {
+pub async fn save(
+    door: &JupyterDoor,
+    token: &CallerToken,
+    entry: &NotebookEntry,
+    file: &Value,
+) -> Result<(), DoorError> {
     let notebook = format!("/api/notebooks/{}", encoded(entry.id.as_str()));
     let state = door.api.get(token, &notebook).await?;
     let document: Document =

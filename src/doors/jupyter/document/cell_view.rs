@@ -17,7 +17,7 @@ pub type BlobTexts = BTreeMap<String, String>;
 
 /// A cell as Jupyter's document shows it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CellView {
+pub struct JupyterCell {
     pub id: String,
     pub cell_type: &'static str,
     pub source: String,
@@ -28,7 +28,7 @@ pub struct CellView {
     pub outputs: Vec<Value>,
 }
 
-impl CellView {
+impl JupyterCell {
     /// The live cell with that id.
     pub fn of(document: &Document, id: &CellId, blobs: &BlobTexts) -> Option<Self> {
         let cell = document.cells.get(id)?;

@@ -9,7 +9,7 @@ use yrs::{
     TextRef, TransactionMut,
 };
 
-use crate::document::cell_view::{CellView, content_of};
+use crate::document::cell_view::{JupyterCell, content_of};
 use crate::document::order::kept_in_order;
 use crate::document::projection::{Projection, Touched};
 use crate::document::schema::id_of;
@@ -25,8 +25,9 @@ pub fn write(projection: &Projection, transaction: &mut TransactionMut<'_>, touc
     }
     let cells = &projection.cells;
     let wanted: BTreeSet<&str> = touched.cells.iter().map(String::as_str).collect();
-    for index in (0..cells.len(transaction)).rev() {
-        let Some(Out::YMap(cell)) = cells.get(transaction, index) else { continue };
+    let entries: Vec<Out> = cells.iter(transaction).collect();
+    for (index, entry) in (0..).zip(entries) {
+        let Out::YMap(cell) = entry else { continue };
         let Some(id) = id_of(&cell, transaction) else { continue };
         if !touched.structure && !wanted.contains(id.as_str()) {
             continue;
@@ -39,8 +40,8 @@ pub fn write(projection: &Projection, transaction: &mut TransactionMut<'_>, touc
     }
 }
 
-fn view_of(projection: &Projection, id: &str) -> Option<CellView> {
-    CellView::of(&projection.document, &id.parse().ok()?, &projection.blobs)
+fn view_of(projection: &Projection, id: &str) -> Option<JupyterCell> {
+    JupyterCell::of(&projection.document, &id.parse().ok()?, &projection.blobs)
 }
 
 fn write_meta(projection: &Projection, transaction: &mut TransactionMut<'_>) {
@@ -88,7 +89,7 @@ pub fn ids<T: ReadTxn>(cells: &ArrayRef, transaction: &T) -> Vec<Option<String>>
 }
 
 /// Makes a cell equal to its view; false if it has to be replaced as a whole.
-fn write_cell(cell: &MapRef, transaction: &mut TransactionMut<'_>, view: &CellView) -> bool {
+fn write_cell(cell: &MapRef, transaction: &mut TransactionMut<'_>, view: &JupyterCell) -> bool {
     if entry(cell, transaction, "cell_type") != view.cell_type {
         return false;
     }
@@ -148,7 +149,7 @@ fn write_entries(map: &MapRef, transaction: &mut TransactionMut<'_>, wanted: &Js
     }
 }
 
-fn write_attachments(cell: &MapRef, transaction: &mut TransactionMut<'_>, view: &CellView) {
+fn write_attachments(cell: &MapRef, transaction: &mut TransactionMut<'_>, view: &JupyterCell) {
     let wanted = view.attachments.clone().filter(|files| !files.is_empty()).map(Value::Object);
     let shown = entry(cell, transaction, "attachments");
     let is_empty = shown.as_object().is_none_or(JsonMap::is_empty);
@@ -159,7 +160,7 @@ fn write_attachments(cell: &MapRef, transaction: &mut TransactionMut<'_>, view: 
     }
 }
 
-fn write_run(cell: &MapRef, transaction: &mut TransactionMut<'_>, view: &CellView) {
+fn write_run(cell: &MapRef, transaction: &mut TransactionMut<'_>, view: &JupyterCell) {
     let count = view.execution_count.map_or(Value::Null, Value::from);
     for (key, wanted) in [("execution_count", count), ("execution_state", Value::from(view.state()))] {
         if !cell.contains_key(transaction, key) || entry(cell, transaction, key) != wanted {
@@ -205,7 +206,7 @@ fn extend_stream(shown: &Out, transaction: &mut TransactionMut<'_>, wanted: &Val
 
 // --- new values ---
 
-fn new_cell(view: &CellView) -> MapPrelim {
+fn new_cell(view: &JupyterCell) -> MapPrelim {
     let mut entries: Vec<(String, In)> = vec![
         ("id".to_owned(), In::from(view.id.as_str())),
         ("cell_type".to_owned(), In::from(view.cell_type)),

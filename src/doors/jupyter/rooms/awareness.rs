@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::rooms::message::{Reader, put_buffer, put_number};
+use crate::rooms::message::{Lib0Reader, put_buffer, put_number};
 
 /// Clients that one connection may speak for.
 const MAX_CLIENTS_OF_MEMBER: usize = 16;
@@ -53,7 +53,7 @@ impl AwarenessOf {
 }
 
 fn parse(update: &[u8]) -> Option<Vec<(u64, ClientState)>> {
-    let mut reader = Reader(update);
+    let mut reader = Lib0Reader(update);
     let count = usize::try_from(reader.number()?).ok().filter(|count| *count <= MAX_CLIENTS_OF_MEMBER * 64)?;
     (0..count)
         .map(|_| {

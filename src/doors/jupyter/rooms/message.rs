@@ -12,7 +12,7 @@ const UPDATE: u64 = 2;
 
 /// A message of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RoomMessage {
+pub enum SyncMessage {
     /// The client's state vector: it asks for what it lacks.
     Step1(Vec<u8>),
     /// Changes, as the answer to our state vector or as they happen.
@@ -24,10 +24,10 @@ pub enum RoomMessage {
     Other,
 }
 
-impl RoomMessage {
+impl SyncMessage {
     /// Reads a message; `None` if it is malformed.
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        let mut reader = Reader(bytes);
+        let mut reader = Lib0Reader(bytes);
         match reader.number()? {
             SYNC => match reader.number()? {
                 STEP_1 => Some(Self::Step1(reader.buffer()?.to_vec())),
@@ -82,9 +82,9 @@ pub fn put_buffer(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Reads lib0's variable-length numbers and buffers.
-pub struct Reader<'a>(pub &'a [u8]);
+pub struct Lib0Reader<'a>(pub &'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> Lib0Reader<'a> {
     pub fn number(&mut self) -> Option<u64> {
         let mut number = 0_u64;
         for shift in (0..63).step_by(7) {
@@ -113,19 +113,19 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        assert_eq!(RoomMessage::read(&step_1(b"sv")), Some(RoomMessage::Step1(b"sv".to_vec())));
-        assert_eq!(RoomMessage::read(&step_2(&[7; 300])), Some(RoomMessage::Update(vec![7; 300])));
-        assert_eq!(RoomMessage::read(&awareness(b"a")), Some(RoomMessage::Awareness(b"a".to_vec())));
+        assert_eq!(SyncMessage::read(&step_1(b"sv")), Some(SyncMessage::Step1(b"sv".to_vec())));
+        assert_eq!(SyncMessage::read(&step_2(&[7; 300])), Some(SyncMessage::Update(vec![7; 300])));
+        assert_eq!(SyncMessage::read(&awareness(b"a")), Some(SyncMessage::Awareness(b"a".to_vec())));
         let mut save = framed(&[RAW], b"save");
         put_number(&mut save, 300);
-        assert_eq!(RoomMessage::read(&save), Some(RoomMessage::Save(300)));
-        assert_eq!(RoomMessage::read(&raw(&json!({"type": "other"}))), Some(RoomMessage::Other));
+        assert_eq!(SyncMessage::read(&save), Some(SyncMessage::Save(300)));
+        assert_eq!(SyncMessage::read(&raw(&json!({"type": "other"}))), Some(SyncMessage::Other));
     }
 
     #[test]
     fn malformed_messages_are_refused() {
         for bytes in [&[][..], &[0], &[0, 0, 200], &[0, 2, 5, 1], &[0xff; 20]] {
-            assert_eq!(RoomMessage::read(bytes), None, "{bytes:?}");
+            assert_eq!(SyncMessage::read(bytes), None, "{bytes:?}");
         }
     }
 }

@@ -13,13 +13,13 @@ use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::api::{Api, Token, encoded};
+use crate::api::{Api, CallerToken, encoded};
 use crate::document::cell_view::BlobTexts;
 use crate::document::differences;
 use crate::document::projection::{Projection, Touched, UpdateError};
 use crate::limits::JupyterLimits;
 use crate::rooms::awareness::AwarenessOf;
-use crate::rooms::message::{self, RoomMessage};
+use crate::rooms::message::{self, SyncMessage};
 
 /// Messages of clients that may wait for the room.
 const MAX_WAITING_MESSAGES: usize = 64;
@@ -47,7 +47,7 @@ pub enum RoomInput {
     },
     Message {
         member: u64,
-        message: RoomMessage,
+        message: SyncMessage,
     },
     Leave {
         member: u64,
@@ -60,7 +60,7 @@ pub enum RoomInput {
 pub struct NewMember {
     pub outbox: mpsc::Sender<Outgoing>,
     pub sender: CommandSender,
-    pub token: Token,
+    pub token: CallerToken,
     pub document: Document,
 }
 
@@ -72,19 +72,19 @@ pub enum RoomNews {
 
 /// Handle of a room. The room ends with its last handle.
 #[derive(Clone)]
-pub struct RoomHandle {
+pub struct JupyterRoom {
     session: Arc<Mutex<String>>,
     members: Arc<AtomicUsize>,
     pub inbox: mpsc::Sender<RoomInput>,
     pub news: mpsc::Sender<RoomNews>,
 }
 
-impl RoomHandle {
+impl JupyterRoom {
     pub fn start(notebook: NotebookId, api: Api, limits: JupyterLimits) -> Self {
         let (inbox, inputs) = mpsc::channel(MAX_WAITING_MESSAGES);
         let (news, news_receiver) = mpsc::channel(MAX_WAITING_EVENTS);
         let handle = Self { session: Arc::new(Mutex::new(new_session())), members: Arc::default(), inbox, news };
-        let room = Room {
+        let room = RoomTask {
             notebook,
             api,
             limits,
@@ -120,14 +120,14 @@ fn new_session() -> String {
     ulid::Ulid::generate().to_string()
 }
 
-struct Member {
+struct RoomMember {
     outbox: mpsc::Sender<Outgoing>,
     sender: CommandSender,
-    token: Token,
+    token: CallerToken,
     awareness: AwarenessOf,
 }
 
-struct Room {
+struct RoomTask {
     notebook: NotebookId,
     api: Api,
     limits: JupyterLimits,
@@ -135,15 +135,14 @@ struct Room {
     count: Arc<AtomicUsize>,
     /// Absent until the first client has joined, and after the document was given up.
     projection: Option<Projection>,
-    members: BTreeMap<u64, Member>,
+    members: BTreeMap<u64, RoomMember>,
     news: mpsc::Receiver<RoomNews>,
 }
 
-impl Room {
+impl RoomTask {
     async fn run(mut self, mut inputs: mpsc::Receiver<RoomInput>) {
         loop {
             tokio::select! {
-                biased;
                 Some(news) = self.news.recv() => {
                     let touched = self.take(news);
                     self.show(touched).await;
@@ -172,11 +171,11 @@ impl Room {
         let NewMember { outbox, sender, token, document } = client;
         if self.projection.is_none() {
             self.projection = Some(Projection::new(document, BlobTexts::new(), self.limits.clone()));
-            self.members.insert(member, Member { outbox, sender, token, awareness: AwarenessOf::default() });
+            self.members.insert(member, RoomMember { outbox, sender, token, awareness: AwarenessOf::default() });
             // Outputs in blobs need a token, which the member has brought.
             self.show(Touched::everything()).await;
         } else {
-            self.members.insert(member, Member { outbox, sender, token, awareness: AwarenessOf::default() });
+            self.members.insert(member, RoomMember { outbox, sender, token, awareness: AwarenessOf::default() });
             let touched = self.take(RoomNews::State(Box::new(document)));
             self.show(touched).await;
         }
@@ -231,20 +230,20 @@ impl Room {
 
     // --- messages ---
 
-    async fn message(&mut self, member: u64, received: RoomMessage) {
+    async fn message(&mut self, member: u64, received: SyncMessage) {
         if !self.members.contains_key(&member) {
             return;
         }
         match received {
-            RoomMessage::Step1(state_vector) => self.sync(member, &state_vector),
-            RoomMessage::Update(update) => self.update(member, &update).await,
-            RoomMessage::Awareness(states) => self.awareness(member, &states),
-            RoomMessage::Save(id) => {
+            SyncMessage::Step1(state_vector) => self.sync(member, &state_vector),
+            SyncMessage::Update(update) => self.update(member, &update).await,
+            SyncMessage::Awareness(states) => self.awareness(member, &states),
+            SyncMessage::Save(id) => {
                 // Everything accepted is on disk already.
                 let answer = json!({"type": "save", "responseTo": id, "status": "success"});
                 self.send(member, message::raw(&answer));
             }
-            RoomMessage::Other => {}
+            SyncMessage::Other => {}
         }
     }
 

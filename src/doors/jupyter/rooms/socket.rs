@@ -14,10 +14,10 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::api::Token;
-use crate::door::Door;
-use crate::rooms::message::{self, RoomMessage};
-use crate::rooms::room::{NewMember, Outgoing, RoomHandle, RoomInput, RoomNews};
+use crate::api::CallerToken;
+use crate::door::JupyterDoor;
+use crate::rooms::message::{self, SyncMessage};
+use crate::rooms::room::{JupyterRoom, NewMember, Outgoing, RoomInput, RoomNews};
 
 /// Close codes that jupyter-collaboration shows as an error when they come before the first synchronisation.
 const NOT_FOUND: u16 = 4404;
@@ -33,7 +33,13 @@ const PING_INTERVAL: Duration = Duration::from_secs(30);
 static NEXT_MEMBER: AtomicU64 = AtomicU64::new(1);
 
 /// Serves a client of a notebook's room until it leaves.
-pub async fn serve(door: Door, token: Token, notebook: NotebookId, session: String, mut socket: WebSocket) {
+pub async fn serve(
+    door: JupyterDoor,
+    token: CallerToken,
+    notebook: NotebookId,
+    session: String,
+    mut socket: WebSocket,
+) {
     let Some(room) = door.rooms.get(&notebook).filter(|room| room.session() == session) else {
         let reason = "The server has a new session of this notebook. Reload it.";
         let payload = json!({"reason": reason, "sessionId": session, "reloadable": true});
@@ -53,8 +59,8 @@ pub async fn serve(door: Door, token: Token, notebook: NotebookId, session: Stri
 
 /// Connects with the client's token and subscribes to the notebook.
 pub async fn follow(
-    door: &Door,
-    token: &Token,
+    door: &JupyterDoor,
+    token: &CallerToken,
     notebook: &NotebookId,
 ) -> Result<(Connection, Document), (u16, String)> {
     let (mut connection, _) = door.connect(token).await.map_err(|error| (code_of(&error), error.to_string()))?;
@@ -89,7 +95,7 @@ fn close_message(code: u16, reason: &str) -> Message {
 }
 
 async fn run(
-    room: RoomHandle,
+    room: JupyterRoom,
     notebook: &NotebookId,
     client: NewMember,
     outgoing: mpsc::Receiver<Outgoing>,
@@ -112,10 +118,10 @@ async fn run(
 }
 
 /// Passes the client's messages to the room; ends with the connection, or at a malformed message.
-async fn read(room: RoomHandle, member: u64, mut stream: SplitStream<WebSocket>) {
+async fn read(room: JupyterRoom, member: u64, mut stream: SplitStream<WebSocket>) {
     while let Some(Ok(received)) = stream.next().await {
         let received = match received {
-            Message::Binary(bytes) => RoomMessage::read(&bytes),
+            Message::Binary(bytes) => SyncMessage::read(&bytes),
             Message::Close(_) => return,
             _ => continue,
         };
@@ -132,7 +138,7 @@ async fn write(
     mut outgoing: mpsc::Receiver<Outgoing>,
     notebook: &NotebookId,
     mut connection: Connection,
-    room: &RoomHandle,
+    room: &JupyterRoom,
 ) {
     let mut pings = interval(PING_INTERVAL);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -147,14 +153,14 @@ async fn write(
                 None => return,
             },
             event = connection.next() => match news_of(event, &connection, notebook) {
-                News::Room(news) => {
+                MemberNews::Room(news) => {
                     if room.news.send(news).await.is_err() {
                         return;
                     }
                     continue;
                 }
-                News::Other => continue,
-                News::Ended(reason) => {
+                MemberNews::Other => continue,
+                MemberNews::Ended(reason) => {
                     let _ = sink.send(close_message(NOT_ALLOWED, &reason)).await;
                     return;
                 }
@@ -167,24 +173,24 @@ async fn write(
     }
 }
 
-enum News {
+enum MemberNews {
     Room(RoomNews),
     Ended(String),
     Other,
 }
 
-fn news_of(event: ConnectionEvent, connection: &Connection, notebook: &NotebookId) -> News {
+fn news_of(event: ConnectionEvent, connection: &Connection, notebook: &NotebookId) -> MemberNews {
     match event {
-        ConnectionEvent::Events { recorded, .. } => News::Room(RoomNews::Events(recorded)),
+        ConnectionEvent::Events { recorded, .. } => MemberNews::Room(RoomNews::Events(recorded)),
         ConnectionEvent::Subscribed(_) => match connection.replica(notebook) {
-            Some(document) => News::Room(RoomNews::State(Box::new(document.clone()))),
-            None => News::Other,
+            Some(document) => MemberNews::Room(RoomNews::State(Box::new(document.clone()))),
+            None => MemberNews::Other,
         },
-        ConnectionEvent::Failed(error) => News::Ended(error.to_string()),
+        ConnectionEvent::Failed(error) => MemberNews::Ended(error.to_string()),
         ConnectionEvent::Message(ServerMessage::Access { role: None, .. }) => {
-            News::Ended("you may no longer see this notebook".to_owned())
+            MemberNews::Ended("you may no longer see this notebook".to_owned())
         }
-        _ => News::Other,
+        _ => MemberNews::Other,
     }
 }
 
@@ -192,7 +198,7 @@ fn news_of(event: ConnectionEvent, connection: &Connection, notebook: &NotebookI
 
 /// Serves the room of names in JupyterLab's sidebar and the socket of events: both stay open and say nothing. Names of people in other
 /// notebooks are nobody's business here.
-pub async fn serve_silent(door: Door, token: Token, mut socket: WebSocket) {
+pub async fn serve_silent(door: JupyterDoor, token: CallerToken, mut socket: WebSocket) {
     let Ok((mut connection, _)) = door.connect(&token).await else {
         return close(&mut socket, NOT_ALLOWED, "the token is not accepted: make a new one").await;
     };
@@ -200,7 +206,7 @@ pub async fn serve_silent(door: Door, token: Token, mut socket: WebSocket) {
         tokio::select! {
             received = socket.recv() => match received {
                 Some(Ok(Message::Binary(bytes))) => {
-                    if let Some(RoomMessage::Step1(_)) = RoomMessage::read(&bytes)
+                    if let Some(SyncMessage::Step1(_)) = SyncMessage::read(&bytes)
                         && socket.send(Message::Binary(message::step_2(&[0, 0]).into())).await.is_err()
                     {
                         return;

@@ -1,0 +1,128 @@
+"""Kernels through the Jupyter door, with `jupyter-kernel-client` and `jupyter-nbmodel-client`, on a real kernel.
+
+Started by `tests/agent/jupyter.rs` beside a server with `--door jupyter` and a runtime agent.
+"""
+
+import asyncio
+import os
+import threading
+
+import requests
+from jupyter_kernel_client import KernelClient
+from jupyter_nbmodel_client import NbModelClient, get_jupyter_notebook_websocket_url
+
+SERVER = os.environ["NOTARIUM_URL"]
+TOKEN = os.environ["NOTARIUM_TOKEN"]
+DOOR = f"{SERVER}/jupyter"
+PATIENCE = 120
+
+
+def call(method, path, body=None, expected=None):
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    answer = requests.request(method, SERVER + path, json=body, headers=headers, timeout=PATIENCE)
+    assert answer.status_code == expected if expected else answer.ok, (path, answer.status_code, answer.text)
+    return answer
+
+
+def new_notebook(title, cells):
+    notebook = call("POST", "/api/notebooks", {"title": title}).json()["notebook"]
+    for source in cells:
+        call("POST", f"/api/notebooks/{notebook}/cells", {"cell_type": "code", "source": source})
+    return notebook
+
+
+def subjects(notebook):
+    return [run["execution"]["subject"]["kind"] for run in call("GET", f"/api/notebooks/{notebook}/runs").json()["runs"]]
+
+
+async def until(model, holds):
+    changed = asyncio.Event()
+    observer = model._doc.ydoc.observe(lambda _: changed.set())
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not holds():
+                await changed.wait()
+                changed.clear()
+    except TimeoutError:
+        raise AssertionError(f"it never came: {model.as_dict()}") from None
+    finally:
+        model._doc.ydoc.unobserve(observer)
+
+
+def a_kernel_client_runs_code():
+    with KernelClient(server_url=DOOR, token=TOKEN) as kernel:
+        reply = kernel.execute("x = 6 * 7\nprint('é😀', x)", timeout=PATIENCE)
+        assert reply["status"] == "ok", reply
+        assert reply["outputs"] == [{"output_type": "stream", "name": "stdout", "text": "é😀 42\n"}], reply
+        assert reply["execution_count"] == 1, reply
+        reply = kernel.execute("x + 1", timeout=PATIENCE)
+        assert reply["outputs"][0]["data"]["text/plain"] == "43", reply
+        reply = kernel.execute("1 / 0", timeout=PATIENCE)
+        assert reply["status"] == "error" and reply["outputs"][0]["ename"] == "ZeroDivisionError", reply
+        reply = kernel.execute("'y' * 20_000", timeout=PATIENCE)
+        assert reply["outputs"][0]["data"]["text/plain"] == repr("y" * 20_000), "a large value is in a blob"
+
+        def answers(message):
+            assert message["content"]["prompt"] == "name? "
+            kernel._manager.client.input("Ada")
+
+        reply = kernel.execute("print(input('name? '))", allow_stdin=True, stdin_hook=answers, timeout=PATIENCE)
+        assert reply["outputs"][-1]["text"].endswith("Ada\n"), reply
+
+        began = threading.Event()
+
+        def interrupts():
+            began.wait(PATIENCE)
+            kernel.interrupt()
+
+        other = threading.Thread(target=interrupts)
+        other.start()
+        reply = kernel._manager.client.execute_interactive(
+            "print('on', flush=True)\nimport time\ntime.sleep(600)",
+            timeout=PATIENCE,
+            output_hook=lambda message: began.set() if message["msg_type"] == "stream" else None,
+        )
+        other.join()
+        assert reply["content"]["ename"] == "KeyboardInterrupt", reply
+        assert set(subjects(kernel.id)) == {"scratch"}
+        kernel.restart(timeout=PATIENCE)
+        reply = kernel.execute("print('x' in globals())", timeout=PATIENCE)
+        assert reply["outputs"][0]["text"] == "False\n", reply
+        kernel_id = kernel.id
+        assert kernel_id in [model["id"] for model in kernel.list_kernels()]
+    call("GET", f"/jupyter/api/kernels/{kernel_id}", expected=404)
+
+
+async def a_cell_runs_as_that_cell():
+    notebook = new_notebook("Runs", ["print('cell')", "2 ** 10"])
+    session = {"path": "Runs.ipynb", "type": "notebook", "name": "", "kernel": {"name": "python3"}}
+    session = call("POST", "/jupyter/api/sessions", session, expected=201).json()
+    assert session["kernel"]["id"] == notebook
+    assert session["id"] in [other["id"] for other in call("GET", "/jupyter/api/sessions").json()]
+    url = get_jupyter_notebook_websocket_url(DOOR, "Runs.ipynb", TOKEN)
+    async with NbModelClient(url) as model:
+        with KernelClient(server_url=DOOR, token=TOKEN, kernel_id=notebook) as kernel:
+            result = await asyncio.to_thread(model.execute_cell, 0, kernel, timeout=PATIENCE)
+            assert result["status"] == "ok", result
+            await until(model, lambda: model[0]["execution_state"] == "idle" and model[0]["execution_count"] == 1)
+            await until(model, lambda: [output["text"] for output in model[0]["outputs"]] == ["cell\n"])
+        body = {"code": "2 ** 10", "metadata": {"cell_id": model[1]["id"], "document_id": f"json:notebook:{notebook}"}}
+        answer = call("POST", f"/jupyter/api/kernels/{notebook}/execute", body, expected=202)
+        await until(model, lambda: model[1]["execution_count"] == 2 and model[1]["execution_state"] == "idle")
+        assert model[1]["outputs"][0]["data"]["text/plain"] == "1024", model[1]
+        result = call("GET", answer.headers["Location"], expected=200).json()
+        assert result["status"] == "ok" and result["execution_count"] == 2 and "1024" in result["outputs"], result
+        assert subjects(notebook) == ["cell", "cell"]
+        with model._lock, model._doc.ydoc.transaction():
+            del model._doc.ycells[1]["outputs"][:]
+        run = {"cells": [model[0]["id"]]}
+        call("POST", f"/api/notebooks/{notebook}/runs", run)
+        await until(model, lambda: model[0]["execution_count"] == 3)
+        assert model[1]["outputs"] == []
+    types = [event["type"] for event in call("GET", f"/api/notebooks/{notebook}/events?since=0").json()["events"]]
+    assert "CellOutputsCleared" in types, types
+
+
+if __name__ == "__main__":
+    a_kernel_client_runs_code()
+    asyncio.run(a_cell_runs_as_that_cell())
