@@ -12,11 +12,11 @@ use crate::agents::working_files::{AgentTransfers, FileService};
 use crate::assistants::AssistantState;
 use crate::auth::Accounts;
 use crate::auth::oidc::Oidc;
+use crate::http::mount::DoorMount;
 use crate::limits::connection_slots::ConnectionSlots;
 use crate::notebooks::Notebooks;
 use crate::notebooks::history::{Checks, StateTexts};
 use crate::rooms::Rooms;
-use crate::server::DoorMount;
 
 /// The server's parts, as handlers see them: state that they share.
 #[derive(Clone)]

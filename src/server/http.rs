@@ -7,6 +7,7 @@ pub mod extract;
 pub mod foreign_token;
 pub mod guard;
 pub mod guarded_stream;
+pub mod mount;
 pub mod openapi;
 pub mod origin;
 pub mod page;

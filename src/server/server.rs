@@ -30,6 +30,7 @@ use crate::auth::{Accounts, AuthOptions};
 use crate::blobs::sweep::{self, SweepError, Swept};
 use crate::blobs::{BlobClaims, NotebookBlobs};
 use crate::cluster::{Cluster, ClusterNotices, SingleNode};
+use crate::http::mount::DoorMount;
 use crate::http::origin::{AllowedOrigins, InvalidOrigin};
 use crate::http::{TrustedProxies, serve};
 use crate::limits::clock::Clock;
@@ -43,8 +44,7 @@ use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
 
 pub use doors::DoorContext;
-pub(crate) use mounted::below;
-pub use mounted::{DoorMount, MountContext};
+pub use mounted::MountContext;
 
 /// Notebooks with work that are opened per page at a start.
 const RESUME_PAGE: usize = 500;

@@ -1,6 +1,6 @@
 //! Kernels through the Jupyter door, with the clients that people have: `make deps` installs them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use tokio::process::Command;
@@ -8,20 +8,34 @@ use tokio::process::Command;
 use crate::processes::{Fixture, environment};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn jupyters_clients_run_code_on_a_real_kernel() {
+async fn jupyters_python_clients_run_code_on_a_real_kernel() {
+    passes(environment().join("bin/python"), "kernels.py").await;
+}
+
+/// The library of JupyterLab and of VS Code.
+#[tokio::test(flavor = "multi_thread")]
+async fn jupyterlabs_services_run_code_on_a_real_kernel() {
+    assert!(folder().join("node_modules").is_dir(), "run `make deps` first: the client needs its packages");
+    passes("node".into(), "services.mjs").await;
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/jupyter")
+}
+
+async fn passes(program: PathBuf, script: &str) {
     let fixture = Fixture::start_with(&["--door", "jupyter"]).await;
     let mut agent = fixture.agent().await;
-    agent.line_with("").await;
-    let output = Command::new(environment().join("bin/python"))
-        .arg("kernels.py")
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/jupyter"))
+    let output = Command::new(program)
+        .arg(script)
+        .current_dir(folder())
         .env("NOTARIUM_URL", format!("http://{}", fixture.address()))
         .env("NOTARIUM_TOKEN", fixture.session())
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output()
         .await
-        .expect("python runs");
+        .expect("the program runs");
     let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{printed}{said}");
     agent.stop();

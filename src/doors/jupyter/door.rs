@@ -22,7 +22,7 @@ use crate::channels;
 use crate::contents::{self, ContentPlace};
 use crate::error::DoorError;
 use crate::limits::JupyterLimits;
-use crate::rooms::{Rooms, socket};
+use crate::rooms::{JupyterRooms, socket};
 use crate::{execute, kernels};
 
 /// Version of Jupyter Server whose API this is.
@@ -43,7 +43,7 @@ pub struct DoorOptions {
 #[derive(Clone)]
 pub struct JupyterDoor {
     pub api: Api,
-    pub rooms: Rooms,
+    pub rooms: JupyterRooms,
     pub kernels: kernels::OpenNotebooks,
     pub limits: JupyterLimits,
     server: Arc<str>,
@@ -93,7 +93,7 @@ pub fn router(options: DoorOptions) -> Router {
     let host = server.split_once("://").map_or(&*server, |(_, host)| host).to_owned();
     let api = Api::new(api, &host);
     let door = JupyterDoor {
-        rooms: Rooms::new(api.clone(), limits.clone()),
+        rooms: JupyterRooms::new(api.clone(), limits.clone()),
         kernels: kernels::OpenNotebooks::default(),
         sockets: Arc::new(Semaphore::new(limits.max_sockets)),
         server: server.into(),

@@ -53,7 +53,8 @@ pub async fn default_kernel(
 ) -> Result<Option<DefaultKernel>, DoorError> {
     let answer = door.api.get(token, &of(notebook)).await?;
     let kernels = answer["kernels"].as_object().cloned().unwrap_or_default();
-    let oldest = kernels.into_iter().min_by_key(|(_, kernel)| kernel["requested_version"].as_u64());
+    let usable = kernels.into_iter().filter(|(_, kernel)| kernel["phase"] != "ending");
+    let oldest = usable.min_by_key(|(_, kernel)| kernel["requested_version"].as_u64());
     Ok(oldest.map(|(session, kernel)| {
         let status = answer["status"].as_array().into_iter().flatten();
         let is_busy =

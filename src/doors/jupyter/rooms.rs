@@ -18,13 +18,13 @@ use room::JupyterRoom;
 
 /// The open rooms, the last used last. Cheap to clone.
 #[derive(Clone)]
-pub struct Rooms {
+pub struct JupyterRooms {
     open: Arc<Mutex<LinkedHashMap<NotebookId, JupyterRoom>>>,
     api: Api,
     limits: JupyterLimits,
 }
 
-impl Rooms {
+impl JupyterRooms {
     pub fn new(api: Api, limits: JupyterLimits) -> Self {
         Self { open: Arc::default(), api, limits }
     }

@@ -10,8 +10,8 @@ use tower::ServiceExt;
 use crate::app::App;
 use crate::http::foreign_token::JUPYTER;
 use crate::http::guard::{Guard, GuardedRouter, route_table};
+use crate::http::mount::below;
 use crate::http::problem::Problem;
-use crate::server::below;
 
 pub fn routes(routes: GuardedRouter<App>) -> GuardedRouter<App> {
     let read = Guard::Scope(Scope::Read);

@@ -8,7 +8,7 @@ use futures_util::{SinkExt, StreamExt};
 use notarium_client::{CommandSender, Connection, ConnectionEvent};
 use notarium_core::{
     CellId, Command, Document, Event, ExecutionId, ExecutionTarget, KernelPhase, KernelSession, NotebookId, Output,
-    RawObject, Recorded, RequestExecution,
+    RawObject, Recorded, RequestExecution, default_session,
 };
 use notarium_wire::{
     AskKernelMessage, ClientMessage, CommMessage, KernelAnswer, QuestionKind, SendCommMessage, ServerMessage,
@@ -261,7 +261,7 @@ impl KernelClient {
     fn comm(&mut self, message: &ChannelMessage) -> Served {
         let comm_id = message.content["comm_id"].as_str().unwrap_or_default().to_owned();
         let data = RawObject::parse(&message.content["data"].to_string()).ok();
-        let session = self.state().and_then(notarium_core::default_session).cloned();
+        let session = self.state().and_then(default_session).cloned();
         if let (Some(data), Some(kernel_session)) = (data, session) {
             use base64::Engine;
             let encode = |buffer: &Vec<u8>| base64::engine::general_purpose::STANDARD.encode(buffer);
@@ -315,20 +315,17 @@ impl KernelClient {
 
     async fn answered(&mut self, id: u32, answer: &KernelAnswer) -> Served {
         let Some(PendingQuestion { parent, code }) = self.questions.remove(&id) else { return Some(()) };
-        match answer {
-            KernelAnswer::Completed(completion) => {
-                let content = replies::completed(&code, completion);
-                self.reply("shell", "complete_reply", &parent, content).await
+        let content = match answer {
+            KernelAnswer::Completed(completion) => replies::completed(&code, completion),
+            KernelAnswer::Inspected(inspection) => replies::inspected(inspection),
+            KernelAnswer::Refused { message, .. } => {
+                json!({"status": "error", "ename": "Refused", "evalue": message, "traceback": []})
             }
-            KernelAnswer::Inspected(inspection) => {
-                self.reply("shell", "inspect_reply", &parent, replies::inspected(inspection)).await
-            }
-            _ => {
-                let content = json!({"status": "ok", "found": false, "data": {}, "metadata": {}, "matches": [],
-                    "cursor_start": 0, "cursor_end": 0});
-                self.reply("shell", "complete_reply", &parent, content).await
-            }
-        }
+            _ => return Some(()),
+        };
+        let is_completion = parent["msg_type"] == "complete_request";
+        let msg_type = if is_completion { "complete_reply" } else { "inspect_reply" };
+        self.reply("shell", msg_type, &parent, content).await
     }
 
     async fn recorded(&mut self, recorded: &Recorded) -> Served {
@@ -339,9 +336,9 @@ impl KernelClient {
                 }
                 return Some(());
             }
-            Event::KernelSessionEnded(_) => {
-                let parent = json!({});
-                return self.send("iopub", "status", &parent, json!({"execution_state": "restarting"})).await;
+            // After a restart, which clients have asked for themselves, there is a new session already.
+            Event::KernelSessionEnded(_) if self.state().is_some_and(|state| default_session(state).is_none()) => {
+                return self.send("iopub", "status", &json!({}), json!({"execution_state": "dead"})).await;
             }
             _ => {}
         }
