@@ -8,11 +8,9 @@ use futures_util::{SinkExt, StreamExt};
 use notarium_client::{CommandSender, Connection, ConnectionEvent};
 use notarium_core::{
     CellId, Command, Document, Event, ExecutionId, ExecutionTarget, KernelPhase, KernelSession, NotebookId, Output,
-    RawObject, Recorded, RequestExecution, default_session,
+    Recorded, RequestExecution, default_session,
 };
-use notarium_wire::{
-    AskKernelMessage, ClientMessage, CommMessage, KernelAnswer, QuestionKind, SendCommMessage, ServerMessage,
-};
+use notarium_wire::{AskKernelMessage, ClientMessage, KernelAnswer, QuestionKind, ServerMessage};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -153,7 +151,6 @@ impl KernelClient {
             "comm_info_request" => {
                 self.reply("shell", "comm_info_reply", &parent, json!({"status": "ok", "comms": {}})).await
             }
-            "comm_msg" => self.comm(&message),
             "input_reply" => self.input(&message),
             "interrupt_request" => self.act(&parent, http::Method::POST, "/interrupt", "interrupt_reply", false).await,
             "shutdown_request" => {
@@ -255,28 +252,6 @@ impl KernelClient {
         let (notebook, cell_id, kernel_session) = (self.notebook.clone(), None, None);
         let question = AskKernelMessage { id, notebook, cell_id, kernel_session, code, cursor, kind };
         self.sender.ephemeral(ClientMessage::AskKernel(question));
-        Some(())
-    }
-
-    fn comm(&mut self, message: &ChannelMessage) -> Served {
-        let comm_id = message.content["comm_id"].as_str().unwrap_or_default().to_owned();
-        let data = RawObject::parse(&message.content["data"].to_string()).ok();
-        let session = self.state().and_then(default_session).cloned();
-        if let (Some(data), Some(kernel_session)) = (data, session) {
-            use base64::Engine;
-            let encode = |buffer: &Vec<u8>| base64::engine::general_purpose::STANDARD.encode(buffer);
-            let buffers = message.buffers.iter().map(encode).collect();
-            let (notebook, id) = (self.notebook.clone(), self.next_question);
-            self.next_question = id.wrapping_add(1);
-            let message = CommMessage { comm_id, data, buffers, parent: None };
-            self.sender.ephemeral(ClientMessage::SendComm(SendCommMessage {
-                notebook,
-                kernel_session,
-                id,
-                sender: None,
-                message,
-            }));
-        }
         Some(())
     }
 
