@@ -56,7 +56,17 @@ def new_notebook(title, cells):
     return notebook
 
 
+def wait_until_listed(title, token):
+    """The list of somebody else's notebooks may lag behind a grant."""
+    for _ in range(1000):
+        root = call("GET", "/jupyter/api/contents?content=1", token=token)
+        if f"{title}.ipynb" in [entry["path"] for entry in root["content"]]:
+            return
+    raise AssertionError(f"{title} is never listed")
+
+
 def client(title, token=OWNER):
+    wait_until_listed(title, token)
     return NbModelClient(get_jupyter_notebook_websocket_url(DOOR, f"{title}.ipynb", token))
 
 
@@ -266,6 +276,10 @@ async def a_restart_makes_clients_load_again():
         new_url = get_jupyter_notebook_websocket_url(DOOR, "Restarted.ipynb", OWNER)
         async with websockets.connect(new_url, max_size=None) as stale:
             await stale.send(create_update_message(old))
+            # The answer to a save comes after the update is decided.
+            await stale.send(b"\x02\x04save\x01")
+            while not (await stale.recv()).startswith(b"\x02"):
+                pass
             type_at(ann, 0, 1, "!")
             async with client("Restarted") as bob:
                 await until(bob, lambda: texts(bob) == ["a!", "b"])
@@ -276,6 +290,7 @@ async def a_revoked_token_ends_its_sockets():
     notebook = new_notebook("Revoked", ["a"])
     grant = {"subject": {"kind": "user", "id": VIEWER_ID}, "role": "viewer"}
     own("PUT", f"/api/notebooks/{notebook}/access", grant)
+    wait_until_listed("Revoked", VIEWER)
     url = get_jupyter_notebook_websocket_url(DOOR, "Revoked.ipynb", VIEWER)
     async with websockets.connect(url, max_size=None) as socket:
         await socket.recv()
