@@ -194,7 +194,7 @@ interop-openapi: deps
 	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium
 
-interop-dialoghelper: deps ## real clients of dialoghelper in five versions; needs Python 3.12
+interop-dialoghelper: deps ## real clients of dialoghelper: five versions with Python 3.12, one without
 	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/dialoghelper/check.py target/debug/notarium
 

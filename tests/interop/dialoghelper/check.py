@@ -2,8 +2,9 @@
 
     python tests/interop/dialoghelper/check.py NOTARIUM_BINARY [VERSION …]
 
-Makes an environment for each version in target/dialoghelper (needs Python 3.12: NOTARIUM_DIALOGHELPER_PYTHON names one), and runs
-functions.py in it; then a cell that imports the newest client in a real kernel, whose current message is the executing cell.
+Makes an environment for each version in target/dialoghelper, and runs functions.py in it; then a cell that imports the newest client
+in a real kernel, whose current message is the executing cell. Most versions need Python 3.12 (NOTARIUM_DIALOGHELPER_PYTHON names one,
+else `python3.12`). Without it, those that run on an older Python are tried, and the others are listed as left out.
 Exit code 1 if a check fails. Needs Python with ipykernel.
 """
 
@@ -28,6 +29,8 @@ VERSIONS = {
     "0.2.33": ["safepyrun==0.0.23", "pyskills==0.0.20"],
     "0.2.41": [],
 }
+# Versions that run on Python 3.11, too.
+OLD = ["0.0.47"]
 PYTHON = os.environ.get("NOTARIUM_DIALOGHELPER_PYTHON", "python3.12")
 
 
@@ -64,12 +67,19 @@ class Server:
         self.process.communicate(timeout=60)
 
 
+def has_python():
+    try:
+        return subprocess.run([PYTHON, "--version"], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
 def environment_of(version):
     """Returns the Python of a version's environment, which is made if it is missing."""
     folder = VENVS / version
     python, ready = folder / "bin/python", folder / ".ready"
     if not ready.exists():
-        subprocess.run([PYTHON, "-m", "venv", "--clear", str(folder)], check=True)
+        subprocess.run([PYTHON if has_python() else sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
         install = [str(python), "-m", "pip", "install", "--quiet"]
         subprocess.run([*install, f"dialoghelper=={version}", "python-fasthtml", "ipykernel"], check=True)
         for package in VERSIONS[version]:
@@ -118,7 +128,10 @@ def in_a_kernel(server):
 
 def main():
     binary, *wanted = sys.argv[1:]
-    versions = wanted or list(VERSIONS)
+    versions = wanted or (list(VERSIONS) if has_python() else OLD)
+    left_out = [version for version in VERSIONS if version not in versions]
+    if left_out and not wanted:
+        print(f"left out, because there is no {PYTHON}: {', '.join(left_out)}")
     newest = environment_of(versions[-1])
     with tempfile.TemporaryDirectory() as folder:
         server = Server(binary, Path(folder), str(newest.parents[1]))

@@ -32,7 +32,9 @@ def new_notebook(title, cells):
 
 
 def subjects(notebook):
-    return [run["execution"]["subject"]["kind"] for run in call("GET", f"/api/notebooks/{notebook}/runs").json()["runs"]]
+    return [
+        run["execution"]["subject"]["kind"] for run in call("GET", f"/api/notebooks/{notebook}/runs").json()["runs"]
+    ]
 
 
 async def until(model, holds):

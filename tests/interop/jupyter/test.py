@@ -4,7 +4,6 @@ Started by `tests/interop/mod.rs`, which restarts the server and revokes a token
 """
 
 import asyncio
-import json
 import os
 import sys
 
@@ -162,7 +161,7 @@ async def two_type_at_once_beside_our_own_client():
                 await asyncio.sleep(0)
 
         def ours():
-            for number in range(10):
+            for _ in range(10):
                 base = own("GET", f"/api/notebooks/{notebook}")
                 length = len(base["notebook"]["cells"][cell]["source"])
                 edit = {"cell_id": cell, "base": base["version"], "change": [length, [0, "c"]]}
