@@ -92,20 +92,39 @@ fn known_cell<'a>(document: &'a Document, id: &str) -> Option<(&'a CellId, &'a C
     document.cells.get_key_value(&id).map(|(id, cell)| (id, cell.as_ref()))
 }
 
-/// The touched cells, or all if their order changed; the first of two with one id.
+/// The touched cells, or all if their order changed, each id once.
 fn written_cells(projection: &Projection, touched: &Touched) -> Vec<WrittenCell> {
     let wanted: BTreeSet<&str> = touched.cells.iter().map(String::as_str).collect();
     projection.read(|transaction| {
-        let mut seen = BTreeSet::new();
         let cells = projection.cells.iter(transaction).filter_map(|entry| match entry {
             Out::YMap(cell) => read_cell(&cell, transaction),
             _ => None,
         });
-        cells
-            .filter(|cell| touched.structure || wanted.contains(cell.id.as_str()))
-            .filter(|cell| seen.insert(cell.id.clone()))
-            .collect()
+        let cells = cells.filter(|cell| touched.structure || wanted.contains(cell.id.as_str()));
+        without_copies(&projection.document, cells)
     })
+}
+
+/// Cells with each id once, at its first place. A client with an old document adds copies of cells: the copy with the
+/// record's text counts, so that an old text never takes back a newer one.
+fn without_copies(document: &Document, cells: impl Iterator<Item = WrittenCell>) -> Vec<WrittenCell> {
+    let mut kept: Vec<WrittenCell> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for cell in cells {
+        match places.get(&cell.id) {
+            None => {
+                places.insert(cell.id.clone(), kept.len());
+                kept.push(cell);
+            }
+            Some(place) => {
+                let is_known = |(_, known): (&CellId, &Cell)| known.content.source.as_str() == cell.source;
+                if known_cell(document, &cell.id).is_some_and(is_known) {
+                    kept[*place] = cell;
+                }
+            }
+        }
+    }
+    kept
 }
 
 fn metadata_command(projection: &Projection) -> Option<Command> {

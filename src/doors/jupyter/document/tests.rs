@@ -233,6 +233,18 @@ fn a_document_of_another_session_doubles_nothing() {
 }
 
 #[test]
+fn an_old_document_never_takes_back_a_newer_text() {
+    // Which of two copies comes first depends on the clients' random ids.
+    for _ in 0..20 {
+        let (mut projection, _) = scene(&["a, and newer", "b"]);
+        let (_, mut stale) = scene(&["a", "b"]);
+        stale.sent = StateVector::default();
+        let (_, touched) = projection.integrate(&stale.update()).unwrap();
+        assert_eq!(command(&projection, &touched), None);
+    }
+}
+
+#[test]
 fn cells_of_another_schema_are_removed_again() {
     let (mut projection, mut client) = scene(&["a"]);
     {
