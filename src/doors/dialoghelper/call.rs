@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::dialogs::Dialog;
 use crate::error::DoorError;
 use crate::forms::Form;
-use crate::messages::{BlobTexts, DialogMessage};
+use crate::messages::{DialogMessage, LargeTexts};
 use crate::session::Session;
 use crate::{DialoghelperDoor, changes, clipboard, data_exchange, dialogs, html, marks, reading, run_queue};
 
@@ -159,8 +159,8 @@ impl DialogCall {
     }
 
     /// Texts of the messages' large outputs; the rest is named by its size.
-    pub async fn blobs(&self, notebook: &NotebookId, messages: &[DialogMessage<'_>]) -> BlobTexts {
-        let (mut blobs, mut left) = (BlobTexts::new(), MAX_BLOB_BYTES);
+    pub async fn blobs(&self, notebook: &NotebookId, messages: &[DialogMessage<'_>]) -> LargeTexts {
+        let (mut blobs, mut left) = (LargeTexts::new(), MAX_BLOB_BYTES);
         for (sha256, size_bytes) in messages.iter().flat_map(DialogMessage::text_blobs) {
             if blobs.contains_key(sha256) || size_bytes > left {
                 continue;

@@ -225,7 +225,7 @@ pub async fn load(call: &DialogCall) -> Result<Reply, DoorError> {
         call.session.change(&target.id, &one(commands)).await?;
     }
     let query = FindQuery::parse(&Form::parse(b"as_xml=true&include_output=false")?)?;
-    let blobs = crate::messages::BlobTexts::new();
+    let blobs = crate::messages::LargeTexts::new();
     Ok(Reply::Text(query.render(&query.select(&source.document, &blobs)?, &blobs)))
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::edits::{middle_out, view};
 use crate::error::DoorError;
 use crate::forms::Form;
-use crate::messages::{BlobTexts, DialogMessage, MessageKind, find, messages};
+use crate::messages::{DialogMessage, LargeTexts, MessageKind, find, messages};
 
 /// Longest pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 10_000;
@@ -74,7 +74,7 @@ impl FindQuery {
     }
 
     /// The wanted messages, in page order.
-    pub fn select<'a>(&self, document: &'a Document, blobs: &BlobTexts) -> Result<Vec<DialogMessage<'a>>, DoorError> {
+    pub fn select<'a>(&self, document: &'a Document, blobs: &LargeTexts) -> Result<Vec<DialogMessage<'a>>, DoorError> {
         let mut all = messages(document);
         if let Some(header) = &self.header_section {
             all = section(all, header)?;
@@ -94,7 +94,7 @@ impl FindQuery {
         Ok(all.into_iter().enumerate().filter(|(index, _)| near(*index)).map(|(_, message)| message).collect())
     }
 
-    fn matches(&self, message: &DialogMessage, blobs: &BlobTexts) -> bool {
+    fn matches(&self, message: &DialogMessage, blobs: &LargeTexts) -> bool {
         let flags = message.cell.content.flags;
         self.kind.is_none_or(|kind| message.kind() == kind)
             && (!self.only_errors || message.has_error())
@@ -107,7 +107,7 @@ impl FindQuery {
     }
 
     /// The answer: `{"msgs": […]}`, or elements with unescaped text.
-    pub fn render(&self, found: &[DialogMessage], blobs: &BlobTexts) -> String {
+    pub fn render(&self, found: &[DialogMessage], blobs: &LargeTexts) -> String {
         if self.as_xml {
             let elements: String = found.iter().map(|message| self.element(message, blobs)).collect();
             return format!("<msgs>{elements}</msgs>");
@@ -116,14 +116,14 @@ impl FindQuery {
         json!({ "msgs": shown }).to_string()
     }
 
-    fn element(&self, message: &DialogMessage, blobs: &BlobTexts) -> String {
+    fn element(&self, message: &DialogMessage, blobs: &LargeTexts) -> String {
         let (tag, id, content) = (message.kind().tag(), message.id, self.content(message));
         let output = if self.includes_output { self.output(message, blobs) } else { String::new() };
         let output = if output.is_empty() { output } else { format!("<out>{output}</out>") };
         format!("<{tag} id=\"{id}\">{content}{output}</{tag}>")
     }
 
-    fn fields(&self, message: &DialogMessage, blobs: &BlobTexts) -> Map<String, Value> {
+    fn fields(&self, message: &DialogMessage, blobs: &LargeTexts) -> Map<String, Value> {
         let mut fields = match self.includes_meta {
             true => message.fields(blobs),
             false => message.brief(Some(blobs)),
@@ -149,7 +149,7 @@ impl FindQuery {
         if self.numbers { view(&content, None, true).unwrap_or(content) } else { content }
     }
 
-    fn output(&self, message: &DialogMessage, blobs: &BlobTexts) -> String {
+    fn output(&self, message: &DialogMessage, blobs: &LargeTexts) -> String {
         let output = message.output(blobs);
         if self.truncates_output { middle_out(&output, TRUNCATED_OUTPUT) } else { output }
     }

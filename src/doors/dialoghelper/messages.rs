@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::error::DoorError;
 
 /// Texts of blobs that outputs refer to, by SHA-256.
-pub type BlobTexts = BTreeMap<String, Bytes>;
+pub type LargeTexts = BTreeMap<String, Bytes>;
 
 /// The kind of a message, as clients name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl DialogMessage<'_> {
     }
 
     /// Outputs of code as text, or the reply of a prompt.
-    pub fn output(&self, blobs: &BlobTexts) -> String {
+    pub fn output(&self, blobs: &LargeTexts) -> String {
         match (&self.cell.reply, self.execution) {
             (Some(reply), _) => reply.text.clone(),
             (None, Some(execution)) => text_of(&execution.outputs, blobs),
@@ -136,7 +136,7 @@ impl DialogMessage<'_> {
     }
 
     /// The message with all its fields.
-    pub fn fields(&self, blobs: &BlobTexts) -> Map<String, Value> {
+    pub fn fields(&self, blobs: &LargeTexts) -> Map<String, Value> {
         let flags = self.cell.content.flags;
         let number = |flag: bool| json!(u8::from(flag));
         let mut fields = self.brief(Some(blobs));
@@ -158,7 +158,7 @@ impl DialogMessage<'_> {
     }
 
     /// Id, content, kind, and output unless `blobs` is `None`.
-    pub fn brief(&self, blobs: Option<&BlobTexts>) -> Map<String, Value> {
+    pub fn brief(&self, blobs: Option<&LargeTexts>) -> Map<String, Value> {
         let mut fields = Map::new();
         fields.insert("id".to_owned(), json!(self.id.as_str()));
         fields.insert("content".to_owned(), json!(self.content()));
@@ -228,7 +228,7 @@ pub fn named_or_current<'a>(document: &'a Document, id: Option<&str>) -> Result<
 }
 
 /// Outputs as text: streams as a terminal shows them, results as text/plain, errors with their traceback.
-pub fn text_of(outputs: &[Output], blobs: &BlobTexts) -> String {
+pub fn text_of(outputs: &[Output], blobs: &LargeTexts) -> String {
     let mut text = String::new();
     let mut stream = String::new();
     for output in outputs {
@@ -255,7 +255,7 @@ fn push_line(text: &mut String, piece: &str) {
 }
 
 /// A result or an error as text.
-fn shown(content: &Value, output: &Output, blobs: &BlobTexts) -> String {
+fn shown(content: &Value, output: &Output, blobs: &LargeTexts) -> String {
     if content["output_type"] == "error" {
         let lines = content["traceback"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let traceback = lines.collect::<Vec<_>>().join("\n");
@@ -280,7 +280,7 @@ fn shown(content: &Value, output: &Output, blobs: &BlobTexts) -> String {
 }
 
 /// A JSON string, an array of lines, or the text of a blob in its place.
-fn joined(value: &Value, output: &Output, pointer: &str, blobs: &BlobTexts) -> String {
+fn joined(value: &Value, output: &Output, pointer: &str, blobs: &LargeTexts) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
@@ -319,7 +319,7 @@ mod tests {
                 &json!({"output_type": "error", "ename": "E", "evalue": "v", "traceback": ["\u{1b}[31mE\u{1b}[0m", "v"]}),
             ),
         ];
-        assert_eq!(text_of(&outputs, &BlobTexts::new()), "b\nc\n2\n[image/png]\nE\nv");
+        assert_eq!(text_of(&outputs, &LargeTexts::new()), "b\nc\n2\n[image/png]\nE\nv");
     }
 
     #[test]
@@ -328,9 +328,9 @@ mod tests {
             |pointer: &str, json| BlobPart { pointer: pointer.into(), sha256: "ab".into(), size_bytes: 9000, json };
         let mut large = output(&json!({"output_type": "stream", "name": "stdout"}));
         large.blobs = vec![blob("/text", false)];
-        let blobs = BlobTexts::from([("ab".to_owned(), Bytes::from_static(b"long\n"))]);
+        let blobs = LargeTexts::from([("ab".to_owned(), Bytes::from_static(b"long\n"))]);
         assert_eq!(text_of(&[large.clone()], &blobs), "long");
-        assert_eq!(text_of(&[large], &BlobTexts::new()), "[9000 bytes of text: the page shows them]");
+        assert_eq!(text_of(&[large], &LargeTexts::new()), "[9000 bytes of text: the page shows them]");
         let mut result = output(&json!({"output_type": "execute_result", "data": {}}));
         result.blobs = vec![blob("/data/text~1plain", false)];
         assert_eq!(text_of(&[result], &blobs), "long");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::call::{DialogCall, Reply};
 use crate::changes::one;
 use crate::error::DoorError;
-use crate::messages::{BlobTexts, MessageKind, find, named_or_current, text_of};
+use crate::messages::{LargeTexts, MessageKind, find, named_or_current, text_of};
 
 /// Time for `run_msgs_`: clients wait 10 s.
 const RUN_PATIENCE: Duration = Duration::from_secs(9);
@@ -86,7 +86,7 @@ fn runs(document: &Document, cells: &[CellId]) -> Result<Vec<Command>, DoorError
 fn outputs_of(document: &Arc<Document>, executions: &[ExecutionId]) -> Option<Vec<Value>> {
     let output = |id: &ExecutionId| match document.executions.get(id) {
         Some(execution) if !execution.status.is_finished() => None,
-        Some(execution) => Some(json!(text_of(&execution.outputs, &BlobTexts::new()))),
+        Some(execution) => Some(json!(text_of(&execution.outputs, &LargeTexts::new()))),
         None => Some(json!("")),
     };
     executions.iter().map(output).collect()

@@ -12,7 +12,7 @@ use http_body_util::{BodyExt, Limited};
 use serde_json::Value;
 use tower::ServiceExt;
 
-use crate::error::DoorError;
+use crate::error::JupyterError;
 
 /// Most bytes of an answer that is read as a whole.
 const MAX_ANSWER_BYTES: usize = 256 << 20;
@@ -23,11 +23,11 @@ pub struct CallerToken(Arc<str>);
 
 impl CallerToken {
     /// The token of `Authorization: Bearer …` or `Authorization: token …`.
-    pub fn of(headers: &HeaderMap) -> Result<Self, DoorError> {
+    pub fn of(headers: &HeaderMap) -> Result<Self, JupyterError> {
         let value =
             headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.split_once(' '));
         let token = value.filter(|(scheme, _)| ["bearer", "token"].contains(&scheme.to_ascii_lowercase().as_str()));
-        token.map(|(_, token)| Self(token.trim().into())).ok_or_else(DoorError::no_token)
+        token.map(|(_, token)| Self(token.trim().into())).ok_or_else(JupyterError::no_token)
     }
 
     pub fn reveal(&self) -> &str {
@@ -55,7 +55,7 @@ impl Api {
         Self { router, host }
     }
 
-    pub async fn get(&self, token: &CallerToken, path: &str) -> Result<Value, DoorError> {
+    pub async fn get(&self, token: &CallerToken, path: &str) -> Result<Value, JupyterError> {
         self.json(token, Method::GET, path, None).await
     }
 
@@ -65,13 +65,13 @@ impl Api {
         method: Method,
         path: &str,
         body: Option<Value>,
-    ) -> Result<Value, DoorError> {
+    ) -> Result<Value, JupyterError> {
         let body = body.map(|body| ("application/json", Bytes::from(body.to_string())));
         let answer = self.send(token, method, path, body).await?;
         if answer.is_empty() {
             return Ok(Value::Null);
         }
-        serde_json::from_slice(&answer).map_err(|error| DoorError::internal(&error))
+        serde_json::from_slice(&answer).map_err(|error| JupyterError::internal(&error))
     }
 
     /// Sends a request; an answer that is no success is an error with the server's sentence.
@@ -81,7 +81,7 @@ impl Api {
         method: Method,
         path: &str,
         body: Option<(&str, Bytes)>,
-    ) -> Result<Bytes, DoorError> {
+    ) -> Result<Bytes, JupyterError> {
         let mut request = Request::builder()
             .method(method)
             .uri(path)
@@ -92,15 +92,15 @@ impl Api {
             bytes
         });
         let request =
-            request.body(body.map_or_else(Body::empty, Body::from)).map_err(|error| DoorError::internal(&error))?;
+            request.body(body.map_or_else(Body::empty, Body::from)).map_err(|error| JupyterError::internal(&error))?;
         let response = self.router.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
         let (parts, body) = response.into_parts();
         let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
-        let body = body.map_err(|error| DoorError::unreadable(error.as_ref()))?.to_bytes();
+        let body = body.map_err(|error| JupyterError::unreadable(error.as_ref()))?.to_bytes();
         if parts.status.is_success() {
             return Ok(body);
         }
-        Err(DoorError::of_problem(parts.status, &body))
+        Err(JupyterError::of_problem(parts.status, &body))
     }
 }
 

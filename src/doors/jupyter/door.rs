@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::{Api, CallerToken};
 use crate::channels;
 use crate::contents::{self, ContentPlace};
-use crate::error::DoorError;
+use crate::error::JupyterError;
 use crate::limits::JupyterLimits;
 use crate::rooms::{JupyterRooms, socket};
 use crate::{execute, kernels};
@@ -64,11 +64,11 @@ impl JupyterDoor {
         &self,
         upgrade: WebSocketUpgrade,
         serve: impl FnOnce(WebSocket) -> F + Send + 'static,
-    ) -> Result<Response, DoorError>
+    ) -> Result<Response, JupyterError>
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let full = |_| DoorError::unavailable("too many Jupyter clients are connected: try again in a moment");
+        let full = |_| JupyterError::unavailable("too many Jupyter clients are connected: try again in a moment");
         let permit = self.sockets.clone().try_acquire_owned().map_err(full)?;
         let stopping = self.stopping.clone();
         Ok(upgrade.on_upgrade(async move |socket| {
@@ -80,9 +80,9 @@ impl JupyterDoor {
 
 /// The caller's token, which the server's guard has checked.
 impl<S: Send + Sync> FromRequestParts<S> for CallerToken {
-    type Rejection = DoorError;
+    type Rejection = JupyterError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, DoorError> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, JupyterError> {
         CallerToken::of(&parts.headers)
     }
 }
@@ -131,8 +131,8 @@ pub fn router(options: DoorOptions) -> Router {
         .with_state(door)
 }
 
-async fn unknown() -> DoorError {
-    DoorError::not_found("this part of Jupyter Server's API is not served here: docs/jupyter.md lists what is")
+async fn unknown() -> JupyterError {
+    JupyterError::not_found("this part of Jupyter Server's API is not served here: docs/jupyter.md lists what is")
 }
 
 async fn version() -> Json<Value> {
@@ -147,7 +147,7 @@ async fn status(State(door): State<JupyterDoor>) -> Json<Value> {
 /// Time that is told where no other is known.
 pub const EPOCH: &str = "1970-01-01T00:00:00.000000Z";
 
-async fn me(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, DoorError> {
+async fn me(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, JupyterError> {
     let me = door.api.get(&token, "/api/me").await?;
     let name = me["name"].as_str().unwrap_or("Somebody").to_owned();
     let id = me["actor"]["id"].as_str().unwrap_or(&name).to_owned();
@@ -165,10 +165,10 @@ async fn collaboration_session(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     Path(path): Path<String>,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     let ContentPlace::Notebook(entry) = contents::find(&door, &token, &path).await? else {
         let message = "only notebooks are edited together here: open this file without collaboration";
-        return Err(DoorError::invalid(message));
+        return Err(JupyterError::invalid(message));
     };
     let room = door.rooms.open(&entry.id);
     door.kernels.note(&entry.id);
@@ -188,12 +188,12 @@ async fn room(
     Path(room): Path<String>,
     Query(query): Query<RoomQuery>,
     upgrade: WebSocketUpgrade,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     let upgrade = upgrade.max_message_size(door.limits.max_update_bytes + 1024);
     let Some(notebook) = room.strip_prefix("json:notebook:") else {
         return door.clone().open(upgrade, move |socket| socket::serve_silent(door, token, socket));
     };
-    let notebook: NotebookId = notebook.parse().map_err(|_| DoorError::not_found("there is no such notebook"))?;
+    let notebook: NotebookId = notebook.parse().map_err(|_| JupyterError::not_found("there is no such notebook"))?;
     door.clone().open(upgrade, move |socket| socket::serve(door, token, notebook, query.session, socket))
 }
 
@@ -201,7 +201,7 @@ async fn silent(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     upgrade: WebSocketUpgrade,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     door.clone().open(upgrade.max_message_size(64 << 10), move |socket| socket::serve_silent(door, token, socket))
 }
 
@@ -210,7 +210,7 @@ async fn open_channels(
     token: CallerToken,
     Path(notebook): Path<NotebookId>,
     upgrade: WebSocketUpgrade,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     let upgrade = upgrade.protocols([channels::SUBPROTOCOL]).max_message_size(door.limits.max_update_bytes);
     door.clone().open(upgrade, move |socket| channels::serve(door, token, notebook, socket))
 }

@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 /// A refusal. Its message says what happened and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct DoorError {
+pub struct JupyterError {
     pub status: StatusCode,
     /// Code for programs, as in protocol/errors.md.
     pub reason: String,
     pub message: String,
 }
 
-impl DoorError {
+impl JupyterError {
     pub fn new(status: StatusCode, reason: &str, message: impl Into<String>) -> Self {
         Self { status, reason: reason.to_owned(), message: message.into() }
     }
@@ -59,7 +59,7 @@ impl DoorError {
     }
 }
 
-impl From<CommandError> for DoorError {
+impl From<CommandError> for JupyterError {
     fn from(error: CommandError) -> Self {
         let status = match error.code() {
             Some(RejectionCode::Forbidden) => StatusCode::FORBIDDEN,
@@ -71,7 +71,7 @@ impl From<CommandError> for DoorError {
     }
 }
 
-impl IntoResponse for DoorError {
+impl IntoResponse for JupyterError {
     fn into_response(self) -> Response {
         (self.status, Json(json!({"message": self.message, "reason": self.reason}))).into_response()
     }

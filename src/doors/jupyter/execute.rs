@@ -12,7 +12,7 @@ use crate::api::{CallerToken, encoded};
 use crate::body::JsonOf;
 use crate::document::cell_view::{BlobTexts, outputs_of};
 use crate::door::JupyterDoor;
-use crate::error::DoorError;
+use crate::error::JupyterError;
 
 /// Purpose of a run whose code belongs to no cell.
 const PURPOSE: &str = "code of a Jupyter client";
@@ -51,7 +51,7 @@ pub async fn execute(
     token: CallerToken,
     Path(kernel): Path<NotebookId>,
     JsonOf(request): JsonOf<CellRequest>,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     let notebook = request.notebook().unwrap_or_else(|| kernel.clone());
     // The client's last keystrokes come first: they are on their way over its WebSocket.
     if let Some(room) = door.rooms.get(&notebook) {
@@ -69,7 +69,7 @@ pub async fn start(
     notebook: &NotebookId,
     cell: Option<&str>,
     code: Option<&str>,
-) -> Result<String, DoorError> {
+) -> Result<String, JupyterError> {
     let base = format!("/api/notebooks/{}", encoded(notebook.as_str()));
     let cell = match cell {
         Some(cell) => is_source_of(door, token, &base, cell, code).await?.then_some(cell),
@@ -78,11 +78,12 @@ pub async fn start(
     let body = match (cell, code) {
         (Some(cell), _) => json!({"cells": [cell]}),
         (None, Some(code)) => json!({"scratch": {"source": code, "purpose": PURPOSE}}),
-        (None, None) => return Err(DoorError::invalid("name a cell ('cell_id') or send 'code'")),
+        (None, None) => return Err(JupyterError::invalid("name a cell ('cell_id') or send 'code'")),
     };
     let answer = door.api.json(token, Method::POST, &format!("{base}/runs"), Some(body)).await?;
     let run = answer["outcome"]["executions"][0].as_str();
-    run.map(str::to_owned).ok_or_else(|| DoorError::invalid("there is nothing to run: the cell is empty or not code"))
+    run.map(str::to_owned)
+        .ok_or_else(|| JupyterError::invalid("there is nothing to run: the cell is empty or not code"))
 }
 
 async fn is_source_of(
@@ -91,7 +92,7 @@ async fn is_source_of(
     base: &str,
     cell: &str,
     code: Option<&str>,
-) -> Result<bool, DoorError> {
+) -> Result<bool, JupyterError> {
     let Some(code) = code else { return Ok(true) };
     match door.api.get(token, &format!("{base}/cells/{}", encoded(cell))).await {
         Ok(found) => Ok(found["cell"]["source"] == code),
@@ -105,11 +106,11 @@ pub async fn request(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     Path((notebook, run)): Path<(NotebookId, String)>,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     let base = format!("/api/notebooks/{}/runs/{}", encoded(notebook.as_str()), encoded(&run));
     let answer = door.api.get(&token, &base).await?;
     let execution: Execution =
-        serde_json::from_value(answer["execution"].clone()).map_err(|error| DoorError::internal(&error))?;
+        serde_json::from_value(answer["execution"].clone()).map_err(|error| JupyterError::internal(&error))?;
     if let Some(input) = &execution.pending_input {
         let location = format!("/jupyter/api/kernels/{}/requests/{}/input", encoded(notebook.as_str()), encoded(&run));
         let body = json!({"parent_header": {}, "input_request": {"prompt": input.prompt, "password": input.password}});
@@ -159,7 +160,7 @@ pub async fn input(
     token: CallerToken,
     Path((notebook, run)): Path<(NotebookId, String)>,
     JsonOf(InputAnswer { input }): JsonOf<InputAnswer>,
-) -> Result<StatusCode, DoorError> {
+) -> Result<StatusCode, JupyterError> {
     let path = format!("/api/notebooks/{}/runs/{}/input", encoded(notebook.as_str()), encoded(&run));
     door.api.json(&token, Method::POST, &path, Some(json!({"value": input}))).await?;
     Ok(StatusCode::CREATED)

@@ -16,7 +16,7 @@ use crate::api::{CallerToken, encoded};
 use crate::body::JsonOf;
 use crate::contents::{self, ContentPlace, NotebookEntry, Tree};
 use crate::door::{EPOCH, JupyterDoor};
-use crate::error::DoorError;
+use crate::error::JupyterError;
 
 /// Notebooks that lists of kernels look into.
 const MAX_NOTED: usize = 200;
@@ -50,7 +50,7 @@ pub async fn default_kernel(
     door: &JupyterDoor,
     token: &CallerToken,
     notebook: &NotebookId,
-) -> Result<Option<DefaultKernel>, DoorError> {
+) -> Result<Option<DefaultKernel>, JupyterError> {
     let answer = door.api.get(token, &of(notebook)).await?;
     let kernels = answer["kernels"].as_object().cloned().unwrap_or_default();
     let usable = kernels.into_iter().filter(|(_, kernel)| kernel["phase"] != "ending");
@@ -81,14 +81,14 @@ fn session_model(entry: &NotebookEntry, kernel: &DefaultKernel) -> Value {
     })
 }
 
-fn no_kernel() -> DoorError {
-    DoorError::not_found("this kernel has ended: start another one")
+fn no_kernel() -> JupyterError {
+    JupyterError::not_found("this kernel has ended: start another one")
 }
 
 // --- kernelspecs ---
 
 /// Kernelspecs that the runtime agents of the caller's last changed notebook offer. Without a notebook: Python.
-pub async fn kernelspecs(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, DoorError> {
+pub async fn kernelspecs(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, JupyterError> {
     let newest = door.api.get(&token, "/api/notebooks?limit=1").await?;
     let offered = match newest["notebooks"][0]["id"].as_str() {
         Some(notebook) => door.api.get(&token, &format!("/api/notebooks/{}/kernels", encoded(notebook))).await?,
@@ -116,13 +116,13 @@ fn spec(name: &str, display_name: &Value, language: &Value) -> Value {
 
 // --- kernels ---
 
-pub async fn list(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, DoorError> {
+pub async fn list(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, JupyterError> {
     let running = running(&door, &token).await?;
     Ok(Json(running.iter().map(|(entry, kernel)| kernel_model(&entry.id, kernel)).collect()))
 }
 
 /// Notebooks opened through the door that have a kernel and that the caller sees.
-async fn running(door: &JupyterDoor, token: &CallerToken) -> Result<Vec<(NotebookEntry, DefaultKernel)>, DoorError> {
+async fn running(door: &JupyterDoor, token: &CallerToken) -> Result<Vec<(NotebookEntry, DefaultKernel)>, JupyterError> {
     let tree = Tree::read(&door.api, token).await?;
     let noted = door.kernels.0.lock().clone();
     let mut running = Vec::new();
@@ -146,7 +146,7 @@ pub async fn start(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     JsonOf(new): JsonOf<NewKernel>,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     let tree = Tree::read(&door.api, &token).await?;
     let named = new.path.as_deref().filter(|path| !path.is_empty()).map(|path| tree.find(path));
     let notebook = match named {
@@ -155,7 +155,8 @@ pub async fn start(
             let made = json!({"title": "Runs of a Jupyter client"});
             let made = door.api.json(&token, Method::POST, "/api/notebooks", Some(made)).await?;
             let id = made["notebook"].as_str().unwrap_or_default();
-            id.parse().map_err(|_| DoorError::not_found("the notebook of the kernel could not be made: try again"))?
+            id.parse()
+                .map_err(|_| JupyterError::not_found("the notebook of the kernel could not be made: try again"))?
         }
     };
     let kernel = started(&door, &token, &notebook, new.name.as_deref()).await?;
@@ -168,7 +169,7 @@ async fn started(
     token: &CallerToken,
     notebook: &NotebookId,
     kernelspec: Option<&str>,
-) -> Result<DefaultKernel, DoorError> {
+) -> Result<DefaultKernel, JupyterError> {
     door.kernels.note(notebook);
     if let Some(kernel) = default_kernel(door, token, notebook).await? {
         return Ok(kernel);
@@ -182,7 +183,7 @@ pub async fn one(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     Path(notebook): Path<NotebookId>,
-) -> Result<Json<Value>, DoorError> {
+) -> Result<Json<Value>, JupyterError> {
     let kernel = default_kernel(&door, &token, &notebook).await?.ok_or_else(no_kernel)?;
     Ok(Json(kernel_model(&notebook, &kernel)))
 }
@@ -191,7 +192,7 @@ pub async fn shut_down(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     Path(notebook): Path<NotebookId>,
-) -> Result<StatusCode, DoorError> {
+) -> Result<StatusCode, JupyterError> {
     act(&door, &token, &notebook, Method::DELETE, "").await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -200,7 +201,7 @@ pub async fn interrupt(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     Path(notebook): Path<NotebookId>,
-) -> Result<StatusCode, DoorError> {
+) -> Result<StatusCode, JupyterError> {
     act(&door, &token, &notebook, Method::POST, "/interrupt").await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -209,7 +210,7 @@ pub async fn restart(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     Path(notebook): Path<NotebookId>,
-) -> Result<Json<Value>, DoorError> {
+) -> Result<Json<Value>, JupyterError> {
     act(&door, &token, &notebook, Method::POST, "/restart").await?;
     let kernel = default_kernel(&door, &token, &notebook).await?.ok_or_else(no_kernel)?;
     Ok(Json(kernel_model(&notebook, &kernel)))
@@ -222,7 +223,7 @@ pub async fn act(
     notebook: &NotebookId,
     method: Method,
     action: &str,
-) -> Result<(), DoorError> {
+) -> Result<(), JupyterError> {
     let kernel = default_kernel(door, token, notebook).await?.ok_or_else(no_kernel)?;
     let path = format!("{}/{}{action}", of(notebook), encoded(&kernel.session));
     door.api.send(token, method, &path, None).await.map(drop)
@@ -230,7 +231,7 @@ pub async fn act(
 
 // --- sessions ---
 
-pub async fn list_sessions(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, DoorError> {
+pub async fn list_sessions(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, JupyterError> {
     let running = running(&door, &token).await?;
     Ok(Json(running.iter().map(|(entry, kernel)| session_model(entry, kernel)).collect()))
 }
@@ -246,9 +247,9 @@ pub async fn start_session(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     JsonOf(new): JsonOf<NewSession>,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     let ContentPlace::Notebook(entry) = contents::find(&door, &token, &new.path).await? else {
-        return Err(DoorError::invalid("only notebooks have kernels: open one"));
+        return Err(JupyterError::invalid("only notebooks have kernels: open one"));
     };
     let kernel = started(&door, &token, &entry.id, new.kernel.name.as_deref()).await?;
     Ok((StatusCode::CREATED, Json(session_model(&entry, &kernel))).into_response())
@@ -258,7 +259,7 @@ pub async fn session(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     Path(notebook): Path<NotebookId>,
-) -> Result<Json<Value>, DoorError> {
+) -> Result<Json<Value>, JupyterError> {
     let ContentPlace::Notebook(entry) = contents::find(&door, &token, notebook.as_str()).await? else {
         return Err(no_kernel());
     };
@@ -272,7 +273,7 @@ pub async fn change_session(
     token: CallerToken,
     Path(notebook): Path<NotebookId>,
     JsonOf(change): JsonOf<Value>,
-) -> Result<Json<Value>, DoorError> {
+) -> Result<Json<Value>, JupyterError> {
     let wanted = change["kernel"]["name"].as_str().filter(|name| !name.is_empty());
     if let (Some(wanted), Some(present)) = (wanted, default_kernel(&door, &token, &notebook).await?)
         && present.kernelspec != wanted
@@ -289,6 +290,6 @@ pub async fn end_session(
     door: State<JupyterDoor>,
     token: CallerToken,
     notebook: Path<NotebookId>,
-) -> Result<StatusCode, DoorError> {
+) -> Result<StatusCode, JupyterError> {
     shut_down(door, token, notebook).await
 }

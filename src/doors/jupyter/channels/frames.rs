@@ -22,7 +22,7 @@ impl ChannelMessage {
 
 /// Form of the messages of one socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum FrameForm {
     /// JSON text; binary with offsets for messages with buffers.
     Default,
     /// `v1.kernel.websocket.jupyter.org`.
@@ -32,22 +32,22 @@ pub enum Form {
 /// Parts of a message in the form V1: channel, header, parent header, metadata, content.
 const V1_PARTS: usize = 5;
 
-impl Form {
+impl FrameForm {
     /// Reads a message; `None` if it is malformed.
     pub fn read(self, message: &Message) -> Option<ChannelMessage> {
         match (self, message) {
-            (Form::V1, Message::Binary(bytes)) => read_v1(bytes),
-            (Form::Default, Message::Text(text)) => of_json(&serde_json::from_str(text).ok()?, Vec::new()),
-            (Form::Default, Message::Binary(bytes)) => read_default(bytes),
+            (FrameForm::V1, Message::Binary(bytes)) => read_v1(bytes),
+            (FrameForm::Default, Message::Text(text)) => of_json(&serde_json::from_str(text).ok()?, Vec::new()),
+            (FrameForm::Default, Message::Binary(bytes)) => read_default(bytes),
             _ => None,
         }
     }
 
     pub fn write(self, message: &ChannelMessage) -> Message {
         match self {
-            Form::V1 => Message::Binary(write_v1(message).into()),
-            Form::Default if message.buffers.is_empty() => Message::Text(to_json(message).to_string().into()),
-            Form::Default => Message::Binary(write_default(message).into()),
+            FrameForm::V1 => Message::Binary(write_v1(message).into()),
+            FrameForm::Default if message.buffers.is_empty() => Message::Text(to_json(message).to_string().into()),
+            FrameForm::Default => Message::Binary(write_default(message).into()),
         }
     }
 }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn both_forms_read_what_they_write() {
-        for form in [Form::Default, Form::V1] {
+        for form in [FrameForm::Default, FrameForm::V1] {
             for buffers in [vec![], vec![vec![1, 2], vec![]]] {
                 let message = message(buffers);
                 assert_eq!(form.read(&form.write(&message)), Some(message));
@@ -161,9 +161,9 @@ mod tests {
     fn malformed_messages_are_refused() {
         for bytes in [&[][..], &[1, 0, 0, 0], &[0xff; 64], &[6, 0, 0, 0, 0, 0, 0, 0, 9]] {
             let message = Message::Binary(bytes.to_vec().into());
-            assert_eq!(Form::V1.read(&message), None, "{bytes:?}");
-            assert_eq!(Form::Default.read(&message), None, "{bytes:?}");
+            assert_eq!(FrameForm::V1.read(&message), None, "{bytes:?}");
+            assert_eq!(FrameForm::Default.read(&message), None, "{bytes:?}");
         }
-        assert_eq!(Form::Default.read(&Message::Text("[]".into())), None);
+        assert_eq!(FrameForm::Default.read(&Message::Text("[]".into())), None);
     }
 }

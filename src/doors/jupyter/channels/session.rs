@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::api::{CallerToken, encoded};
-use crate::channels::frames::{ChannelMessage, Form};
+use crate::channels::frames::{ChannelMessage, FrameForm};
 use crate::channels::{SUBPROTOCOL, replies};
 use crate::document::cell_view::{BlobTexts, filled};
 use crate::door::JupyterDoor;
@@ -32,7 +32,7 @@ const MALFORMED: u16 = 1007;
 /// Serves a client of a notebook's kernel until it leaves.
 pub async fn serve(door: JupyterDoor, token: CallerToken, notebook: NotebookId, mut socket: WebSocket) {
     let is_v1 = socket.protocol().is_some_and(|protocol| protocol.as_bytes() == SUBPROTOCOL.as_bytes());
-    let form = if is_v1 { Form::V1 } else { Form::Default };
+    let form = if is_v1 { FrameForm::V1 } else { FrameForm::Default };
     let (connection, _) = match follow(&door, &token, &notebook).await {
         Ok(followed) => followed,
         Err((code, reason)) => return close(&mut socket, code, &reason).await,
@@ -97,7 +97,7 @@ struct KernelClient {
     door: JupyterDoor,
     token: CallerToken,
     notebook: NotebookId,
-    form: Form,
+    form: FrameForm,
     sink: SplitSink<WebSocket, Message>,
     connection: Connection,
     sender: CommandSender,

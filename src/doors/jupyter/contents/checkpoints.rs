@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::api::{CallerToken, encoded};
 use crate::contents::paths::NotebookEntry;
 use crate::door::{EPOCH, JupyterDoor};
-use crate::error::DoorError;
+use crate::error::JupyterError;
 
 /// The named versions, the newest last.
-pub async fn list(door: &JupyterDoor, token: &CallerToken, entry: &NotebookEntry) -> Result<Response, DoorError> {
+pub async fn list(door: &JupyterDoor, token: &CallerToken, entry: &NotebookEntry) -> Result<Response, JupyterError> {
     let state = door.api.get(token, &format!("/api/notebooks/{}?outputs=false", encoded(entry.id.as_str()))).await?;
     let named = state["notebook"]["named_versions"].as_object().cloned().unwrap_or_default();
     let mut versions: Vec<u64> = named.keys().filter_map(|version| version.parse().ok()).collect();
@@ -21,7 +21,7 @@ pub async fn list(door: &JupyterDoor, token: &CallerToken, entry: &NotebookEntry
 }
 
 /// Names the present version.
-pub async fn create(door: &JupyterDoor, token: &CallerToken, entry: &NotebookEntry) -> Result<Response, DoorError> {
+pub async fn create(door: &JupyterDoor, token: &CallerToken, entry: &NotebookEntry) -> Result<Response, JupyterError> {
     let notebook = format!("/api/notebooks/{}", encoded(entry.id.as_str()));
     let state = door.api.get(token, &format!("{notebook}?outputs=false")).await?;
     let version = state["notebook"]["version"].as_u64().unwrap_or_default();
@@ -38,8 +38,8 @@ fn model(id: &str) -> Value {
 }
 
 /// Restoring and deleting are refused.
-pub fn refused() -> DoorError {
+pub fn refused() -> JupyterError {
     let message =
         "a checkpoint is a version of the record, which stays: open Notarium's history to look at it or to fork it";
-    DoorError::new(StatusCode::CONFLICT, "not_supported", message)
+    JupyterError::new(StatusCode::CONFLICT, "not_supported", message)
 }

@@ -18,7 +18,7 @@ use crate::contents::checkpoints;
 use crate::contents::paths::{ContentPlace, NotebookEntry, Tree, WORKING_FILES, no_such};
 use crate::contents::saving;
 use crate::door::{EPOCH, JupyterDoor};
-use crate::error::DoorError;
+use crate::error::JupyterError;
 
 /// Largest text that a model has in `text` format; others are base64.
 const TEXT_TYPES: [&str; 14] =
@@ -46,11 +46,15 @@ async fn read_root(
     door: State<JupyterDoor>,
     token: CallerToken,
     query: Query<ContentQuery>,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     read(door, token, Path(String::new()), query).await
 }
 
-async fn create_root(door: State<JupyterDoor>, token: CallerToken, body: JsonOf<Value>) -> Result<Response, DoorError> {
+async fn create_root(
+    door: State<JupyterDoor>,
+    token: CallerToken,
+    body: JsonOf<Value>,
+) -> Result<Response, JupyterError> {
     create(door, token, Path(String::new()), body).await
 }
 
@@ -61,10 +65,10 @@ fn checkpoint_of(path: &str) -> Option<(&str, &str)> {
     (rest.is_empty() || rest.starts_with('/')).then_some((file, id))
 }
 
-async fn notebook_at(door: &JupyterDoor, token: &CallerToken, path: &str) -> Result<NotebookEntry, DoorError> {
+async fn notebook_at(door: &JupyterDoor, token: &CallerToken, path: &str) -> Result<NotebookEntry, JupyterError> {
     match Tree::read(&door.api, token).await?.find(path)? {
         ContentPlace::Notebook(entry) => Ok(entry),
-        _ => Err(DoorError::invalid("only notebooks have checkpoints: copy the file to keep a version of it")),
+        _ => Err(JupyterError::invalid("only notebooks have checkpoints: copy the file to keep a version of it")),
     }
 }
 
@@ -75,7 +79,7 @@ async fn read(
     token: CallerToken,
     Path(path): Path<String>,
     Query(query): Query<ContentQuery>,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     if let Some((file, _)) = checkpoint_of(&path) {
         let entry = notebook_at(&door, &token, file).await?;
         return checkpoints::list(&door, &token, &entry).await;
@@ -129,13 +133,13 @@ async fn notebook(
     token: &CallerToken,
     entry: &NotebookEntry,
     wants_content: bool,
-) -> Result<Value, DoorError> {
+) -> Result<Value, JupyterError> {
     if !wants_content {
         return Ok(notebook_model(entry, None));
     }
     let path = format!("/api/notebooks/{}/export?format=ipynb", encoded(entry.id.as_str()));
     let file = door.api.send(token, Method::GET, &path, None).await?;
-    let content: Value = serde_json::from_slice(&file).map_err(|error| DoorError::internal(&error))?;
+    let content: Value = serde_json::from_slice(&file).map_err(|error| JupyterError::internal(&error))?;
     Ok(notebook_model(entry, Some(content)))
 }
 
@@ -168,7 +172,7 @@ async fn working_file(
     notebook: &NotebookEntry,
     file: &str,
     query: &ContentQuery,
-) -> Result<Value, DoorError> {
+) -> Result<Value, JupyterError> {
     let base = format!("{WORKING_FILES}/{}", notebook.path.trim_end_matches(".ipynb"));
     let path = if file.is_empty() { base } else { format!("{base}/{file}") };
     let entry = match file {
@@ -230,7 +234,7 @@ async fn create(
     token: CallerToken,
     Path(path): Path<String>,
     JsonOf(body): JsonOf<Value>,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     if let Some((file, id)) = checkpoint_of(&path) {
         let entry = notebook_at(&door, &token, file).await?;
         return if id.is_empty() {
@@ -239,12 +243,14 @@ async fn create(
             Err(checkpoints::refused())
         };
     }
-    let new: NewContent = serde_json::from_value(body).map_err(|error| DoorError::invalid(error.to_string()))?;
+    let new: NewContent = serde_json::from_value(body).map_err(|error| JupyterError::invalid(error.to_string()))?;
     let tree = Tree::read(&door.api, &token).await?;
     let workspace = match tree.find(&path)? {
         ContentPlace::Root => None,
         ContentPlace::Workspace { id, .. } => Some(id),
-        _ => return Err(DoorError::invalid("new notebooks belong into a workspace or the root: choose one of them")),
+        _ => {
+            return Err(JupyterError::invalid("new notebooks belong into a workspace or the root: choose one of them"));
+        }
     };
     if let Some(source) = &new.copy_from {
         let ContentPlace::Notebook(source) = tree.find(source)? else { return Err(no_such(source)) };
@@ -255,7 +261,7 @@ async fn create(
     }
     if new.kind.as_deref() != Some("notebook") {
         let message = "only notebooks are made here: upload files into the folder 'working files'";
-        return Err(DoorError::invalid(message));
+        return Err(JupyterError::invalid(message));
     }
     let title = tree.untitled(workspace.as_ref());
     let made = json!({"title": title, "with_cell": true});
@@ -269,7 +275,7 @@ async fn created(
     token: &CallerToken,
     made: &Value,
     workspace: Option<&WorkspaceId>,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     let id = made["notebook"].as_str().unwrap_or_default();
     if let Some(workspace) = workspace {
         place(door, token, id, Some(workspace)).await?;
@@ -285,7 +291,7 @@ async fn place(
     token: &CallerToken,
     id: &str,
     workspace: Option<&WorkspaceId>,
-) -> Result<Value, DoorError> {
+) -> Result<Value, JupyterError> {
     let path = format!("/api/notebooks/{}/workspace", encoded(id));
     door.api.json(token, Method::PUT, &path, Some(json!({"workspace": workspace}))).await
 }
@@ -302,8 +308,8 @@ async fn save(
     token: CallerToken,
     Path(path): Path<String>,
     JsonOf(body): JsonOf<Value>,
-) -> Result<Response, DoorError> {
-    let saved: SavedContent = serde_json::from_value(body).map_err(|error| DoorError::invalid(error.to_string()))?;
+) -> Result<Response, JupyterError> {
+    let saved: SavedContent = serde_json::from_value(body).map_err(|error| JupyterError::invalid(error.to_string()))?;
     let tree = Tree::read(&door.api, &token).await?;
     match tree.find(&path) {
         Ok(ContentPlace::Notebook(entry)) => {
@@ -311,7 +317,7 @@ async fn save(
             Ok(Json(notebook_model(&entry, None)).into_response())
         }
         Ok(ContentPlace::File { notebook, file }) => put_file(&door, &token, &notebook, &file, saved).await,
-        Ok(_) => Err(DoorError::invalid("this is a folder: choose a name for the file")),
+        Ok(_) => Err(JupyterError::invalid("this is a folder: choose a name for the file")),
         Err(_) => {
             let (folder, name) = tree.parent(&path)?;
             let workspace = match folder {
@@ -320,12 +326,12 @@ async fn save(
                 _ => return Err(no_such(&path)),
             };
             let Some(title) = name.strip_suffix(".ipynb") else {
-                return Err(DoorError::invalid("only notebooks are kept here: upload files into 'working files'"));
+                return Err(JupyterError::invalid("only notebooks are kept here: upload files into 'working files'"));
             };
             let import = format!("/api/import?title={}", encoded(title));
             let file = ("application/x-ipynb+json", Bytes::from(saved.content.to_string()));
             let answer = door.api.send(&token, Method::POST, &import, Some(file)).await?;
-            let made: Value = serde_json::from_slice(&answer).map_err(|error| DoorError::internal(&error))?;
+            let made: Value = serde_json::from_slice(&answer).map_err(|error| JupyterError::internal(&error))?;
             created(&door, &token, &made, workspace.as_ref()).await
         }
     }
@@ -337,11 +343,11 @@ async fn put_file(
     notebook: &NotebookEntry,
     file: &str,
     saved: SavedContent,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     let text = saved.content.as_str().unwrap_or_default();
     let bytes = match saved.format.as_deref() {
         Some("base64") => {
-            STANDARD.decode(text).map_err(|_| DoorError::invalid("the content is not base64: send it again"))?
+            STANDARD.decode(text).map_err(|_| JupyterError::invalid("the content is not base64: send it again"))?
         }
         _ => text.as_bytes().to_vec(),
     };
@@ -361,22 +367,23 @@ async fn rename(
     token: CallerToken,
     Path(path): Path<String>,
     JsonOf(body): JsonOf<Value>,
-) -> Result<Response, DoorError> {
-    let NewPath { path: to } = serde_json::from_value(body).map_err(|error| DoorError::invalid(error.to_string()))?;
+) -> Result<Response, JupyterError> {
+    let NewPath { path: to } =
+        serde_json::from_value(body).map_err(|error| JupyterError::invalid(error.to_string()))?;
     let tree = Tree::read(&door.api, &token).await?;
     match tree.find(&path)? {
         ContentPlace::Notebook(entry) => rename_notebook(&door, &token, &tree, &entry, &to).await,
         ContentPlace::File { notebook, file } => {
             let folder = format!("{WORKING_FILES}/{}/", notebook.path.trim_end_matches(".ipynb"));
             let Some(to) = to.strip_prefix(&folder) else {
-                return Err(DoorError::invalid("a working file stays beside its notebook: download and upload it"));
+                return Err(JupyterError::invalid("a working file stays beside its notebook: download and upload it"));
             };
             let body = json!({"from": file, "to": to});
             door.api.json(&token, Method::POST, &format!("{}/move", files(&notebook)), Some(body)).await?;
             let query = ContentQuery { content: Some("0".to_owned()), format: None };
             Ok(Json(working_file(&door, &token, &notebook, to, &query).await?).into_response())
         }
-        _ => Err(DoorError::invalid("workspaces are renamed in Notarium, not here")),
+        _ => Err(JupyterError::invalid("workspaces are renamed in Notarium, not here")),
     }
 }
 
@@ -386,7 +393,7 @@ async fn rename_notebook(
     tree: &Tree,
     entry: &NotebookEntry,
     to: &str,
-) -> Result<Response, DoorError> {
+) -> Result<Response, JupyterError> {
     let (folder, name) = tree.parent(to)?;
     let workspace = match folder {
         ContentPlace::Root => None,
@@ -412,7 +419,7 @@ async fn delete(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     Path(path): Path<String>,
-) -> Result<StatusCode, DoorError> {
+) -> Result<StatusCode, JupyterError> {
     if checkpoint_of(&path).is_some() {
         return Err(checkpoints::refused());
     }
@@ -425,7 +432,7 @@ async fn delete(
             let target = format!("{}/content?path={}", files(&notebook), encoded(&file));
             door.api.send(&token, Method::DELETE, &target, None).await?;
         }
-        _ => return Err(DoorError::invalid("this folder cannot be deleted here")),
+        _ => return Err(JupyterError::invalid("this folder cannot be deleted here")),
     }
     Ok(StatusCode::NO_CONTENT)
 }

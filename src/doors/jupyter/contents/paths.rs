@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::api::{Api, CallerToken, encoded};
 use crate::door::JupyterDoor;
-use crate::error::DoorError;
+use crate::error::JupyterError;
 
 /// Folder of working files, with a folder for each notebook.
 pub const WORKING_FILES: &str = "working files";
@@ -56,14 +56,14 @@ pub struct Tree {
 }
 
 impl Tree {
-    pub async fn read(api: &Api, token: &CallerToken) -> Result<Self, DoorError> {
+    pub async fn read(api: &Api, token: &CallerToken) -> Result<Self, JupyterError> {
         let workspaces = workspaces(api, token).await?;
         let mut lines = Vec::new();
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
             let after = cursor.map_or_else(String::new, |cursor| format!("&cursor={}", encoded(&cursor)));
             let page = api.get(token, &format!("/api/notebooks?limit={PAGE}{after}")).await?;
-            let page: NotebookPage = serde_json::from_value(page).map_err(|error| DoorError::internal(&error))?;
+            let page: NotebookPage = serde_json::from_value(page).map_err(|error| JupyterError::internal(&error))?;
             lines.extend(page.notebooks);
             cursor = page.next;
             if cursor.is_none() {
@@ -94,7 +94,7 @@ impl Tree {
         Ok(Self { workspaces, notebooks })
     }
 
-    pub fn find(&self, path: &str) -> Result<ContentPlace, DoorError> {
+    pub fn find(&self, path: &str) -> Result<ContentPlace, JupyterError> {
         let path = path.trim_matches('/');
         if path.is_empty() {
             return Ok(ContentPlace::Root);
@@ -122,7 +122,7 @@ impl Tree {
     }
 
     /// The folder of a path whose last segment need not exist, and that segment.
-    pub fn parent(&self, path: &str) -> Result<(ContentPlace, String), DoorError> {
+    pub fn parent(&self, path: &str) -> Result<(ContentPlace, String), JupyterError> {
         let path = path.trim_matches('/');
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         Ok((self.find(folder)?, name.to_owned()))
@@ -139,7 +139,7 @@ impl Tree {
 }
 
 /// The target of a path.
-pub async fn find(door: &JupyterDoor, token: &CallerToken, path: &str) -> Result<ContentPlace, DoorError> {
+pub async fn find(door: &JupyterDoor, token: &CallerToken, path: &str) -> Result<ContentPlace, JupyterError> {
     Tree::read(&door.api, token).await?.find(path)
 }
 
@@ -147,8 +147,8 @@ fn is_id(path: &str, id: &NotebookId) -> bool {
     path.strip_suffix(".ipynb").unwrap_or(path) == id.as_str()
 }
 
-pub fn no_such(path: &str) -> DoorError {
-    DoorError::not_found(format!("no notebook, folder or file has the path '{path}', or you may not see it"))
+pub fn no_such(path: &str) -> JupyterError {
+    JupyterError::not_found(format!("no notebook, folder or file has the path '{path}', or you may not see it"))
 }
 
 fn joined(folder: Option<&str>, name: &str) -> String {
@@ -162,7 +162,7 @@ fn segment(title: &str) -> String {
 }
 
 /// Names of the caller's workspaces as folders, made unique.
-async fn workspaces(api: &Api, token: &CallerToken) -> Result<BTreeMap<WorkspaceId, String>, DoorError> {
+async fn workspaces(api: &Api, token: &CallerToken) -> Result<BTreeMap<WorkspaceId, String>, JupyterError> {
     // Guests and agents have none, and may not ask.
     let listed = api.get(token, "/api/workspaces").await.unwrap_or_default();
     let mut taken = BTreeSet::from([WORKING_FILES.to_owned()]);
