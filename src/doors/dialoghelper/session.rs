@@ -43,7 +43,7 @@ pub struct Session {
     hold: Arc<()>,
 }
 
-/// What a request sees of a notebook.
+/// View of a notebook for one request.
 #[derive(Debug, Clone)]
 pub struct Seen {
     pub document: Arc<Document>,

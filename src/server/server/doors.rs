@@ -10,7 +10,7 @@ use crate::http::origin::AllowedOrigins;
 use crate::http::{TrustedProxies, serve};
 use crate::routes;
 
-/// What a door knows of the server.
+/// Facts about the server for a door.
 #[derive(Debug, Clone)]
 pub struct DoorContext {
     /// `http://127.0.0.1:PORT`: the server's address for a client on this machine.
@@ -38,7 +38,7 @@ impl RunningServer {
         Ok(local)
     }
 
-    /// What a door needs to reach this server.
+    /// Returns the facts that a door needs to reach this server.
     pub fn door_context(&self) -> DoorContext {
         let max_request_bytes = self.app.limits.max_request_bytes;
         DoorContext { server: self.address_here(), max_request_bytes, stopping: self.app.stopping.clone() }

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunningServer;
 
-/// What a door in this process needs of the server: the same REST API and socket as every client.
+/// Access of a door in this process to the server: REST and a socket, as every client has.
 pub struct MountContext {
     /// The server's routes with their guards and limits.
     pub api: Router,

@@ -75,7 +75,7 @@ fn file_cell(cell: &Value) -> Option<WrittenCell> {
         source: text(&cell["source"])?,
         metadata: object("metadata").unwrap_or_default(),
         attachments: object("attachments").filter(|files| !files.is_empty()),
-        // What a file shows is not compared.
+        // Outputs of a file are not compared.
         outputs: 1,
     })
 }

@@ -20,7 +20,7 @@ pub enum SyncMessage {
     Awareness(Vec<u8>),
     /// Everything is saved already; the client waits for an answer with this number.
     Save(u64),
-    /// Of a later version: ignored.
+    /// Message of a later version, which is ignored.
     Other,
 }
 
