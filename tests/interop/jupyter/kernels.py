@@ -10,6 +10,7 @@ import threading
 import requests
 from jupyter_kernel_client import JupyterKernelClient
 from jupyter_nbmodel_client import NbModelClient, get_jupyter_notebook_websocket_url
+from waiting import until
 
 SERVER = os.environ["NOTARIUM_URL"]
 TOKEN = os.environ["NOTARIUM_TOKEN"]
@@ -35,20 +36,6 @@ def subjects(notebook):
     return [
         run["execution"]["subject"]["kind"] for run in call("GET", f"/api/notebooks/{notebook}/runs").json()["runs"]
     ]
-
-
-async def until(model, holds):
-    changed = asyncio.Event()
-    observer = model._doc.ydoc.observe(lambda _: changed.set())
-    try:
-        async with asyncio.timeout(PATIENCE):
-            while not holds():
-                await changed.wait()
-                changed.clear()
-    except TimeoutError:
-        raise AssertionError(f"it never came: {model.as_dict()}") from None
-    finally:
-        model._doc.ydoc.unobserve(observer)
 
 
 def a_kernel_client_runs_code():

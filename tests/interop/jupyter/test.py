@@ -11,6 +11,7 @@ import requests
 import websockets
 from jupyter_nbmodel_client import NbModelClient, get_jupyter_notebook_websocket_url
 from pycrdt import create_update_message
+from waiting import until
 
 SERVER = os.environ["NOTARIUM_URL"]
 OWNER = os.environ["NOTARIUM_TOKEN"]
@@ -67,21 +68,6 @@ def wait_until_listed(title, token):
 def client(title, token=OWNER):
     wait_until_listed(title, token)
     return NbModelClient(get_jupyter_notebook_websocket_url(DOOR, f"{title}.ipynb", token))
-
-
-async def until(model, holds):
-    """Waits until the client's document is as wanted: it looks again at each change."""
-    changed = asyncio.Event()
-    observer = model._doc.ydoc.observe(lambda _: changed.set())
-    try:
-        async with asyncio.timeout(PATIENCE):
-            while not holds():
-                await changed.wait()
-                changed.clear()
-    except TimeoutError:
-        raise AssertionError(f"it never came: {texts(model)}") from None
-    finally:
-        model._doc.ydoc.unobserve(observer)
 
 
 def texts(model):
