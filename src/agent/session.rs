@@ -21,17 +21,22 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hashlink::LruCache;
 use notarium_core::{
     Actor, CellId, Document, Effects, ExecutionId, ExplainedCause, KernelCause, KernelPhase, KernelSessionId, Millis,
     RejectionCode, Version,
 };
 use notarium_wire::{CommChange, OpenComm, SendCommMessage};
+use serde_json::value::RawValue;
 
 use crate::kernel::KernelEvent;
 use crate::outputs::{OutputCollector, OutputLimits};
 use comms::Comms;
 pub use reports::{Report, ReportCommand, ToStore, blobs_of, overflow_output};
 use runs::SessionRun;
+
+/// Results that a kernel can update later, at most; of the oldest an update makes displays.
+const MAX_NAMED_RESULTS: usize = 1_000;
 
 notarium_core::with_defaults! {
     /// Limits and times of a session.
@@ -209,6 +214,8 @@ pub struct KernelSessionMachine {
     online: bool,
     busy_shown: bool,
     comms: Comms,
+    /// `execution_count` of results that have a `display_id`: updates leave them results.
+    results: LruCache<String, Box<RawValue>>,
     /// Start of the time without work.
     idle_since: u64,
     out: Vec<SessionOutput>,
@@ -233,6 +240,7 @@ impl KernelSessionMachine {
             online: true,
             busy_shown: false,
             comms: Comms::default(),
+            results: LruCache::new(MAX_NAMED_RESULTS),
             idle_since: now_ms,
             out: Vec::new(),
         }

@@ -21,6 +21,9 @@ impl KernelSessionMachine {
         for emit in emits {
             match emit {
                 OutputChange::Append { object, display_id } => {
+                    if let (Some(display_id), Some(count)) = (&display_id, count_of_result(&object.output)) {
+                        self.results.insert(display_id.clone(), count);
+                    }
                     shown.0.push(displayed(object, display_id, &mut shown.1))
                 }
                 OutputChange::Overflow(bytes) => {
@@ -31,7 +34,7 @@ impl KernelSessionMachine {
                 }
                 OutputChange::Update { display_id, mut object } => {
                     self.push_outputs(now_ms, id, &mut shown);
-                    object.output = as_display(&object.output);
+                    object.output = as_output(&object.output, self.results.get(&display_id));
                     let mut parts = Vec::new();
                     let output = displayed(object, Some(display_id.clone()), &mut parts);
                     self.push_output(now_ms, id, ExecutionReport::UpdateDisplay { display_id, output }, parts);
@@ -257,11 +260,20 @@ pub(super) fn displayed(object: OutputObject, display_id: Option<String>, parts:
     Output { content: object.output.into(), blobs: object.large_parts.into_iter().map(take).collect(), display_id }
 }
 
-/// An update has only data and metadata; this adds the type of a display.
-fn as_display(update: &RawValue) -> Box<RawValue> {
+/// An update has only data and metadata; this adds the type of a display, or the type and count of a result.
+fn as_output(update: &RawValue, count: Option<&Box<RawValue>>) -> Box<RawValue> {
     let mut fields: BTreeMap<String, Box<RawValue>> = serde_json::from_str(update.get()).unwrap_or_default();
-    fields.insert("output_type".to_owned(), raw("display_data"));
+    let kind = if count.is_some() { "execute_result" } else { "display_data" };
+    fields.insert("output_type".to_owned(), raw(kind));
+    fields.extend(count.map(|count| ("execution_count".to_owned(), count.clone())));
     raw(&fields)
+}
+
+/// The `execution_count` of an `execute_result`; `None` for other outputs.
+fn count_of_result(output: &RawValue) -> Option<Box<RawValue>> {
+    let mut fields: BTreeMap<String, Box<RawValue>> = serde_json::from_str(output.get()).ok()?;
+    let is_result = fields.get("output_type").is_some_and(|kind| kind.get() == "\"execute_result\"");
+    fields.remove("execution_count").filter(|_| is_result)
 }
 
 /// A notice of the agent in the run.

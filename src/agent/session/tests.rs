@@ -188,6 +188,42 @@ fn a_long_run_shows_its_start_and_outputs_meanwhile() {
 }
 
 #[test]
+fn an_updated_result_stays_a_result_with_its_count() {
+    let mut tested = Tested::running(|_| ());
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    let output = |kind: &str, id: &str| {
+        let object =
+            format!(r#"{{"output_type":"{kind}","execution_count":7,"data":{{"text/plain":"a"}},"metadata":{{}}}}"#);
+        let output = RawValue::from_string(object).unwrap();
+        let output = KernelOutput::Object { output, display_id: Some(id.to_owned()) };
+        SessionInput::Kernel(KernelEvent::Output { execution_id: Some("e".into()), output })
+    };
+    tested.give(output("execute_result", "result"));
+    tested.give(output("display_data", "display"));
+    for id in ["result", "display", "unknown"] {
+        let content = RawValue::from_string(r#"{"data":{"text/plain":"b"},"metadata":{}}"#.to_owned()).unwrap();
+        let output = KernelOutput::Update { display_id: id.to_owned(), content };
+        tested.give(SessionInput::Kernel(KernelEvent::Output { execution_id: Some("e".into()), output }));
+    }
+    tested.give(finished("e", FinishStatus::Ok));
+    let updates =
+        tested.reports.iter().flat_map(|report| &report.commands).filter_map(|pending| match &pending.command {
+            Command::ReportExecution { report: ExecutionReport::UpdateDisplay { output, .. }, .. } => Some(output),
+            _ => None,
+        });
+    let updates: Vec<(Option<String>, bool)> = updates
+        .map(|output| {
+            let content: serde_json::Value = serde_json::from_str(output.content.get()).unwrap();
+            assert_eq!(content["data"]["text/plain"], "b");
+            (content["output_type"].as_str().map(str::to_owned), content["execution_count"] == 7)
+        })
+        .collect();
+    let of = |kind: &str, has_count: bool| (Some(kind.to_owned()), has_count);
+    assert_eq!(updates, [of("execute_result", true), of("display_data", false), of("display_data", false)]);
+}
+
+#[test]
 fn an_interrupt_before_the_kernel_has_begun_is_sent_again_when_it_begins() {
     let mut tested = Tested::running(|_| ());
     tested.give(view(KernelPhase::Started, Some("e")));
