@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-pub use streams::joined_streams;
+pub use streams::{joined_streams, with_joined_streams};
 pub use text::{MAX_PREVIEW_CHARACTERS, truncated, without_escapes};
 
 /// Most bytes that are parsed of a chart's JSON, a table's HTML or a text; of longer ones only kind and size are given.

@@ -72,8 +72,11 @@ fn report(execution_id: &ExecutionId, fence: Version, seq: u64, report: Executio
 }
 
 async fn run_to_its_end(agent: &mut TestClient, id: &ExecutionId, fence: Version) {
-    let content = RawJson::parse(r#"{"output_type":"stream","name":"stdout","text":"2\n"}"#).unwrap();
-    let outputs = vec![Output { content, blobs: Vec::new(), display_id: None }];
+    let piece = |text: &str| {
+        let content = RawJson::of(&json!({"output_type": "stream", "name": "stdout", "text": text})).unwrap();
+        Output { content, blobs: Vec::new(), display_id: None }
+    };
+    let outputs = vec![piece("2"), piece("\n")];
     let reports = [
         ExecutionReport::Started {},
         ExecutionReport::Output { outputs },
@@ -107,7 +110,10 @@ async fn a_run_finds_an_agent_and_is_recorded() {
     run_to_its_end(&mut gpu, &id, fence).await;
     let read = http.get(&format!("/api/notebooks/n/runs/{id}")).await.ok();
     assert_eq!((&read["execution"]["status"], &read["execution"]["execution_count"]), (&json!("ok"), &json!(1)));
-    assert_eq!(read["execution"]["outputs"][0]["content"]["text"], "2\n");
+    assert_eq!(read["execution"]["outputs"][0]["content"]["text"], "2\n", "a stream is one text for readers");
+    let cell = http.get("/api/notebooks/n/cells/c").await.ok();
+    assert_eq!(cell["execution"]["outputs"], read["execution"]["outputs"]);
+    assert_eq!(cell["execution"]["outputs"].as_array().unwrap().len(), 1);
     let kernels = http.get("/api/notebooks/n/kernels").await.ok();
     assert_eq!(kernels["kernelspecs"].as_array().unwrap().len(), 2);
     // A repeated write changes nothing; a stale fence and another agent are refused.

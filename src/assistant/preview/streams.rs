@@ -1,8 +1,9 @@
 //! Joins the pieces in which a run reports a stream.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use notarium_core::{Output, RawJson};
+use notarium_core::{Execution, Output, RawJson};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -26,6 +27,16 @@ pub fn joined_streams(outputs: &[Output]) -> Vec<Cow<'_, Output>> {
         }
     }
     joined
+}
+
+/// The run with one output per stream. Unchanged if no stream has several pieces.
+pub fn with_joined_streams(mut execution: Arc<Execution>) -> Arc<Execution> {
+    let joined = joined_streams(&execution.outputs);
+    if joined.len() < execution.outputs.len() {
+        let outputs = joined.into_iter().map(Cow::into_owned).collect();
+        Arc::make_mut(&mut execution).outputs = outputs;
+    }
+    execution
 }
 
 fn piece_of(output: &Output) -> Option<Piece<'_>> {

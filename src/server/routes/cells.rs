@@ -1,6 +1,7 @@
 //! Routes for cells: insert, read, edit, move, delete, restore; their comment threads; their dependency graph.
 
 use axum::Json;
+use notarium_assistant::preview::with_joined_streams;
 use notarium_core::reactive::NotebookGraph;
 use notarium_core::{
     AddComment, CellId, Command, CommentId, CommentPlace, CommentTarget, EditComment, EditSource, HistoryQuery,
@@ -27,7 +28,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     route_table!(router; "cells" "/api/notebooks/{notebook}/cells" {
         /// Inserts a cell.
         POST "", edit => creating(|_: NotebookId, JsonBody(new)| insert(new));
-        /// A cell, and the run whose outputs it shows.
+        /// A cell, and the run whose outputs it shows. What it wrote to one stream without another output between is one output.
         GET "/{cell}", read => read_cell;
         /// Edits a cell: text, type, metadata, flags; all or nothing.
         PATCH "/{cell}", edit => edit_cell;
@@ -102,7 +103,8 @@ async fn read_cell(
     let Some(cell) = state.cells.get(&cell_id).cloned() else {
         return Err(not_there(&app, &notebook, cell_id).await);
     };
-    let latest = state.latest_execution(&cell_id).map(|(id, execution)| (id.clone(), execution.clone()));
+    let latest =
+        state.latest_execution(&cell_id).map(|(id, execution)| (id.clone(), with_joined_streams(execution.clone())));
     let (run, execution) = latest.unzip();
     Ok(Json(CellAnswer { version: state.version, stale: state.is_stale(&cell_id), cell_id, cell, run, execution }))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use bytes::Bytes;
-use notarium_assistant::preview::joined_streams;
+use notarium_assistant::preview::{joined_streams, with_joined_streams};
 use notarium_core::{
     Actor, CellId, Command, Document, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, NotebookId,
     Operation, Recorded, Rejection, RejectionCode, RequestExecution, session_of,
@@ -32,7 +32,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         POST "", run => request_runs;
         /// Runs of all times, the last requested first; without their outputs.
         GET "", read => list_runs;
-        /// A run of any time, with its outputs.
+        /// A run of any time, with its outputs. What it wrote to one stream without another output between is one output.
         GET "/{run}", read => read_run;
         /// Questions that a run asked on stdin, with their answers, in order. Answers to passwords are not in the
         /// record.
@@ -152,7 +152,7 @@ async fn read_run(
     Params((_, id)): Params<RunPath>,
 ) -> Result<Json<Run>, Problem> {
     let execution = execution_of(&app, &now.notebook, &id).await?;
-    let mut run = run(id, execution, &now.notebook, &now.kernels);
+    let mut run = run(id, with_joined_streams(execution), &now.notebook, &now.kernels);
     name_end(&app, &notebook, &mut run).await;
     Ok(Json(run))
 }
