@@ -102,6 +102,8 @@ pub struct Rooms {
     usage: Arc<UsageCounters>,
     /// Notebooks whose states are near their quota, with their bytes in place of a version.
     pub large_states: NoticeQueue,
+    /// Notebooks that are shown as before a damage.
+    pub(crate) unreadable: stored::UnreadableRecords,
     is_stopping: AtomicBool,
     /// Tasks of the rooms, and of their writes outside the log.
     tasks: TaskTracker,
@@ -134,6 +136,7 @@ impl Rooms {
             list_lag: ListLag::default(),
             usage,
             large_states: NoticeQueue::default(),
+            unreadable: stored::UnreadableRecords::default(),
             is_stopping: AtomicBool::new(false),
             tasks: TaskTracker::new(),
         })

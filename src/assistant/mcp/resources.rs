@@ -80,7 +80,10 @@ pub async fn read(
         ResourceTarget::List => json!({ "notebooks": visible(host, visitor, None).await? }),
         ResourceTarget::Notebook(id) | ResourceTarget::Cell(id, _) | ResourceTarget::Run(id, _) => {
             let notebook = visitor.read(host, id).await?;
-            let stale = host.stale_cells(id).await;
+            let stale = match target {
+                ResourceTarget::Run(..) => BTreeMap::new(),
+                _ => host.stale_cells(id).await,
+            };
             let render = |blobs: &ReadBlob| match target {
                 ResourceTarget::Run(_, run) => execution(&notebook, run, blobs),
                 ResourceTarget::Cell(_, cell) => {

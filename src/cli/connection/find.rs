@@ -68,12 +68,16 @@ async fn by_title(client: &RestClient, title: &str) -> Result<NotebookId, Failur
     }
 }
 
+/// Notebooks, also archived ones.
+async fn all(client: &RestClient, text: Option<&str>) -> Result<Vec<NotebookLine>, Failure> {
+    let mut all = list(client, text, false, None, MAX_LOOKED_THROUGH).await?;
+    all.extend(list(client, text, true, None, MAX_LOOKED_THROUGH).await?);
+    Ok(all)
+}
+
 /// Notebooks with exactly this title; if there are none, with this title in other capitals.
 async fn titled(client: &RestClient, title: &str, text: Option<&str>) -> Result<Vec<NotebookLine>, Failure> {
-    let mut candidates = Vec::new();
-    for archived in [false, true] {
-        candidates.extend(list(client, text, archived, None, MAX_LOOKED_THROUGH).await?);
-    }
+    let mut candidates = all(client, text).await?;
     let folded = title.to_lowercase();
     candidates.retain(|line| line.title.to_lowercase() == folded);
     if candidates.iter().any(|line| line.title == title) {
@@ -84,11 +88,8 @@ async fn titled(client: &RestClient, title: &str, text: Option<&str>) -> Result<
 
 /// Titles of the other notebooks that begin with this one.
 pub async fn titles_like(client: &RestClient, title: &str, except: &NotebookId) -> Result<BTreeSet<String>, Failure> {
-    let mut candidates = Vec::new();
-    for archived in [false, true] {
-        candidates.extend(list(client, None, archived, None, MAX_LOOKED_THROUGH).await?);
-    }
-    let others = candidates.into_iter().filter(|line| line.id != *except && line.title.starts_with(title));
+    let others =
+        all(client, None).await?.into_iter().filter(|line| line.id != *except && line.title.starts_with(title));
     Ok(others.map(|line| line.title).collect())
 }
 

@@ -133,10 +133,7 @@ pub(super) async fn load_input(
         }
     });
     match load(store, notebook, recent_after, max_snapshot_gap).await {
-        Ok(loaded) => {
-            note_read(notebook, loaded.read_only.is_none());
-            Input::Loaded { loaded: Box::new(loaded), lease }
-        }
+        Ok(loaded) => Input::Loaded { loaded: Box::new(loaded), lease },
         Err(reason) => {
             tracing::error!(%notebook, reason, "notebook does not load");
             Input::LoadFailed { reason }
@@ -152,30 +149,36 @@ enum Broken {
     Damaged(Box<Loaded>),
 }
 
-/// Notebooks whose records this process could not read to their ends.
-static UNREADABLE: Mutex<BTreeSet<NotebookId>> = Mutex::new(BTreeSet::new());
+/// Notebooks whose records could not be read to their ends.
+#[derive(Debug, Default)]
+pub(crate) struct UnreadableRecords(Mutex<BTreeSet<NotebookId>>);
 
-/// Returns what `/readyz` says of notebooks whose records could not be read to their ends.
-pub(crate) fn unreadable() -> Option<String> {
-    let count = UNREADABLE.lock().len();
-    let notebooks =
-        if count == 1 { "the record of 1 notebook".to_owned() } else { format!("the records of {count} notebooks") };
-    (count > 0).then(|| {
-        format!(
-            "{notebooks} cannot be read to the end, because of damage or a newer server: shown as before that, and read-only; the log names the \
-             places, and a backup helps"
-        )
-    })
-}
+impl UnreadableRecords {
+    /// Notes whether a notebook was read to the end of its record.
+    pub(super) fn note(&self, notebook: &NotebookId, is_whole: bool) {
+        let mut notebooks = self.0.lock();
+        if is_whole {
+            notebooks.remove(notebook)
+        } else {
+            notebooks.insert(notebook.clone())
+        };
+    }
 
-/// Notes whether a notebook was read to the end of its record.
-fn note_read(notebook: &NotebookId, is_whole: bool) {
-    let mut unreadable = UNREADABLE.lock();
-    if is_whole {
-        unreadable.remove(notebook)
-    } else {
-        unreadable.insert(notebook.clone())
-    };
+    /// Returns what `/readyz` says of them; `None`: there are none.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let count = self.0.lock().len();
+        let notebooks = if count == 1 {
+            "the record of 1 notebook".to_owned()
+        } else {
+            format!("the records of {count} notebooks")
+        };
+        (count > 0).then(|| {
+            format!(
+                "{notebooks} cannot be read to the end, because of damage or a newer server: shown as before that, and read-only; the log names the \
+                 places, and a backup helps"
+            )
+        })
+    }
 }
 
 /// Loads the state on disk: the latest good snapshot and the events after it. If an event is damaged: the state before

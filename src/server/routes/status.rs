@@ -21,7 +21,7 @@ use crate::http::page;
 use crate::http::problem::Problem;
 use crate::limits::Quota;
 use crate::limits::usage::{Account, Used};
-use crate::rooms::{snapshot, stored};
+use crate::rooms::snapshot;
 
 const STYLE: &str = include_str!("../http/page/style.css");
 const PAGE: &str = include_str!("../http/page/index.html");
@@ -65,7 +65,7 @@ async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
     }
     app.store.notebooks(None, 1).await?;
     let mut problems: Vec<String> = app.store.troubles().into_iter().map(str::to_owned).collect();
-    problems.extend(stored::unreadable());
+    problems.extend(app.rooms.unreadable.problem());
     let status = if problems.is_empty() { "ok" } else { "degraded" };
     Ok(Json(Alive { status: status.to_owned(), problems, ..alive().await.0 }))
 }
