@@ -187,14 +187,19 @@ print(ran.cells[0].outputs[0].text)";
     assert_eq!(python(folder.path(), "import platform; print(platform.python_version())"), version);
 
     std::fs::write(folder.path().join("later.py"), "later = 5\n").unwrap();
-    for (id, source) in
-        [("pager", "len?"), ("load", "%load later.py"), ("next", "get_ipython().set_next_input('y = 3')")]
-    {
+    let cells = [
+        ("pager", "len?"),
+        ("load", "%load later.py"),
+        ("next", "get_ipython().set_next_input('y = 3')"),
+        ("recall", "%recall 1"),
+    ];
+    for (id, source) in cells {
         command(&["cell", "add", "made", "--source", source, "--id", id]);
     }
     assert!(command(&["exec", "made", "pager"]).contains("len(obj"), "the pager's text is an output");
     command(&["exec", "made", "load"]);
     command(&["exec", "made", "next"]);
+    command(&["exec", "made", "recall"]);
     let state: Value = serde_json::from_str(&command(&["show", "made", "--json"])).unwrap();
     let sources: Vec<&str> = state["notebook"]["order"]
         .as_array()
@@ -204,7 +209,14 @@ print(ran.cells[0].outputs[0].text)";
         .collect();
     assert_eq!(
         sources[1..],
-        ["len?", "# %load later.py\nlater = 5\n", "get_ipython().set_next_input('y = 3')", "y = 3"]
+        [
+            "len?",
+            "# %load later.py\nlater = 5\n",
+            "get_ipython().set_next_input('y = 3')",
+            "y = 3",
+            "%recall 1",
+            "x = 6 * 7\nprint(x)",
+        ]
     );
 
     let asks = "try:\n    name = input('Name? ')\nexcept Exception as error:\n    name = 'nobody'\nprint(name)";

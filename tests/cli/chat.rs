@@ -195,6 +195,34 @@ async fn an_answer_goes_to_standard_output_and_a_conversation_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_log_of_a_turn_has_what_the_turn_did_and_nothing_else() {
+    let world = World::with_assistants().await;
+    let (nb, _) = world.notebook("Work", "x").await;
+    let _driver = Driver::start(&world, &nb, Does::Talk);
+    world.run(&["chat", &nb, "hi"]).await.ok();
+    world.run(&["chat", &nb, "again"]).await.ok();
+    let events =
+        |text: String| -> Vec<Value> { text.lines().map(|line| serde_json::from_str(line).unwrap()).collect() };
+    let whole = events(world.run(&["log", &nb, "--json"]).await.ok());
+    let turns: Vec<&str> = whole
+        .iter()
+        .filter(|event| event["type"] == "TurnStarted")
+        .filter_map(|event| event["payload"]["turn_id"].as_str())
+        .collect();
+    let [first, second] = turns[..] else { panic!("{whole:#?}") };
+    let of_turn = events(world.run(&["log", &nb, "--turn", first, "--json"]).await.ok());
+    let types: Vec<&str> = of_turn.iter().filter_map(|event| event["type"].as_str()).collect();
+    for name in ["TurnStarted", "TurnModelCallStarted", "MessagePosted", "TurnFinished"] {
+        assert!(types.contains(&name), "{name}: {types:?}");
+    }
+    assert!(of_turn.iter().all(|event| !event.to_string().contains(second)), "{of_turn:#?}");
+    let both = events(world.run(&["log", &nb, "--turn", second, "--type", "TurnFinished", "--json"]).await.ok());
+    assert_eq!(both.len(), 1, "{both:#?}");
+    let none = world.run(&["log", &nb, "--turn", "01M8JBKVFMHGFSWQX4JM8EPXKZ"]).await;
+    assert!(none.err.contains("--turn 01M8JBKVFMHGFSWQX4JM8EPXKZ"), "it says what found nothing: {none:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn failures_and_servers_without_assistants_say_what_is_wrong() {
     let world = World::with_assistants().await;
     let (nb, _) = world.notebook("Work", "x").await;
