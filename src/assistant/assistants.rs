@@ -313,14 +313,6 @@ impl Runtime {
     }
 }
 
-/// The assistant that acts in a person's turn.
-fn assistant_of(requested_by: &Actor, conversation: &ConversationId) -> Option<Actor> {
-    match requested_by {
-        Actor::User { id } => Some(Actor::Assistant { for_user: id.clone(), conversation: conversation.clone() }),
-        _ => None,
-    }
-}
-
 /// A call to request.
 #[derive(Debug, Clone)]
 pub struct WantedCall {

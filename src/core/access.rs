@@ -152,12 +152,7 @@ pub(crate) fn check_is_reactor(context: &Context) -> Result<()> {
 
 /// Checks that the turn belongs to this assistant.
 pub(crate) fn is_of(turn: &Turn, actor: &Actor) -> bool {
-    match (actor, &turn.requested_by) {
-        (Actor::Assistant { for_user, conversation }, Actor::User { id }) => {
-            for_user == id && *conversation == turn.conversation_id
-        }
-        _ => false,
-    }
+    turn.requested_by.assistant_in(&turn.conversation_id).as_ref() == Some(actor)
 }
 
 pub(crate) fn require_scope(context: &Context, scope: Scope) -> Result<()> {

@@ -17,6 +17,7 @@ use crate::access::{self, check_is_reactor};
 use crate::cells;
 use crate::checks::{check_not_archived, checked_title, live_cell};
 use crate::context::Context;
+use crate::functions::tools::{Arguments, ExecutePrompt};
 use crate::notebook::Notebook;
 use crate::values::decision::{Decided, Decision, Outcome, RejectionCode, Result};
 use crate::values::details::LimitName;
@@ -24,8 +25,8 @@ use crate::values::{FlagMessage, StartTurn, TurnEnd};
 use notarium_record::{
     Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
     HistoryQuery, MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, Open,
-    RawJson, Turn, TurnCancelled, TurnFailed, TurnFailure, TurnFinished, TurnId, TurnModelCallFinished,
-    TurnModelCallStarted, TurnStarted, Usage, WithdrawalCause, assistant_scopes,
+    RawJson, TokenId, ToolCallId, Turn, TurnCancelled, TurnFailed, TurnFailure, TurnFinished, TurnId,
+    TurnModelCallFinished, TurnModelCallStarted, TurnStarted, Usage, WithdrawalCause, assistant_scopes,
 };
 
 /// Model calls of one turn, at most.
@@ -38,11 +39,51 @@ const IDLE_MS: Millis = 60_000;
 // --- commands of people ---
 
 pub(crate) fn decide_start(notebook: &Notebook, context: &mut Context, command: StartTurn) -> Result<Decision> {
+    let token = context.authority.token.clone();
+    begin_turn(notebook, context, command, token)
+}
+
+/// Begins the turn that answers a prompt cell for an outside assistant. The turn has the call's id. All turns that one
+/// outside assistant begins are of one conversation.
+pub(crate) fn start_by_call(
+    notebook: &Notebook,
+    context: &mut Context,
+    call_id: &ToolCallId,
+    call: &ExecutePrompt,
+) -> Result<Decision> {
+    let outside = context.actor.conversation().map(ToString::to_string).unwrap_or_default();
+    let conversation_id = format!("{outside}-prompts").parse().unwrap_or_else(|_| context.ids.ulid().into());
+    let token = notebook.ledger.requesters.tokens_of_calls.get(call_id).cloned();
+    let command = StartTurn {
+        conversation_id,
+        turn_id: call_id.as_str().parse().ok(),
+        text: None,
+        cell_id: Some(call.cell_id.clone()),
+        model: None,
+        attachments: Vec::new(),
+    };
+    begin_turn(notebook, context, command, token)
+}
+
+/// Refuses to begin a turn from within a turn: assistants could ask each other without end.
+pub(crate) fn check_is_outside(turn_id: Option<&TurnId>, arguments: &Arguments) -> Result<()> {
+    let is_inside = matches!(arguments, Arguments::ExecutePrompt(_)) && turn_id.is_some();
+    RejectionCode::Forbidden.when(
+        is_inside,
+        || "only an assistant outside of the notebook has prompts answered: answer the prompt yourself, in this turn",
+    )
+}
+
+fn begin_turn(
+    notebook: &Notebook,
+    context: &mut Context,
+    command: StartTurn,
+    token: Option<TokenId>,
+) -> Result<Decision> {
     let StartTurn { conversation_id, turn_id, text, cell_id, model, attachments } = command;
     check_not_archived(notebook)?;
-    let Actor::User { .. } = context.actor else {
-        return Err(RejectionCode::Forbidden.because("an assistant acts for a person with an account: sign in first"));
-    };
+    RejectionCode::Forbidden
+        .when(context.actor.account().is_none(), || "an assistant acts for a person with an account: sign in first")?;
     let conversation = notebook.conversations.get(&conversation_id);
     check_is_free(notebook, context, &conversation_id, conversation)?;
     let prompt = prompt(notebook, context, text, cell_id.as_ref())?;
@@ -72,7 +113,7 @@ pub(crate) fn decide_start(notebook: &Notebook, context: &mut Context, command: 
         .into(),
     );
     let scopes = &assistant_scopes() & &context.authority.scopes;
-    let (is_bound, token) = (context.authority.is_bound, context.authority.token.clone());
+    let is_bound = context.authority.is_bound;
     let turn = turn_id.clone();
     events.push(TurnStarted { turn_id, conversation_id, message_id, cell_id, model, scopes, is_bound, token }.into());
     Ok(Decision { events, outcome: Outcome { turn: Some(turn), ..Outcome::default() } })
@@ -317,14 +358,14 @@ pub(crate) fn decide_end(
 pub(crate) fn partial_answer(notebook: &Notebook, context: &mut Context, turn_id: &TurnId) -> Option<Decided> {
     // Without a model call, the texts are those of an earlier turn with the same id.
     let turn = notebook.turns.get(turn_id).filter(|turn| turn.model_calls > 0)?;
-    let Actor::User { id: for_user } = turn.requested_by.clone() else { return None };
     let conversation = turn.conversation_id.clone();
+    let actor = turn.requested_by.assistant_in(&conversation)?;
     let blocks = fitting(context.unposted.get(turn_id)?, context.limits.max_message_bytes);
     if blocks.is_empty() {
         return None;
     }
     let posted = MessagePosted {
-        conversation_id: conversation.clone(),
+        conversation_id: conversation,
         message_id: context.ids.ulid().into(),
         turn_id: Some(turn_id.clone()),
         role: MessageRole::Assistant.into(),
@@ -332,7 +373,7 @@ pub(crate) fn partial_answer(notebook: &Notebook, context: &mut Context, turn_id
         blocks: blocks.into_iter().map(Open::Known).collect(),
         is_partial: true,
     };
-    Some(Decided { actor: Some(Actor::Assistant { for_user, conversation }), ..Decided::from(posted) })
+    Some(Decided { actor: Some(actor), ..Decided::from(posted) })
 }
 
 /// The first texts that are not blank, as many as a message has room for; the last one may be cut.

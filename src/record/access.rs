@@ -206,6 +206,21 @@ impl Actor {
         }
     }
 
+    /// The person with an account who acts, or for whom an assistant acts; `None` for other actors.
+    pub fn account(&self) -> Option<&UserId> {
+        match self {
+            Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The assistant that acts for the same person in a conversation; `None`: the actor has no account.
+    #[must_use]
+    pub fn assistant_in(&self, conversation: &ConversationId) -> Option<Actor> {
+        let for_user = self.account()?.clone();
+        Some(Actor::Assistant { for_user, conversation: conversation.clone() })
+    }
+
     /// A short text that is unique per actor: the key for retries and undo.
     pub fn key(&self) -> String {
         self.key_parts().concat()

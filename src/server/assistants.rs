@@ -35,7 +35,7 @@ use notarium_core::{
     ToolCallPhase, UserId, Version,
 };
 use notarium_store::BlobError;
-use notarium_store::accounts::AccountError;
+use notarium_store::accounts::{AccountError, Coverage};
 use notarium_wire::rest::Model;
 use notarium_wire::{
     AckMessage, AskKernelMessage, CommandMessage, ConnectionSchema, KernelAnswer, OfferedConnection, QuestionKind,
@@ -147,19 +147,27 @@ impl AssistantHost {
         Ok(delegated)
     }
 
-    /// Refuses to start a call that was requested with a revoked or expired token. Such calls are also withdrawn in the
-    /// background; this check covers the time until then.
-    async fn check_token_of(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<(), Rejection> {
+    /// Limits the rights with which a call starts to those of the token with which it was requested: a turn that it begins
+    /// has no more. Refuses if the token was revoked or has expired. Such calls are also withdrawn in the background; this
+    /// check covers the time until then.
+    async fn limit_to_token(
+        &self,
+        authority: &mut Authority,
+        notebook: &NotebookId,
+        call_id: &ToolCallId,
+    ) -> Result<(), Rejection> {
         let token = self.token_in(notebook, call_id.to_string(), |event| match event {
             Event::ToolCallRequested(event) => event.token,
             _ => None,
         });
         let Some(token) = token.await? else { return Ok(()) };
-        if !self.notebooks.accounts.has_ended(&token).await.map_err(unread)? {
-            return Ok(());
-        }
-        let message = "the session or token with which this was asked for has ended: nothing is done for it";
-        Err(Rejection::new(RejectionCode::Forbidden, message))
+        let Some(token) = self.notebooks.accounts.living_token(&token).await.map_err(unread)? else {
+            let message = "the session or token with which this was asked for has ended: nothing is done for it";
+            return Err(Rejection::new(RejectionCode::Forbidden, message));
+        };
+        authority.scopes.retain(|scope| token.scopes.scopes().contains(scope));
+        authority.is_bound |= token.coverage != Coverage::All;
+        Ok(())
     }
 
     /// Person and token for whom a tool call is requested or a notebook is made; `None` for other commands.
@@ -218,7 +226,7 @@ impl NotebookHost for AssistantHost {
         let mut authority = self.authority(actor, notebook).await?;
         match command {
             Command::StartToolCall { call_id } => {
-                self.check_token_of(notebook, call_id).await?;
+                self.limit_to_token(&mut authority, notebook, call_id).await?;
                 authority.reactor = Some(self.delegated(actor, notebook, Some(call_id)).await?);
             }
             Command::RequestToolCall(_) => {

@@ -12,6 +12,7 @@ mod gate;
 mod harm;
 mod kills;
 pub mod outside;
+mod prompts;
 mod responses;
 mod scene;
 mod secrets;

@@ -11,8 +11,13 @@ pub struct Outside {
 
 impl Outside {
     pub async fn enter(url: &str, person: &str) -> Self {
+        Self::enter_with(url, person, &["read", "edit", "run"]).await
+    }
+
+    /// Enters with a token of these scopes.
+    pub async fn enter_with(url: &str, person: &str, scopes: &[&str]) -> Self {
         let http = crate::support::client();
-        let new = json!({"label": "outside", "scopes": ["read", "edit", "run"]});
+        let new = json!({"label": "outside", "scopes": scopes});
         let made = http.post(format!("{url}/api/tokens")).bearer_auth(person).json(&new).send().await.unwrap();
         let made: Value = made.error_for_status().unwrap().json().await.unwrap();
         let token = made["token"].as_str().unwrap().to_owned();

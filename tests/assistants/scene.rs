@@ -270,9 +270,11 @@ impl Scene {
 
     /// Returns the call that waits for a person.
     pub async fn waiting(&mut self) -> ToolCallId {
-        let waits = |state: &notarium_core::Document| state.tool_calls.values().any(|call| call.gate.waits());
-        self.ada.until("a call that waits", waits).await;
-        self.ada.state().tool_calls.keys().next().cloned().unwrap()
+        let waiting = |state: &notarium_core::Document| {
+            state.tool_calls.iter().find(|(_, call)| call.gate.waits()).map(|(id, _)| id.clone())
+        };
+        self.ada.until("a call that waits", |state| waiting(state).is_some()).await;
+        waiting(&self.ada.state()).unwrap()
     }
 
     pub async fn confirm(&mut self, call_id: &ToolCallId) {

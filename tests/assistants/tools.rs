@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use notarium_core::tools::TOOLS;
 use notarium_core::{
-    Command, Document, Event, KernelPhase, Policy, RestartKernel, StopReason, ToolCall, ToolCallEnd, ToolCallPhase,
-    TurnId,
+    CellType, Command, Document, Event, KernelPhase, Policy, RestartKernel, StopReason, ToolCall, ToolCallEnd,
+    ToolCallPhase, TurnId,
 };
 use serde_json::{Value, json};
 
 use super::gate::Gate;
+use super::outside::Outside;
 use super::scene::{Scene, function, script};
 
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -69,6 +70,7 @@ async fn every_tool_of_the_table_answers() {
     cells(&mut scene).await;
     runs(&mut scene).await;
     interrupt_and_restart(&mut scene, &mut gate).await;
+    prompt(&mut scene).await;
     let table: BTreeSet<String> = TOOLS.iter().map(|tool| tool.name.to_owned()).collect();
     assert_eq!(executed(&scene), table, "every tool was called, and worked");
 }
@@ -93,6 +95,17 @@ async fn prepare(scene: &mut Scene) {
         let has_ended = |state: &Document| state.executions.get(&execution).is_some_and(|run| run.ended_at.is_some());
         scene.ada.until("the run", has_ended).await;
     }
+}
+
+/// Has a prompt cell answered, which only an assistant outside of turns does.
+async fn prompt(scene: &mut Scene) {
+    let cell = scene.cell_of(CellType::Prompt, "databases").await;
+    let outside = Outside::enter(&format!("http://{}", scene.fixture.address()), scene.fixture.session()).await;
+    let arguments = json!({"notebook": scene.ada.notebook(), "cell_id": cell});
+    let answer = outside.call("execute_prompt", &arguments).await;
+    assert!(answer["content"][0]["text"].as_str().unwrap().contains("Done."), "{answer}");
+    let is_answered = |state: &Document| state.cells[&cell].reply.is_some() && state.tool_calls.is_empty();
+    scene.ada.until("the end of the call", is_answered).await;
 }
 
 /// Returns the functions of all successful calls.

@@ -3,6 +3,8 @@
 //! A call here has passed the gate and has started. Its runs in a kernel are in the log, and this only waits for them. So a wait that
 //! a restart cut off is simply resumed.
 
+mod replies;
+
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -133,6 +135,7 @@ async fn answer(task: &ToolTask) -> ToolAnswer {
         Arguments::DescribeConnection(call) => describe(task, call).await,
         Arguments::ListNotebooks(call) => list(task, call.query.as_deref()).await,
         Arguments::ExecuteCell(_) | Arguments::ExecuteCode(_) => execute_cell(task).await,
+        Arguments::ExecutePrompt(call) => replies::reply(task, &call.cell_id).await,
         Arguments::RunAll(_) => run_all(task).await,
         Arguments::CreateCells(_) => create_cells(task).await,
         Arguments::CreateNotebook(call) => create_notebook(task, call).await,
@@ -190,15 +193,27 @@ impl ToolTask {
 
     /// Waits until all runs have ended, one waits for input, or the wait times out. Returns the last state of the notebook.
     async fn wait_for(&self, state: &WatchedNotebook, runs: &[ExecutionId]) -> Arc<Document> {
-        let mut state = state.clone();
         let mut runs: Vec<&ExecutionId> = runs.iter().collect();
-        let mut timeout = self.host().sleep(self.run_wait());
-        loop {
-            let notebook = state.borrow_and_update().clone();
+        let are_over = |notebook: &Document| {
             // Finished runs are not checked again: a run of all cells has thousands.
             runs.retain(|id| notebook.executions.get(*id).is_some_and(|run| !run.status.is_finished()));
             let asks = |id: &&ExecutionId| notebook.executions[*id].pending_input.is_some();
-            if runs.is_empty() || runs.iter().any(asks) {
+            runs.is_empty() || runs.iter().any(asks)
+        };
+        self.wait_until(state, are_over).await
+    }
+
+    /// Waits until the notebook is as wanted, or the wait times out. Returns the last state of the notebook.
+    async fn wait_until(
+        &self,
+        state: &WatchedNotebook,
+        mut is_so: impl FnMut(&Document) -> bool + Send,
+    ) -> Arc<Document> {
+        let mut state = state.clone();
+        let mut timeout = self.host().sleep(self.run_wait());
+        loop {
+            let notebook = state.borrow_and_update().clone();
+            if is_so(&notebook) {
                 return notebook;
             }
             let has_changed = tokio::select! {
@@ -235,6 +250,9 @@ fn latest<'a>(notebook: &'a Document, cell_id: &CellId) -> Result<(&'a Execution
 
 async fn outputs(task: &ToolTask, cell_id: &CellId) -> ToolAnswer {
     let notebook = task.notebook();
+    if let Some(reply) = notebook.cells.get(cell_id).and_then(|cell| cell.reply.as_deref()) {
+        return Ok(replies::text(&notebook, cell_id, reply));
+    }
     let (id, execution) = latest(&notebook, cell_id)?;
     let rendered = with_blobs(task.host(), &task.notebook, |blobs| {
         json!({"cell_id": cell_id, "status": CellStatus::of(&notebook, cell_id), "execution_id": id,

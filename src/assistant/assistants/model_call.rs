@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::{FutureExt, StreamExt};
 use hashlink::LruCache;
 use notarium_core::attachments::{AttachmentKind, kind_of};
+use notarium_core::tools::EXECUTE_PROMPT;
 use notarium_core::{
     Attachment, CallResults, Document, ExplainedCause, MessageBlock, MessagePosted, MessageRole, NotebookId,
     ToolCallId, Turn, TurnFailure, TurnId, Usage, is_python, missing_results,
@@ -255,7 +256,7 @@ fn picture(block: &MessageBlock) -> Option<(&ToolCallId, &str)> {
 
 /// The tools and the notebook's functions, in the form for models.
 fn offered(notebook: &Document) -> Vec<ToolDeclaration> {
-    let tools = notarium_core::tools::offered(notebook).into_iter();
+    let tools = notarium_core::tools::offered(notebook).into_iter().filter(|tool| tool.name != EXECUTE_PROMPT);
     tools.map(|tool| ToolDeclaration { name: tool.name, description: tool.description, schema: tool.schema }).collect()
 }
 

@@ -21,7 +21,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::executor::{CallEffects, CallOutcome, ToolTask, execute};
 use super::model_call::{ModelCall, ModelCallUpdate, TaskReport};
-use super::{Runtime, WorkerHandle, assistant_of};
+use super::{Runtime, WorkerHandle};
 use crate::context::messages;
 use crate::host::CommittedEvents;
 use crate::providers::{self, ModelProvider};

@@ -46,6 +46,7 @@ pub(crate) fn targets(notebook: &Document, context: &Context, arguments: &Argume
         Arguments::DeleteCell(call) => seen(&call.cell_id, call.cell_version)?,
         Arguments::ExecuteCell(call) => run(&call.cell_id, call.cell_version)?,
         Arguments::ExecuteCellAsync(call) => run(&call.cell_id, call.cell_version)?,
+        Arguments::ExecutePrompt(call) => run(&call.cell_id, call.cell_version)?,
         Arguments::MoveCell(call) => now(&call.cell_id).into_iter().collect(),
         Arguments::SetCellFlags(call) => now(&call.cell_id).into_iter().collect(),
         Arguments::ClearOutputs(call) => now(&call.cell_id).into_iter().collect(),

@@ -328,14 +328,14 @@ pub(crate) fn decide_revocation(notebook: &Notebook, context: &mut Context, revo
 fn is_turn_of(notebook: &Notebook, id: &TurnId, turn: &Turn, revoked: &Revoked) -> bool {
     match revoked {
         Revoked::Token(token) => notebook.ledger.requesters.tokens_of_turns.get(id) == Some(token),
-        Revoked::User(user) => matches!(&turn.requested_by, Actor::User { id } if id == user),
+        Revoked::User(user) => turn.requested_by.account() == Some(user),
     }
 }
 
 fn is_call_of(notebook: &Notebook, id: &ToolCallId, call: &ToolCall, revoked: &Revoked) -> bool {
     match revoked {
         Revoked::Token(token) => notebook.ledger.requesters.tokens_of_calls.get(id) == Some(token),
-        Revoked::User(user) => matches!(&call.requested_by, Actor::Assistant { for_user, .. } if for_user == user),
+        Revoked::User(user) => call.requested_by.account() == Some(user),
     }
 }
 

@@ -204,10 +204,7 @@ fn person_of(notebook: &Document, id: &ConversationId) -> Result<Option<UserId>>
         return Err(RejectionCode::UnknownConversation.because(message));
     };
     let turn = conversation.turn.as_ref().and_then(|turn| notebook.turns.get(turn));
-    Ok(match turn.map_or(&conversation.started_by, |turn| &turn.requested_by) {
-        Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(id.clone()),
-        _ => None,
-    })
+    Ok(turn.map_or(&conversation.started_by, |turn| &turn.requested_by).account().cloned())
 }
 
 // --- rights and scopes ---

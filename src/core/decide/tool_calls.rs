@@ -118,6 +118,7 @@ pub(crate) fn decide_request(notebook: &Notebook, context: &mut Context, command
     let after = held_by(notebook, &conversation_id, &call_id, after)?;
     let tool = find(notebook, &function)?;
     let typed = tool.arguments(&arguments)?;
+    assistants::check_is_outside(turn_id.as_ref(), &typed)?;
     let operations = operations(tool.operation(), &typed);
     operations.iter().try_for_each(|operation| access::authorise(notebook, context, *operation))?;
     check_token(notebook, turn_id.as_ref(), &typed, &operations)?;
@@ -298,6 +299,7 @@ fn execute(
     let effects = match arguments {
         Arguments::Undo(call) => undo::decide(notebook, context, undo_command(call)),
         Arguments::Redo(_) => undo::decide(notebook, context, REDO),
+        Arguments::ExecutePrompt(call) => assistants::start_by_call(notebook, context, call_id, call),
         arguments => kernel_tools::run(notebook, context, call_id, arguments).unwrap_or_else(|| {
             commands(notebook, arguments, Some(&mut context.ids))
                 .and_then(|commands| decide_all(notebook, context, commands))

@@ -18,6 +18,9 @@ use notarium_record::{
 pub use offered::{NotebookTool, ToolOffer, defining_cell, find, offered};
 pub(crate) use offered::{change, is_defined_in, operation_of};
 
+/// Name of the tool that begins a turn. Assistants in a turn do not have it.
+pub const EXECUTE_PROMPT: &str = "execute_prompt";
+
 /// Part that executes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -307,6 +310,14 @@ tools! {
         source: String,
         /// Kinds of effects, as of execute_cell.
         #[serde(default)] effects: Option<Vec<Effect>>,
+    }
+    "execute_prompt" ExecutePrompt (Edit, Converse, Server)
+    "Have a prompt cell answered"
+    "Has the notebook's own assistant answer a prompt cell, as when a person runs it, and waits up to 30 s for the reply. After that the reply goes on: read it with get_cell_outputs. It does no more than you may, and what it must ask waits for a person."
+    {
+        cell_id: CellId,
+        /// The version that you read: refused if the cell has changed since. Absent: what stands there now.
+        #[serde(default)] cell_version: Option<Version>,
     }
     "run_all" RunAll (Edit, Run, Server)
     "Run all cells"

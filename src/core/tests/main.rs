@@ -16,6 +16,7 @@ mod details;
 mod digest;
 mod edits;
 mod effects;
+mod execute_prompt;
 mod executions;
 mod fresh_kernel;
 mod function_effects;

@@ -422,7 +422,7 @@ fn the_hash_is_of_what_the_arguments_say_not_of_how_they_are_written() {
 
 #[test]
 fn every_tool_has_a_schema_that_names_its_parameters_and_words_for_people_and_models() {
-    assert_eq!(TOOLS.len(), 28);
+    assert_eq!(TOOLS.len(), 29);
     for tool in TOOLS {
         let schema = tool.schema();
         assert_eq!(schema["type"], "object", "{}", tool.name);

@@ -45,7 +45,8 @@ pub struct Turn {
     pub conversation_id: ConversationId,
     /// The message that the turn answers.
     pub message_id: MessageId,
-    /// The person for whom the assistant acts.
+    /// The person who asked, or the outside assistant that had a prompt cell answered. The turn's assistant acts for that
+    /// person, or for the person of that assistant.
     pub requested_by: Actor,
     /// The version of the turn's TurnStarted.
     pub started_version: Version,

@@ -105,10 +105,10 @@ impl Accounts {
         Some(tokens.first()?.label.clone())
     }
 
-    /// True if a token was revoked, has expired, or has no record any more.
-    pub async fn has_ended(&self, token: &TokenId) -> Result<bool, AccountError> {
-        let is_over = |token: &Token| token.revoked_at.is_some() || token.expires_at.is_some_and(|at| at <= self.now());
-        Ok(self.store().token(token).await?.as_ref().is_none_or(is_over))
+    /// The token; `None`: it was revoked, has expired, or has no record any more.
+    pub async fn living_token(&self, token: &TokenId) -> Result<Option<Token>, AccountError> {
+        let lives = |token: &Token| token.revoked_at.is_none() && token.expires_at.is_none_or(|at| self.now() < at);
+        Ok(self.store().token(token).await?.filter(lives))
     }
 
     /// Rights that an interactive session of the person would have in a notebook, besides the notebook's access list.

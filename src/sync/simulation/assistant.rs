@@ -205,12 +205,7 @@ pub(crate) fn conversation_of(user: &UserId) -> ConversationId {
 }
 
 fn assistant_of(turn: &Turn) -> Option<Actor> {
-    match &turn.requested_by {
-        Actor::User { id } => {
-            Some(Actor::Assistant { for_user: id.clone(), conversation: turn.conversation_id.clone() })
-        }
-        _ => None,
-    }
+    turn.requested_by.assistant_in(&turn.conversation_id)
 }
 
 /// Returns a random answer: a text and some tool calls, or a text and the end.

@@ -17,7 +17,7 @@ pub(super) struct ActingTurn {
 impl Worker {
     pub(super) fn acting(&self, turn_id: &TurnId) -> Option<ActingTurn> {
         let turn = self.notebook.turns.get(turn_id)?.clone();
-        let actor = assistant_of(&turn.requested_by, &turn.conversation_id)?;
+        let actor = turn.requested_by.assistant_in(&turn.conversation_id)?;
         Some(ActingTurn { id: turn_id.clone(), turn, actor })
     }
 

@@ -27,6 +27,7 @@ const WORDS: Record<string, [todo: string, done: string]> = {
   execute_cell: ["Run {cell}", "Ran {cell}"],
   execute_cell_async: ["Start {cell}", "Started {cell}"],
   execute_code: ["Run code without a cell", "Ran code without a cell"],
+  execute_prompt: ["Ask {cell}", "Asked {cell}"],
   run_all: ["Run all cells", "Ran all cells"],
   interrupt: ["Interrupt the kernel", "Interrupted the kernel"],
   restart_kernel: ["Restart the kernel", "Restarted the kernel"],
