@@ -1,5 +1,6 @@
 //! `undo`, `redo`, `versions`, `diff` and `blame`.
 
+pub mod heads;
 pub mod log;
 pub mod proof;
 pub mod watch;

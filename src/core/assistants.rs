@@ -23,10 +23,10 @@ use crate::values::decision::{Decided, Decision, Outcome, RejectionCode, Result}
 use crate::values::details::LimitName;
 use crate::values::{FlagMessage, StartTurn, TurnEnd};
 use notarium_record::{
-    Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
-    HistoryQuery, MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, Open,
-    RawJson, TokenId, ToolCallId, Turn, TurnCancelled, TurnFailed, TurnFailure, TurnFinished, TurnId,
-    TurnModelCallFinished, TurnModelCallStarted, TurnStarted, Usage, WithdrawalCause, assistant_scopes,
+    CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event, HistoryQuery,
+    MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, Open, RawJson, TokenId,
+    ToolCallId, Turn, TurnCancelled, TurnFailed, TurnFailure, TurnFinished, TurnId, TurnModelCallFinished,
+    TurnModelCallStarted, TurnStarted, Usage, WithdrawalCause, assistant_scopes,
 };
 
 /// Model calls of one turn, at most.

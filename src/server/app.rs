@@ -17,6 +17,7 @@ use crate::limits::connection_slots::ConnectionSlots;
 use crate::notebooks::Notebooks;
 use crate::notebooks::history::{Checks, StateTexts};
 use crate::rooms::Rooms;
+use crate::signing::HeadSigner;
 
 /// The server's parts, as handlers see them: state that they share.
 #[derive(Clone)]
@@ -27,6 +28,7 @@ pub struct AppParts {
     pub notebooks: Arc<Notebooks>,
     /// OpenID Connect provider for sign-in.
     pub oidc: Option<Arc<Oidc>>,
+    pub signer: HeadSigner,
     pub kernel_questions: Arc<KernelQuestions>,
     /// Pending file transfers to and from runtime agents.
     pub transfers: AgentTransfers,

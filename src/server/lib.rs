@@ -17,6 +17,7 @@
 //! - `rooms/`: one task per open notebook, its `handle` for all others; outboxes, the list of notebooks, snapshots, notices, reading of code.
 //! - `http/`: serving, guards, problems, origins, the page, OpenAPI, bodies and streams.
 //! - `blobs/`: blobs with their records, claims and checks; their sweep; large values of outputs.
+//! - `signing`: the server's key for signed heads of records.
 //! - `agents/`: runtime agents; their outputs, questions to kernels, files beside a notebook.
 //! - `notebooks/`: reads and commands with their checks; lists, templates, history, files, output spill.
 //! - `assistants/`: the assistants' host, chat, tool calls, live activity, revocation.
@@ -37,6 +38,7 @@ mod notebooks;
 pub mod rooms;
 pub mod routes;
 mod server;
+mod signing;
 mod socket;
 
 pub use crate::server::StartError;

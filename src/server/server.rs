@@ -42,6 +42,7 @@ use crate::notebooks::history::{Checks, Replays, StateTexts};
 use crate::notebooks::{Notebooks, output_spill};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
+use crate::signing::{HeadSigner, SigningKeyError};
 
 pub use doors::DoorContext;
 pub use mounted::MountContext;
@@ -151,12 +152,13 @@ impl Server {
         };
         let allowed = allowed_origins(config, local_addr)?;
         let accounts = Accounts::open(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
+        let signer = HeadSigner::open(&config.folder, &accounts).await?;
         let owner_token = accounts.first_start().await?.map(|token| token.text.reveal());
         let (notices, work) = mpsc::unbounded_channel();
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
         let oidc = oidc(config, &public_url)?;
         accounts.report_to(cluster.clone());
-        let app = app(config, &storage, cluster, accounts, oidc, notices);
+        let app = app(config, &storage, cluster, (accounts, signer), oidc, notices);
         app.accounts.count_in(app.usage.clone());
         let counting = tokio::spawn(count(app.clone()));
         let work = tokio::spawn(route_work(app.clone(), work));
@@ -229,7 +231,7 @@ fn app(
     config: &ServerConfig,
     storage: &Storage,
     cluster: Arc<dyn Cluster>,
-    accounts: Accounts,
+    (accounts, signer): (Accounts, HeadSigner),
     oidc: Option<Arc<Oidc>>,
     notices: mpsc::UnboundedSender<WorkNotice>,
 ) -> App {
@@ -264,6 +266,7 @@ fn app(
     App::new(AppParts {
         notebooks: Arc::new(notebooks),
         oidc,
+        signer,
         kernel_questions: Arc::default(),
         transfers: AgentTransfers::default(),
         agent_locks: AgentLocks::default(),
@@ -440,6 +443,8 @@ pub enum StartError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Accounts(#[from] AccountError),
+    #[error(transparent)]
+    SigningKey(#[from] SigningKeyError),
     #[error(transparent)]
     Blobs(#[from] BlobError),
     #[error(transparent)]

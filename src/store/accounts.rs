@@ -197,6 +197,16 @@ pub enum TokenHolder {
     Agent(AgentId),
 }
 
+/// Public key by which heads of records are verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SigningKey {
+    pub name: String,
+    /// Ed25519.
+    pub public_key: [u8; 32],
+    /// Time from which the server signs with it.
+    pub since: Millis,
+}
+
 /// A token without its secret, of which only the hash is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
@@ -338,6 +348,8 @@ pub enum AccountChange {
         workspace: Option<WorkspaceId>,
     },
     CreateShareLink(ShareLink),
+    /// Adds a public key of the server; keys are never removed.
+    AddSigningKey(SigningKey),
     RevokeShareLink {
         share_link: ShareLinkId,
         at: Millis,
@@ -416,6 +428,9 @@ pub trait AccountStore: Send + Sync + 'static {
 
     /// Returns the links of a notebook that are not revoked, newest first.
     async fn share_links(&self, notebook: &NotebookId, limit: usize) -> Result<Vec<ShareLink>, AccountError>;
+
+    /// Returns all public keys of the server, oldest first.
+    async fn signing_keys(&self) -> Result<Vec<SigningKey>, AccountError>;
 
     /// Returns audit entries, newest first, before number `before`.
     async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, AccountError>;

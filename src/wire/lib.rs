@@ -28,6 +28,7 @@ mod machines;
 pub mod rest;
 pub mod schema;
 mod server_message;
+pub mod signed_head;
 mod working_files;
 
 pub use client_message::*;

@@ -10,6 +10,7 @@ mod damage;
 mod doors;
 mod exports;
 mod files;
+mod heads;
 mod kernels;
 mod machines;
 mod names;

@@ -156,6 +156,22 @@ def test_a_record_is_proved_without_our_code(server: Server, nb: notarium.Notebo
     assert "import notarium" not in "\n".join(lines)
 
 
+def test_a_signed_head_is_verified_without_our_code(server: Server, nb: notarium.Notebook, tmp_path: Path) -> None:
+    nb.append("1")
+    headers = {"Authorization": f"Bearer {server.token}"}
+    note = httpx.get(f"{server.url}/api/notebooks/{nb.id}/signed-head", headers=headers).text
+    key = httpx.get(f"{server.url}/.well-known/notarium-keys").json()["keys"][-1]["key"]
+    path = tmp_path / "head.txt"
+    path.write_text(note, "utf8")
+    done = run_example(server, "verify_head.py", path, key)
+    assert done.stdout == f"{nb.version}:{nb.verify().hash}\n", done.stderr
+    path.write_text(note.replace(f"version {nb.version}", "version 1"), "utf8")
+    assert run_example(server, "verify_head.py", path, key).stderr == "this head is not signed with that key\n"
+    lines = (HERE / "examples" / "verify_head.py").read_text("utf8").splitlines()
+    assert len(lines) <= 65
+    assert "import notarium" not in "\n".join(lines)
+
+
 def test_the_readmes_example_runs(server: Server) -> None:
     readme = (HERE / "README.md").read_text("utf8")
     code = re.findall(r"```python\n(.*?)```", readme, re.S)[0]

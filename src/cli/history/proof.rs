@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::history::each_event;
+use crate::cli::history::heads::{AgainstArgs, ProvenHead};
 use crate::cli::terminal::{input, print};
 use crate::cli::{CommonOptions, Ended, Failure};
 
@@ -38,13 +39,17 @@ pub struct RecordArgs {
 #[command(after_help = "Examples:
   notarium verify analysis
   notarium verify analysis --blobs                   # large outputs too
-  notarium verify analysis --expect 42:9f86d081…     # the hash that you noted when it was at version 42")]
+  notarium verify analysis --expect 42:9f86d081…     # the hash that you noted when it was at version 42
+  notarium verify analysis --against head.txt        # the signed head that you kept
+  notarium verify --file record.jsonl --against head.txt --key notarium-3f2a…   # without a server")]
 pub struct VerifyArgs {
     #[command(flatten)]
     record: RecordArgs,
     /// A version and its hash that you noted earlier: whoever rewrote the whole record since is found out.
     #[arg(long, value_name = "VERSION:HASH", value_parser = parse_expected)]
     expect: Vec<(Version, Hash)>,
+    #[command(flatten)]
+    signed: AgainstArgs,
     /// Also read every blob (large output) that the record names, and compare it with its hash.
     #[arg(long, conflicts_with = "file")]
     blobs: bool,
@@ -101,10 +106,17 @@ impl RecordVerifier {
 }
 
 pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
-    let noted: Vec<Version> = args.expect.iter().map(|(version, _)| *version).collect();
+    let server = if args.record.file.is_some() { None } else { Some(context.client()?) };
+    let mut signed = args.signed.heads(server.as_ref()).await?;
     let mut proof = RecordVerifier { head: Head::START, expected: args.expect, broken: None };
     let (mut state, mut is_known, mut named) = (None, true, BTreeSet::new());
     let visit = |stored: &Stored| {
+        if proof.head == Head::START
+            && let Some(signed) = &mut signed
+        {
+            signed.retain(|head| head.notebook_id == stored.envelope.notebook_id);
+            proof.expected.extend(signed.iter().map(|head| (head.version, head.hash)));
+        }
         proof.next(stored);
         // Unknown events cannot be folded, so no state is computed.
         is_known = is_known && fold(&mut state, stored).is_ok();
@@ -121,7 +133,12 @@ pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
         served => served?,
     };
     proof.finish(served.as_ref().map(|(_, end)| *end));
-    let RecordVerifier { head: Head { version, hash, .. }, mut broken, .. } = proof;
+    if signed.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Failure::failed(
+            "none of the signed heads is of this notebook: name a file with its head (--against)",
+        ));
+    }
+    let RecordVerifier { head: Head { version, hash, .. }, mut broken, expected } = proof;
     let (mut state_hash, mut state_is_replayed) = (None, None);
     if let (None, Some(state)) = (&broken, state.filter(|_| is_known)) {
         state_hash = Some(hash_of(&state)?);
@@ -135,8 +152,12 @@ pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
         broken = blob_problem(notebook, &named).await?;
     }
     let verified = Verification { ok: broken.is_none(), version, hash, state_hash, state_is_replayed, problem: broken };
-    let end_is_proven = served.is_some() || noted.contains(&version);
-    told(Proof { verified, end_is_proven }, args.blobs.then_some(named.len()), args.record.json)
+    let end_is_proven = served.is_some() || expected.iter().any(|(noted, _)| *noted == version);
+    told(
+        Proof { verified, end_is_proven, signed_heads: signed.unwrap_or_default() },
+        args.blobs.then_some(named.len()),
+        args.record.json,
+    )
 }
 
 #[derive(Debug, Serialize)]
@@ -145,6 +166,9 @@ struct Proof {
     verified: Verification,
     /// False for a file that may have been cut: no server and no noted hash says that its last event is the record's.
     end_is_proven: bool,
+    /// Signed heads that agree with the record.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    signed_heads: Vec<ProvenHead>,
 }
 
 /// Prints the result; a problem is a failure.
@@ -162,6 +186,15 @@ fn told(proof: Proof, blobs: Option<usize>, as_json: bool) -> Ended {
             if proof.verified.state_is_replayed.is_some() { ", and leads to what the server shows" } else { "" };
         let blobs = blobs.map(|count| format!("; its {} are whole", print::count(count, "blob"))).unwrap_or_default();
         print::line(format!("the record is whole{state}: {version} events, hash {version}:{hash}{blobs}"))?;
+    }
+    if proof.verified.ok && !as_json {
+        for head in &proof.signed_heads {
+            let when = print::time(head.signed_at);
+            print::line(format!(
+                "it agrees with the head of version {} that {} signed at {when}",
+                head.version, head.key
+            ))?;
+        }
     }
     let broken =
         |problem| Failure::failed(format!("the record is not whole: {problem} (proven up to version {version})"));

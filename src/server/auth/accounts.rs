@@ -391,6 +391,7 @@ fn revocations_of(change: &AccountChange) -> Vec<Revocation> {
         | AccountChange::CreateToken(_)
         | AccountChange::CreateWorkspace(_)
         | AccountChange::RenameWorkspace { .. }
-        | AccountChange::CreateShareLink(_) => Vec::new(),
+        | AccountChange::CreateShareLink(_)
+        | AccountChange::AddSigningKey(_) => Vec::new(),
     }
 }

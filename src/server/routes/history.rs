@@ -14,6 +14,7 @@ use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Versio
 use notarium_store::StoreError;
 use notarium_wire::EventMessage;
 use notarium_wire::rest::{AtVersion, EventPage, EventsQuery, Trash, TrashedCell, Verification};
+use notarium_wire::signed_head::StatedHead;
 
 use super::answers::{NotebookReader, SCAN_PAGE, backwards};
 use crate::app::App;
@@ -41,6 +42,9 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         GET "/trash", read => list_trash;
         /// Proves the chain of hashes up to a version, and replays the state from nothing.
         GET "/verify", read => verify;
+        /// The head of the record, signed: a note to keep elsewhere. It proves later that the record was neither cut nor
+        /// rewritten.
+        GET "/signed-head", read => signed_head, answers_plain("200", "text/plain; charset=utf-8");
     })
 }
 
@@ -154,6 +158,11 @@ async fn verify(
         answer.state_hash = Some(history::state_hash(&state));
     }
     Ok(Json(answer))
+}
+
+async fn signed_head(NotebookReader { app, notebook, now, .. }: NotebookReader) -> Response {
+    let stated = StatedHead::new(notebook, now.head, app.clock.now());
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], app.signer.sign(&stated)).into_response()
 }
 
 /// Last verified head, and the first break.

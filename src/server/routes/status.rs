@@ -10,7 +10,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderValue, header};
 use notarium_core::{NotebookId, Scope};
-use notarium_wire::rest::{AccountUsage, Alive, Amounts, UsageAnswer, UsageQuery};
+use notarium_wire::rest::{AccountUsage, Alive, Amounts, SigningKeyLine, SigningKeys, UsageAnswer, UsageQuery};
+use notarium_wire::signed_head::VerifierKey;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
@@ -37,6 +38,8 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         /// The server takes requests: not while it starts or stops. What is wrong though it does, for instance that
         /// nothing can be written because the disk is full, is in `problems`.
         GET "/readyz", Guard::Public => ready;
+        /// The public keys by which signed heads are verified, oldest first. The last one signs now.
+        GET "/.well-known/notarium-keys", Guard::Public => signing_keys;
     } "" "" {
         /// Metrics for Prometheus, for administrators. With `--metrics-listen` an address of their own serves them without
         /// a token.
@@ -68,6 +71,14 @@ async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
     problems.extend(app.rooms.unreadable.problem());
     let status = if problems.is_empty() { "ok" } else { "degraded" };
     Ok(Json(Alive { status: status.to_owned(), problems, ..alive().await.0 }))
+}
+
+async fn signing_keys(State(app): State<App>) -> Result<Json<SigningKeys>, Problem> {
+    let keys = app.accounts.store().signing_keys().await?;
+    let keys = keys
+        .into_iter()
+        .map(|key| SigningKeyLine { key: VerifierKey::of(key.public_key).to_string(), since: key.since });
+    Ok(Json(SigningKeys { keys: keys.collect() }))
 }
 
 /// Metrics for Prometheus about the whole server: nothing about a notebook or a person.

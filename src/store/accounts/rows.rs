@@ -7,8 +7,8 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 use super::{
-    AuditEntry, AuditRecord, Coverage, Identity, Membership, ShareLink, Token, TokenHolder, TokenKind, TokenScopes,
-    User, Workspace,
+    AuditEntry, AuditRecord, Coverage, Identity, Membership, ShareLink, SigningKey, Token, TokenHolder, TokenKind,
+    TokenScopes, User, Workspace,
 };
 
 pub(super) type Read<T> = Result<T, sqlx::Error>;
@@ -128,6 +128,12 @@ pub(super) fn share_link(row: &SqliteRow) -> Read<ShareLink> {
         expires_at: row.try_get("expires_at")?,
         revoked_at: row.try_get("revoked_at")?,
     })
+}
+
+pub(super) fn signing_key(row: &SqliteRow) -> Read<SigningKey> {
+    let public_key: Vec<u8> = row.try_get("public_key")?;
+    let public_key = public_key.try_into().map_err(|_| decode("an Ed25519 key has 32 bytes"))?;
+    Ok(SigningKey { name: row.try_get("name")?, public_key, since: row.try_get("since")? })
 }
 
 pub(super) fn audit(row: &SqliteRow) -> Read<AuditRecord> {

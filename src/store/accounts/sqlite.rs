@@ -11,7 +11,7 @@ use sqlx::{Sqlite as Database, SqliteConnection};
 use super::rows::{self, Read, integer, json};
 use super::{
     AccountChange, AccountError, AccountStore, AuditEntry, AuditRecord, Identity, MAX_ACCOUNT_PAGE, Membership,
-    ShareLink, Token, TokenFilter, TokenHolder, TokenKind, User, Workspace,
+    ShareLink, SigningKey, Token, TokenFilter, TokenHolder, TokenKind, User, Workspace,
 };
 use crate::Sqlite;
 
@@ -97,6 +97,11 @@ async fn make(connection: &mut SqliteConnection, change: &AccountChange) -> Chan
         AccountChange::SetMember { workspace, user, role } => set_member(connection, workspace, user, *role).await,
         AccountChange::PlaceNotebook { notebook, workspace } => place(connection, notebook, workspace.as_ref()).await,
         AccountChange::CreateShareLink(link) => create_share_link(connection, link).await,
+        AccountChange::AddSigningKey(key) => {
+            let query = sqlx::query("INSERT INTO signing_keys (name, public_key, since) VALUES (?, ?, ?)");
+            let query = query.bind(&key.name).bind(&key.public_key[..]).bind(integer(key.since));
+            run(connection, "signing key", query).await.map(drop)
+        }
         AccountChange::RevokeShareLink { share_link, at } => {
             let sql = "UPDATE share_links SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?";
             change_one(connection, "share link", sqlx::query(sql).bind(integer(*at)).bind(share_link.as_str())).await
@@ -366,6 +371,10 @@ impl AccountStore for Sqlite {
         let sql = "SELECT * FROM share_links WHERE notebook_id = ? AND revoked_at IS NULL \
                    ORDER BY created_at DESC, id DESC LIMIT ?";
         self.many(sqlx::query(sql).bind(notebook.as_str()).bind(page(limit)), rows::share_link).await
+    }
+
+    async fn signing_keys(&self) -> Result<Vec<SigningKey>, AccountError> {
+        self.many(sqlx::query("SELECT * FROM signing_keys ORDER BY since, name"), rows::signing_key).await
     }
 
     async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, AccountError> {

@@ -21,7 +21,7 @@ pub use files::*;
 pub use notebooks::*;
 pub use runs::*;
 
-use notarium_core::{CommandId, NotebookId, Outcome, RejectionDetails, Version, if_known};
+use notarium_core::{CommandId, Millis, NotebookId, Outcome, RejectionDetails, Version, if_known};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +98,22 @@ pub struct ExportQuery {
     pub at: Option<Version>,
     /// File format; absent: `ipynb`.
     pub format: Option<ExportFormat>,
+}
+
+/// Public keys by which signed heads of records are verified.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SigningKeys {
+    /// Oldest first; the last one signs now.
+    pub keys: Vec<SigningKeyLine>,
+}
+
+/// One public key.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SigningKeyLine {
+    /// The key as a verifier key of C2SP signed notes: `NAME+ID+KEY`.
+    pub key: String,
+    /// Time from which the server signs with it, in milliseconds since 1970.
+    pub since: Millis,
 }
 
 /// Health of the server.
