@@ -8,6 +8,8 @@ VENV := target/test-venv
 PYTHON_CLIENT := clients/python
 PYTHON_VENV := target/python-venv
 PAGE_VENV := target/page-venv
+JUPYTER_CLIENT := clients/jupyter
+LAB_VENV := target/lab-venv
 NODE_PACKAGES := $(wildcard tests/interop/*/package.json)
 CASES := target/codemirror-cases.jsonl
 WEB := clients/web
@@ -36,16 +38,20 @@ example: rust web ## a notebook of everything: PostgreSQL, DuckDB, a function th
 	cargo build --profile local --no-default-features --quiet -p notarium
 	scripts/with-warehouse target/local/notarium demo --example --data target/example-data --kernel-path target/example-venv
 
+example-jupyter: rust web $(LAB_VENV)/.ready ## JupyterLab on a notebook that Notarium's page and command line share
+	cargo build --profile local --no-default-features --quiet -p notarium
+	scripts/example-jupyter target/local/notarium $(CURDIR)/$(LAB_VENV) target/example-jupyter
+
 test: ## every check that CI runs; one that fails does not hide the others
 	@scripts/lanes installed
 	@scripts/lanes compiled
-	@scripts/lanes "lint unit test-python interop test-web-3" "test-web test-web-1 test-web-2"
+	@scripts/lanes "lint unit test-python test-jupyter interop test-web-3" "test-web test-web-1 test-web-2"
 
 check: ## the quick part of `test`, some minutes: lints, unit tests, order in the sources, 20 seeds, the page's own tests
 	@scripts/lanes "lint" "test-web"
 	NOTARIUM_SEEDS=20 $(CARGO_TEST) --lib --test suite --test tidy
 
-installed: rust node deps web $(CASES) $(PAGE_VENV)/.ready $(PYTHON_VENV)/.ready # what the tests need besides our own programs
+installed: rust node deps web $(CASES) $(PAGE_VENV)/.ready $(PYTHON_VENV)/.ready $(LAB_VENV)/.ready # what the tests need besides our own programs
 	@scripts/need-chromium
 	@scripts/need-postgresql || true
 
@@ -74,7 +80,7 @@ test-web: $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready ## the 
 	npm run --silent --prefix $(WEB) test
 
 # A real Chromium, server, agent and kernel. The page is served from its folder, so that the program need not embed it.
-BROWSER = cd $(WEB) && NOTARIUM_PAGE=dist/page NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(PAGE_VENV) NOTARIUM_BARE_KERNEL_PATH=$(CURDIR)/$(VENV) npx playwright test
+BROWSER = cd $(WEB) && NOTARIUM_PAGE=dist/page NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(PAGE_VENV) NOTARIUM_BARE_KERNEL_PATH=$(CURDIR)/$(VENV) NOTARIUM_LAB=$(CURDIR)/$(LAB_VENV) npx playwright test
 
 $(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
 	@scripts/need-python "$(PYTHON)"
@@ -83,12 +89,12 @@ $(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
 	touch $@
 
 # A test that fails beside the others' load and passes alone is named as flaky at the end.
-test-web-all: web deps $(PAGE_VENV)/.ready ## the page in a browser, with server, agent and kernel
+test-web-all: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready ## the page in a browser, with server, agent and kernel
 	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2
 
 # A browser test mostly waits, so a third of them runs beside the others once the first list is done.
-test-web-1 test-web-2 test-web-3: test-web-%: web deps $(PAGE_VENV)/.ready # a third of the same
+test-web-1 test-web-2 test-web-3: test-web-%: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready # a third of the same
 	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2 --shard $*/3 --output $(CURDIR)/target/browser-tests/$*
 
@@ -114,6 +120,20 @@ test-python: rust $(PYTHON_VENV)/.ready python-dist ## the Python client: types,
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/pyright --pythonpath $(CURDIR)/$(PYTHON_VENV)/bin/python
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/python -m pytest
 
+# JupyterLab as people have it, with our two packages as they are in this folder.
+$(LAB_VENV)/.ready: $(JUPYTER_CLIENT)/requirements-dev.txt $(JUPYTER_CLIENT)/pyproject.toml
+	@scripts/need-python "$(PYTHON)"
+	$(PYTHON) -m venv $(LAB_VENV)
+	$(LAB_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(LAB_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable $(PYTHON_CLIENT) --editable $(JUPYTER_CLIENT)
+	touch $@
+
+test-jupyter: rust $(LAB_VENV)/.ready ## the extension of JupyterLab and papermill's engine: types, a real Jupyter server, server and kernel
+	$(PROGRAM)
+	cd $(JUPYTER_CLIENT) && $(CURDIR)/$(LAB_VENV)/bin/mypy
+	cd $(JUPYTER_CLIENT) && $(CURDIR)/$(LAB_VENV)/bin/pyright --pythonpath $(CURDIR)/$(LAB_VENV)/bin/python
+	cd $(JUPYTER_CLIENT) && $(CURDIR)/$(LAB_VENV)/bin/python -m pytest
+
 python-dist: $(PYTHON_VENV)/.ready ## the wheel and the sdist of the Python client, in target/python-dist
 	$(PYTHON_VENV)/bin/python -m build --no-isolation --outdir target/python-dist $(PYTHON_CLIENT) > /dev/null
 
@@ -129,7 +149,11 @@ bench-web: web deps $(PAGE_VENV)/.ready ## how fast the page is in Chromium, bes
 	cargo build --release --quiet --bin notarium
 	test -d target/bench-venv || $(PYTHON) -m venv target/bench-venv
 	target/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check jupyterlab marimo
-	chromium=$$(scripts/need-chromium) && export NOTARIUM_BENCH=1 NOTARIUM_BINARY=$(CURDIR)/target/release/notarium && $(BROWSER) bench
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_BENCH=1 NOTARIUM_BINARY=$(CURDIR)/target/release/notarium && $(BROWSER) bench/bench bench/start
+
+bench-jupyter: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready ## JupyterLab on Notarium beside JupyterLab with jupyter-collaboration; on a quiet machine
+	cargo build --release --quiet --bin notarium
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_BENCH=1 NOTARIUM_BINARY=$(CURDIR)/target/release/notarium && $(BROWSER) bench/jupyter
 
 looks: web deps $(PAGE_VENV)/.ready ## the pictures that the screens are compared with, made anew: look at what git says has changed
 	$(PROGRAM)
@@ -211,7 +235,7 @@ target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
 image-check: rust web ## what the Dockerfile does, without Docker: a release build that starts and is healthy
 	scripts/docker-steps target/image --check
 
-soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, 20,000 reactive notebooks beside new kernels, every route of REST, two monkeys in one notebook
+soak: deps target/schemathesis-venv/.ready $(LAB_VENV)/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, 20,000 reactive notebooks beside new kernels, every route of REST, two monkeys in one notebook, JupyterLab and three others in another
 	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium --schemathesis target/schemathesis-venv/bin/schemathesis
 	NOTARIUM_GATE_STEPS=1000000 cargo test --profile soak -p notarium-core --test suite tool_calls_property
@@ -222,7 +246,7 @@ soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a millio
 	@Rscript -e 'library(IRkernel)' || { echo "make soak needs R's kernel: apt-get install r-cran-irkernel"; exit 1; }
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak -p notarium-agent --test held -- --ignored
 	$(MAKE) --no-print-directory monkey
-	chromium=$$(scripts/need-chromium) && export NOTARIUM_STREAM_MINUTES=5 && $(BROWSER) memory
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_STREAM_MINUTES=5 NOTARIUM_LAB_SECONDS=300 && $(BROWSER) memory lab.spec
 
 bench: deps ## measure, and write BENCHMARKS.md
 	scripts/bench
@@ -230,4 +254,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example test check installed compiled rust deps node lint unit interop test-python python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-documents image-check soak bench clean
+.PHONY: help run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-documents image-check soak bench clean

@@ -4,33 +4,16 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { apply } from "../src/protocol/apply.ts";
 import { Document } from "../src/protocol/document.ts";
-import type { EventMessage } from "../src/protocol/messages.ts";
 import { notebook, python } from "./cells.ts";
 import { bringIn } from "./demo.ts";
 import { type Act, Monkey, dice } from "./monkey.ts";
-import { notebookOf, record } from "./record.ts";
+import { type Recorded, events, notebookOf, record, replicaOf } from "./record.ts";
 import { slowly } from "./weather.ts";
-import { type TestServer, expect, fresh, person, test } from "./server.ts";
+import { expect, fresh, person, test } from "./server.ts";
 
 const KEYS = Number(process.env.NOTARIUM_MONKEY_KEYS ?? 300);
 const LATENCY_MS = Number(process.env.NOTARIUM_MONKEY_LATENCY_MS ?? 60);
 const SEED = Number(process.env.NOTARIUM_MONKEY_SEED ?? Date.now() % 1_000_000);
-
-interface Recorded extends EventMessage {
-  actor: EventMessage["actor"];
-}
-
-/** Reads all events after a version. */
-async function events(server: TestServer, id: string, after: number): Promise<Recorded[]> {
-  const found: Recorded[] = [];
-  for (let from: number | undefined = after; from !== undefined;) {
-    const answer = await server.send("GET", `/api/notebooks/${id}/events?after=${from}&limit=1000`);
-    const { events: some, next } = (await answer.json()) as { events: Recorded[]; next?: number };
-    found.push(...some);
-    from = next;
-  }
-  return found;
-}
 
 /** Waits until all edits are confirmed. */
 async function settled(...pages: Page[]): Promise<void> {
@@ -39,25 +22,6 @@ async function settled(...pages: Page[]): Promise<void> {
 
 /** Conditions during the test. */
 type Weather = "calm" | "offline" | "a lower role";
-
-/** State of a page's replica, found through React's internals: the page exports no handle. */
-function replicaOf(page: Page): Promise<{ version: number; digest: string; sources: string[] }> {
-  return page.evaluate(() => {
-    const root = document.querySelector(".notebook") as unknown as Record<string, unknown>;
-    interface Fiber {
-      return: Fiber | null;
-      memoizedProps: {
-        store?: { document: { version: number; digest: () => string; order: string[]; cells: Map<string, { source: string }> } };
-      };
-    }
-    let fiber = root[Object.keys(root).find((key) => key.startsWith("__reactFiber$")) ?? ""] as Fiber | null;
-    while (fiber && !fiber.memoizedProps?.store) fiber = fiber.return;
-    const held = fiber?.memoizedProps.store?.document;
-    if (!held) throw new Error("no store");
-    const sources = held.order.map((id) => held.cells.get(id)?.source ?? "");
-    return { version: held.version, digest: held.digest(), sources };
-  });
-}
 
 const EDITS = new Set(["CellSourceEdited"]);
 

@@ -16,7 +16,7 @@ export const KERNELS = process.env.NOTARIUM_KERNEL_PATH;
  *  Benchmarks use bench/serving.ts for that. */
 const PAGE = process.env.NOTARIUM_BENCH ? undefined : process.env.NOTARIUM_PAGE;
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

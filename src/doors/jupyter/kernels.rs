@@ -240,6 +240,7 @@ pub async fn list_sessions(State(door): State<JupyterDoor>, token: CallerToken) 
 #[serde(default)]
 pub struct NewSession {
     path: String,
+    name: String,
     kernel: NewKernel,
 }
 
@@ -248,11 +249,28 @@ pub async fn start_session(
     token: CallerToken,
     JsonOf(new): JsonOf<NewSession>,
 ) -> Result<Response, JupyterError> {
-    let ContentPlace::Notebook(entry) = contents::find(&door, &token, &new.path).await? else {
-        return Err(JupyterError::invalid("only notebooks have kernels: open one"));
-    };
+    let entry = notebook_of(&door, &token, &new.path, &new.name).await?;
     let kernel = started(&door, &token, &entry.id, new.kernel.name.as_deref()).await?;
-    Ok((StatusCode::CREATED, Json(session_model(&entry, &kernel))).into_response())
+    let mut model = session_model(&entry, &kernel);
+    // JupyterLab gives up a session with another path than it has asked for.
+    model["path"] = json!(new.path);
+    Ok((StatusCode::CREATED, Json(model)).into_response())
+}
+
+/// The notebook of a new session. JupyterLab starts it under a path of its own making, in the notebook's folder and with the
+/// notebook's name, and then changes the path.
+async fn notebook_of(
+    door: &JupyterDoor,
+    token: &CallerToken,
+    path: &str,
+    name: &str,
+) -> Result<NotebookEntry, JupyterError> {
+    let tree = Tree::read(&door.api, token).await?;
+    let beside = path.rsplit_once('/').map_or_else(|| name.to_owned(), |(folder, _)| format!("{folder}/{name}"));
+    match tree.find(path).or_else(|error| tree.find(&beside).map_err(|_| error))? {
+        ContentPlace::Notebook(entry) => Ok(entry),
+        _ => Err(JupyterError::invalid("only notebooks have kernels: open one")),
+    }
 }
 
 pub async fn session(

@@ -86,6 +86,12 @@ async def a_cell_runs_as_that_cell():
     session = {"path": "Runs.ipynb", "type": "notebook", "name": "", "kernel": {"name": "python3"}}
     session = call("POST", "/jupyter/api/sessions", session, expected=201).json()
     assert session["kernel"]["id"] == notebook
+    # JupyterLab starts a session under a path of its own making, and then gives it the notebook's.
+    made_up = {"path": "7b5c", "type": "notebook", "name": "Runs.ipynb", "kernel": {"name": "python3"}}
+    started = call("POST", "/jupyter/api/sessions", made_up, expected=201).json()
+    assert (started["path"], started["kernel"]["id"]) == ("7b5c", notebook)
+    changed = call("PATCH", f"/jupyter/api/sessions/{started['id']}", {"path": "Runs.ipynb"}).json()
+    assert (changed["path"], changed["name"]) == ("Runs.ipynb", "Runs.ipynb")
     assert session["id"] in [other["id"] for other in call("GET", "/jupyter/api/sessions").json()]
     url = get_jupyter_notebook_websocket_url(DOOR, "Runs.ipynb", TOKEN)
     async with NbModelClient(url) as model:
