@@ -12,7 +12,14 @@ from .conftest import BINARY, ROOT, wait_for
 
 
 def test_the_example_shows_a_shared_notebook_in_jupyterlab(tmp_path: Path) -> None:
-    command = [ROOT / "scripts" / "example-jupyter", BINARY, sys.prefix, tmp_path / "data", "--no-browser", "--allow-root"]
+    command = [
+        ROOT / "scripts" / "example-jupyter",
+        BINARY,
+        sys.prefix,
+        tmp_path / "data",
+        "--no-browser",
+        "--allow-root",
+    ]
     command += ["--ServerApp.port=0", "--IdentityProvider.token=jupyters-own"]
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)

@@ -209,8 +209,16 @@ class Scene {
     const blame = await this.server.command("blame", this.notebook, "shared", "--json");
     const lines = JSON.parse(blame) as { actor: { id?: string } }[];
     expect(lines.map(({ actor }) => actor.id)).toEqual(["Ann", "Lin", "Mo"].map((name) => this.ids.get(name)));
-    const log = await this.server.command("log", this.notebook);
-    for (const name of ["Lin", "Mo"]) expect(log).toContain(name);
+    for (const [name, cell] of [
+      ["Lin", "lab"],
+      ["Mo", "model"],
+    ] as const) {
+      const everything = ["--actor", `user:${this.ids.get(name)}`, "--since", "0", "--limit", "100000"];
+      const log = await this.server.command("log", this.notebook, ...everything);
+      expect(log).toContain(`${name} edited cell shared`);
+      expect(log).toContain(`${name} asked to run cell ${cell}`);
+      expect(log).not.toContain("edited cell helper");
+    }
   }
 
   /** Undo in JupyterLab takes back what Lin typed, and nothing that others typed meanwhile. */
