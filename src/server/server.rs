@@ -120,6 +120,8 @@ pub struct RunningServer {
     /// Allowed origins besides this machine's own; doors answer to their hosts too.
     allowed_hosts: Vec<String>,
     doors: TaskTracker,
+    /// The data folder.
+    folder: PathBuf,
     /// The routes, for doors in this process.
     router: axum::Router,
 }
@@ -201,6 +203,7 @@ impl Server {
             counting,
             allowed_hosts: config.allowed_origins.clone(),
             doors: TaskTracker::new(),
+            folder: config.folder.clone(),
             router: own_router,
         })
     }

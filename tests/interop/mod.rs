@@ -71,8 +71,11 @@ async fn jupyters_clients_edit_a_shared_notebook() {
     let mut printed = String::new();
     while let Some(line) = lines.next_line().await.expect("it prints text") {
         match line.as_str() {
-            "restart" => {
+            "restart" | "restart without documents" => {
                 server.stop().await;
+                if line.ends_with("documents") {
+                    std::fs::remove_dir_all(server.folder().join("jupyter")).expect("documents were kept");
+                }
                 server.start_again().await;
                 mount_jupyter(&server);
             }
@@ -89,7 +92,10 @@ async fn jupyters_clients_edit_a_shared_notebook() {
 }
 
 fn mount_jupyter(server: &TestServer) {
-    let MountContext { api, address, stopping } = server.running().mount_context();
-    let options = DoorOptions { api, server: address, stopping, limits: JupyterLimits::default() };
+    let MountContext { api, address, stopping, tasks, folder } = server.running().mount_context();
+    // Small enough for a test that makes a document outgrow it.
+    let limits = JupyterLimits { max_document_growth_bytes: 4 << 20, ..JupyterLimits::default() };
+    let folder = Some(folder.join("jupyter"));
+    let options = DoorOptions { api, server: address, stopping, tasks, folder, limits };
     server.running().mount_jupyter(notarium_jupyter_door::router(options));
 }

@@ -11,6 +11,9 @@ use crate::cli::serve::address;
 use crate::cli::terminal::print::announce;
 use crate::cli::{Ended, Failure};
 
+/// Folder of Jupyter's shared documents, in the data folder. Disposable.
+const SHARED_DOCUMENTS: &str = "jupyter";
+
 /// Doors to open, and their addresses.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Doors for other clients")]
@@ -80,8 +83,9 @@ async fn dialoghelper(server: &RunningServer, address: SocketAddr) -> Result<Soc
 }
 
 fn jupyter(server: &RunningServer) {
-    let MountContext { api, address, stopping } = server.mount_context();
-    let options = DoorOptions { api, server: address, stopping, limits: JupyterLimits::default() };
+    let MountContext { api, address, stopping, tasks, folder } = server.mount_context();
+    let (folder, limits) = (Some(folder.join(SHARED_DOCUMENTS)), JupyterLimits::default());
+    let options = DoorOptions { api, server: address, stopping, tasks, folder, limits };
     server.mount_jupyter(notarium_jupyter_door::router(options));
     announce(format_args!("Jupyter: {}/jupyter (docs/jupyter.md)", server.url()));
 }

@@ -10,6 +10,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderValue, Method, Request};
 use http_body_util::{BodyExt, Limited};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use tower::ServiceExt;
 
 use crate::error::JupyterError;
@@ -28,6 +29,11 @@ impl CallerToken {
             headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.split_once(' '));
         let token = value.filter(|(scheme, _)| ["bearer", "token"].contains(&scheme.to_ascii_lowercase().as_str()));
         token.map(|(_, token)| Self(token.trim().into())).ok_or_else(JupyterError::no_token)
+    }
+
+    /// Key of data in memory that belongs to the token.
+    pub fn digest(&self) -> [u8; 32] {
+        Sha256::digest(self.0.as_bytes()).into()
     }
 
     pub fn reveal(&self) -> &str {

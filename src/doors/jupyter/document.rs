@@ -3,6 +3,7 @@
 pub mod cell_view;
 pub mod differences;
 mod order;
+mod own_ids;
 pub mod projection;
 mod schema;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! State and routes of the door.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::ws::{WebSocket, WebSocketUpgrade};
@@ -16,13 +17,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::api::{Api, CallerToken};
 use crate::channels;
-use crate::contents::{self, ContentPlace};
+use crate::contents::{self, BackingFiles, ContentPlace};
 use crate::error::JupyterError;
 use crate::limits::JupyterLimits;
-use crate::rooms::{JupyterRooms, socket};
+use crate::rooms::kept::KeptDocuments;
+use crate::rooms::words::EventsByToken;
+use crate::rooms::{JupyterRooms, RoomParts, socket};
 use crate::{execute, kernels};
 
 /// Version of Jupyter Server whose API this is.
@@ -36,6 +40,10 @@ pub struct DoorOptions {
     pub server: String,
     /// Cancelled when the server stops: sockets end then.
     pub stopping: CancellationToken,
+    /// Tasks for which the server waits when it stops.
+    pub tasks: TaskTracker,
+    /// Folder for shared documents of notebooks; absent: clients load notebooks again after a restart.
+    pub folder: Option<PathBuf>,
     pub limits: JupyterLimits,
 }
 
@@ -45,6 +53,7 @@ pub struct JupyterDoor {
     pub api: Api,
     pub rooms: JupyterRooms,
     pub kernels: kernels::OpenNotebooks,
+    pub backing: BackingFiles,
     pub limits: JupyterLimits,
     server: Arc<str>,
     sockets: Arc<Semaphore>,
@@ -89,12 +98,21 @@ impl<S: Send + Sync> FromRequestParts<S> for CallerToken {
 
 /// Routes of the door, from `/api` on.
 pub fn router(options: DoorOptions) -> Router {
-    let DoorOptions { api, server, stopping, limits } = options;
+    let DoorOptions { api, server, stopping, tasks, folder, limits } = options;
     let host = server.split_once("://").map_or(&*server, |(_, host)| host).to_owned();
     let api = Api::new(api, &host);
+    let rooms = RoomParts {
+        api: api.clone(),
+        kept: KeptDocuments::new(folder, &limits),
+        events: EventsByToken::default(),
+        stopping: stopping.clone(),
+        tasks,
+        limits: limits.clone(),
+    };
     let door = JupyterDoor {
-        rooms: JupyterRooms::new(api.clone(), limits.clone()),
+        rooms: JupyterRooms::new(rooms),
         kernels: kernels::OpenNotebooks::default(),
+        backing: BackingFiles::new(&limits),
         sockets: Arc::new(Semaphore::new(limits.max_sockets)),
         server: server.into(),
         stopping,
@@ -124,7 +142,7 @@ pub fn router(options: DoorOptions) -> Router {
         .route("/api/kernels/{notebook}/requests/{run}/input", post(execute::input))
         .route("/api/collaboration/session/{*path}", put(collaboration_session))
         .route("/api/collaboration/room/{room}", get(room))
-        .route("/api/events/subscribe", get(silent))
+        .route("/api/events/subscribe", get(events))
         .layer(body)
         .merge(contents::routes().layer(file))
         .fallback(unknown)
@@ -170,7 +188,8 @@ async fn collaboration_session(
         let message = "only notebooks are edited together here: open this file without collaboration";
         return Err(JupyterError::invalid(message));
     };
-    let room = door.rooms.open(&entry.id);
+    let room = door.rooms.open(&token, &entry.id).await;
+    room.opened_at(&path);
     door.kernels.note(&entry.id);
     let session = json!({"format": "json", "type": "notebook", "fileId": entry.id, "sessionId": room.session()});
     Ok((StatusCode::OK, Json(session)).into_response())
@@ -197,12 +216,12 @@ async fn room(
     door.clone().open(upgrade, move |socket| socket::serve(door, token, notebook, query.session, socket))
 }
 
-async fn silent(
+async fn events(
     State(door): State<JupyterDoor>,
     token: CallerToken,
     upgrade: WebSocketUpgrade,
 ) -> Result<Response, JupyterError> {
-    door.clone().open(upgrade.max_message_size(64 << 10), move |socket| socket::serve_silent(door, token, socket))
+    door.clone().open(upgrade.max_message_size(64 << 10), move |socket| socket::serve_events(door, token, socket))
 }
 
 async fn open_channels(

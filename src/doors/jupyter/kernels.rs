@@ -1,11 +1,11 @@
 //! Kernels and sessions. A kernel of Jupyter is the default kernel of a notebook and has the notebook's id, which survives restarts.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
+use hashlink::LinkedHashMap;
 use http::{Method, StatusCode};
 use notarium_core::NotebookId;
 use parking_lot::Mutex;
@@ -14,24 +14,56 @@ use serde_json::{Map, Value, json};
 
 use crate::api::{CallerToken, encoded};
 use crate::body::JsonOf;
-use crate::contents::{self, ContentPlace, NotebookEntry, Tree};
+use crate::contents::{self, ContentPlace, NotebookEntry, Tree, is_backing};
 use crate::door::{EPOCH, JupyterDoor};
 use crate::error::JupyterError;
+use crate::record;
 
 /// Notebooks that lists of kernels look into.
 const MAX_NOTED: usize = 200;
 
-/// Notebooks that were opened through the door. Lists of kernels name those among them that the caller may see.
+/// Notebooks that were opened through the door, the last used last. Lists of kernels name those among them that the caller may see.
 #[derive(Debug, Clone, Default)]
-pub struct OpenNotebooks(Arc<Mutex<BTreeSet<NotebookId>>>);
+pub struct OpenNotebooks {
+    noted: Arc<Mutex<LinkedHashMap<NotebookId, Option<SessionPath>>>>,
+    /// Held while a notebook for the record of a new kernel is chosen.
+    pub starting: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// Path and name that a client gave to the session of a file or console which is no notebook here.
+#[derive(Debug, Clone)]
+struct SessionPath {
+    path: String,
+    name: String,
+    kind: String,
+}
 
 impl OpenNotebooks {
     pub fn note(&self, notebook: &NotebookId) {
-        let mut noted = self.0.lock();
-        if noted.len() >= MAX_NOTED && !noted.contains(notebook) {
-            noted.pop_first();
+        let mut noted = self.noted.lock();
+        if noted.to_back(notebook).is_none() {
+            noted.insert(notebook.clone(), None);
         }
-        noted.insert(notebook.clone());
+        if noted.len() > MAX_NOTED {
+            noted.pop_front();
+        }
+    }
+
+    fn note_path(&self, notebook: &NotebookId, path: Option<SessionPath>) {
+        self.note(notebook);
+        if let Some(noted) = self.noted.lock().get_mut(notebook) {
+            *noted = path;
+        }
+    }
+
+    fn path(&self, notebook: &NotebookId) -> Option<SessionPath> {
+        self.noted.lock().get(notebook).cloned().flatten()
+    }
+
+    /// The notebook with the session of that path.
+    fn at_path(&self, path: &str) -> Vec<NotebookId> {
+        let is_it = |noted: &Option<SessionPath>| noted.as_ref().is_some_and(|noted| noted.path == path);
+        self.noted.lock().iter().filter(|(_, noted)| is_it(noted)).map(|(notebook, _)| notebook.clone()).collect()
     }
 }
 
@@ -74,10 +106,15 @@ fn kernel_model(notebook: &NotebookId, kernel: &DefaultKernel) -> Value {
     })
 }
 
-fn session_model(entry: &NotebookEntry, kernel: &DefaultKernel) -> Value {
+fn session_model(door: &JupyterDoor, entry: &NotebookEntry, kernel: &DefaultKernel) -> Value {
+    let shown = door.kernels.path(&entry.id).unwrap_or_else(|| SessionPath {
+        path: entry.path.clone(),
+        name: entry.name.clone(),
+        kind: "notebook".to_owned(),
+    });
     json!({
-        "id": entry.id, "path": entry.path, "name": entry.name, "type": "notebook",
-        "kernel": kernel_model(&entry.id, kernel), "notebook": {"path": entry.path, "name": entry.name},
+        "id": entry.id, "path": shown.path, "name": shown.name, "type": shown.kind,
+        "kernel": kernel_model(&entry.id, kernel), "notebook": {"path": shown.path, "name": shown.name},
     })
 }
 
@@ -124,9 +161,9 @@ pub async fn list(State(door): State<JupyterDoor>, token: CallerToken) -> Result
 /// Notebooks opened through the door that have a kernel and that the caller sees.
 async fn running(door: &JupyterDoor, token: &CallerToken) -> Result<Vec<(NotebookEntry, DefaultKernel)>, JupyterError> {
     let tree = Tree::read(&door.api, token).await?;
-    let noted = door.kernels.0.lock().clone();
+    let noted = door.kernels.noted.lock().clone();
     let mut running = Vec::new();
-    for entry in tree.notebooks.into_iter().filter(|entry| noted.contains(&entry.id)) {
+    for entry in tree.notebooks.into_iter().filter(|entry| noted.contains_key(&entry.id)) {
         if let Some(kernel) = default_kernel(door, token, &entry.id).await? {
             running.push((entry, kernel));
         }
@@ -137,11 +174,13 @@ async fn running(door: &JupyterDoor, token: &CallerToken) -> Result<Vec<(Noteboo
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct NewKernel {
+    /// An existing kernel to which a session is opened.
+    id: Option<String>,
     name: Option<String>,
     path: Option<String>,
 }
 
-/// Starts the kernel of the notebook that the path names. Without one, a new notebook keeps the record of what the kernel runs.
+/// Starts the kernel of the notebook that the path names. Without one, a notebook of the caller keeps the record of its runs.
 pub async fn start(
     State(door): State<JupyterDoor>,
     token: CallerToken,
@@ -149,22 +188,18 @@ pub async fn start(
 ) -> Result<Response, JupyterError> {
     let tree = Tree::read(&door.api, &token).await?;
     let named = new.path.as_deref().filter(|path| !path.is_empty()).map(|path| tree.find(path));
-    let notebook = match named {
-        Some(Ok(ContentPlace::Notebook(entry))) => entry.id,
-        _ => {
-            let made = json!({"title": "Runs of a Jupyter client"});
-            let made = door.api.json(&token, Method::POST, "/api/notebooks", Some(made)).await?;
-            let id = made["notebook"].as_str().unwrap_or_default();
-            id.parse()
-                .map_err(|_| JupyterError::not_found("the notebook of the kernel could not be made: try again"))?
+    let (notebook, kernel) = match named {
+        Some(Ok(ContentPlace::Notebook(entry))) => {
+            let kernel = started(&door, &token, &entry.id, new.name.as_deref()).await?;
+            (entry.id, kernel)
         }
+        _ => record::started(&door, &token, record::OF_PROGRAMS, new.name.as_deref()).await?,
     };
-    let kernel = started(&door, &token, &notebook, new.name.as_deref()).await?;
     Ok((StatusCode::CREATED, Json(kernel_model(&notebook, &kernel))).into_response())
 }
 
 /// The kernel of a notebook, launched if there is none.
-async fn started(
+pub async fn started(
     door: &JupyterDoor,
     token: &CallerToken,
     notebook: &NotebookId,
@@ -194,6 +229,7 @@ pub async fn shut_down(
     Path(notebook): Path<NotebookId>,
 ) -> Result<StatusCode, JupyterError> {
     act(&door, &token, &notebook, Method::DELETE, "").await?;
+    door.kernels.note_path(&notebook, None);
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -233,7 +269,7 @@ pub async fn act(
 
 pub async fn list_sessions(State(door): State<JupyterDoor>, token: CallerToken) -> Result<Json<Value>, JupyterError> {
     let running = running(&door, &token).await?;
-    Ok(Json(running.iter().map(|(entry, kernel)| session_model(entry, kernel)).collect()))
+    Ok(Json(running.iter().map(|(entry, kernel)| session_model(&door, entry, kernel)).collect()))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -241,6 +277,8 @@ pub async fn list_sessions(State(door): State<JupyterDoor>, token: CallerToken) 
 pub struct NewSession {
     path: String,
     name: String,
+    #[serde(rename = "type")]
+    kind: String,
     kernel: NewKernel,
 }
 
@@ -249,11 +287,31 @@ pub async fn start_session(
     token: CallerToken,
     JsonOf(new): JsonOf<NewSession>,
 ) -> Result<Response, JupyterError> {
-    let entry = notebook_of(&door, &token, &new.path, &new.name).await?;
-    let kernel = started(&door, &token, &entry.id, new.kernel.name.as_deref()).await?;
-    let mut model = session_model(&entry, &kernel);
+    let path = new.path.clone();
+    let id = match new.kernel.id.as_deref().filter(|id| !id.is_empty()) {
+        Some(id) => {
+            let id = id.parse().map_err(|_| no_kernel())?;
+            default_kernel(&door, &token, &id).await?.ok_or_else(no_kernel)?;
+            door.kernels.note(&id);
+            id
+        }
+        None => match notebook_of(&door, &token, &new).await {
+            Ok(ContentPlace::Notebook(entry)) => {
+                started(&door, &token, &entry.id, new.kernel.name.as_deref()).await?;
+                entry.id
+            }
+            Err(error) if error.status != StatusCode::NOT_FOUND => return Err(error),
+            // VS Code names a file that is only on its machine. Consoles and editors have no notebook.
+            _ if is_backing(&new.path) || !matches!(&*new.kind, "" | "notebook") => {
+                elsewhere(&door, &token, new).await?
+            }
+            Ok(_) => return Err(JupyterError::invalid("only notebooks have kernels: open one")),
+            Err(error) => return Err(error),
+        },
+    };
+    let Json(mut model) = session(State(door), token, Path(id)).await?;
     // JupyterLab gives up a session with another path than it has asked for.
-    model["path"] = json!(new.path);
+    model["path"] = json!(path);
     Ok((StatusCode::CREATED, Json(model)).into_response())
 }
 
@@ -262,15 +320,29 @@ pub async fn start_session(
 async fn notebook_of(
     door: &JupyterDoor,
     token: &CallerToken,
-    path: &str,
-    name: &str,
-) -> Result<NotebookEntry, JupyterError> {
-    let tree = Tree::read(&door.api, token).await?;
-    let beside = path.rsplit_once('/').map_or_else(|| name.to_owned(), |(folder, _)| format!("{folder}/{name}"));
-    match tree.find(path).or_else(|error| tree.find(&beside).map_err(|_| error))? {
-        ContentPlace::Notebook(entry) => Ok(entry),
-        _ => Err(JupyterError::invalid("only notebooks have kernels: open one")),
+    new: &NewSession,
+) -> Result<ContentPlace, JupyterError> {
+    let NewSession { path, name, kind, .. } = new;
+    let found = contents::find(door, token, path).await;
+    if found.is_ok() || name.is_empty() || kind != "notebook" {
+        return found;
     }
+    let beside = path.rsplit_once('/').map_or_else(|| name.to_owned(), |(folder, _)| format!("{folder}/{name}"));
+    contents::find(door, token, &beside).await.or(found)
+}
+
+/// The notebook with the runs of a file or console that is no notebook here, with its kernel: the same for the same path, as in Jupyter.
+async fn elsewhere(door: &JupyterDoor, token: &CallerToken, new: NewSession) -> Result<NotebookId, JupyterError> {
+    for notebook in door.kernels.at_path(&new.path) {
+        if let Ok(Some(_)) = default_kernel(door, token, &notebook).await {
+            return Ok(notebook);
+        }
+    }
+    let title = record::title_of(&new.path, &new.name);
+    let (notebook, _) = record::started(door, token, &title, new.kernel.name.as_deref()).await?;
+    let NewSession { path, name, kind, .. } = new;
+    door.kernels.note_path(&notebook, Some(SessionPath { path, name, kind }));
+    Ok(notebook)
 }
 
 pub async fn session(
@@ -282,7 +354,7 @@ pub async fn session(
         return Err(no_kernel());
     };
     let kernel = default_kernel(&door, &token, &notebook).await?.ok_or_else(no_kernel)?;
-    Ok(Json(session_model(&entry, &kernel)))
+    Ok(Json(session_model(&door, &entry, &kernel)))
 }
 
 /// Paths follow titles, so a changed path says nothing new. Another kernel replaces the present one.

@@ -12,7 +12,8 @@
 //! - Everything is bounded ([`JupyterLimits`]), and two histories of a document are never merged.
 //!
 //! Files: `door` (state, routes), `api` (REST of the server), `contents/` (notebooks and working files by path), `kernels` and `execute`,
-//! `channels/` (a kernel's WebSocket), `document/` (pure: the Y document and its commands), `rooms/` (one task per open notebook).
+//! `record` (notebooks for runs of
+//! files and consoles that are elsewhere), `channels/` (a kernel's WebSocket), `document/` (pure: the Y document and its commands), `rooms/` (one task per open notebook).
 //!
 //! This crate must never depend on the server, the store or the core's decisions.
 
@@ -26,6 +27,7 @@ mod error;
 mod execute;
 mod kernels;
 mod limits;
+mod record;
 mod rooms;
 
 pub use door::{DoorOptions, router};

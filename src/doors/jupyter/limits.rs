@@ -22,6 +22,12 @@ pub struct JupyterLimits {
     pub max_sockets: usize,
     /// Notebooks whose documents are kept after their last client has left.
     pub max_idle_rooms: usize,
+    /// Documents on disk, for clients that come back, and their bytes.
+    pub max_kept_documents: usize,
+    pub max_kept_bytes: u64,
+    /// Files in memory that programs make beside their own, and the bytes of all of them.
+    pub max_backing_files: usize,
+    pub max_backing_bytes: usize,
     /// Time that a command may take.
     pub command_timeout: Duration,
     /// Body of a REST request, except for notebooks and files.
@@ -42,6 +48,10 @@ impl Default for JupyterLimits {
             max_blobs_bytes: 64 << 20,
             max_sockets: 1_000,
             max_idle_rooms: 64,
+            max_kept_documents: 256,
+            max_kept_bytes: 512 << 20,
+            max_backing_files: 500,
+            max_backing_bytes: 64 << 20,
             command_timeout: Duration::from_secs(20),
             max_body_bytes: 1 << 20,
             max_file_bytes: 64 << 20,

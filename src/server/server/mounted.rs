@@ -1,9 +1,11 @@
 //! Doors that are mounted beside the server's own routes, in the same process: the handler of `/jupyter`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::PathBuf;
 
 use axum::Router;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::RunningServer;
 
@@ -15,6 +17,10 @@ pub struct MountContext {
     pub address: String,
     /// Cancelled when the server stops.
     pub stopping: CancellationToken,
+    /// Tasks for which the server waits when it stops, within its timeout.
+    pub tasks: TaskTracker,
+    /// The data folder.
+    pub folder: PathBuf,
 }
 
 impl RunningServer {
@@ -25,7 +31,8 @@ impl RunningServer {
             _ => self.local_addr,
         };
         let stopping = self.app.stopping.clone();
-        MountContext { api: self.router.clone(), address: format!("http://{address}"), stopping }
+        let (tasks, folder) = (self.doors.clone(), self.folder.clone());
+        MountContext { api: self.router.clone(), address: format!("http://{address}"), stopping, tasks, folder }
     }
 
     /// Opens `/jupyter`; before, it answers 404. The handler is dropped when the server shuts down.

@@ -1,87 +1,32 @@
 """The Jupyter door with the clients that people have: `jupyter-nbmodel-client` with `pycrdt`.
 
-Started by `tests/interop/mod.rs`, which restarts the server and revokes a token when this program asks for it on its standard output.
+Started by `tests/interop/mod.rs`.
 """
 
 import asyncio
-import os
-import sys
+import json
 
-import requests
+import bad_input
+import histories
 import websockets
-from jupyter_nbmodel_client import NbModelClient, get_jupyter_notebook_websocket_url
-from pycrdt import create_update_message
+from door import (
+    OWNER,
+    PATIENCE,
+    VIEWER,
+    VIEWER_ID,
+    call,
+    client,
+    event_types,
+    new_notebook,
+    own,
+    socket_url,
+    sources,
+    texts,
+    type_at,
+    url_of,
+    version,
+)
 from waiting import until
-
-SERVER = os.environ["NOTARIUM_URL"]
-OWNER = os.environ["NOTARIUM_TOKEN"]
-VIEWER = os.environ["NOTARIUM_VIEWER_TOKEN"]
-VIEWER_ID = os.environ["NOTARIUM_VIEWER"]
-DOOR = f"{SERVER}/jupyter"
-PATIENCE = 60
-
-
-def call(method, path, body=None, token=OWNER, expected=None, scheme="token"):
-    headers = {"Authorization": f"{scheme} {token}"} if token else {}
-    answer = requests.request(method, SERVER + path, json=body, headers=headers, timeout=PATIENCE)
-    if expected:
-        assert answer.status_code == expected, (method, path, answer.status_code, answer.text)
-    else:
-        assert answer.ok, (method, path, answer.status_code, answer.text)
-    return answer.json() if answer.content else None
-
-
-def own(method, path, body=None):
-    return call(method, path, body, scheme="Bearer")
-
-
-def sources(notebook):
-    state = own("GET", f"/api/notebooks/{notebook}")["notebook"]
-    return [state["cells"][cell]["source"] for cell in state["order"]]
-
-
-def event_types(notebook, since):
-    events = own("GET", f"/api/notebooks/{notebook}/events?since={since}")["events"]
-    return [event["type"] for event in events]
-
-
-def version(notebook):
-    return own("GET", f"/api/notebooks/{notebook}")["version"]
-
-
-def new_notebook(title, cells):
-    notebook = own("POST", "/api/notebooks", {"title": title})["notebook"]
-    for source in cells:
-        own("POST", f"/api/notebooks/{notebook}/cells", {"cell_type": "code", "source": source})
-    return notebook
-
-
-def wait_until_listed(title, token):
-    """The list of somebody else's notebooks may lag behind a grant."""
-    for _ in range(1000):
-        root = call("GET", "/jupyter/api/contents?content=1", token=token)
-        if f"{title}.ipynb" in [entry["path"] for entry in root["content"]]:
-            return
-    raise AssertionError(f"{title} is never listed")
-
-
-def client(title, token=OWNER):
-    wait_until_listed(title, token)
-    return NbModelClient(get_jupyter_notebook_websocket_url(DOOR, f"{title}.ipynb", token))
-
-
-def texts(model):
-    return [str(cell["source"]) for cell in model._doc.ycells]
-
-
-def type_at(model, cell, index, text):
-    model._doc.ycells[cell]["source"].insert(index, text)
-
-
-def ask_for(what):
-    """Asks the program that started this one for something."""
-    print(what, flush=True)
-    assert sys.stdin.readline().strip() == "done", what
 
 
 async def edits_reach_everybody():
@@ -161,50 +106,59 @@ async def two_type_at_once_beside_our_own_client():
         assert sources(notebook) == texts(ann) == texts(bob)
 
 
-async def a_viewer_s_edits_are_undone():
+async def a_viewer_s_edits_are_undone_with_a_word():
     notebook = new_notebook("Read only", ["a", "b"])
-    grant = {"subject": {"kind": "user", "id": VIEWER_ID}, "role": "viewer"}
-    own("PUT", f"/api/notebooks/{notebook}/access", grant)
+    own("PUT", f"/api/notebooks/{notebook}/access", {"subject": {"kind": "user", "id": VIEWER_ID}, "role": "viewer"})
     before = version(notebook)
-    async with client("Read only") as ann, client("Read only", VIEWER) as eve:
-        type_at(eve, 0, 0, "never ")
-        await until(eve, lambda: texts(eve) == ["a", "b"])
-        del eve._doc.ycells[0]
-        await until(eve, lambda: texts(eve) == ["a", "b"])
-        eve.add_code_cell("mine")
-        await until(eve, lambda: texts(eve) == ["a", "b"])
-        assert version(notebook) == before and texts(ann) == ["a", "b"]
-        type_at(ann, 0, 1, "!")
-        await until(eve, lambda: texts(eve) == ["a!", "b"])
+    async with (
+        websockets.connect(socket_url("api/events/subscribe", VIEWER)) as events,
+        websockets.connect(socket_url("api/events/subscribe")) as events_of_ann,
+    ):
+        # The socket listens when it answers.
+        await events.send(b"\x00\x00\x01\x00")
+        await events.recv()
+        async with client("Read only") as ann, client("Read only", VIEWER) as eve:
+            async with websockets.connect(url_of("Read only", VIEWER), max_size=None) as raw:
+                type_at(eve, 0, 0, "never ")
+                await until(eve, lambda: texts(eve) == ["a", "b"])
+                del eve._doc.ycells[0]
+                await until(eve, lambda: texts(eve) == ["a", "b"])
+                eve.add_code_cell("mine")
+                await until(eve, lambda: texts(eve) == ["a", "b"])
+                assert version(notebook) == before and texts(ann) == ["a", "b"]
+                async with asyncio.timeout(PATIENCE):
+                    word = json.loads(await events.recv())
+                assert word["schema_id"] == "https://schema.jupyter.org/jupyter_collaboration/session/v1", word
+                assert (word["path"], word["level"]) == ("Read only.ipynb", "ERROR"), word
+                assert "undone" in word["msg"] and "viewer" in word["msg"], word
+                await raw.close()
+            type_at(ann, 0, 1, "!")
+            await until(eve, lambda: texts(eve) == ["a!", "b"])
+        # Three refusals, one sentence, for the person who typed.
+        for socket in (events, events_of_ann):
+            await socket.send(b"\x00\x00\x01\x00")
+            assert await socket.recv() == b"\x00\x01\x02\x00\x00"
 
 
-async def closes_with(url, frames):
-    """Close code with which the door answers these frames."""
-    async with websockets.connect(url, max_size=None) as socket:
-        try:
-            for frame in frames:
-                await socket.send(frame)
-            async with asyncio.timeout(PATIENCE):
-                while True:
-                    await socket.recv()
-        except websockets.ConnectionClosed as closed:
-            return closed.rcvd.code if closed.rcvd else None
-
-
-async def hostile_updates_hurt_nobody():
-    notebook = new_notebook("Hostile", ["a"])
-    url = get_jupyter_notebook_websocket_url(DOOR, "Hostile.ipynb", OWNER)
-    async with client("Hostile") as ann:
-        assert await closes_with(url, [create_update_message(b"\x05garbage")]) == 1003
-        assert await closes_with(url, [create_update_message(b"\xff" * 10_000_000)]) == 1003
-        for cut_off in (bytes(20_000_000), b"\x00\x00\xff\xff"):
-            assert await closes_with(url, [cut_off]) != 1000
-        type_at(ann, 0, 1, "!")
-        async with client("Hostile") as bob:
-            await until(bob, lambda: texts(bob) == ["a!"])
-    assert sources(notebook) == ["a!"]
-    assert await closes_with(url.replace("sessionId=", "sessionId=old"), []) == 1003
-    assert await closes_with(url.split("?")[0] + "?sessionId=x&token=" + OWNER, []) == 1003
+def files_of_vs_code_are_no_notebooks():
+    made = call("POST", "/jupyter/api/contents", {"type": "notebook"}, expected=201)
+    path = "plot-jvsc-6a1b2c3d.ipynb"
+    renamed = call("PATCH", f"/jupyter/api/contents/{made['path']}", {"path": path}, expected=200)
+    assert (renamed["path"], renamed["type"]) == (path, "notebook")
+    content = {"cells": [], "metadata": {"by": "vs code"}, "nbformat": 4, "nbformat_minor": 5}
+    call("PUT", f"/jupyter/api/contents/{path}", {"type": "notebook", "format": "json", "content": content})
+    assert call("GET", f"/jupyter/api/contents/{path}")["content"] == content
+    call("GET", f"/jupyter/api/contents/{path}", token=VIEWER, expected=404)
+    for archived in ("false", "true"):
+        listed = own("GET", f"/api/notebooks?archived={archived}")["notebooks"]
+        assert not [line for line in listed if "jvsc" in line["title"] or "Untitled" in line["title"]], listed
+    assert path not in [entry["path"] for entry in call("GET", "/jupyter/api/contents")["content"]]
+    call("DELETE", f"/jupyter/api/contents/{path}", expected=204)
+    call("GET", f"/jupyter/api/contents/{path}", expected=404)
+    # An untitled notebook that is used under its name is one, at once.
+    made = call("POST", "/jupyter/api/contents", {"type": "notebook"}, expected=201)
+    assert made["path"] in [entry["path"] for entry in call("GET", "/jupyter/api/contents")["content"]]
+    call("DELETE", f"/jupyter/api/contents/{made['path']}", expected=204)
 
 
 def contents_are_notebooks():
@@ -248,59 +202,26 @@ def the_rest_answers():
     call("GET", f"/jupyter/api/status?token={OWNER}", token=None, expected=401)
 
 
-async def a_restart_makes_clients_load_again():
-    notebook = new_notebook("Restarted", ["a", "b"])
-    url = get_jupyter_notebook_websocket_url(DOOR, "Restarted.ipynb", OWNER)
-    async with client("Restarted") as ann:
-        old = ann._doc.ydoc.get_update()
-        assert texts(ann) == ["a", "b"]
-    ask_for("restart")
-    assert await closes_with(url, [create_update_message(old)]) == 1003
-    async with client("Restarted") as ann:
-        assert texts(ann) == ["a", "b"]
-        new_url = get_jupyter_notebook_websocket_url(DOOR, "Restarted.ipynb", OWNER)
-        async with websockets.connect(new_url, max_size=None) as stale:
-            await stale.send(create_update_message(old))
-            # The answer to a save comes after the update is decided.
-            await stale.send(b"\x02\x04save\x01")
-            while not (await stale.recv()).startswith(b"\x02"):
-                pass
-            type_at(ann, 0, 1, "!")
-            async with client("Restarted") as bob:
-                await until(bob, lambda: texts(bob) == ["a!", "b"])
-    assert sources(notebook) == ["a!", "b"]
-
-
-async def a_revoked_token_ends_its_sockets():
-    notebook = new_notebook("Revoked", ["a"])
-    grant = {"subject": {"kind": "user", "id": VIEWER_ID}, "role": "viewer"}
-    own("PUT", f"/api/notebooks/{notebook}/access", grant)
-    wait_until_listed("Revoked", VIEWER)
-    url = get_jupyter_notebook_websocket_url(DOOR, "Revoked.ipynb", VIEWER)
-    async with websockets.connect(url, max_size=None) as socket:
-        await socket.recv()
-        ask_for("revoke")
-        try:
-            async with asyncio.timeout(PATIENCE):
-                while True:
-                    await socket.recv()
-        except websockets.ConnectionClosed as closed:
-            assert closed.rcvd.code == 1008, closed
-    call("GET", "/jupyter/api/contents", token=VIEWER, expected=401)
-
-
 async def main():
     the_rest_answers()
     contents_are_notebooks()
+    files_of_vs_code_are_no_notebooks()
+    bad_input.paths_that_are_no_notebooks()
+    bad_input.broken_uploads()
     scenes = [
         edits_reach_everybody,
         a_move_is_a_move,
         what_saving_writes_is_no_event,
         two_type_at_once_beside_our_own_client,
-        a_viewer_s_edits_are_undone,
-        hostile_updates_hurt_nobody,
-        a_restart_makes_clients_load_again,
-        a_revoked_token_ends_its_sockets,
+        a_viewer_s_edits_are_undone_with_a_word,
+        bad_input.hostile_updates_hurt_nobody,
+        bad_input.another_schema_is_no_notebook,
+        bad_input.messages_of_kernels_that_cannot_be_read,
+        histories.fifty_clients_type_at_once,
+        histories.a_document_that_grows_without_end_is_replaced,
+        histories.a_restart_goes_on_with_the_same_document,
+        histories.a_lost_document_makes_clients_load_again,
+        bad_input.a_revoked_token_ends_its_sockets,
     ]
     for scene in scenes:
         await scene()

@@ -1,5 +1,8 @@
 //! One client of a kernel: its requests, and the runs that it waits for.
 
+mod held;
+mod widgets;
+
 use std::collections::BTreeMap;
 
 use axum::extract::ws::{Message, WebSocket};
@@ -20,23 +23,27 @@ use crate::channels::{SUBPROTOCOL, replies};
 use crate::document::cell_view::{BlobTexts, filled};
 use crate::door::JupyterDoor;
 use crate::kernels;
-use crate::rooms::socket::{close, follow};
+use crate::rooms::socket::{FollowedNotebook, NOT_ALLOWED, close, close_message, follow};
+use held::HeldMessages;
+use widgets::KernelWidgets;
 
 /// Runs, questions and waiting requests of one client.
 const MAX_PENDING: usize = 1_000;
 /// Purpose of a run whose code belongs to no cell.
 const PURPOSE: &str = "code of a Jupyter client";
-/// Close code for a message that cannot be read.
+/// Close codes for a message that cannot be read, or is too large.
 const MALFORMED: u16 = 1007;
+const TOO_LARGE: u16 = 1009;
 
 /// Serves a client of a notebook's kernel until it leaves.
 pub async fn serve(door: JupyterDoor, token: CallerToken, notebook: NotebookId, mut socket: WebSocket) {
     let is_v1 = socket.protocol().is_some_and(|protocol| protocol.as_bytes() == SUBPROTOCOL.as_bytes());
     let form = if is_v1 { FrameForm::V1 } else { FrameForm::Default };
-    let (connection, _) = match follow(&door, &token, &notebook).await {
+    let followed = match follow(&door, &token, &notebook).await {
         Ok(followed) => followed,
         Err((code, reason)) => return close(&mut socket, code, &reason).await,
     };
+    let FollowedNotebook { connection, name, .. } = followed;
     let (sink, mut stream) = socket.split();
     let (refusals, mut refused) = mpsc::channel(MAX_PENDING);
     let sender = connection.sender();
@@ -53,23 +60,27 @@ pub async fn serve(door: JupyterDoor, token: CallerToken, notebook: NotebookId, 
         questions: BTreeMap::new(),
         waiting_for_info: Vec::new(),
         next_question: 1,
+        name,
+        widgets: KernelWidgets::default(),
+        held: HeldMessages::default(),
     };
+    client.widgets.is_first = client.started().is_some();
+    client.follow_widgets();
     loop {
         let served = tokio::select! {
             received = stream.next() => match received {
-                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                Some(Ok(Message::Close(_))) | None => return,
+                Some(Err(_)) => client.close(TOO_LARGE, "a message is too large, or the connection was cut").await,
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => Some(()),
                 Some(Ok(message)) => match form.read(&message) {
                     Some(message) => client.request(message).await,
                     None => {
-                        let reason = "a message of the kernel protocol could not be read";
-                        let frame = axum::extract::ws::CloseFrame { code: MALFORMED, reason: reason.into() };
-                        let _ = client.sink.send(Message::Close(Some(frame))).await;
-                        return;
+                        client.close(MALFORMED, "a message of the kernel protocol could not be read").await
                     }
                 },
             },
             event = client.connection.next() => client.event(event).await,
+            () = client.held.deadline() => client.release_all().await,
             Some((run, message)) = refused.recv() => client.refuse(&run, &message).await,
         };
         if served.is_none() {
@@ -106,6 +117,10 @@ struct KernelClient {
     questions: BTreeMap<u32, PendingQuestion>,
     waiting_for_info: Vec<Value>,
     next_question: u32,
+    /// Name of the connection, as answers of kernels have it.
+    name: String,
+    widgets: KernelWidgets,
+    held: HeldMessages,
 }
 
 /// `None`: the client is gone.
@@ -114,7 +129,16 @@ type Served = Option<()>;
 impl KernelClient {
     async fn send(&mut self, channel: &str, msg_type: &str, parent: &Value, content: Value) -> Served {
         let message = replies::message(&self.notebook, channel, msg_type, parent, content);
-        self.sink.send(self.form.write(&message)).await.ok()
+        self.put(message).await
+    }
+
+    async fn write(&mut self, message: &ChannelMessage) -> Served {
+        self.sink.send(self.form.write(message)).await.ok()
+    }
+
+    async fn close(&mut self, code: u16, reason: &str) -> Served {
+        let _ = self.sink.send(close_message(code, reason)).await;
+        None
     }
 
     /// Sends a reply between the states busy and idle, as a kernel does for each request.
@@ -148,9 +172,7 @@ impl KernelClient {
             "history_request" => {
                 self.reply("shell", "history_reply", &parent, json!({"status": "ok", "history": []})).await
             }
-            "comm_info_request" => {
-                self.reply("shell", "comm_info_reply", &parent, json!({"status": "ok", "comms": {}})).await
-            }
+            "comm_info_request" | "comm_open" | "comm_msg" | "comm_close" => self.comm_request(&message).await,
             "input_reply" => self.input(&message),
             "interrupt_request" => self.act(&parent, http::Method::POST, "/interrupt", "interrupt_reply", false).await,
             "shutdown_request" => {
@@ -283,9 +305,34 @@ impl KernelClient {
             ConnectionEvent::Message(ServerMessage::KernelAnswer(answer)) => {
                 self.answered(answer.id, &answer.answer).await
             }
-            ConnectionEvent::Message(ServerMessage::Access { role: None, .. }) | ConnectionEvent::Failed(_) => None,
-            _ => Some(()),
+            ConnectionEvent::Message(ServerMessage::Access { role: None, .. }) => {
+                self.close(NOT_ALLOWED, "you may no longer see this notebook").await
+            }
+            ConnectionEvent::Message(ServerMessage::Error(error)) => self.refused(&error.message).await,
+            ConnectionEvent::Message(message) => self.comm_event(message).await,
+            ConnectionEvent::Failed(error) => self.close(NOT_ALLOWED, &error.to_string()).await,
+            ConnectionEvent::Connected(welcome) => {
+                self.name = welcome.connection;
+                Some(())
+            }
+            ConnectionEvent::Subscribed(_) => {
+                self.follow_widgets();
+                Some(())
+            }
+            ConnectionEvent::Disconnected { .. } => Some(()),
         }
+    }
+
+    /// A message without an answer of its own was refused, such as that of a viewer who moves a slider.
+    async fn refused(&mut self, message: &str) -> Served {
+        let content = json!({"name": "stderr", "text": format!("Refused: {message}\n")});
+        self.send("iopub", "stream", &json!({}), content).await
+    }
+
+    /// Header of the request whose run is under way.
+    fn running_parent(&self) -> Value {
+        let running = self.runs.values().find(|run| run.is_started);
+        running.map_or_else(|| json!({}), |run| run.parent.clone())
     }
 
     async fn answered(&mut self, id: u32, answer: &KernelAnswer) -> Served {
@@ -306,6 +353,7 @@ impl KernelClient {
     async fn recorded(&mut self, recorded: &Recorded) -> Served {
         match &recorded.event {
             Event::KernelSessionStarted(_) => {
+                self.follow_widgets();
                 for parent in std::mem::take(&mut self.waiting_for_info) {
                     self.info(parent).await?;
                 }

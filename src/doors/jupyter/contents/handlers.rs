@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 
 use crate::api::{CallerToken, encoded};
 use crate::body::JsonOf;
+use crate::contents::backing;
 use crate::contents::checkpoints;
-use crate::contents::paths::{ContentPlace, NotebookEntry, Tree, WORKING_FILES, no_such};
+use crate::contents::paths::{ContentPlace, NotebookEntry, Tree, WORKING_FILES, find, no_such};
 use crate::contents::saving;
 use crate::door::{EPOCH, JupyterDoor};
 use crate::error::JupyterError;
@@ -66,7 +67,7 @@ fn checkpoint_of(path: &str) -> Option<(&str, &str)> {
 }
 
 async fn notebook_at(door: &JupyterDoor, token: &CallerToken, path: &str) -> Result<NotebookEntry, JupyterError> {
-    match Tree::read(&door.api, token).await?.find(path)? {
+    match find(door, token, path).await? {
         ContentPlace::Notebook(entry) => Ok(entry),
         _ => Err(JupyterError::invalid("only notebooks have checkpoints: copy the file to keep a version of it")),
     }
@@ -84,8 +85,12 @@ async fn read(
         let entry = notebook_at(&door, &token, file).await?;
         return checkpoints::list(&door, &token, &entry).await;
     }
-    let tree = Tree::read(&door.api, &token).await?;
     let wants_content = query.wants_content();
+    if let Some(content) = door.backing.content(&token, &path) {
+        return Ok(Json(held_model(&path, wants_content.then_some(content))).into_response());
+    }
+    backing::settle(&door, &token).await?;
+    let tree = Tree::read(&door.api, &token).await?;
     let model = match tree.find(&path)? {
         ContentPlace::Root => folder("", wants_content.then(|| in_workspace(&tree, None))),
         ContentPlace::Workspace { id, name } => folder(&name, wants_content.then(|| in_workspace(&tree, Some(&id)))),
@@ -125,6 +130,16 @@ fn notebook_model(entry: &NotebookEntry, content: Option<Value>) -> Value {
         "name": entry.name, "path": entry.path, "type": "notebook", "format": format, "content": content,
         "created": time(entry.created_at), "last_modified": time(entry.updated_at), "mimetype": null, "writable": true,
         "size": null, "hash": null, "hash_algorithm": null,
+    })
+}
+
+/// Model of a notebook that is in memory alone.
+fn held_model(path: &str, content: Option<Value>) -> Value {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let format = content.as_ref().map(|_| "json");
+    json!({
+        "name": name, "path": path, "type": "notebook", "format": format, "content": content, "created": EPOCH,
+        "last_modified": EPOCH, "mimetype": null, "writable": true, "size": null, "hash": null, "hash_algorithm": null,
     })
 }
 
@@ -244,6 +259,7 @@ async fn create(
         };
     }
     let new: NewContent = serde_json::from_value(body).map_err(|error| JupyterError::invalid(error.to_string()))?;
+    backing::settle(&door, &token).await?;
     let tree = Tree::read(&door.api, &token).await?;
     let workspace = match tree.find(&path)? {
         ContentPlace::Root => None,
@@ -264,9 +280,10 @@ async fn create(
         return Err(JupyterError::invalid(message));
     }
     let title = tree.untitled(workspace.as_ref());
-    let made = json!({"title": title, "with_cell": true});
-    let made = door.api.json(&token, Method::POST, "/api/notebooks", Some(made)).await?;
-    created(&door, &token, &made, workspace.as_ref()).await
+    let folder = workspace.as_ref().and_then(|id| tree.workspaces.get(id));
+    let path = folder.map_or_else(|| format!("{title}.ipynb"), |folder| format!("{folder}/{title}.ipynb"));
+    backing::hold_untitled(&door, &token, &path, title, workspace);
+    Ok((StatusCode::CREATED, Json(held_model(&path, None))).into_response())
 }
 
 /// Puts a new notebook into its workspace, and answers with its model.
@@ -310,8 +327,13 @@ async fn save(
     JsonOf(body): JsonOf<Value>,
 ) -> Result<Response, JupyterError> {
     let saved: SavedContent = serde_json::from_value(body).map_err(|error| JupyterError::invalid(error.to_string()))?;
+    backing::settle(&door, &token).await?;
     let tree = Tree::read(&door.api, &token).await?;
     match tree.find(&path) {
+        Err(_) if backing::is_backing(&path) => {
+            door.backing.save(&token, &path, saved.content)?;
+            Ok(Json(held_model(&path, None)).into_response())
+        }
         Ok(ContentPlace::Notebook(entry)) => {
             saving::save(&door, &token, &entry, &saved.content).await?;
             Ok(Json(notebook_model(&entry, None)).into_response())
@@ -370,6 +392,10 @@ async fn rename(
 ) -> Result<Response, JupyterError> {
     let NewPath { path: to } =
         serde_json::from_value(body).map_err(|error| JupyterError::invalid(error.to_string()))?;
+    if door.backing.rename(&token, &path, to.trim_matches('/')) {
+        return Ok(Json(held_model(to.trim_matches('/'), None)).into_response());
+    }
+    backing::settle(&door, &token).await?;
     let tree = Tree::read(&door.api, &token).await?;
     match tree.find(&path)? {
         ContentPlace::Notebook(entry) => rename_notebook(&door, &token, &tree, &entry, &to).await,
@@ -422,6 +448,9 @@ async fn delete(
 ) -> Result<StatusCode, JupyterError> {
     if checkpoint_of(&path).is_some() {
         return Err(checkpoints::refused());
+    }
+    if door.backing.remove(&token, &path) {
+        return Ok(StatusCode::NO_CONTENT);
     }
     match Tree::read(&door.api, &token).await?.find(&path)? {
         ContentPlace::Notebook(entry) => {

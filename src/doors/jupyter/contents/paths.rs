@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use notarium_core::{NotebookId, WorkspaceId};
+use notarium_core::{NotebookId, UserId, WorkspaceId};
 use notarium_wire::rest::NotebookPage;
 use serde_json::Value;
 
 use crate::api::{Api, CallerToken, encoded};
+use crate::contents::backing;
 use crate::door::JupyterDoor;
 use crate::error::JupyterError;
 
@@ -29,6 +30,7 @@ pub struct NotebookEntry {
     pub path: String,
     pub created_at: u64,
     pub updated_at: u64,
+    pub owners: Vec<UserId>,
 }
 
 /// CellTarget of a path.
@@ -89,6 +91,7 @@ impl Tree {
                 id: line.id,
                 created_at: line.created_at,
                 updated_at: line.updated_at,
+                owners: line.owners,
             });
         }
         Ok(Self { workspaces, notebooks })
@@ -140,6 +143,7 @@ impl Tree {
 
 /// The target of a path.
 pub async fn find(door: &JupyterDoor, token: &CallerToken, path: &str) -> Result<ContentPlace, JupyterError> {
+    backing::settle(door, token).await?;
     Tree::read(&door.api, token).await?.find(path)
 }
 
@@ -156,7 +160,7 @@ fn joined(folder: Option<&str>, name: &str) -> String {
 }
 
 /// A title as a segment of a path.
-fn segment(title: &str) -> String {
+pub fn segment(title: &str) -> String {
     let title = title.replace('/', "-");
     title.strip_suffix(".ipynb").unwrap_or(&title).to_owned()
 }
@@ -191,6 +195,7 @@ mod tests {
             path: path.to_owned(),
             created_at: 0,
             updated_at: 0,
+            owners: Vec::new(),
         };
         Tree {
             workspaces: BTreeMap::from([("w1".parse().unwrap(), "Team".to_owned())]),

@@ -3,6 +3,7 @@
 //! Invariants:
 //! - After each step the Y document shows the [`Document`], which is folded from events alone. A refused change is undone by the same
 //!   step that shows other people's changes ([`Projection::show`]).
+//! - A client's document of another history is recognised by the server's changes in it, and never merged.
 //! - A client's update is tried on a staging copy first. What is malformed, too large or of another history never reaches the document
 //!   that others have.
 
@@ -20,6 +21,7 @@ use yrs::{
 };
 
 use crate::document::cell_view::BlobTexts;
+use crate::document::own_ids::{is_other_history, own_id};
 use crate::limits::JupyterLimits;
 
 /// Reason why a client's update was not taken. The client must load the notebook again.
@@ -90,18 +92,41 @@ pub struct Projection {
 impl Projection {
     /// A new Y document that shows the notebook.
     pub fn new(document: Document, blobs: BlobTexts, limits: JupyterLimits) -> Self {
+        let mut projection = Self::over(new_doc(), document, blobs, limits);
+        projection.show(&Touched::everything());
+        projection.grown_bytes = 0;
+        projection
+    }
+
+    /// A Y document that was kept, of which clients may have copies. It shows the notebook only after [`Projection::show`]. `None` if it
+    /// cannot be read.
+    pub fn restored(
+        kept: &[u8],
+        grown_bytes: usize,
+        document: Document,
+        blobs: BlobTexts,
+        limits: JupyterLimits,
+    ) -> Option<Self> {
         let doc = new_doc();
+        let is_whole = {
+            let mut transaction = doc.transact_mut();
+            transaction.apply_update(Update::decode_v1(kept).ok()?).ok()?;
+            !transaction.has_missing_updates()
+        };
+        let mut projection = Self::over(doc, document, blobs, limits);
+        projection.reset_staging();
+        projection.grown_bytes = grown_bytes;
+        is_whole.then_some(projection)
+    }
+
+    fn over(doc: Doc, document: Document, blobs: BlobTexts, limits: JupyterLimits) -> Self {
         let (cells, meta) = (doc.get_or_insert_array("cells"), doc.get_or_insert_map("meta"));
         doc.get_or_insert_map("state");
         let noticed = Arc::new(Mutex::new(Noticed::default()));
         let (of_cells, of_meta) = (noticed.clone(), noticed.clone());
         cells.observe_deep("door", move |_, events| events.iter().for_each(|event| notice(&of_cells, event)));
         meta.observe_deep("door", move |_, _| of_meta.lock().meta = true);
-        let mut projection =
-            Self { doc, staging: new_doc(), cells, meta, document, blobs, noticed, limits, grown_bytes: 0 };
-        projection.show(&Touched::everything());
-        projection.grown_bytes = 0;
-        projection
+        Self { doc, staging: new_doc(), cells, meta, document, blobs, noticed, limits, grown_bytes: 0 }
     }
 
     pub fn document(&self) -> &Document {
@@ -126,6 +151,11 @@ impl Projection {
         self.grown_bytes > self.limits.max_document_growth_bytes
     }
 
+    /// The whole document, and the bytes by which it has grown: both together restore it.
+    pub fn whole(&self) -> (Vec<u8>, usize) {
+        (self.doc.transact().encode_state_as_update_v1(&StateVector::default()), self.grown_bytes)
+    }
+
     /// The state vector, for the first message of a synchronisation.
     pub fn state_vector(&self) -> Vec<u8> {
         self.doc.transact().state_vector().encode_v1()
@@ -134,9 +164,8 @@ impl Projection {
     /// The part of the document that a client with that state vector lacks.
     pub fn missing(&self, state_vector: &[u8]) -> Result<Vec<u8>, UpdateError> {
         let known = StateVector::decode_v1(state_vector).map_err(|_| UpdateError::Malformed)?;
-        let (transaction, own) = (self.doc.transact(), self.doc.client_id());
-        // A client that has more of this document's own changes than the document itself has another history.
-        if known.get(&own) > transaction.state_vector().get(&own) {
+        let transaction = self.doc.transact();
+        if is_other_history(&known, &transaction.state_vector()) {
             return Err(UpdateError::OtherHistory);
         }
         Ok(transaction.encode_state_as_update_v1(&known))
@@ -170,7 +199,8 @@ impl Projection {
             let mut transaction = self.staging.transact_mut();
             let cells = transaction.get_or_insert_array("cells");
             transaction.apply_update(update).map_err(|_| UpdateError::Malformed)?;
-            if transaction.has_missing_updates() {
+            let present = self.doc.transact().state_vector();
+            if transaction.has_missing_updates() || is_other_history(&transaction.state_vector(), &present) {
                 return Err(UpdateError::OtherHistory);
             }
             let max_cells = self.limits.max_cells;
@@ -181,7 +211,7 @@ impl Projection {
 
     fn reset_staging(&mut self) {
         self.staging = new_doc();
-        let whole = self.doc.transact().encode_state_as_update_v1(&StateVector::default());
+        let (whole, _) = self.whole();
         self.stage_own(&whole);
     }
 
@@ -265,8 +295,7 @@ impl Projection {
 }
 
 fn new_doc() -> Doc {
-    let options = Options { offset_kind: OffsetKind::Utf16, ..Options::default() };
-    Doc::with_options(options)
+    Doc::with_options(Options { offset_kind: OffsetKind::Utf16, client_id: own_id(), ..Options::default() })
 }
 
 fn notice(noticed: &Mutex<Noticed>, event: &YEvent) {

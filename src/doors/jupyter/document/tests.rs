@@ -5,6 +5,7 @@ use std::sync::Arc;
 use notarium_core::{Cell, CellContent, CellFlags, CellType, Command, Document, OrderKey, Place, RawObject};
 use serde_json::{Value, json};
 use yrs::updates::decoder::Decode;
+use yrs::updates::encoder::Encode;
 use yrs::{
     Array, ArrayRef, Doc, GetString, In, Map, MapPrelim, MapRef, OffsetKind, Options, Out, ReadTxn, StateVector, Text,
     TextPrelim, TextRef, Transact, Update, WriteTxn,
@@ -218,29 +219,77 @@ fn hostile_updates_change_nothing() {
 }
 
 #[test]
-fn a_document_of_another_session_doubles_nothing() {
-    let (mut projection, mut client) = scene(&["a", "b"]);
+fn a_document_of_another_session_is_never_merged() {
+    let (mut projection, client) = scene(&["a", "b"]);
     let (_, mut stale) = scene(&["a", "b"]);
+    let vector = stale.doc.transact().state_vector();
+    assert_eq!(projection.missing(&vector.encode_v1()), Err(UpdateError::OtherHistory));
     stale.sent = StateVector::default();
-    let (_, touched) = projection.integrate(&stale.update()).unwrap();
-    assert_eq!(command(&projection, &touched), None);
-    let whole = {
-        projection.show(&touched);
-        projection.missing(&[0]).unwrap()
-    };
-    client.take(&whole);
-    assert_eq!(client.sources(), ["a", "b"]);
+    assert_eq!(projection.integrate(&stale.update()).unwrap_err(), UpdateError::OtherHistory);
+    let whole = projection.missing(&[0]).unwrap();
+    let mut other = Client::of(&projection);
+    other.take(&whole);
+    assert_eq!((client.sources(), other.sources()), (vec!["a".into(), "b".into()], vec!["a".into(), "b".into()]));
 }
 
 #[test]
-fn an_old_document_never_takes_back_a_newer_text() {
-    // Which of two copies comes first depends on the clients' random ids.
-    for _ in 0..20 {
-        let (mut projection, _) = scene(&["a, and newer", "b"]);
-        let (_, mut stale) = scene(&["a", "b"]);
-        stale.sent = StateVector::default();
-        let (_, touched) = projection.integrate(&stale.update()).unwrap();
-        assert_eq!(command(&projection, &touched), None);
+fn a_kept_document_goes_on_with_its_clients() {
+    let (projection, mut client) = scene(&["a", "b"]);
+    let (kept, grown_bytes) = projection.whole();
+    drop(projection);
+    // Typed without a connection, while the record went on.
+    client.source(0).insert(&mut client.doc.transact_mut(), 1, "!");
+    let (limits, newer) = (JupyterLimits::default(), notebook(&["a", "b2"]));
+    let mut restored = Projection::restored(&kept, grown_bytes, newer, BlobTexts::new(), limits.clone()).unwrap();
+    let shown = restored.show(&Touched::everything()).unwrap();
+    assert_eq!(sent(&mut restored, &mut client).0["EditSource"]["change"], json!([1, [0, "!"]]));
+    client.take(&shown);
+    assert_eq!(client.sources(), ["a!", "b2"]);
+    assert!(restored.show(&Touched { structure: true, ..Touched::default() }).is_some(), "the record has no edit");
+    // A copy of an earlier time lacks changes that the server has made since.
+    let mut older = Projection::restored(&kept, 0, notebook(&["a", "b"]), BlobTexts::new(), limits.clone()).unwrap();
+    let vector = client.doc.transact().state_vector();
+    assert_eq!(older.missing(&vector.encode_v1()), Err(UpdateError::OtherHistory));
+    client.sent = StateVector::default();
+    assert_eq!(older.integrate(&client.update()).unwrap_err(), UpdateError::OtherHistory);
+    assert!(Projection::restored(b"garbage", 0, notebook(&[]), BlobTexts::new(), limits).is_none());
+}
+
+#[test]
+fn a_document_that_has_grown_too_much_is_worn() {
+    let limits = JupyterLimits { max_document_growth_bytes: 10_000, ..JupyterLimits::default() };
+    let mut projection = Projection::new(notebook(&["a"]), BlobTexts::new(), limits);
+    let mut client = Client::of(&projection);
+    let mut steps = 0;
+    while !projection.is_worn() {
+        // The text stays short: what was deleted leaves traces.
+        client.source(0).insert(&mut client.doc.transact_mut(), 1, &"x".repeat(500));
+        client.source(0).remove_range(&mut client.doc.transact_mut(), 1, 500);
+        sent(&mut projection, &mut client);
+        steps += 1;
+        assert!(steps < 1_000, "it grows without end");
+    }
+    assert!(steps > 1);
+}
+
+#[test]
+fn a_copy_of_a_cell_never_takes_back_a_newer_text() {
+    for place in [0, 2] {
+        let (mut projection, mut client) = scene(&["a, and newer", "b"]);
+        let copy: MapPrelim = [
+            ("id", In::from("c0")),
+            ("cell_type", In::from("code")),
+            ("source", In::from(TextPrelim::new("a"))),
+            ("metadata", In::from(MapPrelim::from_iter([] as [(&str, In); 0]))),
+        ]
+        .into_iter()
+        .collect();
+        client.cells.insert(&mut client.doc.transact_mut(), place, copy);
+        let (command, touched) = sent(&mut projection, &mut client);
+        let moves = json!({"MoveCell": {"cell_id": "c0", "place": "start"}});
+        assert!(command == Value::Null || command == moves, "{command}");
+        client.take(&projection.show(&touched).unwrap());
+        assert_eq!(client.sources(), ["a, and newer", "b"]);
     }
 }
 

@@ -4,22 +4,25 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use bytes::Bytes;
 use notarium_client::{CommandError, CommandSender, ConnectError};
-use notarium_core::{Command, Document, NotebookId, Recorded, Version};
+use notarium_core::{Command, Document, EventId, NotebookId, Recorded, Version};
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::api::{Api, CallerToken, encoded};
+use crate::api::{CallerToken, encoded};
 use crate::document::cell_view::BlobTexts;
 use crate::document::differences;
 use crate::document::projection::{Projection, Touched, UpdateError};
-use crate::limits::JupyterLimits;
+use crate::rooms::RoomParts;
 use crate::rooms::awareness::AwarenessOf;
+use crate::rooms::kept::{KeptDocument, KeptHead};
 use crate::rooms::message::{self, SyncMessage};
+use crate::rooms::words::LastSentence;
 
 /// Messages of clients that may wait for the room.
 const MAX_WAITING_MESSAGES: usize = 64;
@@ -62,45 +65,61 @@ pub struct NewMember {
     pub sender: CommandSender,
     pub token: CallerToken,
     pub document: Document,
+    /// The event at the document's version.
+    pub event_id: EventId,
 }
 
 /// News of a notebook, from the connection of any member. Several members bring the same.
 pub enum RoomNews {
     Events(Vec<Recorded>),
-    State(Box<Document>),
+    /// A state, and the event at its version if that is known.
+    State(Box<Document>, Option<EventId>),
 }
 
 /// Handle of a room. The room ends with its last handle.
 #[derive(Clone)]
 pub struct JupyterRoom {
     session: Arc<Mutex<String>>,
+    /// Path by which a client opened the notebook last.
+    path: Arc<Mutex<String>>,
     members: Arc<AtomicUsize>,
     pub inbox: mpsc::Sender<RoomInput>,
     pub news: mpsc::Sender<RoomNews>,
 }
 
 impl JupyterRoom {
-    pub fn start(notebook: NotebookId, api: Api, limits: JupyterLimits) -> Self {
+    pub fn start(notebook: NotebookId, parts: RoomParts, kept: Option<KeptDocument>) -> Self {
         let (inbox, inputs) = mpsc::channel(MAX_WAITING_MESSAGES);
         let (news, news_receiver) = mpsc::channel(MAX_WAITING_EVENTS);
-        let handle = Self { session: Arc::new(Mutex::new(new_session())), members: Arc::default(), inbox, news };
+        let session = kept.as_ref().map_or_else(new_session, |kept| kept.head.session.clone());
+        let handle =
+            Self { session: Arc::new(Mutex::new(session)), path: Arc::default(), members: Arc::default(), inbox, news };
+        let tasks = parts.tasks.clone();
         let room = RoomTask {
             notebook,
-            api,
-            limits,
+            parts,
             session: handle.session.clone(),
+            path: handle.path.clone(),
             count: handle.members.clone(),
             projection: None,
+            kept,
+            last_event: None,
+            is_on_disk: false,
             members: BTreeMap::new(),
             news: news_receiver,
         };
-        tokio::spawn(room.run(inputs));
+        tasks.spawn(room.run(inputs));
         handle
     }
 
     /// Id of the present document: clients with another one load the notebook again.
     pub fn session(&self) -> String {
         self.session.lock().clone()
+    }
+
+    /// Notes the path by which a client opens the notebook: sentences about it name the path.
+    pub fn opened_at(&self, path: &str) {
+        path.clone_into(&mut self.path.lock());
     }
 
     pub fn members(&self) -> usize {
@@ -116,6 +135,11 @@ impl JupyterRoom {
     }
 }
 
+/// Reason in the frame that closes a client's socket: JupyterLab offers to load the page again. A close frame has room for 123 bytes.
+pub fn reload_payload(session: &str) -> String {
+    json!({"reason": "unknown_session", "sessionId": session, "reloadable": true}).to_string()
+}
+
 fn new_session() -> String {
     ulid::Ulid::generate().to_string()
 }
@@ -125,16 +149,23 @@ struct RoomMember {
     sender: CommandSender,
     token: CallerToken,
     awareness: AwarenessOf,
+    last_sentence: LastSentence,
 }
 
 struct RoomTask {
     notebook: NotebookId,
-    api: Api,
-    limits: JupyterLimits,
+    parts: RoomParts,
     session: Arc<Mutex<String>>,
+    path: Arc<Mutex<String>>,
     count: Arc<AtomicUsize>,
     /// Absent until the first client has joined, and after the document was given up.
     projection: Option<Projection>,
+    /// The document from the disk, until the first client has joined.
+    kept: Option<KeptDocument>,
+    /// The last event that the projection shows.
+    last_event: Option<(Version, EventId)>,
+    /// The present document is on disk too.
+    is_on_disk: bool,
     members: BTreeMap<u64, RoomMember>,
     news: mpsc::Receiver<RoomNews>,
 }
@@ -143,17 +174,40 @@ impl RoomTask {
     async fn run(mut self, mut inputs: mpsc::Receiver<RoomInput>) {
         loop {
             tokio::select! {
+                () = self.parts.stopping.cancelled() => return self.keep().await,
                 Some(news) = self.news.recv() => {
                     let touched = self.take(news);
                     self.show(touched).await;
                 }
                 input = inputs.recv() => match input {
                     Some(input) => self.input(input).await,
-                    None => return,
+                    None => return self.keep().await,
                 },
+            }
+            if self.members.is_empty() && self.projection.is_some() {
+                self.keep().await;
             }
             self.count.store(self.members.len(), Ordering::Relaxed);
         }
+    }
+
+    /// Writes the document to the disk, for clients that come back.
+    async fn keep(&mut self) {
+        if self.is_on_disk {
+            return;
+        }
+        let kept = match (self.kept.take(), &self.projection, &self.last_event) {
+            (Some(unused), ..) => unused,
+            (None, Some(projection), Some((version, event_id))) if *version == projection.document().version => {
+                let (update, grown_bytes) = projection.whole();
+                let (notebook, session) = (self.notebook.clone(), self.session.lock().clone());
+                let head = KeptHead { notebook, session, version: *version, event_id: event_id.clone(), grown_bytes };
+                KeptDocument { head, update }
+            }
+            _ => return,
+        };
+        self.parts.kept.put(kept).await;
+        self.is_on_disk = true;
     }
 
     async fn input(&mut self, input: RoomInput) {
@@ -168,23 +222,43 @@ impl RoomTask {
     // --- members ---
 
     async fn join(&mut self, member: u64, client: NewMember) {
-        let NewMember { outbox, sender, token, document } = client;
-        if self.projection.is_none() {
-            self.projection = Some(Projection::new(document, BlobTexts::new(), self.limits.clone()));
-            self.members.insert(member, RoomMember { outbox, sender, token, awareness: AwarenessOf::default() });
-            // Outputs in blobs need a token, which the member has brought.
-            self.show(Touched::everything()).await;
-        } else {
-            self.members.insert(member, RoomMember { outbox, sender, token, awareness: AwarenessOf::default() });
-            let touched = self.take(RoomNews::State(Box::new(document)));
-            self.show(touched).await;
+        let NewMember { outbox, sender, token, document, event_id } = client;
+        let is_left_on_disk = self.is_on_disk && !self.parts.kept.discard(&self.notebook).await;
+        self.is_on_disk = false;
+        let (awareness, last_sentence) = (AwarenessOf::default(), LastSentence::default());
+        self.members.insert(member, RoomMember { outbox, sender, token, awareness, last_sentence });
+        if is_left_on_disk {
+            return self.renew("The kept document of this notebook cannot be removed. Reload it.");
         }
+        // Outputs in blobs need a token, which the member has brought.
+        let touched = if self.projection.is_none() {
+            self.last_event = Some((document.version, event_id));
+            self.projection = self.first_projection(document);
+            if self.projection.is_none() {
+                return self.renew("The kept document of this notebook cannot be read. Reload it.");
+            }
+            Touched::everything()
+        } else {
+            self.take(RoomNews::State(Box::new(document), Some(event_id)))
+        };
+        self.show(touched).await;
         let Some(projection) = &self.projection else { return };
         let first = message::step_1(&projection.state_vector());
         self.send(member, first);
         let others: Vec<_> = self.members.iter().filter(|(id, _)| **id != member).collect();
         let states: Vec<_> = others.into_iter().filter_map(|(_, other)| other.awareness.present()).collect();
         states.iter().for_each(|states| self.send(member, message::awareness(states)));
+    }
+
+    /// A new document, or the kept one; `None` if that cannot be read.
+    fn first_projection(&mut self, document: Document) -> Option<Projection> {
+        let (blobs, limits) = (BlobTexts::new(), self.parts.limits.clone());
+        match self.kept.take() {
+            None => Some(Projection::new(document, blobs, limits)),
+            Some(KeptDocument { head, update }) => {
+                Projection::restored(&update, head.grown_bytes, document, blobs, limits)
+            }
+        }
     }
 
     fn leave(&mut self, member: u64) {
@@ -215,15 +289,27 @@ impl RoomTask {
         self.leave(member);
     }
 
-    fn reload(&mut self, member: u64, reason: &str) {
-        let payload = json!({"reason": reason, "sessionId": self.session.lock().clone(), "reloadable": true});
-        self.close(member, RELOAD, payload.to_string());
+    /// Makes a client load the notebook again, with a sentence that says why.
+    fn reload(&mut self, member: u64, sentence: &str) {
+        self.tell(member, sentence);
+        let payload = reload_payload(&self.session.lock());
+        self.close(member, RELOAD, payload);
+    }
+
+    /// Tells one client why its change is undone, in the channels that clients show or log.
+    fn tell(&mut self, member: u64, sentence: &str) {
+        let Some(to) = self.members.get_mut(&member) else { return };
+        if to.last_sentence.is_news(sentence, Instant::now()) {
+            self.parts.events.send(&to.token, &self.notebook, &self.path.lock(), sentence);
+            self.send(member, message::raw(&json!({"type": "refused", "message": sentence})));
+        }
     }
 
     /// Gives the document up: all clients load the notebook again.
     fn renew(&mut self, reason: &str) {
         *self.session.lock() = new_session();
         self.projection = None;
+        self.last_event = None;
         let members: Vec<u64> = self.members.keys().copied().collect();
         members.into_iter().for_each(|member| self.reload(member, reason));
     }
@@ -256,7 +342,7 @@ impl RoomTask {
     }
 
     fn awareness(&mut self, member: u64, states: &[u8]) {
-        let is_valid = states.len() <= self.limits.max_awareness_bytes
+        let is_valid = states.len() <= self.parts.limits.max_awareness_bytes
             && self.members.get_mut(&member).is_some_and(|member| member.awareness.take(states));
         if is_valid {
             self.broadcast(Some(member), &message::awareness(states));
@@ -277,7 +363,10 @@ impl RoomTask {
                     Some(others) => touched.add(others),
                     None => return self.renew("The server lost track of this notebook. Reload it."),
                 },
-                Err(error) => tracing::debug!(notebook = %self.notebook, %error, "a Jupyter client's change is undone"),
+                Err(error) => {
+                    tracing::debug!(notebook = %self.notebook, %error, "a Jupyter client's change is undone");
+                    self.tell(member, &format!("Your change was undone: {error}"));
+                }
             }
         }
         self.fetch_blobs(&touched).await;
@@ -306,7 +395,7 @@ impl RoomTask {
 
     async fn decide(&self, member: u64, command: &Command) -> Result<Version, CommandError> {
         let Some(member) = self.members.get(&member) else { return Err(ConnectError::Closed.into()) };
-        let answer = timeout(self.limits.command_timeout, member.sender.command(&self.notebook, command)).await;
+        let answer = timeout(self.parts.limits.command_timeout, member.sender.command(&self.notebook, command)).await;
         answer.unwrap_or_else(|_| Err(ConnectError::Closed.into())).map(|ack| ack.version)
     }
 
@@ -314,7 +403,7 @@ impl RoomTask {
     async fn catch_up(&mut self, version: Version) -> Option<Touched> {
         let mut touched = Touched::default();
         while self.projection.as_ref()?.document().version < version {
-            let news = timeout(self.limits.command_timeout, self.news.recv()).await.ok()??;
+            let news = timeout(self.parts.limits.command_timeout, self.news.recv()).await.ok()??;
             touched.add(self.take(news));
         }
         Some(touched)
@@ -325,9 +414,20 @@ impl RoomTask {
     fn take(&mut self, news: RoomNews) -> Touched {
         let mut touched = Touched::default();
         let Some(projection) = &mut self.projection else { return touched };
-        match news {
-            RoomNews::Events(events) => events.iter().for_each(|event| touched.add(projection.apply(event))),
-            RoomNews::State(document) => touched.add(projection.replace(*document)),
+        let last = match news {
+            RoomNews::Events(events) => {
+                events.iter().for_each(|event| touched.add(projection.apply(event)));
+                events.last().map(|last| (last.envelope.version, last.envelope.id.clone()))
+            }
+            RoomNews::State(document, event_id) => {
+                let version = document.version;
+                touched.add(projection.replace(*document));
+                event_id.map(|id| (version, id))
+            }
+        };
+        // Several members bring the same news, some later.
+        if let Some(last) = last.filter(|last| self.last_event.as_ref().is_none_or(|known| known.0 < last.0)) {
+            self.last_event = Some(last);
         }
         touched
     }
@@ -352,11 +452,13 @@ impl RoomTask {
         let mut kept: usize = projection.blobs().values().map(String::len).sum();
         for (sha256, size_bytes) in projection.missing_blobs(touched) {
             let size = usize::try_from(size_bytes).unwrap_or(usize::MAX);
-            if size_bytes > self.limits.max_blob_bytes || kept.saturating_add(size) > self.limits.max_blobs_bytes {
+            if size_bytes > self.parts.limits.max_blob_bytes
+                || kept.saturating_add(size) > self.parts.limits.max_blobs_bytes
+            {
                 continue;
             }
             let path = format!("/api/notebooks/{}/blobs/{sha256}", encoded(self.notebook.as_str()));
-            let answer = self.api.send(&token, http::Method::GET, &path, None).await;
+            let answer = self.parts.api.send(&token, http::Method::GET, &path, None).await;
             if let Some(text) = answer.ok().and_then(|answer| String::from_utf8(answer.into()).ok()) {
                 kept += text.len();
                 projection.blobs().insert(sha256, text);

@@ -7,9 +7,8 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use notarium_client::{ConnectError, Connection, ConnectionEvent};
-use notarium_core::{Document, NotebookId};
+use notarium_core::{Document, EventId, NotebookId};
 use notarium_wire::ServerMessage;
-use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::task::AbortOnDropHandle;
@@ -17,7 +16,8 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::api::CallerToken;
 use crate::door::JupyterDoor;
 use crate::rooms::message::{self, SyncMessage};
-use crate::rooms::room::{JupyterRoom, NewMember, Outgoing, RoomInput, RoomNews};
+use crate::rooms::room::{JupyterRoom, NewMember, Outgoing, RoomInput, RoomNews, reload_payload};
+use crate::rooms::words::TokenEvents;
 
 /// Close codes that jupyter-collaboration shows as an error when they come before the first synchronisation.
 const NOT_FOUND: u16 = 4404;
@@ -25,7 +25,7 @@ const FAILED: u16 = 4500;
 /// Close code by which clients load the notebook again.
 const RELOAD: u16 = 1003;
 /// Close code of a client whose token ended.
-const NOT_ALLOWED: u16 = 1008;
+pub const NOT_ALLOWED: u16 = 1008;
 /// A connection without an answer to its pings for so long has ended.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 
@@ -40,16 +40,18 @@ pub async fn serve(
     session: String,
     mut socket: WebSocket,
 ) {
-    let Some(room) = door.rooms.get(&notebook).filter(|room| room.session() == session) else {
-        let reason = "The server has a new session of this notebook. Reload it.";
-        let payload = json!({"reason": reason, "sessionId": session, "reloadable": true});
-        return close(&mut socket, RELOAD, &payload.to_string()).await;
+    let room = match door.rooms.find(&token, &notebook).await {
+        Some(room) if room.session() == session => room,
+        other => {
+            let present = other.map(|room| room.session()).unwrap_or_default();
+            return close(&mut socket, RELOAD, &reload_payload(&present)).await;
+        }
     };
     let followed = timeout(door.limits.command_timeout, follow(&door, &token, &notebook)).await;
     match followed {
-        Ok(Ok((connection, document))) => {
+        Ok(Ok(FollowedNotebook { connection, document, event_id, .. })) => {
             let (outbox, outgoing) = mpsc::channel(door.limits.max_queued_frames);
-            let client = NewMember { outbox, sender: connection.sender(), token, document };
+            let client = NewMember { outbox, sender: connection.sender(), token, document, event_id };
             Box::pin(run(room, &notebook, client, outgoing, connection, socket)).await;
         }
         Ok(Err((code, reason))) => close(&mut socket, code, &reason).await,
@@ -57,21 +59,32 @@ pub async fn serve(
     }
 }
 
+/// A connection that follows a notebook.
+pub struct FollowedNotebook {
+    pub connection: Connection,
+    /// Name of the connection, as other messages have it.
+    pub name: String,
+    pub document: Document,
+    /// The event at the document's version.
+    pub event_id: EventId,
+}
+
 /// Connects with the client's token and subscribes to the notebook.
 pub async fn follow(
     door: &JupyterDoor,
     token: &CallerToken,
     notebook: &NotebookId,
-) -> Result<(Connection, Document), (u16, String)> {
-    let (mut connection, _) = door.connect(token).await.map_err(|error| (code_of(&error), error.to_string()))?;
+) -> Result<FollowedNotebook, (u16, String)> {
+    let (mut connection, welcome) = door.connect(token).await.map_err(|error| (code_of(&error), error.to_string()))?;
     connection.subscribe(notebook);
     loop {
         match connection.next().await {
-            ConnectionEvent::Subscribed(_) => {
+            ConnectionEvent::Subscribed(message) => {
                 let document = connection.replica(notebook).cloned();
                 let document =
                     document.ok_or_else(|| (FAILED, "the notebook could not be read: try again".to_owned()))?;
-                return Ok((connection, document));
+                let (name, event_id) = (welcome.connection, message.event_id);
+                return Ok(FollowedNotebook { connection, name, document, event_id });
             }
             ConnectionEvent::Message(ServerMessage::Error(error)) => return Err((NOT_FOUND, error.message)),
             ConnectionEvent::Failed(error) => return Err((code_of(&error), error.to_string())),
@@ -88,7 +101,7 @@ pub async fn close(socket: &mut WebSocket, code: u16, reason: &str) {
     let _ = socket.send(close_message(code, reason)).await;
 }
 
-fn close_message(code: u16, reason: &str) -> Message {
+pub fn close_message(code: u16, reason: &str) -> Message {
     // A close frame has room for 123 bytes of reason.
     let reason = &reason[..reason.floor_char_boundary(123)];
     Message::Close(Some(CloseFrame { code, reason: reason.into() }))
@@ -182,8 +195,11 @@ enum MemberNews {
 fn news_of(event: ConnectionEvent, connection: &Connection, notebook: &NotebookId) -> MemberNews {
     match event {
         ConnectionEvent::Events { recorded, .. } => MemberNews::Room(RoomNews::Events(recorded)),
-        ConnectionEvent::Subscribed(_) => match connection.replica(notebook) {
-            Some(document) => MemberNews::Room(RoomNews::State(Box::new(document.clone()))),
+        ConnectionEvent::Subscribed(message) => match connection.replica(notebook) {
+            Some(document) => {
+                let event_id = (message.version == document.version).then_some(message.event_id);
+                MemberNews::Room(RoomNews::State(Box::new(document.clone()), event_id))
+            }
             None => MemberNews::Other,
         },
         ConnectionEvent::Failed(error) => MemberNews::Ended(error.to_string()),
@@ -196,30 +212,48 @@ fn news_of(event: ConnectionEvent, connection: &Connection, notebook: &NotebookI
 
 // --- sockets without a notebook ---
 
-/// Serves the room of names in JupyterLab's sidebar and the socket of events: both stay open and say nothing. Names of people in other
-/// notebooks are nobody's business here.
-pub async fn serve_silent(door: JupyterDoor, token: CallerToken, mut socket: WebSocket) {
+/// Serves the room of names in JupyterLab's sidebar, which stays open and says nothing: names of people in other notebooks are nobody's
+/// business here.
+pub async fn serve_silent(door: JupyterDoor, token: CallerToken, socket: WebSocket) {
+    serve_beside(door, token, socket, None).await;
+}
+
+/// Serves the socket of events: sentences about changes that were undone.
+pub async fn serve_events(door: JupyterDoor, token: CallerToken, socket: WebSocket) {
+    let events = door.rooms.events().subscribe(&token);
+    serve_beside(door, token, socket, Some(events)).await;
+}
+
+async fn serve_beside(door: JupyterDoor, token: CallerToken, mut socket: WebSocket, mut events: Option<TokenEvents>) {
     let Ok((mut connection, _)) = door.connect(&token).await else {
         return close(&mut socket, NOT_ALLOWED, "the token is not accepted: make a new one").await;
     };
     loop {
-        tokio::select! {
+        let next_event = async {
+            match &mut events {
+                Some(events) => events.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        let answer = tokio::select! {
             received = socket.recv() => match received {
-                Some(Ok(Message::Binary(bytes))) => {
-                    if let Some(SyncMessage::Step1(_)) = SyncMessage::read(&bytes)
-                        && socket.send(Message::Binary(message::step_2(&[0, 0]).into())).await.is_err()
-                    {
-                        return;
-                    }
-                }
+                Some(Ok(Message::Binary(bytes))) => match SyncMessage::read(&bytes) {
+                    Some(SyncMessage::Step1(_)) => Message::Binary(message::step_2(&[0, 0]).into()),
+                    _ => continue,
+                },
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,
-                Some(Ok(_)) => {}
+                Some(Ok(_)) => continue,
             },
-            event = connection.next() => {
-                if let ConnectionEvent::Failed(error) = event {
+            event = next_event => Message::Text(event.to_string().into()),
+            event = connection.next() => match event {
+                ConnectionEvent::Failed(error) => {
                     return close(&mut socket, NOT_ALLOWED, &error.to_string()).await;
                 }
-            }
+                _ => continue,
+            },
+        };
+        if socket.send(answer).await.is_err() {
+            return;
         }
     }
 }
