@@ -5,6 +5,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 VENV := target/test-venv
+MCP_VENV := target/jupyter-mcp-venv
 PYTHON_CLIENT := clients/python
 PYTHON_VENV := target/python-venv
 PAGE_VENV := target/page-venv
@@ -169,12 +170,19 @@ pictures: web deps $(PAGE_VENV)/.ready ## the pictures of README.md, made anew
 rust:
 	@scripts/need-rust
 
-deps: rust $(VENV)/.ready node ## what the tests need besides Rust
+deps: rust $(VENV)/.ready $(MCP_VENV)/.ready node ## what the tests need besides Rust
 
 $(VENV)/.ready: tests/requirements.txt
 	@scripts/need-python "$(PYTHON)"
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	touch $@
+
+# jupyter-mcp-server brings a whole Jupyter Server.
+$(MCP_VENV)/.ready: tests/interop/jupyter/mcp-requirements.txt
+	@scripts/need-python "$(PYTHON)"
+	$(PYTHON) -m venv $(MCP_VENV)
+	$(MCP_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 node: $(NODE_PACKAGES:package.json=node_modules/.ready)

@@ -19,12 +19,20 @@ async fn jupyterlabs_services_run_code_on_a_real_kernel() {
     passes("node".into(), "services.mjs").await;
 }
 
+/// An assistant's tools in notebooks of a Jupyter Server.
+#[tokio::test(flavor = "multi_thread")]
+async fn jupyter_mcp_server_works_in_a_shared_notebook() {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/jupyter-mcp-venv/bin/python");
+    assert!(python.exists(), "run `make deps` first: the client needs its packages");
+    passes(python, "mcp_server.py").await;
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/jupyter")
 }
 
 async fn passes(program: PathBuf, script: &str) {
-    let fixture = Fixture::start_with(&["--door", "jupyter"]).await;
+    let fixture = Fixture::start_noted(&["--door", "jupyter", "--log", "debug"]).await;
     let mut agent = fixture.agent().await;
     let output = Command::new(program)
         .arg(script)
@@ -39,4 +47,8 @@ async fn passes(program: PathBuf, script: &str) {
     let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{printed}{said}");
     agent.stop();
+    // Clients have sent the token in addresses of WebSockets.
+    let log = fixture.notes();
+    assert!(log.contains("/jupyter/api/kernels/"), "the log names requests: {}", log.len());
+    assert!(!log.contains(fixture.session()), "a token is in the log");
 }

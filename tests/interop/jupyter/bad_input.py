@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import time
 
 import requests
 import websockets
@@ -140,6 +141,27 @@ async def messages_of_kernels_that_cannot_be_read():
                 seen[message["header"]["msg_type"]] = message
     assert seen["comm_close"]["content"]["comm_id"] == "own", "as a kernel does for an unknown target"
     assert seen["comm_info_reply"]["content"] == {"status": "ok", "comms": {}}
+
+
+async def a_token_for_one_notebook_opens_no_other():
+    notebook = new_notebook("One", ["a"])
+    other = new_notebook("Other", ["a"])
+    new = {"label": "one", "scopes": ["read", "edit", "run"], "covers": {"notebooks": [notebook]}}
+    soon = int(time.time() * 1000) + 3_600_000
+    token = own("POST", "/api/tokens", {**new, "expires_at": soon})["token"]
+    listed = [entry["path"] for entry in call("GET", "/jupyter/api/contents", token=token)["content"]]
+    assert listed == ["One.ipynb", "working files"], listed
+    session = {"format": "json", "type": "notebook"}
+    call("PUT", "/jupyter/api/collaboration/session/Other.ipynb", session, token=token, expected=404)
+    # With the session of somebody who may, too: the room asks the server for itself.
+    stranger = url_of("Other").split("&token=")[0] + f"&token={token}"
+    assert await closes_with(stranger) in (1003, 4404)
+    assert await closes_with(socket_url(f"api/kernels/{other}/channels", token)) == 4404
+    async with client("One", token) as ann:
+        type_at(ann, 0, 1, "!")
+        async with client("One") as bob:
+            await until(bob, lambda: texts(bob) == ["a!"])
+    assert sources(notebook) == ["a!"] and sources(other) == ["a"]
 
 
 async def a_revoked_token_ends_its_sockets():

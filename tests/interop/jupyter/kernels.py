@@ -5,6 +5,10 @@ Started by `tests/agent/jupyter.rs` beside a server with `--door jupyter` and a 
 
 import asyncio
 import os
+import pty
+import select
+import subprocess
+import sys
 import threading
 
 import requests
@@ -117,6 +121,96 @@ async def a_cell_runs_as_that_cell():
     assert "CellOutputsCleared" in types, types
 
 
+def opened_session(path, name, kind):
+    body = {"path": path, "name": name, "type": kind, "kernel": {"name": "python3"}}
+    return call("POST", "/jupyter/api/sessions", body, expected=201).json()
+
+
+def title(notebook):
+    return call("GET", f"/api/notebooks/{notebook}").json()["notebook"]["title"]
+
+
+def printed(session, code):
+    with JupyterKernelClient(server_url=DOOR, token=TOKEN, kernel_id=session["kernel"]["id"]) as kernel:
+        reply = kernel.execute(code, timeout=PATIENCE)
+    assert reply["status"] == "ok", reply
+    return "".join(output["text"] for output in reply["outputs"])
+
+
+def vs_code_runs_its_own_files():
+    """VS Code opens a session for a file that is on its machine alone, under a name that it makes for each session."""
+    first = opened_session("plot-jvsc-aa-11.ipynb", "plot-11.ipynb", "notebook")
+    assert (first["path"], first["name"], first["type"]) == ("plot-jvsc-aa-11.ipynb", "plot-11.ipynb", "notebook")
+    assert opened_session("plot-jvsc-aa-11.ipynb", "plot-11.ipynb", "notebook")["id"] == first["id"], "the same path"
+    assert printed(first, "here = 1; print(here)") == "1\n"
+    # Another window with a file of the same name has a kernel of its own.
+    other = opened_session("plot-jvsc-bb-22.ipynb", "plot-22.ipynb", "notebook")
+    assert other["kernel"]["id"] != first["kernel"]["id"]
+    assert printed(other, "print('here' in globals())") == "False\n"
+    assert title(first["id"]) == title(other["id"]) == "Runs of plot in VS Code"
+    assert set(subjects(first["id"])) == {"scratch"}
+    listed = call("GET", "/jupyter/api/sessions").json()
+    assert {"plot-jvsc-aa-11.ipynb", "plot-jvsc-bb-22.ipynb"} <= {session["path"] for session in listed}
+    for session in (first, other):
+        call("DELETE", f"/jupyter/api/sessions/{session['id']}", expected=204)
+    # Tomorrow's session goes on in the same record, with a new kernel.
+    later = opened_session("plot-jvsc-cc-33.ipynb", "plot-33.ipynb", "notebook")
+    assert later["id"] in (first["id"], other["id"])
+    assert printed(later, "print('here' in globals())") == "False\n"
+    call("DELETE", f"/jupyter/api/sessions/{later['id']}", expected=204)
+
+
+def consoles_have_kernels():
+    console = opened_session("console-1-aa", "Console 1", "console")
+    assert (console["path"], console["type"]) == ("console-1-aa", "console")
+    assert title(console["id"]) == "Runs of Console 1"
+    assert printed(console, "print('console')") == "console\n"
+    # A console beside a notebook names the notebook's kernel.
+    body = {"path": "console-2-bb", "type": "console", "kernel": {"id": console["kernel"]["id"]}}
+    beside = call("POST", "/jupyter/api/sessions", body, expected=201).json()
+    assert beside["kernel"]["id"] == console["kernel"]["id"]
+    call("DELETE", f"/jupyter/api/sessions/{console['id']}", expected=204)
+
+
+def konsole_runs_code():
+    """`jupyter konsole` of jupyter-kernel-client, in a terminal of its own."""
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "jupyter_kernel_client.konsoleapp", "--simple-prompt", "--no-confirm-exit"]
+    with subprocess.Popen(
+        [*command, f"--url={DOOR}", f"--token={TOKEN}"], stdin=follower, stdout=follower, stderr=follower
+    ) as konsole:
+        os.close(follower)
+        screen = ""
+
+        def shows(text):
+            nonlocal screen
+            while text not in screen:
+                assert select.select([leader], [], [], PATIENCE)[0], screen
+                screen += os.read(leader, 65536).decode(errors="replace")
+            screen = screen.split(text, 1)[1]
+
+        shows("In [")
+        os.write(leader, b"print(6 * 7, 'from the konsole')\n")
+        shows("42 from the konsole")
+        shows("In [")
+        os.write(leader, b"1 / 0\n")
+        shows("ZeroDivisionError")
+        shows("In [")
+        os.write(leader, b"exit\n")
+        # It waits for somebody who reads.
+        while konsole.poll() is None:
+            if select.select([leader], [], [], 1)[0]:
+                try:
+                    os.read(leader, 65536)
+                except OSError:
+                    break
+        assert konsole.wait(PATIENCE) == 0
+    os.close(leader)
+
+
 if __name__ == "__main__":
     a_kernel_client_runs_code()
+    vs_code_runs_its_own_files()
+    consoles_have_kernels()
+    konsole_runs_code()
     asyncio.run(a_cell_runs_as_that_cell())

@@ -80,6 +80,58 @@ assert.ok(completion.content.matches.includes("value"));
 assert.equal(completion.content.cursor_start, 5);
 const inspection = await kernel.requestInspect({ code: "print", cursor_pos: 5, detail_level: 0 });
 assert.ok(inspection.content.found);
+// A widget: the kernel's comms reach the library, and what moves it reaches the kernel.
+const widgets = new Map();
+const slider = new Promise((resolve) => {
+  kernel.registerCommTarget("jupyter.widget", (comm, message) => {
+    assert.match(message.metadata.version, /^2\./);
+    const { state } = message.content.data;
+    widgets.set(state._model_name, { comm, state });
+    if (state._model_name === "IntSliderModel") resolve({ comm, state, message });
+  });
+});
+const order = [];
+kernel.iopubMessage.connect((_, { header, content }) => {
+  const model = content.data?.["application/vnd.jupyter.widget-view+json"]?.model_id;
+  if (model || header.msg_type === "comm_open") order.push(model ?? content.comm_id);
+});
+const shown = await run("import ipywidgets\nslider = ipywidgets.IntSlider(value=3)\nslider");
+assert.equal(shown.status, "ok");
+const { comm, state } = await slider;
+assert.equal(state.value, 3);
+assert.ok(widgets.has("LayoutModel") && widgets.has("SliderStyleModel"));
+assert.equal(order.at(-1), comm.commId, "the output comes after the widget that it shows");
+assert.equal(order.filter((id) => id === comm.commId).length, 2);
+const echoed = new Promise((resolve) => {
+  comm.onMsg = (message) => message.content.data.state?.value === 7 && resolve(message);
+});
+const moved = comm.send({ method: "update", state: { value: 7 }, buffer_paths: [] });
+await moved.done;
+assert.equal((await echoed).parent_header.msg_id, moved.msg.header.msg_id, "the kernel answers that message");
+assert.equal((await run("print(slider.value)")).text, "7\n");
+const changed = new Promise((resolve) => {
+  comm.onMsg = (message) => message.content.data.state?.value === 9 && resolve();
+});
+await run("slider.value = 9");
+await changed;
+const known = await kernel.requestCommInfo({ target_name: "jupyter.widget" });
+assert.ok(comm.commId in known.content.comms, JSON.stringify(known.content));
+// How a page that is opened later gets the widgets.
+const control = kernel.createComm("jupyter.widget.control");
+const states = new Promise((resolve) => {
+  control.onMsg = (message) => resolve(message.content.data);
+});
+control.open({}, { version: "1.0.0" });
+control.send({ method: "request_states" });
+const { states: all } = await states;
+assert.equal(all[comm.commId].model_name, "IntSliderModel");
+assert.equal(all[comm.commId].state.value, 9);
+control.close();
+const closed = new Promise((resolve) => {
+  comm.onClose = resolve;
+});
+await run("slider.close()");
+await closed;
 await kernel.restart();
 assert.equal((await run("print('value' in globals())")).text, "False\n");
 await session.shutdown();

@@ -221,6 +221,7 @@ async def main():
         histories.a_document_that_grows_without_end_is_replaced,
         histories.a_restart_goes_on_with_the_same_document,
         histories.a_lost_document_makes_clients_load_again,
+        bad_input.a_token_for_one_notebook_opens_no_other,
         bad_input.a_revoked_token_ends_its_sockets,
     ]
     for scene in scenes:
