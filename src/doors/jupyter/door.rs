@@ -157,9 +157,9 @@ async fn version() -> Json<Value> {
     Json(json!({"version": JUPYTER_SERVER}))
 }
 
-async fn status(State(door): State<JupyterDoor>) -> Json<Value> {
-    let connections = door.limits.max_sockets - door.sockets.available_permits();
-    Json(json!({"connections": connections, "kernels": 0, "started": EPOCH, "last_activity": EPOCH}))
+/// Needs no token, so it tells nothing of the server.
+async fn status() -> Json<Value> {
+    Json(json!({"connections": 0, "kernels": 0, "started": EPOCH, "last_activity": EPOCH}))
 }
 
 /// Time that is told where no other is known.

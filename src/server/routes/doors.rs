@@ -16,6 +16,8 @@ use crate::http::problem::Problem;
 pub fn routes(routes: GuardedRouter<App>) -> GuardedRouter<App> {
     let read = Guard::Scope(Scope::Read);
     route_table!(routes; "" "/jupyter" {
+        /// The Jupyter door is open: some clients ask before they send a token. It says nothing else.
+        GET "/api/status", Guard::Public => jupyter;
         /// The Jupyter door (`--door jupyter`): reads, and WebSockets. Rights are those of each route of this server that it uses.
         GET "/{*path}", read => jupyter;
         /// The Jupyter door: new notebooks, kernels, sessions and runs.

@@ -95,8 +95,8 @@ kernel.iopubMessage.connect((_, { header, content }) => {
   const model = content.data?.["application/vnd.jupyter.widget-view+json"]?.model_id;
   if (model || header.msg_type === "comm_open") order.push(model ?? content.comm_id);
 });
-const shown = await run("import ipywidgets\nslider = ipywidgets.IntSlider(value=3)\nslider");
-assert.equal(shown.status, "ok");
+const slides = await run("import ipywidgets\nslider = ipywidgets.IntSlider(value=3)\nslider");
+assert.equal(slides.status, "ok");
 const { comm, state } = await slider;
 assert.equal(state.value, 3);
 assert.ok(widgets.has("LayoutModel") && widgets.has("SliderStyleModel"));

@@ -55,6 +55,14 @@ pub fn output(mut content: Value, recorded: &Output) -> (String, Value) {
     (msg_type, content)
 }
 
+/// Payload of `execute_reply`: IPython asks a console to end. The record does not have it.
+pub fn payload(code: &str) -> Value {
+    match code.trim() {
+        "exit" | "quit" | "exit()" | "quit()" => json!([{"source": "ask_exit", "keepkernel": false}]),
+        _ => json!([]),
+    }
+}
+
 /// Offset in Unicode characters, as the kernel protocol counts, of an offset in UTF-16 units.
 pub fn characters(code: &str, units: u32) -> usize {
     let mut left = i64::from(units);

@@ -406,8 +406,18 @@ impl KernelClient {
         let Some(pending) = self.runs.get_mut(run).filter(|pending| !pending.is_started) else { return Some(()) };
         pending.is_started = true;
         let (parent, code) = (pending.parent.clone(), pending.code.clone());
+        let count = self.count_of(run);
         self.send("iopub", "status", &parent, json!({"execution_state": "busy"})).await?;
-        self.send("iopub", "execute_input", &parent, json!({"code": code, "execution_count": 0})).await
+        self.send("iopub", "execute_input", &parent, json!({"code": code, "execution_count": count})).await
+    }
+
+    /// The kernel's number of the run, or the one that it should get.
+    fn count_of(&self, run: &ExecutionId) -> u64 {
+        let Some(state) = self.state() else { return 0 };
+        let kernel = default_session(state);
+        let of_kernel = state.executions.values().filter(|run| run.kernel_session.as_ref() == kernel);
+        let own = state.executions.get(run).and_then(|run| run.execution_count);
+        own.unwrap_or_else(|| of_kernel.filter_map(|run| run.execution_count).max().unwrap_or(0) + 1)
     }
 
     async fn output(&mut self, run: &ExecutionId, parent: &Value, output: &Output, as_type: Option<&str>) -> Served {
@@ -430,8 +440,9 @@ impl KernelClient {
 
     async fn end(&mut self, run: &ExecutionId, count: Option<u64>, failure: Option<&str>) -> Served {
         self.begin(run).await?;
-        let Some(PendingRun { parent, error, .. }) = self.runs.remove(run) else { return Some(()) };
-        let mut content = json!({"status": "ok", "execution_count": count, "user_expressions": {}, "payload": []});
+        let Some(PendingRun { parent, code, error, .. }) = self.runs.remove(run) else { return Some(()) };
+        let payload = replies::payload(&code);
+        let mut content = json!({"status": "ok", "execution_count": count, "user_expressions": {}, "payload": payload});
         if let Some(failure) = failure {
             let error =
                 error.unwrap_or_else(|| json!({"ename": "RunEnded", "evalue": failure, "traceback": [failure]}));
