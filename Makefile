@@ -155,6 +155,7 @@ bench-web: web deps $(PAGE_VENV)/.ready ## how fast the page is in Chromium, bes
 bench-jupyter: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready ## JupyterLab on Notarium beside JupyterLab with jupyter-collaboration; on a quiet machine
 	cargo build --release --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_BENCH=1 NOTARIUM_BINARY=$(CURDIR)/target/release/notarium && $(BROWSER) bench/jupyter
+	$(VENV)/bin/python benches/jupyter.py target/release/notarium
 
 looks: web deps $(PAGE_VENV)/.ready ## the pictures that the screens are compared with, made anew: look at what git says has changed
 	$(PROGRAM)
