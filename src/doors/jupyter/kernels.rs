@@ -317,11 +317,7 @@ pub async fn start_session(
 
 /// The notebook of a new session. JupyterLab starts it under a path of its own making, in the notebook's folder and with the
 /// notebook's name, and then changes the path.
-async fn notebook_of(
-    door: &JupyterDoor,
-    token: &CallerToken,
-    new: &NewSession,
-) -> Result<ContentPlace, JupyterError> {
+async fn notebook_of(door: &JupyterDoor, token: &CallerToken, new: &NewSession) -> Result<ContentPlace, JupyterError> {
     let NewSession { path, name, kind, .. } = new;
     let found = contents::find(door, token, path).await;
     if found.is_ok() || name.is_empty() || kind != "notebook" {
