@@ -207,7 +207,7 @@ unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end t
 	$(CARGO_TEST) --no-fail-fast
 	cargo test --workspace --doc --quiet
 
-interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-documents ## files, runs, outside assistants, generated clients and the documents' commands, with nbformat, nbclient, the MCP client and generators
+interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-documents ## files, runs, outside assistants, generated clients and the documents' commands, with nbformat, nbclient, the MCP client and generators
 
 interop-files: deps
 	cargo build --quiet --workspace --example ipynb_roundtrip
@@ -230,6 +230,10 @@ interop-openapi: deps
 interop-dialoghelper: deps ## real clients of dialoghelper: five versions with Python 3.12, one without
 	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/dialoghelper/check.py target/debug/notarium
+
+interop-headlesnb: rust $(PYTHON_VENV)/.ready ## the page for users of HeadlesNB: everything that its table names
+	$(PROGRAM)
+	$(PYTHON_VENV)/bin/python tests/interop/headlesnb/check.py target/debug/notarium
 
 interop-documents: rust $(PYTHON_VENV)/.ready
 	$(PROGRAM)
@@ -263,4 +267,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-documents image-check soak bench clean
+.PHONY: help run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-documents image-check soak bench clean

@@ -24,6 +24,7 @@ use crate::machine::MachineMeter;
 use crate::session::host::{self, HostEnd, HostHandle, HostOptions};
 use crate::session::reports::blobs::BlobUploader;
 use crate::session::reports::delivery::Reporter;
+use crate::session::server_relay::ServerRelay;
 use crate::session::{KernelSessionLimits, SessionInput};
 use crate::temporary_files::remove_abandoned;
 use crate::working_folder::transfers::FolderTransfers;
@@ -114,6 +115,7 @@ struct AgentLoop {
     connection: Connection,
     sender: CommandSender,
     uploader: BlobUploader,
+    relay: ServerRelay,
     roster: Roster,
     /// Present once the server has named this agent's id.
     ledger: Option<SessionFile>,
@@ -154,6 +156,7 @@ impl AgentLoop {
         let leftovers = [options.launch.runtime_dir.clone(), std::env::temp_dir()];
         tokio::task::spawn_blocking(move || leftovers.iter().for_each(|folder| remove_abandoned(folder)));
         let uploader = BlobUploader::new(&options.connect.server, &options.connect.token)?;
+        let relay = ServerRelay::new(&options.connect.server, &options.connect.token)?;
         let folder = WorkingFolder::new(&options.launch.working_dir, ReachablePaths::of(&options.launch));
         let transfers = FolderTransfers::new(folder, &options.connect.server, &options.connect.token)?;
         let connection = Connection::start(options.connect.clone());
@@ -168,6 +171,7 @@ impl AgentLoop {
             connection,
             sender,
             uploader,
+            relay,
             roster: Roster::new(hidden),
             ledger: None,
             hosts: BTreeMap::new(),
@@ -392,6 +396,7 @@ impl AgentLoop {
             launch: self.options.launch.clone(),
             limits: self.options.limits,
             reporter: Reporter { notebook, sender: self.sender.clone(), uploader: self.uploader.clone() },
+            relay: self.relay.clone(),
         }
     }
 

@@ -5,6 +5,7 @@
 //! socket, or ends.
 
 pub(crate) mod schemas;
+pub(crate) mod server_requests;
 
 use std::fmt;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -21,6 +22,8 @@ use tokio::process::Command;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
+
+use server_requests::{ServerRequest, TO_SERVER};
 
 /// Environment variable that lists a kernel's connections: names, kinds, and the socket of the brokers.
 pub const TOLD_TO_KERNELS: &str = "NOTARIUM_CONNECTIONS";
@@ -216,6 +219,8 @@ pub(crate) struct BrokerListener {
     pub right: WriteRight,
     /// Sockets over which the kernel takes questions; the newest replaces the others.
     pub coming: mpsc::Receiver<UnixStream>,
+    /// Requests of the kernel's code to the server.
+    pub requests: mpsc::Receiver<ServerRequest>,
 }
 
 /// Listens at `socket`, in the kernel's own folder. `python`: the default Python of brokers.
@@ -228,6 +233,7 @@ pub(crate) fn listen(
     let listener = bind(&socket)?;
     let python = located(connections.python.clone().unwrap_or(python));
     let (for_questions, coming) = mpsc::channel(MAX_COMING);
+    let (to_server, requests) = mpsc::channel(server_requests::MAX_WAITING);
     let of_brokers = python.clone();
     let right = WriteRight::default();
     let given = right.clone();
@@ -238,14 +244,15 @@ pub(crate) fn listen(
             while serving.try_join_next().is_some() {}
             let Ok(place) = places.clone().try_acquire_owned() else { continue };
             let (connections, python) = (connections.clone(), of_brokers.clone());
-            let (for_questions, right) = (for_questions.clone(), given.clone());
+            let ends = KernelEnds { for_questions: for_questions.clone(), to_server: to_server.clone() };
+            let right = given.clone();
             serving.spawn(async move {
                 let _place = place;
-                serve(stream, &connections, python, for_questions, right).await;
+                serve(stream, &connections, python, ends, right).await;
             });
         }
     });
-    Ok(BrokerListener { brokers: AbortOnDropHandle::new(task), told, python, right, coming })
+    Ok(BrokerListener { brokers: AbortOnDropHandle::new(task), told, python, right, coming, requests })
 }
 
 /// Makes a path absolute, because brokers start in another folder. A bare name is left for the search in `PATH`.
@@ -268,18 +275,28 @@ fn bind(socket: &Path) -> std::io::Result<UnixListener> {
     UnixListener::bind(Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string()).join(name))
 }
 
+/// Receivers of a kernel's connections that name no database.
+struct KernelEnds {
+    for_questions: mpsc::Sender<UnixStream>,
+    to_server: mpsc::Sender<ServerRequest>,
+}
+
 async fn serve(
     mut stream: UnixStream,
     connections: &Connections,
     python: PathBuf,
-    for_questions: mpsc::Sender<UnixStream>,
+    ends: KernelEnds,
     right: WriteRight,
 ) {
     let Some(name) = read_name(&mut stream).await else { return };
-    if name == TAKES_QUESTIONS {
-        // If the queue is full, the socket is closed and the kernel connects again.
-        let _ = for_questions.try_send(stream);
-        return;
+    match name.as_str() {
+        TAKES_QUESTIONS => {
+            // If the queue is full, the socket is closed and the kernel connects again.
+            let _ = ends.for_questions.try_send(stream);
+            return;
+        }
+        TO_SERVER => return server_requests::serve(stream, ends.to_server).await,
+        _ => {}
     }
     let Some(connection) = connections.list.iter().find(|connection| connection.name == name) else { return };
     if let Err(error) = run_broker(stream, connection, python, right).await {

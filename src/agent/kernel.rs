@@ -21,7 +21,7 @@ pub(crate) mod process;
 mod python_package;
 mod questions;
 
-use notarium_core::{Effects, ExplainedCause, KernelCause, KernelEffects, KernelSurprises, RawObject, UnheldCause};
+use notarium_core::{Effects, ExplainedCause, KernelCause, KernelEffects, KernelSurprises, NotebookId, RawObject, UnheldCause};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +32,7 @@ use tokio::sync::mpsc;
 
 use crate::connections::Connections;
 use crate::connections::schemas::Schemas;
+use crate::connections::server_requests::ServerRequest;
 use crate::outputs::KernelOutput;
 use crate::sandbox::Sandbox;
 use crate::supervisor::{EffectRefusal, Holding, Supervisor};
@@ -170,6 +171,8 @@ notarium_core::with_defaults! {
     /// Options for launching and stopping kernels.
     #[derive(Debug, Clone)]
     pub struct LaunchOptions {
+        /// The notebook of the kernel, for its code.
+        pub notebook: Option<NotebookId> = None,
         /// The kernel's working folder.
         pub working_dir: PathBuf = PathBuf::from("."),
         /// Parent of each kernel's private folder (mode 0700: sockets, connection file). Keep it short: socket paths
@@ -241,6 +244,8 @@ pub struct Kernel {
     comms: mpsc::Sender<CommRequest>,
     /// Present for kernels that run SQL cells.
     schemas: Option<Arc<Schemas>>,
+    /// Requests of its code to the server, until the session's host takes them.
+    server_requests: Option<mpsc::Receiver<ServerRequest>>,
     /// Present if the effects of its runs are held.
     supervisor: Option<Arc<Supervisor>>,
 }
@@ -283,6 +288,11 @@ impl Kernel {
     /// The schemas of the databases that its SQL cells reach; `None` if it runs no SQL cells.
     pub(crate) fn schemas(&self) -> Option<&Arc<Schemas>> {
         self.schemas.as_ref()
+    }
+
+    /// Requests of the kernel's code to the server; the first caller has them.
+    pub(crate) fn take_server_requests(&mut self) -> Option<mpsc::Receiver<ServerRequest>> {
+        self.server_requests.take()
     }
 
     /// Stops the kernel process: shutdown request, SIGTERM, SIGKILL, with `timeout` for each step. `Ended` is the last

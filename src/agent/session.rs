@@ -14,6 +14,7 @@ pub(crate) mod host;
 mod next_input;
 pub(crate) mod reports;
 mod runs;
+pub(crate) mod server_relay;
 #[cfg(test)]
 mod tests;
 
@@ -26,7 +27,7 @@ use notarium_core::{
     Actor, CellId, Document, Effects, ExecutionId, ExplainedCause, KernelCause, KernelPhase, KernelSessionId, Millis,
     RejectionCode, Version,
 };
-use notarium_wire::{CommChange, OpenComm, SendCommMessage};
+use notarium_wire::{CommChange, KernelCallers, KernelRequestOrigin, OpenComm, SendCommMessage};
 use serde_json::value::RawValue;
 
 use crate::kernel::KernelEvent;
@@ -80,8 +81,14 @@ pub struct AssignedRun {
     pub cancel_requested: bool,
     /// The effects that it may have outside the kernel's memory.
     pub effects: Effects,
-    /// An assistant requested it: no person can answer input requests of its code, and keys are masked in its record.
-    pub is_assistants: bool,
+    pub requested_by: Actor,
+}
+
+impl AssignedRun {
+    /// True if an assistant requested it: no person can answer input requests of its code, and keys are masked in its record.
+    fn is_assistants(&self) -> bool {
+        matches!(self.requested_by, Actor::Assistant { .. })
+    }
 }
 
 impl SessionView {
@@ -97,7 +104,7 @@ impl SessionView {
                 timeout_ms: execution.timeout_ms,
                 cancel_requested: execution.cancel_requested,
                 effects: execution.effects.judged(),
-                is_assistants: matches!(execution.requested_by, Actor::Assistant { .. }),
+                requested_by: execution.requested_by.clone(),
             })
         });
         Self { phase: notebook.kernels.get(session).map(|kernel| kernel.phase), assigned }
@@ -204,6 +211,8 @@ pub struct KernelSessionMachine {
     /// The execution that began last: output without an owner is attributed to it.
     latest: Option<ExecutionId>,
     run_count: u64,
+    /// Requesters of the kernel's runs.
+    callers: KernelCallers,
     /// Reason for which the agent itself ends the kernel.
     own_cause: Option<ExplainedCause<KernelCause>>,
     pending: Vec<ReportCommand>,
@@ -231,6 +240,7 @@ impl KernelSessionMachine {
             runs: BTreeMap::new(),
             latest: None,
             run_count: 0,
+            callers: KernelCallers::default(),
             own_cause: None,
             pending: Vec::new(),
             pending_bytes: 0,
@@ -268,6 +278,12 @@ impl KernelSessionMachine {
     /// True if the session accepts the kernel's next output. Otherwise it waits in the driver, and then in the kernel.
     pub fn takes_output(&self) -> bool {
         !self.online || self.unanswered_bytes + self.pending_bytes < self.limits.max_unanswered_bytes
+    }
+
+    /// The run that has the kernel now, and everybody whose code may run in it. `None`: no run has it.
+    pub fn origin(&self) -> Option<KernelRequestOrigin> {
+        let run = self.runs.iter().find(|(_, run)| !run.is_finished()).map(|(id, _)| id.clone())?;
+        Some(KernelRequestOrigin { run, callers: self.callers.clone() })
     }
 
     fn dispatch(&mut self, now_ms: u64, input: SessionInput) {
@@ -315,11 +331,13 @@ impl KernelSessionMachine {
     }
 
     fn execute(&mut self, now_ms: u64, assigned: AssignedRun) {
-        let AssignedRun { execution_id, fence, source, cell_id, timeout_ms, cancel_requested, effects, is_assistants } =
+        let is_assistants = assigned.is_assistants();
+        let AssignedRun { execution_id, fence, source, cell_id, timeout_ms, cancel_requested, effects, requested_by } =
             assigned;
         if self.runs.contains_key(&execution_id) {
             return;
         }
+        self.callers.note(&requested_by);
         self.run_count += 1;
         let mut run = SessionRun::new(self.run_count, fence, timeout_ms, self.limits.outputs);
         run.interrupt_wanted = cancel_requested;

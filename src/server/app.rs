@@ -10,7 +10,7 @@ use crate::agents::AgentLocks;
 use crate::agents::kernel_questions::{KernelAskService, KernelQuestions};
 use crate::agents::working_files::{AgentTransfers, FileService};
 use crate::assistants::AssistantState;
-use crate::auth::Accounts;
+use crate::auth::{Accounts, KernelPasses};
 use crate::auth::oidc::Oidc;
 use crate::http::mount::DoorMount;
 use crate::limits::connection_slots::ConnectionSlots;
@@ -45,6 +45,9 @@ pub struct AppParts {
     pub sockets: Arc<Semaphore>,
     /// Handler of the Jupyter door, once it is mounted.
     pub jupyter: DoorMount,
+    /// Handler of requests of code in kernels, once it is mounted.
+    pub kernel_door: DoorMount,
+    pub kernel_passes: KernelPasses,
     /// Sockets that have not sent their `hello` yet.
     pub strangers: ConnectionSlots,
 }

@@ -19,6 +19,7 @@ mod browser_keys;
 mod follow;
 mod grants;
 mod identities;
+mod kernel_passes;
 pub mod oidc;
 mod passwords;
 mod sessions;
@@ -30,6 +31,7 @@ pub use browser_keys::{KeyProof, LinkEnd, OneTimeUse, hash_of_key, reset_in, sig
 pub use follow::{Follow, FollowedToken, Revocation};
 pub use grants::{NewAgent, NewApiToken, NewShareLink, NewToken};
 pub use identities::ProvedIdentity;
+pub use kernel_passes::{KernelPass, KernelPasses};
 pub use passwords::PasswordCost;
 pub use sessions::{ClientInfo, SignedIn, issue_owner_token, issue_owner_token_in};
 
@@ -134,6 +136,8 @@ pub struct Authenticated {
     is_fresh: bool,
     /// True if scopes are withheld that a fresh sign-in has.
     pub asks_again: bool,
+    /// A pass of code in a kernel (`kernel_passes`): the accounts have no record of its token.
+    is_pass: bool,
     placements: Arc<Placements>,
 }
 
@@ -149,11 +153,11 @@ impl Authenticated {
         let scopes = self.scopes.clone();
         match &self.actor {
             Actor::Agent { .. } => Authority { ambient_role: Some(Role::Agent), scopes, ..Authority::default() },
-            Actor::User { .. } => {
+            Actor::User { .. } | Actor::Assistant { .. } => {
                 let ambient_role = workspace.and_then(|workspace| self.workspaces.get(&workspace).copied());
                 let workspaces = self.workspaces.keys().cloned().collect();
                 let is_bound = self.coverage != Coverage::All;
-                let token = Some(self.token_id.clone());
+                let token = (!self.is_pass).then(|| self.token_id.clone());
                 Authority {
                     ambient_role,
                     scopes,
@@ -211,6 +215,14 @@ impl Authenticated {
         let message = "this asks for your password again: sign in afresh (POST /api/session with \"fresh\"), and use that session \
                        within its 15 minutes";
         Rejection::new(RejectionCode::Forbidden, message).with(RejectionDetails::FreshSignIn { scope })
+    }
+
+    /// The person, also of an assistant.
+    pub fn acts_for(&self) -> Option<&UserId> {
+        match &self.actor {
+            Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(id),
+            _ => None,
+        }
     }
 
     /// The person, for a person or a program that acts for one.

@@ -10,6 +10,7 @@ pub mod chat;
 pub mod doors;
 pub mod files;
 pub mod history;
+pub mod kernel_requests;
 pub mod kernels;
 pub mod notebooks;
 pub mod runs;
@@ -68,6 +69,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = calls::routes(routes);
     let routes = chat::routes(routes);
     let routes = doors::routes(routes);
+    let routes = kernel_requests::routes(routes);
     let mut routes = status::routes(routes);
     let openapi = routes.openapi();
     let text = format!("{openapi:#}\n");

@@ -26,7 +26,7 @@ use crate::agents::working_files::AgentTransfers;
 use crate::app::{App, AppParts};
 use crate::assistants::{AssistantHost, AssistantState, McpHandler, revocation};
 use crate::auth::oidc::{InvalidOidc, Oidc, OidcSettings};
-use crate::auth::{Accounts, AuthOptions};
+use crate::auth::{Accounts, AuthOptions, KernelPasses};
 use crate::blobs::sweep::{self, SweepError, Swept};
 use crate::blobs::{BlobClaims, NotebookBlobs};
 use crate::cluster::{Cluster, ClusterNotices, SingleNode};
@@ -280,6 +280,8 @@ fn app(
         is_ready: AtomicBool::new(false),
         sockets: Arc::new(Semaphore::new(limits.max_sockets)),
         jupyter: DoorMount::default(),
+        kernel_door: DoorMount::default(),
+        kernel_passes: KernelPasses::default(),
         strangers: ConnectionSlots::new(limits.max_strangers, limits.max_strangers_per_network),
     })
 }
@@ -377,6 +379,7 @@ impl RunningServer {
         // The handler holds the app, and so the data.
         self.app.assistants.mcp.set(None);
         self.app.jupyter.set(None);
+        self.app.kernel_door.set(None);
         let Self { app, storage, serving, work, sweeping, withdrawing, counting, router, .. } = self;
         drop(router);
         serving.abort();

@@ -10,7 +10,7 @@
 //!
 //! Files: messages of the socket (`client_message`, `server_message`, `frame`), data beside the log (`live`, `machines`, `working_files`), questions to
 //! kernels (`kernel_questions`, `kernel_tables`, `connection_schema`, and `kernel_tools`, code that runs there), `schema` (JSON Schemas),
-//! `rest/` (bodies of REST), `ipynb/` (files of Jupyter).
+//! requests of code in kernels (`kernel_requests`), `rest/` (bodies of REST), `ipynb/` (files of Jupyter).
 //!
 //! This crate must never decide anything about a notebook: that is the core's task.
 
@@ -21,6 +21,7 @@ mod connection_schema;
 pub mod frame;
 pub mod ipynb;
 mod kernel_questions;
+mod kernel_requests;
 mod kernel_tables;
 pub mod kernel_tools;
 mod live;
@@ -34,6 +35,7 @@ mod working_files;
 pub use client_message::*;
 pub use connection_schema::*;
 pub use kernel_questions::*;
+pub use kernel_requests::*;
 pub use kernel_tables::*;
 pub use live::*;
 pub use machines::*;

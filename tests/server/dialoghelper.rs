@@ -292,6 +292,20 @@ async fn data_reaches_waiting_code_of_the_same_dialog() {
 }
 
 #[tokio::test]
+async fn of_two_clients_that_wait_under_one_id_one_gets_the_value() {
+    let scene = Scene::new().await;
+    let waits = [("data_id", "x"), ("timeout", "1")];
+    let push = [("data_id", "x"), ("result", "42")];
+    let (one, two, _) = tokio::join!(
+        scene.json("pop_data_blocking_", &waits),
+        scene.json("pop_data_blocking_", &waits),
+        scene.json("push_data_", &push)
+    );
+    let taken = [one, two].iter().filter(|answer| answer["result"] == "42").count();
+    assert_eq!(taken, 1);
+}
+
+#[tokio::test]
 async fn html_reaches_every_stream_and_ends_with_the_right_to_read() {
     let scene = Scene::new().await;
     let open = async |token: &str| {
@@ -392,6 +406,7 @@ async fn bad_input_is_refused_with_a_sentence() {
         ("search_", &[("q", "x")], "does not search the web"),
         ("connfiles_", &[], "given to nobody"),
         ("update_msg_", &[("id_", "_ask"), ("output", "x")], "cannot be changed"),
+        ("read_msg_", &[("id_", "code"), ("n", "0"), ("of_a_later_version", "1"), ("view_range", "x")], "two numbers"),
     ] {
         let said = scene.error(endpoint, fields).await;
         assert!(said.contains(sentence), "{endpoint} {fields:?}: {said}");

@@ -9,6 +9,7 @@ mod chat;
 mod checks;
 mod comments;
 mod dialoghelper;
+mod dialoghelper_kernels;
 mod errors;
 mod expired;
 mod files;

@@ -37,6 +37,8 @@ export class TestServer {
   token = "";
   /** Single-use link that `up` prints for a browser. */
   link = "";
+  /** Address of the door for dialoghelper. */
+  door = "";
   /** Scripted model of this server's assistant. */
   readonly model = new ScriptedModel();
   readonly #folder = mkdtempSync(join(tmpdir(), "notarium-page-"));
@@ -58,6 +60,7 @@ export class TestServer {
 
   async start(more: string[] = []): Promise<void> {
     this.#port ||= await freePort();
+    this.door = "";
     this.#modelUrl ||= await this.model.start();
     const providers = join(this.#folder, "providers.json");
     writeFileSync(
@@ -66,7 +69,7 @@ export class TestServer {
     );
     const kernels = this.#kernels ? ["--kernel-path", this.#kernels] : [];
     const place = ["--data", this.data, "--listen", `127.0.0.1:${this.#port}`];
-    const options = ["up", ...place, "--providers", providers, ...kernels, ...more];
+    const options = ["up", ...place, "--dialoghelper-listen", "127.0.0.1:0", "--providers", providers, ...kernels, ...more];
     const started = spawn(BINARY, options, { env: { ...process.env, HOME: this.#folder }, stdio: ["ignore", "pipe", "inherit"] });
     this.#process = started;
     let text = "";
@@ -75,7 +78,8 @@ export class TestServer {
       const token = /Token: (\S+)/.exec(text)?.[1];
       if (token) this.token = token;
       this.link = /In a browser: (\S+)/.exec(text)?.[1] ?? this.link;
-      if (token && text.includes("Data:")) break;
+      this.door = /dialoghelper: (\S+)/.exec(text)?.[1] ?? this.door;
+      if (token && text.includes("Data:") && this.door) break;
     }
     this.url = `http://127.0.0.1:${this.#port}`;
     if (!this.token) throw new Error(`the server did not start: ${text}`);

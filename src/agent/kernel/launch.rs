@@ -136,8 +136,12 @@ async fn start(
     let (questions, asks) = mpsc::channel(MAX_WAITING_QUESTIONS);
     let (comms, said) = mpsc::channel(MAX_WAITING_COMMS);
     let right = databases.as_ref().map(|it| it.right.clone()).unwrap_or_default();
+    let mut server_requests = None;
     let (brokers, schemas) = databases
-        .map(|it| (it.brokers, Arc::new(Schemas::new(options.connections.clone(), it.python, it.coming))))
+        .map(|it| {
+            server_requests = Some(it.requests);
+            (it.brokers, Arc::new(Schemas::new(options.connections.clone(), it.python, it.coming)))
+        })
         .unzip();
     let driver = Driver {
         channels,
@@ -160,7 +164,18 @@ async fn start(
     };
     tokio::spawn(driver.run());
     let has_own_processes = options.has_own_processes();
-    Ok(Kernel { interrupt_mode, has_own_processes, process, requests, urgent, questions, comms, schemas, supervisor })
+    Ok(Kernel {
+        interrupt_mode,
+        has_own_processes,
+        process,
+        requests,
+        urgent,
+        questions,
+        comms,
+        schemas,
+        server_requests,
+        supervisor,
+    })
 }
 
 /// True if another process took the kernel's TCP port before the kernel bound it.
@@ -350,6 +365,7 @@ fn environment(kernelspec: &Kernelspec, options: &LaunchOptions) -> Vec<(OsStrin
         .chain([("JPY_PARENT_PID".into(), parent.to_string().into())])
         // Without this variable the module `notarium` sends nothing.
         .chain([("NOTARIUM_KERNEL".into(), "1".into())])
+        .chain(options.notebook.iter().map(|id| ("NOTARIUM_NOTEBOOK".into(), id.as_str().into())))
         .collect()
 }
 

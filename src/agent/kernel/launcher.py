@@ -192,11 +192,58 @@ def pipe_through_file(iostream, zmq, folder):
     thread._setup_pipe_out = setup_pipe_out
 
 
+def when_imported(name, before=None, after=None):
+    """Calls `before` without arguments and `after` with the module around the first import of a module."""
+    import importlib.util
+
+    class Finder:
+        def find_spec(self, wanted, path=None, target=None):
+            if wanted != name:
+                return None
+            sys.meta_path.remove(self)
+            spec = importlib.util.find_spec(name)
+            if spec is None or spec.loader is None:
+                # It may be installed later.
+                sys.meta_path.insert(0, self)
+                return spec
+            load = spec.loader.exec_module
+
+            def load_between(module):
+                if before is not None:
+                    before()
+                load(module)
+                if after is not None:
+                    after(module)
+
+            spec.loader.exec_module = load_between
+            return spec
+
+    sys.meta_path.insert(0, Finder())
+
+
+def carry_dialogs():
+    """Requests of dialoghelper go over the socket to the runtime agent. Nothing of it is imported before dialoghelper is."""
+    import json
+
+    address = json.loads(os.environ.get("NOTARIUM_CONNECTIONS") or "{}").get("socket")
+    notebook = os.environ.get("NOTARIUM_NOTEBOOK")
+
+    def mount():
+        try:
+            from notarium_kernel import dialogs
+        except ImportError as error:
+            print(f"notarium: dialoghelper finds no server: {error}", file=sys.stderr)
+        else:
+            dialogs.mount(address, notebook)
+
+    if address and notebook:
+        when_imported("dialoghelper", before=mount)
+
+
 def settle_temporary_files(functools, folder):
     """DuckDB writes what outgrows memory beside the data, where a held run must not write: it gets a folder of its own when it is
     imported."""
     import contextlib
-    import importlib.util
 
     def settle(duckdb):
         connect = duckdb.connect
@@ -215,24 +262,7 @@ def settle_temporary_files(functools, folder):
         with contextlib.suppress(Exception):
             connection.execute("SET temp_directory = '" + folder.replace("'", "''") + "'")
 
-    class Finder:
-        def find_spec(self, name, path=None, target=None):
-            if name != "duckdb":
-                return None
-            sys.meta_path.remove(self)
-            spec = importlib.util.find_spec(name)
-            if spec is None or spec.loader is None:
-                return spec
-            load = spec.loader.exec_module
-
-            def load_and_settle(module):
-                load(module)
-                settle(module)
-
-            spec.loader.exec_module = load_and_settle
-            return spec
-
-    sys.meta_path.insert(0, Finder())
+    when_imported("duckdb", after=settle)
 
 
 if __name__ == "__main__":
@@ -282,6 +312,7 @@ if __name__ == "__main__":
     offer_sql(InteractiveShell)
     offer_tables(DisplayFormatter)
     answer_questions(threading)
+    carry_dialogs()
     if os.environ.get("NOTARIUM_HELD"):
         pipe_through_file(iostream, zmq, os.environ["TMPDIR"])
         settle_temporary_files(functools, os.path.join(os.environ["TMPDIR"], "duckdb"))

@@ -11,7 +11,7 @@ macro_rules! files {
 /// Files that cells use. The client for programs is left out: it needs other packages.
 const FILES: &[(&str, &str)] = files! {
     "notarium/kernel.py" "notarium/sql.py"
-    "notarium_kernel/__init__.py" "notarium_kernel/host.py" "notarium_kernel/progress.py"
+    "notarium_kernel/__init__.py" "notarium_kernel/dialogs.py" "notarium_kernel/host.py" "notarium_kernel/progress.py"
     "notarium_kernel/functions/__init__.py" "notarium_kernel/functions/calls.py" "notarium_kernel/functions/constraints.py"
     "notarium_kernel/functions/docstrings.py" "notarium_kernel/functions/errors.py" "notarium_kernel/functions/registry.py"
     "notarium_kernel/functions/results.py" "notarium_kernel/functions/shapes.py" "notarium_kernel/functions/signature.py"

@@ -19,7 +19,9 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::reports::blobs::OverflowFile;
 use super::reports::delivery::{ReportJob, Reporter};
+use super::server_relay::ServerRelay;
 use super::{KernelSessionLimits, KernelSessionMachine, Report, SessionInput, SessionOutput, ToStore};
+use crate::connections::server_requests::ServerRequest;
 use crate::kernel::kernelspecs::Kernelspec;
 use crate::kernel::process::Meter;
 use crate::kernel::{CommRequest, ExecuteRequest, InputQuestion, Kernel, KernelEvent, LaunchError, LaunchOptions};
@@ -41,6 +43,7 @@ pub(crate) struct HostOptions {
     pub launch: LaunchOptions,
     pub limits: KernelSessionLimits,
     pub reporter: Reporter,
+    pub relay: ServerRelay,
 }
 
 /// Result of a host's task.
@@ -97,6 +100,8 @@ pub(crate) struct Host {
     jobs: mpsc::UnboundedSender<ReportJob>,
     launched: HostedKernel,
     events: Option<mpsc::Receiver<KernelEvent>>,
+    /// Requests of the kernel's code to the server.
+    server_requests: Option<mpsc::Receiver<ServerRequest>>,
     /// Absent value: writing to the disk failed, and the run's overflow is dropped.
     spills: BTreeMap<ExecutionId, Option<OverflowFile>>,
     meter: Meter,
@@ -130,6 +135,7 @@ pub(crate) fn start_as<Work: Future<Output = ()> + Send + 'static>(
         jobs,
         launched: HostedKernel::No,
         events: None,
+        server_requests: None,
         spills: BTreeMap::new(),
         meter: Meter::new(wanted),
         clock: Instant::now(),
@@ -177,10 +183,12 @@ impl Host {
             Some(()) = OptionFuture::from(due.map(tokio::time::sleep_until)) => return Some(SessionInput::Tick),
             Some(question) = self.questions.recv() => self.ask(question),
             () = self.meter.due(), if matches!(self.launched, HostedKernel::Yes(_)) => self.measure(),
-            event = next_event(&mut self.events), if is_up && self.session.takes_output() => {
+            event = next_of(&mut self.events), if is_up && self.session.takes_output() => {
                 self.heard(&event);
                 return Some(SessionInput::Kernel(event));
             }
+            // Behind the events: the end of a run comes before a request that a thread of it sends later.
+            request = next_of(&mut self.server_requests) => self.pass_on(request),
         }
         None
     }
@@ -196,7 +204,8 @@ impl Host {
 
     fn launch_ended(&mut self, result: Result<Kernel, LaunchError>) -> SessionInput {
         match result {
-            Ok(kernel) => {
+            Ok(mut kernel) => {
+                self.server_requests = kernel.take_server_requests();
                 self.launched = HostedKernel::Yes(kernel);
                 SessionInput::Tick
             }
@@ -205,6 +214,13 @@ impl Host {
                 SessionInput::LaunchFailed(error.because())
             }
         }
+    }
+
+    /// Passes a request of the kernel's code on to the server.
+    fn pass_on(&self, request: ServerRequest) {
+        let HostOptions { kernel_session, reporter, relay, .. } = &self.options;
+        let (notebook, kernel) = (reporter.notebook.clone(), kernel_session.clone());
+        tokio::spawn(relay.clone().pass_on(notebook, kernel, self.session.origin(), request));
     }
 
     async fn act(&mut self, output: SessionOutput) {
@@ -246,7 +262,9 @@ impl Host {
         };
         let (sender, events) = mpsc::channel(MAX_WAITING_EVENTS);
         self.events = Some(events);
-        let launching = tokio::spawn(Kernel::launch(kernelspec, self.options.launch.clone(), sender));
+        let notebook = Some(self.options.reporter.notebook.clone());
+        let options = LaunchOptions { notebook, ..self.options.launch.clone() };
+        let launching = tokio::spawn(Kernel::launch(kernelspec, options, sender));
         self.launched = HostedKernel::Starting(AbortOnDropHandle::new(launching));
     }
 
@@ -391,13 +409,13 @@ async fn launch_result(launched: &mut HostedKernel) -> Result<Kernel, LaunchErro
     }
 }
 
-/// The next event of the kernel. After the last one it never returns: the session ends by the kernel's `Ended`.
-async fn next_event(events: &mut Option<mpsc::Receiver<KernelEvent>>) -> KernelEvent {
-    if let Some(receiver) = events {
-        if let Some(event) = receiver.recv().await {
-            return event;
+/// The kernel's next event or request. After the last one it never returns: the session ends by the kernel's `Ended`.
+async fn next_of<T>(coming: &mut Option<mpsc::Receiver<T>>) -> T {
+    if let Some(receiver) = coming {
+        if let Some(next) = receiver.recv().await {
+            return next;
         }
-        *events = None;
+        *coming = None;
     }
     std::future::pending().await
 }

@@ -13,6 +13,10 @@ fn id(text: &str) -> ExecutionId {
     text.parse().unwrap()
 }
 
+fn ada() -> Actor {
+    Actor::User { id: "ada".parse().unwrap() }
+}
+
 fn view(phase: KernelPhase, assigned: Option<&str>) -> SessionInput {
     let assigned = assigned.map(|execution| AssignedRun {
         execution_id: id(execution),
@@ -22,7 +26,7 @@ fn view(phase: KernelPhase, assigned: Option<&str>) -> SessionInput {
         timeout_ms: None,
         cancel_requested: false,
         effects: Effects::Free,
-        is_assistants: false,
+        requested_by: ada(),
     });
     SessionInput::View(SessionView { phase: Some(phase), assigned })
 }
@@ -234,6 +238,17 @@ fn an_interrupt_before_the_kernel_has_begun_is_sent_again_when_it_begins() {
 }
 
 #[test]
+fn a_request_of_code_belongs_to_the_run_that_has_the_kernel() {
+    let mut tested = Tested::running(|_| ());
+    assert_eq!(tested.session.origin(), None);
+    tested.give(view(KernelPhase::Started, Some("e")));
+    let callers = KernelCallers { people: [ada()].into(), assistant: None };
+    assert_eq!(tested.session.origin(), Some(KernelRequestOrigin { run: id("e"), callers }));
+    tested.give(finished("e", FinishStatus::Ok));
+    assert_eq!(tested.session.origin(), None, "a thread that lives on has no run");
+}
+
+#[test]
 fn a_timeout_interrupts_and_says_so() {
     let mut tested = Tested::running(|_| ());
     let assigned = AssignedRun {
@@ -244,7 +259,7 @@ fn a_timeout_interrupts_and_says_so() {
         timeout_ms: Some(2000),
         cancel_requested: false,
         effects: Effects::Free,
-        is_assistants: false,
+        requested_by: ada(),
     };
     tested.give(SessionInput::View(SessionView { phase: Some(KernelPhase::Started), assigned: Some(assigned) }));
     tested.give(started("e"));

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::{Args, ValueEnum};
-use notarium_dialoghelper_door::DialoghelperDoor;
+use notarium_dialoghelper_door::{DialoghelperDoor, DoorRouters};
 use notarium_jupyter_door::{DoorOptions, JupyterLimits};
 use notarium_server::{DoorContext, MountContext, RunningServer, StartError};
 
@@ -72,9 +72,11 @@ impl DoorArgs {
 
 async fn dialoghelper(server: &RunningServer, address: SocketAddr) -> Result<SocketAddr, Failure> {
     let DoorContext { server: url, max_request_bytes, stopping } = server.door_context();
-    let router = DialoghelperDoor::router(&url, max_request_bytes, stopping);
-    let router = router.map_err(|error| Failure::failed(format!("no HTTP client: {error}")))?;
-    server.open_door(address, router).await.map_err(|error| match error {
+    let routers = DialoghelperDoor::routers(&url, max_request_bytes, stopping);
+    let DoorRouters { clients, kernels } =
+        routers.map_err(|error| Failure::failed(format!("no HTTP client: {error}")))?;
+    server.mount_kernel_door(kernels);
+    server.open_door(address, clients).await.map_err(|error| match error {
         StartError::Listen { address, reason } => Failure::failed(format!(
             "cannot listen on {address} for dialoghelper: {reason}; choose another address (--dialoghelper-listen)"
         )),

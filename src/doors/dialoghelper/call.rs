@@ -8,13 +8,14 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, header};
 use notarium_core::{CellId, NotebookId, Role, Scope};
+use notarium_wire::{DOOR_CELL, DOOR_NOTEBOOK, DOOR_REFUSAL};
 use serde_json::Value;
 
 use crate::dialogs::Dialog;
 use crate::error::DoorError;
 use crate::forms::Form;
 use crate::messages::{DialogMessage, LargeTexts};
-use crate::session::Session;
+use crate::session::{KernelCode, Session};
 use crate::{DialoghelperDoor, changes, clipboard, data_exchange, dialogs, html, marks, reading, run_queue};
 
 /// Texts of large outputs that one answer reads, together.
@@ -22,8 +23,6 @@ const MAX_BLOB_BYTES: u64 = 4 << 20;
 /// Longest name of an endpoint that an error repeats.
 const MAX_ENDPOINT_CHARACTERS: usize = 40;
 
-/// Header in which code in a kernel names its cell: without an id, that cell is meant.
-const CELL_HEADER: &str = "notarium-cell";
 /// Endpoints whose clients take every text for a success: an empty one is a failure.
 const FAIL_EMPTY: [&str; 3] = ["msg_clipboard_", "toggle_header_collapse_", "toggle_comment_"];
 
@@ -61,10 +60,35 @@ pub async fn handle(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
+    answer(door, endpoint, headers, body, None).await
+}
+
+/// Handles a request of code in a kernel, which the server has described.
+pub async fn handle_of_kernel(
+    State(door): State<Arc<DialoghelperDoor>>,
+    Path(endpoint): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let Some(notebook) = text(DOOR_NOTEBOOK).and_then(|id| NotebookId::new(id).ok()) else {
+        return DoorError::raised(StatusCode::BAD_REQUEST, "the server has not named the notebook").into_response();
+    };
+    let code = KernelCode { notebook, refusal: text(DOOR_REFUSAL).map(str::to_owned) };
+    answer(door, endpoint, headers, body, Some(code)).await
+}
+
+async fn answer(
+    door: Arc<DialoghelperDoor>,
+    endpoint: String,
+    headers: HeaderMap,
+    body: Body,
+    code: Option<KernelCode>,
+) -> Response {
     let answer = async {
-        let session = door.sessions.of(&headers).await?;
+        let session = door.sessions.of(&headers, code).await?;
         let mut form = form(&headers, body, door.max_body_bytes).await?;
-        form.current = headers.get(CELL_HEADER).and_then(|cell| cell.to_str().ok()).map(str::to_owned);
+        form.current = headers.get(DOOR_CELL).and_then(|cell| cell.to_str().ok()).map(str::to_owned);
         let accepted = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         let wants_json = accepted.contains("application/json");
         let call = DialogCall { door: door.clone(), session, form, wants_json };
@@ -142,9 +166,18 @@ impl DialogCall {
         }
     }
 
-    /// The dialog that `dlg_name` names.
+    /// The dialog that `dlg_name` names; code in a kernel may leave it out.
     pub async fn dialog(&self) -> Result<Dialog, DoorError> {
-        dialogs::resolve(&self.door, &self.session, self.form.required("dlg_name")?).await
+        let name = match (&self.session.code, self.form.text("dlg_name")) {
+            (Some(code), None) => code.notebook.as_str(),
+            _ => self.form.required("dlg_name")?,
+        };
+        dialogs::resolve(&self.door, &self.session, name).await
+    }
+
+    /// True if the request concerns one dialog. Some clients name none when they exchange values.
+    pub fn has_dialog(&self) -> bool {
+        self.session.code.is_some() || self.form.text("dlg_name").is_some()
     }
 
     /// The dialog, if the caller may change or run it: pushes reach other people's browsers and kernels.

@@ -43,8 +43,9 @@ pub async fn add(call: &DialogCall) -> Result<Reply, DoorError> {
     if runs {
         commands.push(run_command(&cell_id, cell_type)?);
     }
-    call.session.change(&dialog.id, &one(commands)).await?;
-    Ok(call.id_or(&cell_id, json!({ "id": cell_id })))
+    let change = call.session.change(&dialog.id, &one(commands)).await?;
+    let cell_id = change.id_of(&cell_id);
+    Ok(call.id_or(cell_id, json!({ "id": cell_id })))
 }
 
 /// `update_msg_`: changes the fields that are sent; fields without a meaning here are ignored.

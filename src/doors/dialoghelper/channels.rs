@@ -78,7 +78,7 @@ pub async fn connect(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let joined = async {
-        let session = door.sessions.of(&headers).await?;
+        let session = door.sessions.of(&headers, None).await?;
         let form = Form::parse(query.unwrap_or_default().as_bytes())?;
         let upgrade = upgrade.map_err(|refused| DoorError::new(format!("this is a WebSocket: {refused}")))?;
         let peer = door.channels.join(&session.actor, form.required("chan")?)?;

@@ -81,6 +81,7 @@ pub async fn paste(call: &DialogCall) -> Result<Reply, DoorError> {
         place = Place::After(cell_id.clone());
         ids.push(cell_id);
     }
-    call.session.change(&dialog.id, &one(commands)).await?;
+    let change = call.session.change(&dialog.id, &one(commands)).await?;
+    let ids: Vec<_> = ids.iter().map(|id| change.id_of(id)).collect();
     Ok(Reply::Json(json!({ "ids": ids })))
 }

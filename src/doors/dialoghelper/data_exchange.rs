@@ -39,10 +39,7 @@ struct Pushed {
 
 /// `push_data_` and `push_data_blocking_`: the fields become the value.
 pub async fn push(call: &DialogCall) -> Result<Reply, DoorError> {
-    let notebook = match call.form.text("dlg_name") {
-        Some(_) => Some(call.pushing().await?),
-        None => None,
-    };
+    let notebook = if call.has_dialog() { Some(call.pushing().await?) } else { None };
     let id = call.form.required("data_id")?.to_owned();
     let value = call.form.object_without(&["dlg_name"]);
     let bytes: usize = value.iter().map(|(name, value)| name.len() + value.as_str().map_or(0, str::len)).sum();
@@ -56,10 +53,7 @@ pub async fn push(call: &DialogCall) -> Result<Reply, DoorError> {
 
 /// `pop_data_blocking_`: answers before the client gives up.
 pub async fn pop(call: &DialogCall) -> Result<Reply, DoorError> {
-    let notebook = match call.form.text("dlg_name") {
-        Some(_) => Some(call.dialog().await?.id),
-        None => None,
-    };
+    let notebook = if call.has_dialog() { Some(call.dialog().await?.id) } else { None };
     let id = call.form.required("data_id")?;
     let deadline = Instant::now() + patience(&call.form)?;
     let mut found = call.door.data.take(id, &call.session.actor, notebook.as_ref());

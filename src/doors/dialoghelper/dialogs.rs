@@ -70,6 +70,9 @@ pub async fn resolve(door: &DialoghelperDoor, session: &Session, name: &str) -> 
 
 /// Like [`resolve`]; `None` if there is no such notebook.
 async fn found(door: &DialoghelperDoor, session: &Session, name: &str) -> Result<Option<Dialog>, DoorError> {
+    if let Some(code) = &session.code {
+        return own(session, &code.notebook, name).await.map(Some);
+    }
     let remembered = session.names.lock().get(name).cloned();
     if let Some(id) = remembered
         && let Ok(dialog) = open(session, id).await
@@ -87,6 +90,18 @@ async fn found(door: &DialoghelperDoor, session: &Session, name: &str) -> Result
 async fn open(session: &Session, id: NotebookId) -> Result<Dialog, DoorError> {
     let seen = session.seen(&id).await?;
     Ok(Dialog { id, document: seen.document, role: seen.role })
+}
+
+/// The only dialog of code in a kernel.
+async fn own(session: &Session, notebook: &NotebookId, name: &str) -> Result<Dialog, DoorError> {
+    let dialog = open(session, notebook.clone()).await?;
+    if dialog.id.as_str() == name || title_of(&dialog.document.title) == name {
+        return Ok(dialog);
+    }
+    let shown: String = name.chars().take(80).collect();
+    Err(DoorError::new(format!(
+        "code in a kernel reaches its own notebook alone: for '{shown}' use dialoghelper outside of the kernel, with a token"
+    )))
 }
 
 /// The title as clients name it.
@@ -157,8 +172,11 @@ pub async fn remove(call: &DialogCall) -> Result<Reply, DoorError> {
 pub async fn list(call: &DialogCall) -> Result<Reply, DoorError> {
     let folder = clean(call.form.sent("subpath").unwrap_or_default())?;
     let depth = call.form.count("depth")?.unwrap_or(1).clamp(1, MAX_DEPTH);
-    let lines = call.door.rest.notebooks(&call.session, None).await?;
-    Ok(Reply::Json(json!({ "items": below(lines.iter().map(|line| title_of(&line.title)), &folder, depth) })))
+    let titles = match &call.session.code {
+        Some(code) => vec![open(&call.session, code.notebook.clone()).await?.document.title.clone()],
+        None => call.door.rest.notebooks(&call.session, None).await?.into_iter().map(|line| line.title).collect(),
+    };
+    Ok(Reply::Json(json!({ "items": below(titles.iter().map(|title| title_of(title)), &folder, depth) })))
 }
 
 /// Names and folders below a folder, down to a depth.

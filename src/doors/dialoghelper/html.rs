@@ -88,8 +88,16 @@ async fn opened(
     headers: &HeaderMap,
     query: &str,
 ) -> Result<impl Stream<Item = Result<Event, Infallible>> + use<>, DoorError> {
-    let session = door.sessions.of(headers).await?;
-    let notebook = dialogs::resolve(door, &session, Form::parse(query.as_bytes())?.required("dlg_name")?).await?.id;
+    let session = door.sessions.of(headers, None).await?;
+    let form = Form::parse(query.as_bytes())?;
+    let notebook = match form.text("notebook_id").map(NotebookId::new) {
+        // From the page's server: no title of another notebook is meant.
+        Some(id) => {
+            let id = id.map_err(|error| DoorError::new(error.to_string()))?;
+            session.seen(&id).await.map(|_| id)?
+        }
+        None => dialogs::resolve(door, &session, form.required("dlg_name")?).await?.id,
+    };
     let pushes = door.html.open(&notebook)?;
     let events = stream::unfold(pushes, |mut pushes| async move {
         let data = match pushes.recv().await {

@@ -56,8 +56,8 @@ pub async fn run(call: &DialogCall) -> Result<Reply, DoorError> {
             "run_msgs waits for code alone: run_msg queues prompts, and read_msg shows the reply",
         ));
     }
-    let ack = call.session.change(&dialog.id, &one(runs(&dialog.document, &cells)?)).await?;
-    let executions = ack.outcome.executions;
+    let change = call.session.change(&dialog.id, &one(runs(&dialog.document, &cells)?)).await?;
+    let executions = change.executions;
     let ended = call.session.wait(&dialog.id, RUN_PATIENCE, move |seen| outputs_of(&seen.document, &executions)).await;
     let outputs = ended.map_err(|_| {
         DoorError::new(format!(

@@ -3,12 +3,15 @@
 //! A task owns the connection. Requests look at a notebook through it: now, and again after each change until they have
 //! what they wait for. A notebook that nothing looked at for a while is unsubscribed.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hashlink::{LinkedHashMap, LruCache};
 use notarium_client::{CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
-use notarium_core::{Actor, Command, Document, NotebookId, Role, Scope};
+use notarium_core::{
+    Actor, CallAnswer, CellId, Command, Document, ExecutionId, NotebookId, Recorded, Role, Scope, ToolCallId,
+};
 use notarium_wire::{AckMessage, ServerMessage};
 use parking_lot::Mutex;
 use tokio::sync::mpsc::error::TrySendError;
@@ -17,11 +20,14 @@ use tokio::time::{Instant, timeout};
 
 use crate::clipboard::Clipboard;
 use crate::error::DoorError;
+use crate::tool_calls;
 
 /// Notebooks that one token follows at a time. Beyond, the one that was used longest ago is dropped.
 const MAX_NOTEBOOKS: usize = 8;
 /// Names that one session remembers.
 const MAX_NAMES: usize = 128;
+/// Ends of tool calls that one session remembers.
+const MAX_ENDED_CALLS: usize = 256;
 /// Requests of one token that wait for a notebook.
 const MAX_WAITING: usize = 256;
 /// Time after which an unused session ends.
@@ -39,8 +45,38 @@ pub struct Session {
     /// Notebooks by the name under which a request found them.
     pub names: Mutex<LruCache<String, NotebookId>>,
     pub clipboard: Mutex<Clipboard>,
+    /// Set for code in a kernel.
+    pub code: Option<KernelCode>,
+    ended_calls: Arc<EndedCalls>,
     /// Held by the task, and by each open channel: while one is open, the session is not idle.
     hold: Arc<()>,
+}
+
+/// Code in a kernel that sends requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KernelCode {
+    /// The only notebook that it reaches.
+    pub notebook: NotebookId,
+    /// Reason why it reads alone.
+    pub refusal: Option<String>,
+}
+
+/// Ends of the tool calls that this connection saw last.
+type EndedCalls = Mutex<LruCache<ToolCallId, CallAnswer>>;
+
+/// A change that was made.
+#[derive(Debug, Default)]
+pub struct Change {
+    pub executions: Vec<ExecutionId>,
+    /// Ids that new cells got in place of those that the command names.
+    pub renamed: HashMap<CellId, CellId>,
+}
+
+impl Change {
+    /// The id that a new cell got.
+    pub fn id_of<'a>(&'a self, named: &'a CellId) -> &'a CellId {
+        self.renamed.get(named).unwrap_or(named)
+    }
 }
 
 /// View of a notebook for one request.
@@ -92,7 +128,7 @@ impl<T: Send, F: FnMut(&Seen) -> Option<T> + Send> Waiter for Waiting<T, F> {
 
 impl Session {
     /// Connects. The server decides if the token is valid.
-    pub async fn open(server: &str, token: &str) -> Result<Arc<Self>, DoorError> {
+    pub async fn open(server: &str, token: &str, code: Option<KernelCode>) -> Result<Arc<Self>, DoorError> {
         let options = ConnectOptions::new(server, token, concat!("dialoghelper door ", env!("CARGO_PKG_VERSION")));
         let opened = timeout(PATIENCE, Connection::open(options)).await;
         let (connection, welcome) = opened.map_err(|_| late())??;
@@ -102,10 +138,12 @@ impl Session {
         let (looks, requests) = mpsc::channel(MAX_WAITING);
         let sender = connection.sender();
         let hold = Arc::new(());
-        tokio::spawn(Follower { connection, requests, watched: LinkedHashMap::new(), hold: hold.clone() }.run());
+        let ended_calls = Arc::new(Mutex::new(LruCache::new(MAX_ENDED_CALLS)));
+        let (watched, ended) = (LinkedHashMap::new(), ended_calls.clone());
+        tokio::spawn(Follower { connection, requests, watched, ended, hold: hold.clone() }.run());
         let (names, clipboard) = (Mutex::new(LruCache::new(MAX_NAMES)), Mutex::default());
         let (token, actor, scopes) = (token.to_owned(), welcome.actor, welcome.scopes);
-        Ok(Arc::new(Self { looks, sender, token, actor, scopes, names, clipboard, hold }))
+        Ok(Arc::new(Self { looks, sender, token, actor, scopes, names, clipboard, code, ended_calls, hold }))
     }
 
     /// False if the connection has failed finally, or was idle for long.
@@ -148,15 +186,37 @@ impl Session {
     }
 
     /// Sends a command, and returns once this session's requests read what it did.
-    pub async fn change(&self, notebook: &NotebookId, command: &Command) -> Result<AckMessage, DoorError> {
+    /// An assistant's changes are tool calls.
+    pub async fn change(&self, notebook: &NotebookId, command: &Command) -> Result<Change, DoorError> {
+        if let Some(refusal) = self.code.as_ref().and_then(|code| code.refusal.as_ref()) {
+            return Err(DoorError::new(refusal));
+        }
+        match self.actor {
+            Actor::Assistant { .. } => tool_calls::make(self, notebook, command).await,
+            _ => Ok(Change { executions: self.send(notebook, command).await?.outcome.executions, ..Change::default() }),
+        }
+    }
+
+    /// Sends a command, and waits until its events are seen.
+    pub async fn send(&self, notebook: &NotebookId, command: &Command) -> Result<AckMessage, DoorError> {
         let ack = timeout(PATIENCE, self.sender.command(notebook, command)).await.map_err(|_| late())??;
         let version = ack.version;
         self.wait(notebook, PATIENCE, move |seen| (seen.document.version >= version).then_some(())).await?;
         Ok(ack)
     }
 
+    /// The end of a tool call whose events were seen. `None`: it has not ended.
+    pub fn ended_call(&self, call: &ToolCallId) -> Option<CallAnswer> {
+        self.ended_calls.lock().get(call).cloned()
+    }
+
     /// Sends the command that creates a notebook, which nobody follows yet.
     pub async fn create(&self, notebook: &NotebookId, command: &Command) -> Result<AckMessage, DoorError> {
+        if self.code.is_some() {
+            return Err(DoorError::new(
+                "code in a kernel reaches its own notebook alone: make a dialog on the page, or outside of the kernel",
+            ));
+        }
         Ok(timeout(PATIENCE, self.sender.command(notebook, command)).await.map_err(|_| late())??)
     }
 }
@@ -171,6 +231,7 @@ struct Follower {
     requests: mpsc::Receiver<LookRequest>,
     /// Subscribed notebooks; the one that was used last is last.
     watched: LinkedHashMap<NotebookId, Watched>,
+    ended: Arc<EndedCalls>,
     hold: Arc<()>,
 }
 
@@ -247,7 +308,10 @@ impl Follower {
     fn event(&mut self, event: ConnectionEvent) -> Result<(), ConnectError> {
         match event {
             ConnectionEvent::Subscribed(message) => self.changed(&message.notebook, Some(message.role)),
-            ConnectionEvent::Events { message, .. } => self.changed(&message.notebook, None),
+            ConnectionEvent::Events { message, recorded } => {
+                self.note_calls(&recorded);
+                self.changed(&message.notebook, None);
+            }
             ConnectionEvent::Disconnected { .. } => {
                 self.watched.values_mut().for_each(|watched| watched.role = None);
             }
@@ -264,6 +328,14 @@ impl Follower {
             ConnectionEvent::Connected(_) | ConnectionEvent::Message(_) => {}
         }
         Ok(())
+    }
+
+    fn note_calls(&self, events: &[Recorded]) {
+        for recorded in events {
+            if let (Some(call), Some(answer)) = (recorded.event.tool_call_id(), CallAnswer::of(&recorded.event)) {
+                self.ended.lock().insert(call.clone(), answer);
+            }
+        }
     }
 
     fn changed(&mut self, notebook: &NotebookId, role: Option<Role>) {

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
 use crate::error::DoorError;
-use crate::session::Session;
+use crate::session::{KernelCode, Session};
 
 /// Tokens with a connection. Beyond, the connection that was used longest ago ends.
 const MAX_SESSIONS: usize = 64;
@@ -41,14 +41,15 @@ impl Sessions {
     }
 
     /// The session of a request's token. Several requests with a new token wait for one connection.
-    pub async fn of(&self, headers: &HeaderMap) -> Result<Arc<Session>, DoorError> {
+    /// `code`: the request is of code in a kernel.
+    pub async fn of(&self, headers: &HeaderMap, code: Option<KernelCode>) -> Result<Arc<Session>, DoorError> {
         let token = token(headers)?;
-        let key: TokenKey = Sha256::digest(token.as_bytes()).into();
+        let key: TokenKey = Sha256::digest(format!("{token} {code:?}")).into();
         let opening = match self.tables.lock().find(key) {
             Ok(session) => return Ok(session),
             Err(opening) => opening,
         };
-        let opened = opening.get_or_try_init(|| Session::open(&self.server, &token)).await.cloned();
+        let opened = opening.get_or_try_init(|| Session::open(&self.server, &token, code)).await.cloned();
         self.tables.lock().opened(key, &opening, opened.as_ref().ok());
         opened
     }

@@ -137,6 +137,7 @@ impl Accounts {
             expires_at: None,
             is_fresh: true,
             asks_again: false,
+            is_pass: false,
             placements: self.shared.placements.clone(),
         }))
     }

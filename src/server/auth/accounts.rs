@@ -36,7 +36,7 @@ pub struct Accounts {
 pub(super) struct AccountsParts {
     store: Arc<dyn AccountStore>,
     clock: Clock,
-    cache: TokenCache,
+    pub(super) cache: TokenCache,
     pub(super) placements: Arc<Placements>,
     revocations: broadcast::Sender<Revocation>,
     /// Receiver of tokens and accounts that end for good, once [`Accounts::report_to`] has set it.
@@ -301,6 +301,7 @@ impl Accounts {
             expires_at: link.expires_at,
             is_fresh: false,
             asks_again: false,
+            is_pass: false,
             placements: self.shared.placements.clone(),
         };
         Ok(LoadedToken { secret_hash: link.secret_hash, created_by, revoked_at: link.revoked_at, authenticated })
@@ -334,6 +335,7 @@ impl Accounts {
             expires_at: token.expires_at,
             is_fresh: is_fresh(&token),
             asks_again: false,
+            is_pass: false,
             placements: self.shared.placements.clone(),
         };
         Ok(LoadedToken { secret_hash: token.secret_hash, created_by, revoked_at: token.revoked_at, authenticated })

@@ -34,7 +34,7 @@ impl Revocation {
     pub fn touches(&self, authenticated: &Authenticated) -> bool {
         match self {
             Revocation::Token(id) => authenticated.token_id == *id,
-            Revocation::User(id) => authenticated.user_id() == Some(id),
+            Revocation::User(id) => authenticated.acts_for() == Some(id),
             Revocation::ShareLink(id) => {
                 matches!(&authenticated.actor, Actor::Guest { share_link } if share_link == id)
             }

@@ -1,4 +1,4 @@
-//! Doors that are mounted beside the server's own routes, in the same process: the handler of `/jupyter`.
+//! Doors that are mounted beside the server's own routes, in the same process: the handlers of `/jupyter` and of code in kernels.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
@@ -33,6 +33,11 @@ impl RunningServer {
         let stopping = self.app.stopping.clone();
         let (tasks, folder) = (self.doors.clone(), self.folder.clone());
         MountContext { api: self.router.clone(), address: format!("http://{address}"), stopping, tasks, folder }
+    }
+
+    /// Sets the door that answers requests of code in kernels (`routes/kernel_requests.rs`). It is dropped when the server shuts down.
+    pub fn mount_kernel_door(&self, router: Router) {
+        self.app.kernel_door.set(Some(router));
     }
 
     /// Opens `/jupyter`; before, it answers 404. The handler is dropped when the server shuts down.

@@ -2,8 +2,8 @@
 
     python tests/interop/dialoghelper/check.py NOTARIUM_BINARY [VERSION …]
 
-Makes an environment for each version in target/dialoghelper, and runs functions.py in it; then a cell that imports the newest client
-in a real kernel, whose current message is the executing cell. Most versions need Python 3.12 (NOTARIUM_DIALOGHELPER_PYTHON names one,
+Makes an environment for each version in target/dialoghelper, and runs functions.py in it; then cells that import the newest client
+in a real kernel, without a token (kernels.py); then the client's own notebook as a dialog (own_notebook.py). Most versions need Python 3.12 (NOTARIUM_DIALOGHELPER_PYTHON names one,
 else `python3.12`). Without it, those that run on an older Python are tried, and the others are listed as left out.
 Exit code 1 if a check fails. Needs Python with ipykernel.
 """
@@ -15,9 +15,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from pathlib import Path
+
+import kernels
+import model
 
 HERE = Path(__file__).resolve().parent
 VENVS = HERE.parents[2] / "target/dialoghelper"
@@ -31,6 +33,9 @@ VERSIONS = {
 }
 # Versions that run on Python 3.11, too.
 OLD = ["0.0.47"]
+BEFORE_COROUTINES = ["0.0.47", "0.0.62"]
+# Versions whose own notebook runs as a dialog.
+OWN_NOTEBOOKS = ["0.0.47", "0.1.23", "0.2.41"]
 PYTHON = os.environ.get("NOTARIUM_DIALOGHELPER_PYTHON", "python3.12")
 
 
@@ -41,7 +46,11 @@ class Server:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("NOTARIUM_")}
         environment["NOTARIUM_CONFIG"] = str(folder / "config" / "config.json")
         listen = ["--listen", "127.0.0.1:0", "--dialoghelper-listen", "127.0.0.1:0"]
-        command = [binary, "up", "--data", str(folder / "data"), *listen, "--kernel-path", kernels]
+        providers = folder / "providers.json"
+        scripted = {"family": "compatible", "name": "script", "base_url": model.start(), "model": "script"}
+        providers.write_text(json.dumps([scripted]))
+        options = ["--kernel-path", kernels, "--providers", str(providers)]
+        command = [binary, "up", "--data", str(folder / "data"), *listen, *options]
         self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         said = ""
         while not re.search(r"^Kernels: ", said, re.M):
@@ -88,44 +97,6 @@ def environment_of(version):
     return python
 
 
-CELL = """
-import sys
-sys.path.insert(0, {folder!r})
-from door_token import use_token
-use_token({token!r}, {port})
-import os
-os.environ['__DIALOG_NAME'] = 'in-kernel'
-import dialoghelper.core as c
-c.dh_settings['port'] = {port}
-place = await c.msg_idx()
-await c.add_msg('first')
-await c.add_msg('second')
-above = (await c.read_msg(-1))['content']
-print(place, above)
-"""
-
-
-def in_a_kernel(server):
-    """Without an id, a client means the message that runs: the one in which it was called."""
-    notebook = server.rest("POST", "/api/notebooks", {"title": "in-kernel"})["notebook"]
-    path = f"/api/notebooks/{notebook}"
-    server.rest("POST", f"{path}/cells", {"cell_id": "above", "cell_type": "markdown", "source": "above"})
-    source = CELL.format(folder=str(HERE), token=server.token, port=server.port)
-    server.rest("POST", f"{path}/cells", {"cell_id": "caller", "cell_type": "code", "source": source})
-    server.rest("POST", f"{path}/runs", {"cells": ["caller"]})
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        state = server.rest("GET", path)["notebook"]
-        execution = state["executions"][state["latest"]["caller"]]
-        if execution["status"] in ("ok", "error", "lost", "cancelled"):
-            break
-    shown = [state["cells"][cell]["source"] for cell in state["order"] if cell != "caller"]
-    printed = json.dumps(execution["outputs"])
-    if execution["status"] != "ok" or "1 above" not in printed or shown != ["above", "second", "first"]:
-        raise AssertionError(f"the current message is not the executing cell: {shown} {printed}")
-    print("in a kernel: the current message is the executing cell")
-
-
 def main():
     binary, *wanted = sys.argv[1:]
     versions = wanted or (list(VERSIONS) if has_python() else OLD)
@@ -140,10 +111,14 @@ def main():
             for version in versions:
                 command = [str(environment_of(version)), "functions.py", str(server.port), server.token]
                 subprocess.run(command, cwd=HERE, check=True, timeout=600)
-            if versions[-1] == "0.2.41":
-                in_a_kernel(server)
+            kernels.in_a_kernel(server, is_old=versions[-1] in BEFORE_COROUTINES)
+            kernels.of_an_assistant(server)
         finally:
             server.stop()
+    for version in OWN_NOTEBOOKS:
+        if version in versions:
+            command = [sys.executable, "own_notebook.py", os.path.abspath(binary), version]
+            subprocess.run(command, cwd=HERE, check=True, timeout=1200)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Adds a token to requests of dialoghelper, which sends none: docs/dialoghelper.md has the same lines."""
+"""Adds a token to requests of dialoghelper, which sends none: docs/dialoghelper.md has the same lines. Code in a kernel needs it for
+channels alone."""
 
 import httpx
 
@@ -6,16 +7,6 @@ try:
     import websockets
 except ImportError:  # before 0.2.39
     websockets = None
-
-
-def cell():
-    """Returns the id of the cell that calls, in a kernel of Notarium."""
-    try:
-        from IPython import get_ipython
-
-        return {"Notarium-Cell": get_ipython().kernel.get_parent("shell")["metadata"]["cellId"]}
-    except Exception:
-        return {}
 
 
 def use_token(token, port):
@@ -27,10 +18,15 @@ def use_token(token, port):
             if request.url.host == "localhost" and request.url.port in (5001, port):
                 request.url = request.url.copy_with(port=port)
                 request.headers["Host"] = f"localhost:{port}"
-                request.headers.update({"Authorization": f"Bearer {token}", **cell()})
+                request.headers["Authorization"] = f"Bearer {token}"
             return _send(self, request, **options)
 
         kind.send = send_with_token
+    use_token_for_channels(token, port)
+
+
+def use_token_for_channels(token, port):
+    """Adds the token to WebSockets to the door on this machine."""
     if websockets is None:
         return
     connect = websockets.connect

@@ -6,10 +6,15 @@ Runs in an environment with one version of dialoghelper: check.py makes them. Ex
 """
 
 import asyncio
+import html
 import importlib.metadata
 import inspect
+import json
 import os
+import re
 import sys
+import threading
+import urllib.request
 import uuid
 
 PORT, TOKEN = int(sys.argv[1]), sys.argv[2]
@@ -25,6 +30,8 @@ c.dh_settings["port"] = PORT
 VERSION = tuple(int(part) for part in importlib.metadata.version("dialoghelper").split("."))
 IS_OLD = VERSION < (0, 0, 63)
 RUN = uuid.uuid4().hex[:6]
+# The id under which a script or an event waits for data.
+ASKED = re.compile(r"""pushData\('([0-9a-f-]{36})'|"idx": *"([0-9a-f-]{36})\"""")
 
 
 def call(name, *arguments, **options):
@@ -38,6 +45,11 @@ def call(name, *arguments, **options):
 def post(endpoint, **fields):
     """Sends a form as a page does."""
     return c.xpost(f"http://localhost:{PORT}/{endpoint}", data={"dlg_name": "demo", **fields}).json()
+
+
+def post_text(endpoint, **fields):
+    """The same, for an answer that is text."""
+    return c.xpost(f"http://localhost:{PORT}/{endpoint}", data={"dlg_name": "demo", **fields}).text
 
 
 def first(*names):
@@ -166,6 +178,57 @@ def exchanging():
     c.iife("1") if not inspect.iscoroutinefunction(c.iife) else call("iife", "1")
 
 
+class Browser(threading.Thread):
+    """Follows pushed HTML as a page of Solveit does, and answers scripts that wait for data."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.pushed = []
+        address = f"http://localhost:{PORT}/html_stream_?dlg_name=demo"
+        request = urllib.request.Request(address, headers={"Authorization": f"Bearer {TOKEN}"})
+        self.stream = urllib.request.urlopen(request, timeout=60)
+        check(self.stream.readline() == b": open\n", "html_stream_")
+
+    def run(self):
+        for line in self.stream:
+            if line.startswith(b"data:"):
+                self.pushed.append(html.unescape(json.loads(line[5:])["content"]))
+                asked = ASKED.search(self.pushed[-1])
+                if asked:
+                    post("push_data_", data_id=asked[1] or asked[2], result="42", ready="true")
+
+
+def scripting():
+    """Functions that run JavaScript in the pages of the dialog."""
+    browser = Browser()
+    browser.start()
+    for name, arguments in [
+        ("add_scr", ["1"]),
+        ("iife", ["1"]),
+        ("add_mod", ["1"]),
+        ("fire_event", ["told"]),
+        ("event_get", ["asked"]),
+        ("js_run", ["done()"]),
+        ("js_eval", ["return 42"]),
+    ]:
+        for variant in (name, name + "_a"):
+            if not hasattr(c, variant):
+                continue
+            before = len(browser.pushed)
+            answer = call(variant, *arguments)
+            while len(browser.pushed) == before:
+                pass
+            if name in ("event_get", "js_run", "js_eval"):
+                check(answer.result == "42", variant, answer)
+    browser.stream.close()
+
+
+def loading():
+    """load_dialog itself needs a kernel; its endpoint runs the code of one dialog in the kernel of another."""
+    loaded = post_text("load_dialog_", src_dname="demo")
+    check("<msgs>" in loaded and "print(" in loaded, "load_dialog_", loaded)
+
+
 def running(code):
     call("update_msg", id=code, content="print(6 * 7)")
     queued = call("run_msg", code)
@@ -173,6 +236,14 @@ def running(code):
     while read(code)["run"]:
         pass
     check(read(code)["output"] == "42", "the output of a run", read(code))
+    check(post("run_msgs_", ids=code) == {"outputs": ["42"]}, "run_msgs_")
+    prompt = call("add_msg", "What is the answer?", placement="at_end", msg_type="prompt")
+    refused = post("run_msgs_", ids=f"{code},{prompt}")
+    check("code alone" in refused["error"], "run_msgs_ with a prompt", refused)
+    check("queued" in str(call("run_msg", prompt)), "a prompt is queued")
+    while read(prompt)["run"]:
+        pass
+    check(read(prompt)["output"] == "The answer is 42.", "a prompt runs as a turn", read(prompt))
 
 
 def managing():
@@ -232,7 +303,9 @@ def main():
         lambda: changing(note, code),
         lambda: marking(head, note, code),
         exchanging,
+        scripting,
         lambda: running(code),
+        loading,
         managing,
         relaying,
         lambda: deleting(note),

@@ -1,19 +1,24 @@
 """dialoghelper's own notebook, which is its test suite, as a dialog in a real kernel.
 
-    python own_notebook.py NOTARIUM_BINARY VERSION NOTEBOOK
+    python own_notebook.py NOTARIUM_BINARY VERSION
 
-NOTEBOOK is nbs/00_core.ipynb of that version's tag. Cells that need the internet, a browser or other programs are skipped. Exit code
-1 if another cell fails.
+The notebook is nbs/00_core.ipynb of that version's tag, from the folder that NOTARIUM_DIALOGHELPER_NOTEBOOKS names (as
+VERSION.ipynb), else from GitHub. If neither has it, this is skipped. Cells that need the internet, a browser or other programs are
+skipped. Exit code 1 if another cell fails.
 """
 
 import json
+import os
 import re
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
-from check import HERE, Server, environment_of
+from check import HERE, VENVS, Server, environment_of
+
+ADDRESS = "https://raw.githubusercontent.com/AnswerDotAI/dialoghelper/{version}/nbs/00_core.ipynb"
 
 NEEDS_MORE = re.compile(
     r"url2note\(|gist|js_run|js_eval|event_get|event_once|pop_data\(|ast_grep|iife\(|search\(|searches\(|web_answer\(|"
@@ -26,20 +31,21 @@ SETUP = """
 import os, sys, warnings
 warnings.filterwarnings("ignore")
 sys.path.insert(0, {folder!r})
-from door_token import use_token
-use_token({token!r}, {port})
 os.environ["__DIALOG_NAME"] = __dialog_name = "nb/00_core"
+import dialoghelper.core
+dialoghelper.core.dh_settings["port"] = {port}
+from door_token import use_token_for_channels
+use_token_for_channels({token!r}, {port})
 """
 
 
 class Dialog:
     """The notebook on the server."""
 
-    def __init__(self, server, version):
+    def __init__(self, server):
         self.server = server
         made = server.rest("POST", "/api/notebooks", {"title": "nb/00_core"})
         self.path = f"/api/notebooks/{made['notebook']}"
-        self.sends_its_id = version in ("0.0.47", "0.0.62", "0.1.23")
 
     def add(self, cell_id, cell_type, source):
         cell = {"cell_id": cell_id, "cell_type": cell_type, "source": source}
@@ -47,9 +53,6 @@ class Dialog:
 
     def run(self, cell_id):
         """Returns the status and the outputs of a run."""
-        if self.sends_its_id:
-            scratch = {"source": f"__msg_id = {cell_id!r}", "purpose": "message id"}
-            self.server.rest("POST", f"{self.path}/runs", {"scratch": scratch})
         self.server.rest("POST", f"{self.path}/runs", {"cells": [cell_id]})
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
@@ -71,16 +74,36 @@ def sources(notebook, port):
         yield cell.get("id") or f"c{number}", cell["cell_type"], source
 
 
+def text_of_notebook(version):
+    """Returns the notebook's text. None: it cannot be had here."""
+    folder = os.environ.get("NOTARIUM_DIALOGHELPER_NOTEBOOKS")
+    kept = Path(folder or VENVS) / f"{version}.ipynb"
+    if kept.exists():
+        return kept.read_text()
+    try:
+        with urllib.request.urlopen(ADDRESS.format(version=version), timeout=30) as response:
+            text = response.read().decode()
+    except OSError as error:
+        print(f"SKIPPED: the own notebook of dialoghelper {version} cannot be fetched: {error}")
+        return None
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(text)
+    return text
+
+
 def main():
-    binary, version, file = sys.argv[1:]
+    binary, version = sys.argv[1:]
+    text = text_of_notebook(version)
+    if text is None:
+        return
     python = environment_of(version)
     failed, passed, skipped = [], 0, 0
     with tempfile.TemporaryDirectory() as folder:
         server = Server(binary, Path(folder), str(python.parents[1]))
         try:
-            dialog = Dialog(server, version)
+            dialog = Dialog(server)
             dialog.add("setup", "code", SETUP.format(folder=str(HERE), token=server.token, port=server.port))
-            cells = list(sources(json.loads(Path(file).read_text()), server.port))
+            cells = list(sources(json.loads(text), server.port))
             for cell in cells:
                 dialog.add(*cell)
             dialog.run("setup")

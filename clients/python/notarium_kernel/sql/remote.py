@@ -31,7 +31,7 @@ class Remote:
         self.sending = threading.Lock()
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            _connect(self.socket, address)
+            connect(self.socket, address)
             self.socket.sendall(name.encode() + b"\n")
         except OSError as error:
             raise ConnectionFailed(
@@ -101,7 +101,7 @@ class Remote:
             raise ConnectionFailed(_GONE.format(name=self.name)) from None
 
 
-def _connect(channel: socket.socket, address: str) -> None:
+def connect(channel: socket.socket, address: str) -> None:
     """A path may be longer than an address of a socket; by its open folder it is short, on Linux."""
     if len(address.encode()) <= MAX_ADDRESS_BYTES:
         return channel.connect(address)

@@ -42,6 +42,7 @@ const Files = part(() => import("../panels/files/Files.tsx"));
 const Variables = part(() => import("../panels/Variables.tsx"));
 const Uploads = part(() => import("../panels/files/Uploads.tsx"));
 const FunctionForm = part(() => import("../panels/FunctionForm.tsx"));
+const Pushed = part(() => import("./Pushed.tsx"));
 const Palette = part(() => import("../panels/Palette.tsx").then((module) => ({ default: module.Palette })));
 
 /** Loads what the first view of a notebook may need: the editor, and Markdown, whose late rendering would shift the layout. */
@@ -241,6 +242,9 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
       <Boundary what="The review of changes">
         <Review store={store} />
       </Boundary>
+      <Suspense>
+        <Pushed store={store} />
+      </Suspense>
       <Following store={store} />
       <LeaveView store={store} />
       <Tools store={store} />
