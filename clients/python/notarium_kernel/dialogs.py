@@ -96,4 +96,4 @@ def _mount_in(kind: type[Any], transport: KernelTransport) -> None:
         own = {f"http://localhost:{port}": transport for port in _ports()}
         initialise(self, *arguments, mounts={**own, **(mounts or {})}, **options)
 
-    kind.__init__ = with_transport  # type: ignore[misc]
+    kind.__init__ = with_transport

@@ -220,7 +220,6 @@ def scripting():
                 pass
             if name in ("event_get", "js_run", "js_eval"):
                 check(answer.result == "42", variant, answer)
-    browser.stream.close()
 
 
 def loading():

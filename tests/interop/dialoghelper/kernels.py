@@ -87,7 +87,10 @@ class Outside:
         with urllib.request.urlopen(request, timeout=120) as response:
             self.session = response.headers.get("mcp-session-id") or self.session
             body = response.read()
-        return json.loads(body) if body else None
+        # An answer is JSON, or the last event of a stream.
+        lines = [line.removeprefix(b"data:") for line in body.splitlines() if line.startswith((b"{", b"data:"))]
+        answers = [json.loads(line) for line in lines if line.strip()]
+        return answers[-1] if answers else None
 
     def call(self, tool, **arguments):
         """Returns the text of a tool's result."""
@@ -158,7 +161,9 @@ def of_an_assistant(server):
     said = notebook.run("after")
     check("waits for a person" in said, "a thread that lives on", said)
     check("victim" in notebook.sources(), "a thread that lives on deletes nothing", said)
-    server.rest("POST", f"{notebook.path}/calls/{calls[0]['id']}/confirm", {"arguments_hash": calls[0]["arguments_hash"]})
+    server.rest(
+        "POST", f"{notebook.path}/calls/{calls[0]['id']}/confirm", {"arguments_hash": calls[0]["arguments_hash"]}
+    )
     deadline = time.monotonic() + PATIENCE_SECONDS
     while "victim" in notebook.sources():
         check(time.monotonic() < deadline, "a confirmed deletion is done", waiting_calls(notebook))

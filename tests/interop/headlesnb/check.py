@@ -14,15 +14,36 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests/interop/dialoghelper"), str(ROOT / "clients/python")]
 
+import notarium  # noqa: E402
 from check import Server  # noqa: E402
 from kernels import Notebook, Outside, check  # noqa: E402
 
-import notarium  # noqa: E402
-
 # The tools of HeadlesNB's headlesnb/mcp_server.py.
-TOOLS = """list_files list_kernels use_notebook list_notebooks restart_notebook unuse_notebook read_notebook insert_cell
-overwrite_cell_source execute_cell insert_execute_code_cell read_cell delete_cell execute_code stop_execution set_active_notebook
-move_cell swap_cells reorder_cells undo redo get_history clear_history""".split()
+TOOLS = [
+    "list_files",
+    "list_kernels",
+    "use_notebook",
+    "list_notebooks",
+    "restart_notebook",
+    "unuse_notebook",
+    "read_notebook",
+    "insert_cell",
+    "overwrite_cell_source",
+    "execute_cell",
+    "insert_execute_code_cell",
+    "read_cell",
+    "delete_cell",
+    "execute_code",
+    "stop_execution",
+    "set_active_notebook",
+    "move_cell",
+    "swap_cells",
+    "reorder_cells",
+    "undo",
+    "redo",
+    "get_history",
+    "clear_history",
+]
 ROW = re.compile(r"^\| `(\w+)` \| (.+?) \| (.+?) \|$", re.M)
 WAITS = ["delete_cell", "restart_kernel"]
 NONE = "–"
