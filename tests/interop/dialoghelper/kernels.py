@@ -152,6 +152,9 @@ def of_an_assistant(server):
     """An assistant's code edits by tool calls. What it deletes waits for a person, also in a thread that lives on."""
     notebook = Notebook(server, "assistants")
     notebook.add("victim", "markdown", "victim")
+    # Newer clients write a settings file when they are imported first, which an assistant's code may not.
+    notebook.add("import", "code", PRELUDE)
+    notebook.run("import")
     outside = Outside(server)
     said = outside.call("execute_code", notebook=notebook.id, source=PRELUDE + ASSISTANTS)
     check("from an assistant" in notebook.sources(), "an assistant's edit", said, notebook.sources())
