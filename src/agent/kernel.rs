@@ -21,7 +21,9 @@ pub(crate) mod process;
 mod python_package;
 mod questions;
 
-use notarium_core::{Effects, ExplainedCause, KernelCause, KernelEffects, KernelSurprises, NotebookId, RawObject, UnheldCause};
+use notarium_core::{
+    Effects, ExplainedCause, KernelCause, KernelEffects, KernelSurprises, NotebookId, RawObject, UnheldCause,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;

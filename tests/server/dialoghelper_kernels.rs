@@ -131,7 +131,8 @@ impl Scene {
     /// The author of the last event.
     async fn last_actor(&self) -> Value {
         let since = self.state().await["version"].as_u64().unwrap() - 1;
-        let page = self.server.http(&self.ann).get(&format!("/api/notebooks/n/events?after={since}&limit=1")).await.ok();
+        let page =
+            self.server.http(&self.ann).get(&format!("/api/notebooks/n/events?after={since}&limit=1")).await.ok();
         page["events"][0]["actor"].clone()
     }
 }
@@ -167,7 +168,10 @@ async fn code_of_a_person_acts_as_that_person_in_its_notebook_alone() {
         assert!(said.contains("reaches its own notebook alone"), "{endpoint} {fields:?}: {said}");
     }
     assert_eq!(scene.send(&run, "list_dialogs_", &[("subpath", "nb")]).await.ok(), json!({"items": ["demo"]}));
-    assert_eq!(scene.server.http(&scene.ann).get("/api/notebooks").await.ok()["notebooks"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        scene.server.http(&scene.ann).get("/api/notebooks").await.ok()["notebooks"].as_array().unwrap().len(),
+        2
+    );
 }
 
 #[tokio::test]
@@ -263,4 +267,29 @@ async fn code_of_those_who_may_not_edit_gets_no_editors_rights() {
     let said = scene.error(&run, "add_relative_", &[("content", "x")]).await;
     assert!(said.contains("somebody who may not edit this notebook"), "{said}");
     assert_eq!(scene.send(&run, "curr_dialog_", &[]).await.ok()["curr_msgid"], "c");
+}
+
+#[tokio::test]
+async fn pages_get_what_code_pushes_while_they_may_read() {
+    let mut scene = Scene::new().await;
+    let bob = scene.add_editor("viewer").await;
+    let run = scene.run_of(&scene.ann.clone()).await;
+    let request = scene.server.http(&bob).request(reqwest::Method::GET, "/api/notebooks/n/pushes");
+    let mut stream = request.send().await.unwrap();
+    assert_eq!(stream.chunk().await.unwrap().unwrap(), ": open\n\n");
+    let pushed = scene.send(&run, "add_html_", &[("content", "<b>1</b>\n\ndata: x")]).await.ok();
+    assert_eq!(pushed["browsers"], 1);
+    let event = String::from_utf8(stream.chunk().await.unwrap().unwrap().to_vec()).unwrap();
+    assert_eq!(event, "event: html\ndata: {\"content\":\"<b>1</b>\\n\\ndata: x\"}\n\n");
+    let access = json!({"subject": {"kind": "user", "id": bob.id}});
+    scene
+        .server
+        .http(&scene.ann)
+        .send(scene.server.http(&scene.ann).request(reqwest::Method::DELETE, "/api/notebooks/n/access").json(&access))
+        .await
+        .ok();
+    scene.send(&run, "add_html_", &[("content", "secret")]).await.ok();
+    assert_eq!(stream.chunk().await.unwrap(), None, "without the right nothing comes");
+    let again = scene.server.http(&bob).get("/api/notebooks/n/pushes").await;
+    assert_eq!(again.status, 404);
 }

@@ -135,10 +135,7 @@ mod tests {
     #[tokio::test]
     async fn a_request_is_a_line_and_a_body() {
         let sent = b"{\"endpoint\":\"read_msg_\",\"content_type\":\"x\",\"size_bytes\":3}\na=1".to_vec();
-        assert_eq!(
-            exchange(sent).await,
-            "{\"status\":201,\"content_type\":\"x\",\"size_bytes\":13}\nread_msg_ a=1"
-        );
+        assert_eq!(exchange(sent).await, "{\"status\":201,\"content_type\":\"x\",\"size_bytes\":13}\nread_msg_ a=1");
     }
 
     #[tokio::test]

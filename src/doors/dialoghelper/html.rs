@@ -9,8 +9,9 @@ use axum::extract::{RawQuery, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt, stream};
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use notarium_core::NotebookId;
+use notarium_wire::DOOR_NOTEBOOK;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{self, error::RecvError};
@@ -27,8 +28,8 @@ const MAX_HTML_BYTES: usize = 256 << 10;
 /// Pushes that a slow browser may be behind. Beyond, it misses some, and is told so.
 const MAX_BEHIND: usize = 16;
 /// Open streams of one dialog, and of all.
-const MAX_STREAMS: usize = 64;
-const MAX_DIALOGS: usize = 64;
+const MAX_STREAMS: usize = 1_024;
+const MAX_DIALOGS: usize = 4_096;
 /// A stream looks again at its right to read after this time without a loss of it.
 const LOOK_AGAIN: Duration = Duration::from_secs(3_600);
 
@@ -89,16 +90,29 @@ async fn opened(
     query: &str,
 ) -> Result<impl Stream<Item = Result<Event, Infallible>> + use<>, DoorError> {
     let session = door.sessions.of(headers, None).await?;
-    let form = Form::parse(query.as_bytes())?;
-    let notebook = match form.text("notebook_id").map(NotebookId::new) {
-        // From the page's server: no title of another notebook is meant.
-        Some(id) => {
-            let id = id.map_err(|error| DoorError::new(error.to_string()))?;
-            session.seen(&id).await.map(|_| id)?
+    let notebook = dialogs::resolve(door, &session, Form::parse(query.as_bytes())?.required("dlg_name")?).await?.id;
+    let pushes = events(door.html.open(&notebook)?);
+    let stopping = door.stopping.clone();
+    let ended = async move { stopping.run_until_cancelled(lost(session, notebook)).await.unwrap_or_default() };
+    Ok(pushes.take_until(Box::pin(ended)))
+}
+
+/// The same for a page of the notebook that the server names: the server has checked the reader, and ends the stream with the reader's
+/// right.
+pub async fn stream_for_page(State(door): State<Arc<DialoghelperDoor>>, headers: HeaderMap) -> Response {
+    let notebook = headers.get(DOOR_NOTEBOOK).and_then(|id| id.to_str().ok()).and_then(|id| NotebookId::new(id).ok());
+    let Some(notebook) = notebook else { return StatusCode::BAD_REQUEST.into_response() };
+    match door.html.open(&notebook) {
+        Ok(pushes) => {
+            let stopping = door.stopping.clone().cancelled_owned();
+            Sse::new(events(pushes).take_until(stopping)).keep_alive(KeepAlive::default()).into_response()
         }
-        None => dialogs::resolve(door, &session, form.required("dlg_name")?).await?.id,
-    };
-    let pushes = door.html.open(&notebook)?;
+        Err(error) => error.with_status(StatusCode::SERVICE_UNAVAILABLE).into_response(),
+    }
+}
+
+/// An event for each push. The first one tells the browser that the stream is open.
+fn events(pushes: broadcast::Receiver<Arc<str>>) -> impl Stream<Item = Result<Event, Infallible>> {
     let events = stream::unfold(pushes, |mut pushes| async move {
         let data = match pushes.recv().await {
             Ok(html) => json!({ "content": &*html }),
@@ -107,11 +121,7 @@ async fn opened(
         };
         Some((Ok(event(&data)), pushes))
     });
-    // The first event tells the browser that the stream is open.
-    let first = stream::iter([Ok(Event::default().comment("open"))]);
-    let stopping = door.stopping.clone();
-    let ended = async move { stopping.run_until_cancelled(lost(session, notebook)).await.unwrap_or_default() };
-    Ok(first.chain(events).take_until(Box::pin(ended)))
+    stream::iter([Ok(Event::default().comment("open"))]).chain(events)
 }
 
 fn event(data: &Value) -> Event {

@@ -100,7 +100,9 @@ impl DialoghelperDoor {
             .route("/wsx", get(channels::connect))
             .route("/{endpoint}", post(call::handle))
             .layer(axum::middleware::from_fn(call::check_fetch_site));
-        let kernels = Router::new().route("/html_stream_", get(html::stream)).route("/{endpoint}", post(call::handle_of_kernel));
+        let kernels = Router::new()
+            .route("/html_stream_", get(html::stream_for_page))
+            .route("/{endpoint}", post(call::handle_of_kernel));
         let door = Arc::new(door);
         Ok(DoorRouters { clients: router.with_state(door.clone()), kernels: kernels.with_state(door) })
     }

@@ -65,7 +65,9 @@ async fn request(
             "{function} waits for a person, who decides on the page (call {call_id}): it is done once somebody confirms it, so do not \
              call it again"
         ))),
-        (None, _) => Err(DoorError::new(format!("call {call_id} of {function} goes on: read the dialog to see its end"))),
+        (None, _) => {
+            Err(DoorError::new(format!("call {call_id} of {function} goes on: read the dialog to see its end")))
+        }
     }
 }
 

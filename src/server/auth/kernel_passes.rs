@@ -56,7 +56,9 @@ impl KernelPasses {
 impl Accounts {
     async fn make_pass(&self, pass: &KernelPass) -> Result<TokenText, AuthError> {
         let (Actor::User { id: user } | Actor::Assistant { for_user: user, .. }) = &pass.actor else {
-            return Err(AuthError::forbidden("code of guests and agents has no pass: a person with an account has one"));
+            return Err(AuthError::forbidden(
+                "code of guests and agents has no pass: a person with an account has one",
+            ));
         };
         let generation = self.shared.cache.generation();
         let person = self.as_session(user).await?.ok_or(AuthError::Deactivated)?;

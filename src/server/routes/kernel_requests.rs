@@ -8,6 +8,7 @@
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use notarium_core::{
     ASSISTANT_SCOPES, Actor, Authority, Document, Event, Execution, KernelSessionId, NotebookId, Operation, Scope,
@@ -24,6 +25,7 @@ use crate::app::App;
 use crate::auth::KernelPass;
 use crate::http::extract::Params;
 use crate::http::guard::{Guard, GuardedRouter, route_table};
+use crate::http::guarded_stream;
 use crate::http::problem::Problem;
 
 const CLOSED: &str = "this server has no door for dialoghelper: start it with `notarium serve --door dialoghelper`";
@@ -98,16 +100,19 @@ fn inner(endpoint: &str, headers: [(HeaderName, Option<String>); 4], request: Re
     inner.body(Body::new(request.into_body())).ok()
 }
 
-/// The door checks the caller's token again, and follows the caller's right to read.
-async fn follow_pushes(caller: NotebookCaller, request: Request) -> Result<Response, Problem> {
-    let Some(door) = caller.app.kernel_door.get() else { return Ok(StatusCode::NO_CONTENT.into_response()) };
-    let token = request.headers().get(header::AUTHORIZATION).cloned();
-    let mut inner = Request::get(format!("/html_stream_?notebook_id={}", caller.notebook));
-    if let Some(token) = token {
-        inner = inner.header(header::AUTHORIZATION, token);
-    }
-    let inner = inner.body(Body::empty()).map_err(|error| Problem::invalid(error.to_string()))?;
-    Ok(door.oneshot(inner).await.unwrap_or_else(|never| match never {}))
+/// Ends with the reader's right: with the token at once, with the role before the next push.
+async fn follow_pushes(NotebookCaller { app, who, notebook }: NotebookCaller) -> Result<Response, Problem> {
+    let Some(door) = app.kernel_door.get() else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let inner = Request::get("/html_stream_").header(DOOR_NOTEBOOK, notebook.as_str()).body(Body::empty());
+    let inner = inner.map_err(|error| Problem::invalid(error.to_string()))?;
+    let (parts, body) = door.oneshot(inner).await.unwrap_or_else(|never| match never {}).into_parts();
+    let (rooms, reader, of) = (app.rooms.clone(), who.clone(), notebook.clone());
+    let pushes = body.into_data_stream().take_while(move |_| {
+        let (rooms, reader, notebook) = (rooms.clone(), reader.clone(), of.clone());
+        async move { rooms.read_for(&reader, &notebook).await.is_ok() }
+    });
+    let body = guarded_stream::body(app.readers(), &who, &notebook, pushes).await?;
+    Ok(Response::from_parts(parts, body))
 }
 
 fn refused(sentence: &str) -> Response {
@@ -177,11 +182,13 @@ async fn may_edit(app: &App, document: &Document, person: &Actor) -> Result<bool
 async fn scopes_of_call(app: &App, document: &Document, execution: &Execution) -> Result<Option<Scopes>, Problem> {
     let call = execution.correlation_id.to_string();
     let events = app.store.events_of_subject(&document.notebook_id, &[call]).await?;
-    let token: Option<TokenId> = events.iter().find_map(|stored| match stored.typed().ok()?.event {
-        Event::ToolCallRequested(event) => Some(event.token),
-        _ => None,
-    })
-    .flatten();
+    let token: Option<TokenId> = events
+        .iter()
+        .find_map(|stored| match stored.typed().ok()?.event {
+            Event::ToolCallRequested(event) => Some(event.token),
+            _ => None,
+        })
+        .flatten();
     let Some(token) = token else { return Ok(Some(ASSISTANT_SCOPES.into_iter().collect())) };
     if app.accounts.has_ended(&token).await? {
         return Ok(None);

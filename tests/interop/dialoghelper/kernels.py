@@ -153,7 +153,7 @@ def of_an_assistant(server):
     notebook = Notebook(server, "assistants")
     notebook.add("victim", "markdown", "victim")
     # Newer clients write a settings file when they are imported first, which an assistant's code may not.
-    notebook.add("import", "code", PRELUDE)
+    notebook.add("import", "code", "import dialoghelper.core")
     notebook.run("import")
     outside = Outside(server)
     said = outside.call("execute_code", notebook=notebook.id, source=PRELUDE + ASSISTANTS)
