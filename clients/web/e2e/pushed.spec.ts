@@ -14,8 +14,12 @@ with socket.socket(socket.AF_UNIX) as channel:
 test("HTML that code pushes is shown in a sandboxed frame, and is not saved", async ({ browser, server }) => {
   const page = await person(browser, server);
   const other = await person(browser, server);
-  const followed = page.waitForResponse(/\/pushes$/);
   await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "1");
+  await saved(page);
+  // A page follows pushes while the notebook has a kernel.
+  const followed = page.waitForResponse(/\/pushes$/);
+  await page.keyboard.press("Control+Enter");
   await followed;
   const followedToo = other.waitForResponse(/\/pushes$/);
   await other.goto(page.url());
@@ -25,7 +29,9 @@ test("HTML that code pushes is shown in a sandboxed frame, and is not saved", as
     try { reached = parent.document.title } catch (error) { reached = error.name }
     document.getElementById("told").textContent = "Reached: " + reached;
   </script>`;
-  await write(page, push(html));
+  await write(page, "");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(push(html));
   await saved(page);
   await page.keyboard.press("Control+Enter");
   for (const each of [page, other]) {

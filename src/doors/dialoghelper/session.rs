@@ -66,13 +66,13 @@ type EndedCalls = Mutex<LruCache<ToolCallId, CallAnswer>>;
 
 /// A change that was made.
 #[derive(Debug, Default)]
-pub struct Change {
+pub struct DialogChange {
     pub executions: Vec<ExecutionId>,
     /// Ids that new cells got in place of those that the command names.
     pub renamed: HashMap<CellId, CellId>,
 }
 
-impl Change {
+impl DialogChange {
     /// The id that a new cell got.
     pub fn id_of<'a>(&'a self, named: &'a CellId) -> &'a CellId {
         self.renamed.get(named).unwrap_or(named)
@@ -187,13 +187,13 @@ impl Session {
 
     /// Sends a command, and returns once this session's requests read what it did.
     /// An assistant's changes are tool calls.
-    pub async fn change(&self, notebook: &NotebookId, command: &Command) -> Result<Change, DoorError> {
+    pub async fn change(&self, notebook: &NotebookId, command: &Command) -> Result<DialogChange, DoorError> {
         if let Some(refusal) = self.code.as_ref().and_then(|code| code.refusal.as_ref()) {
             return Err(DoorError::new(refusal));
         }
         match self.actor {
             Actor::Assistant { .. } => tool_calls::make(self, notebook, command).await,
-            _ => Ok(Change { executions: self.send(notebook, command).await?.outcome.executions, ..Change::default() }),
+            _ => Ok(DialogChange { executions: self.send(notebook, command).await?.outcome.executions, ..DialogChange::default() }),
         }
     }
 

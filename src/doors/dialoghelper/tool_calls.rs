@@ -13,7 +13,7 @@ use notarium_core::{
 use serde_json::{Value, json};
 
 use crate::error::DoorError;
-use crate::session::{Change, Session};
+use crate::session::{DialogChange, Session};
 
 /// A tool call to request.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,9 +25,9 @@ struct ToolUse {
 }
 
 /// Makes the change by tool calls, one after the other. Stops at the first that waits or fails.
-pub async fn make(session: &Session, notebook: &NotebookId, command: &Command) -> Result<Change, DoorError> {
+pub async fn make(session: &Session, notebook: &NotebookId, command: &Command) -> Result<DialogChange, DoorError> {
     let seen = session.seen(notebook).await?;
-    let mut change = Change::default();
+    let mut change = DialogChange::default();
     for ToolUse { function, mut arguments, makes } in tool_uses(&seen.document, command)? {
         rename(&mut arguments, &change.renamed);
         let call = request(session, notebook, function, &arguments).await?;

@@ -26,6 +26,8 @@ NEEDS_MORE = re.compile(
 )
 # Cells that use what a skipped cell before them would have made.
 AFTER_SKIPPED = {"fca3268c", "b02115e6", "392dc090"}
+# Cells about another dialog. Code in a kernel is told that it reaches its own notebook alone; functions.py calls these with a token.
+OTHER_DIALOG = re.compile(r"test_dialog")
 ENDED = ("ok", "error", "lost", "cancelled", "blocked")
 SETUP = """
 import os, sys, warnings
@@ -113,9 +115,11 @@ def main():
                     skipped += cell_type == "code" and bool(source.strip())
                     continue
                 status, outputs = dialog.run(cell_id)
-                passed += status == "ok"
-                if status != "ok" and cell_id not in AFTER_SKIPPED:
-                    failed.append(f"{cell_id} {status}\n{source}\n{json.dumps(outputs)[-1500:]}")
+                told = json.dumps(outputs)
+                is_refused = OTHER_DIALOG.search(source) and "its own notebook alone" in told
+                passed += status == "ok" or bool(is_refused)
+                if status != "ok" and not is_refused and cell_id not in AFTER_SKIPPED:
+                    failed.append(f"{cell_id} {status}\n{source}\n{told[-1500:]}")
         finally:
             server.stop()
     print("\n".join(failed))
