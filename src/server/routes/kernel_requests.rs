@@ -190,8 +190,5 @@ async fn scopes_of_call(app: &App, document: &Document, execution: &Execution) -
         })
         .flatten();
     let Some(token) = token else { return Ok(Some(ASSISTANT_SCOPES.into_iter().collect())) };
-    if app.accounts.has_ended(&token).await? {
-        return Ok(None);
-    }
-    Ok(app.accounts.store().token(&token).await?.map(|token| token.scopes.scopes().clone()))
+    Ok(app.accounts.living_token(&token).await?.map(|token| token.scopes.scopes().clone()))
 }
