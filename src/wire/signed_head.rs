@@ -38,7 +38,9 @@ const SIGNATURE: &str = "— ";
 /// A head as its server states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatedHead {
+    /// The notebook of the record.
     pub notebook_id: NotebookId,
+    /// Version of the last event.
     pub version: Version,
     /// Hash of the last event.
     pub hash: Hash,
@@ -51,23 +53,40 @@ pub struct StatedHead {
 /// Reason why a note does not count. Each says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
+    /// The text is not a note with a head.
     #[error("this is no signed head ({reason}): `notarium head NB --sign` makes one")]
-    Malformed { reason: &'static str },
+    Malformed {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The text is not a key.
     #[error("this is no key of a server ({reason}): take a line of SERVER/.well-known/notarium-keys")]
-    MalformedKey { reason: &'static str },
+    MalformedKey {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Only others have signed the note.
     #[error(
         "none of the known keys has signed this head (it names {names}): give the key that its server had then (--key)"
     )]
-    UnknownKey { names: String },
+    UnknownKey {
+        /// Names of the keys that have.
+        names: String,
+    },
+    /// A known key has not signed this text.
     #[error(
         "the signature of {name} is not right: the head was changed after it was signed, or it is another server's"
     )]
-    WrongSignature { name: String },
+    WrongSignature {
+        /// Name of the key.
+        name: String,
+    },
 }
 
 /// A public key by which heads are verified, in the form of signed notes: `NAME+ID+KEY`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifierKey {
+    /// Name of the key, `notarium-` and 16 hexadecimal digits for those of servers.
     pub name: String,
     public: [u8; PUBLIC_KEY_BYTES],
 }
