@@ -193,7 +193,10 @@ impl Session {
         }
         match self.actor {
             Actor::Assistant { .. } => tool_calls::make(self, notebook, command).await,
-            _ => Ok(DialogChange { executions: self.send(notebook, command).await?.outcome.executions, ..DialogChange::default() }),
+            _ => Ok(DialogChange {
+                executions: self.send(notebook, command).await?.outcome.executions,
+                ..DialogChange::default()
+            }),
         }
     }
 
