@@ -20,6 +20,9 @@ use crate::assistants::outside::Outside;
 use crate::assistants::witness::Witness;
 use crate::processes::{Fixture, Process, Told, Visitor};
 
+/// ipykernel says so when its own code fails before a request is answered.
+const LOST_REQUEST: &str = "Uncaught exception in ZMQStream callback";
+
 /// A person in a notebook, an agent whose kernels are in a full sandbox, an assistant, and a witness.
 struct HeldScene {
     ada: Visitor,
@@ -154,7 +157,17 @@ impl HeldScene {
     async fn ended(&mut self, cells: &[CellId]) -> Vec<Arc<Execution>> {
         let has_ended =
             |state: &Document, cell| state.latest_execution(cell).is_some_and(|(_, run)| run.status.is_finished());
-        self.ada.until("the ends of the runs", |state| cells.iter().all(|cell| has_ended(state, cell))).await;
+        let are_over = |state: &Document| cells.iter().all(|cell| has_ended(state, cell));
+        let has_lost_a_request = |state: &Document| {
+            let runs = cells.iter().filter_map(|cell| state.latest_execution(cell));
+            runs.flat_map(|(_, run)| &run.outputs).any(|output| output.content.get().contains(LOST_REQUEST))
+        };
+        self.ada.until("the ends of the runs", |state| are_over(state) || has_lost_a_request(state)).await;
+        if !are_over(self.ada.state()) {
+            // The code has broken ipykernel itself, which answers nothing more.
+            self.ada.end_kernels().await;
+            self.ada.until("the ends of the runs", are_over).await;
+        }
         let state = self.ada.state();
         cells.iter().map(|cell| state.latest_execution(cell).unwrap().1.clone()).collect()
     }
