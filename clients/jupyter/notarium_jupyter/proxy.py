@@ -9,7 +9,7 @@ from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.base.websocket import WebSocketMixin
 from jupyter_server.utils import ensure_async
 from tornado import web
-from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
 from tornado.simple_httpclient import SimpleAsyncHTTPClient
 from tornado.websocket import (
     WebSocketClientConnection,
@@ -24,7 +24,9 @@ from .settings import Notarium
 # Largest message, request or answer in bytes.
 MAX_BYTES = 256 << 20
 # Deadlines in seconds.
-CONNECT_TIMEOUT, REQUEST_TIMEOUT, CUT_SECONDS = 10.0, 600.0, 5.0
+CONNECT_TIMEOUT, REQUEST_TIMEOUT = 10.0, 600.0
+# Pause before a request is sent again, in seconds.
+AGAIN_SECONDS = 0.2
 # Place of Jupyter's API on a Notarium server.
 DOOR = "/jupyter/"
 # Headers that are passed on. Cookies and tokens of Jupyter are not: Notarium gets its own token.
@@ -73,11 +75,7 @@ class RestProxy(APIHandler, Forwarding):
 
     @web.authenticated
     async def get(self, _: str) -> None:
-        request = await self.request_to()
-        try:
-            answer = await client().fetch(request, raise_error=False)
-        except (OSError, HTTPClientError) as error:
-            raise unreachable(error) from error
+        answer = await self.answer(await self.request_to())
         self.set_status(answer.code, answer.reason)
         for name in ANSWERED:
             for value in answer.headers.get_list(name):
@@ -85,6 +83,17 @@ class RestProxy(APIHandler, Forwarding):
         await self.finish(answer.body, set_content_type=answer.headers.get("Content-Type", "application/json"))
 
     head = post = put = patch = delete = get
+
+    async def answer(self, request: HTTPRequest) -> HTTPResponse:
+        """Sends the request. One that only reads waits for the end of a short cut, of which JupyterLab then does not hear."""
+        last = time.monotonic() + (self.notarium.cut_seconds if request.method in ("GET", "HEAD") else 0)
+        while True:
+            try:
+                return await client().fetch(request, raise_error=False)
+            except (OSError, HTTPClientError) as error:
+                if time.monotonic() > last:
+                    raise unreachable(error) from error
+            await asyncio.sleep(AGAIN_SECONDS)
 
 
 class SocketProxy(WebSocketMixin, WebSocketHandler, Forwarding):
@@ -113,7 +122,7 @@ class SocketProxy(WebSocketMixin, WebSocketHandler, Forwarding):
 
     async def connected(self, request: HTTPRequest, protocols: list[str] | None) -> WebSocketClientConnection:
         """Connects to Notarium. A short cut or a restart is waited for."""
-        last = time.monotonic() + CUT_SECONDS
+        last = time.monotonic() + self.notarium.cut_seconds
         while True:
             try:
                 return await websocket_connect(request, subprotocols=protocols, max_message_size=MAX_BYTES)
@@ -122,7 +131,7 @@ class SocketProxy(WebSocketMixin, WebSocketHandler, Forwarding):
             except (OSError, WebSocketError) as error:
                 if time.monotonic() > last:
                     raise unreachable(error) from error
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(AGAIN_SECONDS)
 
     def open(self, *arguments: str) -> None:
         super().open(*arguments)

@@ -5,7 +5,7 @@ from typing import Any
 from notarium.config import ServerTarget, find_target
 from notarium.errors import ConfigurationError
 from tornado.web import HTTPError
-from traitlets import Dict, Unicode
+from traitlets import Dict, Float, Unicode
 from traitlets.config import LoggingConfigurable
 
 
@@ -25,6 +25,12 @@ class Notarium(LoggingConfigurable):
             "Notarium token of each person, by the user name that Jupyter's identity provider gives. Without it, everybody who"
             " opens this Jupyter server works with one token: NOTARIUM_TOKEN, NOTARIUM_TOKEN_FILE or that of `notarium login`."
         ),
+    )
+
+    cut_seconds: Any = Float(
+        5.0,
+        config=True,
+        help="Time for which reading requests and sockets wait while Notarium does not answer, as in a restart.",
     )
 
     def target(self, username: str) -> ServerTarget:

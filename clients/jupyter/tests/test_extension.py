@@ -97,7 +97,7 @@ def test_settings_that_are_missing_or_wrong_are_said(jupyter: Start) -> None:
 
 
 def test_a_server_that_does_not_answer_is_said(jupyter: Start) -> None:
-    lab = jupyter({"NOTARIUM_SERVER": "http://127.0.0.1:9", "NOTARIUM_TOKEN": "t"})
+    lab = jupyter({"NOTARIUM_SERVER": "http://127.0.0.1:9", "NOTARIUM_TOKEN": "t"}, "c.Notarium.cut_seconds = 0.1")
     answer = lab.request("GET", "/api/contents")
     assert answer.status_code == 503 and "Notarium does not answer" in answer.json()["message"]
     # The socket does not open, so that JupyterLab waits longer before each further try.
@@ -157,6 +157,19 @@ async def test_notarium_gets_its_own_token_and_nothing_of_jupyters(fake: str, ju
     for _, headers in Asked.seen:
         assert headers["Authorization"] == "token notariums"
         assert "jupyters-own" not in str(headers)
+
+
+async def test_a_short_cut_is_not_noticed(jupyter: Start) -> None:
+    sockets = bind_sockets(0, "127.0.0.1")
+    port = sockets[0].getsockname()[1]
+    sockets[0].close()
+    settings = {"NOTARIUM_SERVER": f"http://127.0.0.1:{port}", "NOTARIUM_TOKEN": "notariums"}
+    lab = await asyncio.to_thread(jupyter, settings, "c.Notarium.cut_seconds = 120")
+    asked = asyncio.create_task(asyncio.to_thread(lab.request, "GET", "/api/contents"))
+    server = HTTPServer(Application([(r"/.*", Asked)]))
+    server.listen(port, "127.0.0.1")
+    assert (await asked).status_code == 200
+    server.stop()
 
 
 async def test_pages_of_other_sites_reach_nothing(fake: str, jupyter: Start) -> None:

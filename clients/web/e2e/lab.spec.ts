@@ -51,7 +51,7 @@ class Scene {
     const me = (await (await server.send("GET", "/api/me")).json()) as { actor: { id: string }; user?: { id: string } };
     scene.ids.set("Ann", me.user?.id ?? me.actor.id);
     const [lin, mo] = [await scene.join("Lin"), await scene.join("Mo")];
-    const lab = await jupyterLab(scene.folder, { NOTARIUM_SERVER: relay.url, NOTARIUM_TOKEN: lin });
+    const lab = await jupyterLab(scene.folder, { NOTARIUM_SERVER: relay.url, NOTARIUM_TOKEN: lin }, ["--Notarium.cut_seconds=300"]);
     started.push(lab.end);
     await expect.poll(lab.log).toContain("works as Lin");
     scene.lab = await (await browser.newContext()).newPage();
