@@ -224,10 +224,10 @@ class Scene {
   /** Undo in JupyterLab takes back what Lin typed, and nothing that others typed meanwhile. */
   async undoIsOnesOwn(): Promise<void> {
     await this.typesInLab(" Undone");
-    await Promise.all([this.typist.does({ types: this.word("M", 9_000), line: 2 }), this.typesOnPage(this.word("P", 9_000))]);
+    await Promise.all([this.typist.does({ types: this.word("M", 999_999), line: 2 }), this.typesOnPage(this.word("P", 999_999))]);
     const shared = async () => (await this.record()).sources[0] ?? "";
     await expect.poll(shared).toContain("Undone");
-    await expect.poll(shared).toContain(" P9000.");
+    await expect.poll(shared).toContain(" P999999.");
     await expect.poll(async () => content(await modelOf(this.lab))[0]?.source).toBe(await shared());
     const others = (await shared()).split("\n").filter((_, at) => at !== 1);
     await this.lab.locator(".jp-CodeCell .cm-line").nth(1).click();
