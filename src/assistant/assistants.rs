@@ -21,8 +21,8 @@ use dashmap::DashMap;
 use futures_util::FutureExt;
 use model_call::RecentNames;
 use notarium_core::{
-    Actor, CallAnswer, Command, ConversationId, Document, Event, Millis, NotebookId, RawObject, Recorded, Rejection,
-    RejectionCode, RequestToolCall, Risk, TokenId, ToolCallId, ToolCallPhase, Version,
+    Actor, CallAnswer, Command, Document, Event, Millis, NotebookId, RawObject, Recorded, Rejection, RejectionCode,
+    RequestToolCall, Risk, TokenId, ToolCallId, ToolCallPhase, Version,
 };
 use reasoning::SealedReasoning;
 use tokio::sync::{Notify, watch};

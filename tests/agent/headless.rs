@@ -201,12 +201,8 @@ print(ran.cells[0].outputs[0].text)";
     command(&["exec", "made", "next"]);
     command(&["exec", "made", "recall"]);
     let state: Value = serde_json::from_str(&command(&["show", "made", "--json"])).unwrap();
-    let sources: Vec<&str> = state["notebook"]["order"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|id| state["notebook"]["cells"][id.as_str().unwrap()]["source"].as_str().unwrap())
-        .collect();
+    let source = |id: &Value| state["notebook"]["cells"][id.as_str().unwrap()]["source"].as_str().unwrap();
+    let sources: Vec<&str> = state["notebook"]["order"].as_array().unwrap().iter().map(source).collect();
     assert_eq!(
         sources[1..],
         [

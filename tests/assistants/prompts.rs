@@ -57,7 +57,7 @@ async fn a_reply_that_must_ask_waits_for_a_person_and_says_so() {
     let (reply, is_error) = told(&asked);
     assert!(!is_error && reply["status"] == "running", "{reply}");
     assert_eq!(reply["waits_for_person"], json!([deletion]), "{reply}");
-    assert!(is_there(&scene.ada.state()), "nobody has allowed it");
+    assert!(is_there(scene.ada.state()), "nobody has allowed it");
     scene.confirm(&deletion).await;
     let is_over = |state: &Document| state.turns.is_empty() && !is_there(state);
     scene.ada.until("the end of the turn", is_over).await;

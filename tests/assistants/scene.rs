@@ -274,7 +274,7 @@ impl Scene {
             state.tool_calls.iter().find(|(_, call)| call.gate.waits()).map(|(id, _)| id.clone())
         };
         self.ada.until("a call that waits", |state| waiting(state).is_some()).await;
-        waiting(&self.ada.state()).unwrap()
+        waiting(self.ada.state()).unwrap()
     }
 
     pub async fn confirm(&mut self, call_id: &ToolCallId) {

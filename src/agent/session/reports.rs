@@ -34,7 +34,7 @@ impl KernelSessionMachine {
                 }
                 OutputChange::Update { display_id, mut object } => {
                     self.push_outputs(now_ms, id, &mut shown);
-                    object.output = as_output(&object.output, self.results.get(&display_id));
+                    object.output = as_output(&object.output, self.results.get(&display_id).map(|count| &**count));
                     let mut parts = Vec::new();
                     let output = displayed(object, Some(display_id.clone()), &mut parts);
                     self.push_output(now_ms, id, ExecutionReport::UpdateDisplay { display_id, output }, parts);
@@ -261,11 +261,11 @@ pub(super) fn displayed(object: OutputObject, display_id: Option<String>, parts:
 }
 
 /// An update has only data and metadata; this adds the type of a display, or the type and count of a result.
-fn as_output(update: &RawValue, count: Option<&Box<RawValue>>) -> Box<RawValue> {
+fn as_output(update: &RawValue, count: Option<&RawValue>) -> Box<RawValue> {
     let mut fields: BTreeMap<String, Box<RawValue>> = serde_json::from_str(update.get()).unwrap_or_default();
     let kind = if count.is_some() { "execute_result" } else { "display_data" };
     fields.insert("output_type".to_owned(), raw(kind));
-    fields.extend(count.map(|count| ("execution_count".to_owned(), count.clone())));
+    fields.extend(count.map(|count| ("execution_count".to_owned(), count.to_owned())));
     raw(&fields)
 }
 
