@@ -18,7 +18,7 @@ async fn every_route_has_a_guard_that_holds() {
         .filter(|route| matches!(route.guard, Guard::Public | Guard::Socket))
         .map(|route| format!("{} {}", route.method, route.path))
         .collect();
-    let expected = "GET /, GET /api/openapi.json, GET /api/socket, GET /assets/{file}, GET /api/session/options, GET /frame.html, GET /healthz, GET /jupyter/api/status, GET /notebooks/{notebook}, GET /oidc/callback, GET /readyz, \
+    let expected = "GET /, GET /.well-known/notarium-keys, GET /api/openapi.json, GET /api/socket, GET /assets/{file}, GET /api/session/options, GET /frame.html, GET /healthz, GET /jupyter/api/status, GET /notebooks/{notebook}, GET /oidc/callback, GET /readyz, \
          POST /api/session, POST /api/session/challenge, POST /api/session/oidc, POST /api/session/oidc/begin, POST /api/session/one-time, \
          POST /api/session/resume";
     let expected: BTreeSet<String> = expected.split(", ").map(str::to_owned).collect();

@@ -51,7 +51,9 @@ test("a form or a request of a foreign page does not reach the door", async ({ b
   const page = await (await browser.newContext()).newPage();
   const foreign = createServer((_, answer) => {
     answer.setHeader("content-type", "text/html");
-    answer.end(`<form method="post" action="${door}/rm_msg_"><input name="dlg_name" value="x"><input name="msid" value="y"><button>Send</button></form>`);
+    answer.end(
+      `<form method="post" action="${door}/rm_msg_"><input name="dlg_name" value="x"><input name="msid" value="y"><button>Send</button></form>`,
+    );
   });
   await new Promise<void>((resolve) => foreign.listen(0, "127.0.0.1", resolve));
   const address = foreign.address();
