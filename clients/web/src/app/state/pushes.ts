@@ -32,7 +32,7 @@ export async function followPushes(store: NotebookStore, show: (html: string) =>
 async function* pushes(answer: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for (const reader = answer.body?.getReader(); ; ) {
+  for (const reader = answer.body?.getReader(); ;) {
     const next = await reader?.read();
     if (!next || next.done) return;
     text += decoder.decode(next.value, { stream: true });
