@@ -136,8 +136,9 @@ mod tests {
         let assistant = Actor::Assistant { for_user: ann.clone(), conversation: "c".parse().unwrap() };
         let token = passes.get(&accounts, &pass(assistant.clone())).await.unwrap();
         let actor = Actor::User { id: ann.clone() };
-        let demoted = AccountChange::SetAdmin { user: ann.clone(), is_admin: false };
-        accounts.change(&[demoted], accounts.audit(&actor, "test", &ann)).await.unwrap();
+        let (name, login) = ("Ann".to_owned(), "ann".to_owned());
+        let renamed = AccountChange::SetProfile { user: ann.clone(), name, login };
+        accounts.change(&[renamed], accounts.audit(&actor, "test", &ann)).await.unwrap();
         assert_eq!(accounts.authenticate(&token).await.unwrap_err(), AuthError::Invalid);
         assert_ne!(passes.get(&accounts, &pass(assistant)).await.unwrap(), token);
         let guest = Actor::Guest { share_link: "link".parse().unwrap() };

@@ -61,7 +61,7 @@ async fn the_events_of_a_notebook_are_one_row_wherever_their_places_are() {
 async fn the_events_of_an_earlier_build_get_places() {
     let (store, folder) = open_sqlite().await;
     let authors = moved_and_recent(&store).await;
-    let as_before = "DROP VIEW heads; DROP TABLE places; DROP TABLE recent_places; \
+    let as_before = "DROP VIEW heads; DROP TABLE places; DROP TABLE recent_places; DROP TABLE signing_keys; \
                      CREATE UNIQUE INDEX events_by_version ON events (notebook, version); \
                      DELETE FROM _sqlx_migrations WHERE version >= 8";
     let mut transaction = store.begin().await.unwrap();
