@@ -20,7 +20,7 @@ use crate::cli::connection::session;
 use crate::cli::serve::doors::DoorArgs;
 use crate::cli::serve::models::ModelArgs;
 use crate::cli::serve::settings::Settings;
-use crate::cli::terminal::input::stopped;
+use crate::cli::terminal::input::Stop;
 use crate::cli::terminal::print::{self, announce};
 use crate::cli::{CommonOptions, Ended, Failure};
 
@@ -146,6 +146,8 @@ pub async fn serve(args: ServeArgs, _: &CommonOptions) -> Ended {
     let config = args.models.config()?;
     let server = args.place.start(&folder, models::offered(&config.models)).await?;
     models::beside(server, config, async |server| {
+        // Before the first line: who reads it may stop this at once.
+        let mut stop = Stop::listen();
         announce(format_args!("Notarium serves {} on {}", folder.display(), server.url()));
         if let Some(address) = server.metrics_addr {
             announce(format_args!("Metrics: http://{address}/metrics"));
@@ -162,7 +164,7 @@ pub async fn serve(args: ServeArgs, _: &CommonOptions) -> Ended {
                 session::link_to(&address, token, None)
             ));
         }
-        stopped().await;
+        stop.asked().await;
         eprintln!("stopping");
         Ok(())
     })

@@ -69,11 +69,12 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
     server.app().accounts.set_asks_again(confirm_with == ConfirmWith::Password);
     let keys = Keys::of_folder(server, folder).await?;
     login(server, &keys, &paths)?;
+    // Before the first line: who reads it may stop this at once.
+    let mut stop = Stop::listen();
     print_invitation(server, folder, &keys, models, confirm_with).await?;
     announce(format_args!("Data: {} (Ctrl-C stops everything)", folder.display()));
     announce("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
     args.place.doors.open_all(server).await;
-    let mut stop = Stop::listen();
     let agent = tokio::select! {
         agent = start_kernels(args, folder, server, &keys) => agent,
         () = stop.asked() => return Ok(()),
