@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::process::Child;
 
-use super::support::{Lines, World};
+use super::support::{Lines, World, ended, interrupt};
 
 /// Starts `serve`; returns the process, its later lines, and its address.
 async fn serve(world: &World, options: &[&str]) -> (Child, Lines<tokio::process::ChildStdout>, String) {
@@ -114,4 +114,16 @@ async fn a_server_asks_for_as_many_open_files_as_the_system_allows() {
     let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
     let numbers: Vec<u64> = files.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     assert!(numbers[0] == numbers[1] && numbers[0] > 100, "{files}");
+}
+
+/// Shells ignore SIGINT in what they start in the background, so a stop before the server listens for it would be lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_right_after_the_first_line_is_heard() {
+    let world = World::empty();
+    let doors = ["--door", "dialoghelper", "--dialoghelper-listen", "127.0.0.1:0"];
+    let arguments = [&["serve", "--data", "data", "--listen", "127.0.0.1:0"][..], &doors].concat();
+    let mut process = world.spawn_after("trap '' INT", &arguments);
+    Lines::of(process.stdout.take().unwrap()).until(" on http://").await;
+    interrupt(&process);
+    assert_eq!(ended(process).await.code, 0);
 }
