@@ -18,7 +18,6 @@ def test_the_example_shows_a_shared_notebook_in_jupyterlab(tmp_path: Path) -> No
         sys.prefix,
         tmp_path / "data",
         "--no-browser",
-        "--allow-root",
     ]
     command += ["--ServerApp.port=0", "--IdentityProvider.token=jupyters-own"]
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
