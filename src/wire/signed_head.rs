@@ -56,13 +56,13 @@ pub enum NoteError {
     /// The text is not a note with a head.
     #[error("this is no signed head ({reason}): `notarium head NB --sign` makes one")]
     Malformed {
-        /// What is wrong with it.
+        /// Fault of the text.
         reason: &'static str,
     },
     /// The text is not a key.
     #[error("this is no key of a server ({reason}): take a line of SERVER/.well-known/notarium-keys")]
     MalformedKey {
-        /// What is wrong with it.
+        /// Fault of the text.
         reason: &'static str,
     },
     /// Only others have signed the note.

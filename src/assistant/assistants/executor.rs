@@ -12,9 +12,9 @@ use std::time::Duration;
 use notarium_core::text::normalise_line_breaks;
 use notarium_core::tools::{Arguments, CreateNotebook, DescribeConnection, Executor, NewCell, Tool};
 use notarium_core::{
-    CellId, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, InsertCell,
-    NotebookId, Place, RawObject, Rejection, RequestExecution, ToolCall, ToolCallEnd, ToolCallId, effects_in_words,
-    kernel_tools,
+    CellId, CellType, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget,
+    InsertCell, NotebookId, Place, RawObject, Rejection, RequestExecution, ToolCall, ToolCallEnd, ToolCallId,
+    effects_in_words, kernel_tools,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -250,7 +250,8 @@ fn latest<'a>(notebook: &'a Document, cell_id: &CellId) -> Result<(&'a Execution
 
 async fn outputs(task: &ToolTask, cell_id: &CellId) -> ToolAnswer {
     let notebook = task.notebook();
-    if let Some(reply) = notebook.cells.get(cell_id).and_then(|cell| cell.reply.as_deref()) {
+    let prompt = notebook.cells.get(cell_id).filter(|cell| cell.content.cell_type == CellType::Prompt);
+    if let Some(reply) = prompt.and_then(|cell| cell.reply.as_deref()) {
         return Ok(replies::text(&notebook, cell_id, reply));
     }
     let (id, execution) = latest(&notebook, cell_id)?;
