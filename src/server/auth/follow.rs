@@ -66,17 +66,18 @@ impl FollowedToken {
     /// Waits for a change of rights. `Ok` has the new rights (re-subscribe, demote); `Err`: close.
     /// Safe to drop and call again (for `select!`).
     pub async fn changed(&mut self) -> Result<Authenticated, AuthError> {
-        if !self.is_stale {
-            self.wait().await;
-            self.is_stale = true;
-        }
+        self.touched().await;
         self.authenticated = Box::pin(self.accounts.recheck(&self.authenticated)).await?;
         self.is_stale = false;
         Ok(self.authenticated.clone())
     }
 
-    /// Waits for a revocation that touches the token, its expiry, or missed revocations.
-    async fn wait(&mut self) {
+    /// Waits for a revocation that touches the token, its expiry, or missed revocations; `changed` looks up what it did
+    /// to the rights. Safe to drop and call again.
+    pub async fn touched(&mut self) {
+        if self.is_stale {
+            return;
+        }
         let expiry = expired(&self.accounts, self.authenticated.expires_at);
         let revocations = &mut self.revocations;
         let authenticated = &self.authenticated;
@@ -91,6 +92,7 @@ impl FollowedToken {
             () = expiry => {}
             () = revoked => {}
         }
+        self.is_stale = true;
     }
 }
 

@@ -10,12 +10,14 @@ use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt, stream};
 use notarium_core::{NotebookId, Operation};
 
-use crate::auth::{Accounts, Authenticated, Follow};
+use crate::auth::{Accounts, Authenticated, FollowedToken};
 use crate::http::problem::Problem;
 use crate::rooms::{ReadState, Rooms};
 
 /// Largest piece that is sent in one step.
 const PIECE_BYTES: usize = 64 << 10;
+
+type Piece = Result<Bytes, axum::Error>;
 
 /// Body of `pieces`, sent while the caller may read the notebook.
 pub async fn body(
@@ -34,46 +36,58 @@ pub async fn pieces_while(
     notebook: &NotebookId,
     operation: Operation,
     pieces: impl Stream<Item = Result<impl Into<Bytes>, impl Into<BoxError>>> + Send + 'static,
-) -> Result<BoxStream<'static, Result<Bytes, axum::Error>>, Problem> {
-    let ended = stream::once(ended((rooms, accounts), who, notebook, operation).await?);
-    let ended = ended.map(|reason| Some(Err(axum::Error::new(io::Error::other(reason)))));
-    let pieces = pieces.flat_map(|piece| stream::iter(cut(piece.map(Into::into).map_err(axum::Error::new))));
-    // After the last piece the stream ends without waiting for a revocation.
-    let pieces = pieces.chain(stream::once(async { None }));
-    let until_over = stream::select(pieces, ended).take_while(|piece| std::future::ready(piece.is_some()));
-    Ok(until_over.filter_map(std::future::ready).boxed())
+) -> Result<BoxStream<'static, Piece>, Problem> {
+    let followed = accounts.follow(who).await?;
+    let rights = Rights { followed, rooms: rooms.clone(), notebook: notebook.clone(), operation };
+    let pieces = pieces.flat_map(|piece| stream::iter(cut(piece.map(Into::into).map_err(axum::Error::new)))).boxed();
+    let guarded = stream::unfold(Some((rights, pieces)), |open| async move {
+        let (mut rights, mut pieces) = open?;
+        match rights.next_of(&mut pieces).await {
+            Ok(piece) => piece.map(|piece| (piece, Some((rights, pieces)))),
+            Err(reason) => Some((Err(axum::Error::new(io::Error::other(reason))), None)),
+        }
+    });
+    Ok(guarded.boxed())
 }
 
 /// Cuts a piece into parts of at most `PIECE_BYTES`: a revocation takes effect between two of them.
-fn cut(piece: Result<Bytes, axum::Error>) -> Vec<Option<Result<Bytes, axum::Error>>> {
+fn cut(piece: Result<Bytes, axum::Error>) -> Vec<Piece> {
     let mut rest = match piece {
         Ok(bytes) => bytes,
-        error => return vec![Some(error)],
+        error => return vec![error],
     };
     let mut cut = Vec::with_capacity(rest.len() / PIECE_BYTES + 1);
     while rest.len() > PIECE_BYTES {
-        cut.push(Some(Ok(rest.split_to(PIECE_BYTES))));
+        cut.push(Ok(rest.split_to(PIECE_BYTES)));
     }
-    cut.push(Some(Ok(rest)));
+    cut.push(Ok(rest));
     cut
 }
 
-/// Resolves with the reason when the caller may no longer do `operation` in the notebook.
-async fn ended(
-    (rooms, accounts): (&Arc<Rooms>, &Accounts),
-    who: &Authenticated,
-    notebook: &NotebookId,
+/// Rights of the caller that a stream depends on.
+struct Rights {
+    followed: FollowedToken,
+    rooms: Arc<Rooms>,
+    notebook: NotebookId,
     operation: Operation,
-) -> Result<impl Future<Output = &'static str> + Send + use<>, Problem> {
-    let mut follow = Follow::new(accounts, who).await?;
-    let (rooms, notebook) = (rooms.clone(), notebook.clone());
-    Ok(async move {
+}
+
+impl Rights {
+    /// Next piece; the reason where the rights have ended. While rights that changed are looked up, no piece goes out.
+    async fn next_of(&mut self, pieces: &mut BoxStream<'static, Piece>) -> Result<Option<Piece>, &'static str> {
         loop {
-            let Ok(who) = follow.changed().await else { return "the token has ended" };
-            let is_open = |state: ReadState| operation.is_open_to(state.role) && who.has(operation.scope());
-            if !rooms.read_for(&who, &notebook).await.is_ok_and(is_open) {
-                return "the right to this has ended";
+            tokio::select! {
+                biased;
+                () = self.followed.touched() => self.look_up().await?,
+                piece = pieces.next() => return Ok(piece),
             }
         }
-    })
+    }
+
+    async fn look_up(&mut self) -> Result<(), &'static str> {
+        let Ok(who) = self.followed.changed().await else { return Err("the token has ended") };
+        let is_open = |state: ReadState| self.operation.is_open_to(state.role) && who.has(self.operation.scope());
+        let still_open = self.rooms.read_for(&who, &self.notebook).await.is_ok_and(is_open);
+        if still_open { Ok(()) } else { Err("the right to this has ended") }
+    }
 }
