@@ -117,6 +117,18 @@ async fn what_a_revoked_token_asked_for_does_not_start_where_it_was_not_withdraw
 }
 
 #[tokio::test]
+async fn a_download_of_the_record_is_compressed_on_request() {
+    let scene = Scene::new().await;
+    let ann = scene.server.http(&scene.ann);
+    let path = format!("/api/notebooks/{}/events", scene.notebook);
+    let request = ann.request(Method::GET, &path).header("accept", "application/x-ndjson");
+    let answer = request.header("accept-encoding", "gzip").send().await.unwrap();
+    assert_eq!(answer.headers()["content-encoding"], "gzip");
+    let bytes = answer.bytes().await.unwrap();
+    assert_eq!(bytes[..2], [0x1f, 0x8b], "the mark of gzip");
+}
+
+#[tokio::test]
 async fn a_download_of_the_record_ends_with_its_token() {
     let scene = Scene::new().await;
     let ann = scene.server.http(&scene.ann);

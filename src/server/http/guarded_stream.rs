@@ -47,7 +47,8 @@ pub async fn pieces_while(
             Err(reason) => Some((Err(axum::Error::new(io::Error::other(reason))), None)),
         }
     });
-    Ok(guarded.boxed())
+    // Encoders ask again after the end.
+    Ok(guarded.fuse().boxed())
 }
 
 /// Cuts a piece into parts of at most `PIECE_BYTES`: a revocation takes effect between two of them.
