@@ -69,6 +69,7 @@ impl World {
             expected_version: None,
             ids: IdSource::new(self.commands, [7; 32]),
             history: History::default(),
+            past: None,
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),

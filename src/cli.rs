@@ -48,7 +48,7 @@ use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
 use connection::session;
-use history::{heads, log, proof, watch};
+use history::{find, heads, log, proof, watch};
 use runs::{call, data, exec, kernels};
 use serve::up;
 pub use terminal::failure::Failure;
@@ -115,7 +115,7 @@ commands! {
     Serve(serve::ServeArgs) => serve::serve,
     /// Copy the data of a server, which may run, and verify the copy.
     Backup(serve::BackupArgs) => serve::backup,
-    /// Make a data folder of a backup.
+    /// Make a data folder of a backup; or take a notebook back to an earlier version (--to).
     Restore(serve::RestoreArgs) => serve::restore,
     /// Start a runtime agent: it dials the server, offers its kernels and executes cells.
     Agent(agent::AgentArgs) => agent::agent,
@@ -200,6 +200,8 @@ commands! {
     Log(log::LogArgs) in notebook => log::log,
     /// Show what changed between two versions.
     Diff(history::DiffArgs) in notebook => history::diff,
+    /// Find a text in a notebook's cells; with --ever also where it stood once, and in which versions.
+    Find(find::FindArgs) in notebook => find::find,
     /// Show who wrote each line of a cell, and at which version.
     Blame(history::BlameArgs) in notebook => history::blame,
     /// Prove here that the record was not tampered with, and leads to what the server shows; names the first break.

@@ -20,6 +20,7 @@ MODULES = [
     "files",
     "variables",
     "schema",
+    "past",
     "notebook",
     "client",
 ]
@@ -58,6 +59,7 @@ from .files import FileInfo, TrashedFile
 from .graph import Graph
 from .history import Verification
 from .machines import AgentInfo
+from .past import FoundPlace
 from .portal import Face, Portal, unwrap
 from .schema import ConnectionInfo, ConnectionSchema
 from .session import opened

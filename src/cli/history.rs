@@ -1,7 +1,9 @@
 //! `undo`, `redo`, `versions`, `diff` and `blame`.
 
+pub mod find;
 pub mod heads;
 pub mod log;
+pub mod moment;
 pub mod proof;
 pub mod watch;
 
@@ -13,6 +15,7 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::connection::find::People;
+use crate::cli::history::moment::Moment;
 use crate::cli::terminal::input;
 use crate::cli::terminal::print::{self, report, style};
 use crate::cli::words::narrate::{NarratedEvent, Narrator};
@@ -134,6 +137,19 @@ async fn step(notebook: &NotebookClient, command: &Command) -> Ended {
         print::note(narrator.line(&NarratedEvent::from(*stored), print::time).await);
     }
     report(&answer)
+}
+
+// --- restore ---
+
+/// Takes the notebook back to an earlier version.
+pub async fn restore(notebook: &NotebookClient, to: &Moment) -> Ended {
+    let version = to.version(notebook).await?;
+    let before = notebook.outline().await?.version;
+    step(notebook, &Command::RestoreNotebook { version }).await?;
+    if notebook.outline().await?.version == before {
+        print::note(format!("nothing was changed: it has the cells of version {version} already"));
+    }
+    Ok(())
 }
 
 // --- versions ---

@@ -14,6 +14,7 @@ use reqwest::header::ETAG;
 use crate::cli::cells::show::unreadable_after;
 use crate::cli::connection::client::{NotebookClient, RestClient, with_query};
 use crate::cli::connection::find;
+use crate::cli::history::moment::{MOMENT, Moment, version_of};
 use crate::cli::terminal::{input, print};
 use crate::cli::{CommonOptions, Ended, Failure, NoArgs};
 
@@ -199,9 +200,9 @@ pub async fn mark_template(args: TemplateArgs, notebook: NotebookClient) -> Ende
 
 #[derive(Debug, Args)]
 pub struct ForkArgs {
-    /// Version to take; default: the newest.
-    #[arg(long, value_name = "VERSION")]
-    at: Option<Version>,
+    /// Version to take, by its number, its name or a time; default: the newest.
+    #[arg(long, value_name = MOMENT)]
+    at: Option<Moment>,
     /// Title of the new notebook; default: the old one's and "(fork)".
     #[arg(long)]
     title: Option<String>,
@@ -215,7 +216,8 @@ pub struct ForkArgs {
 
 pub async fn fork(args: ForkArgs, from: NotebookClient) -> Ended {
     let id = Some(ulid::Ulid::generate().into());
-    let fork = Fork { id, title: args.title, version: args.at, without_outputs: args.without_outputs };
+    let version = version_of(args.at.as_ref(), &from).await?;
+    let fork = Fork { id, title: args.title, version, without_outputs: args.without_outputs };
     made(&from.client.json(from.client.change_once(&from.path("/fork")).json(&fork)).await?, args.json)
 }
 
@@ -334,9 +336,9 @@ pub struct ExportArgs {
     /// ipynb, html, md (Markdown) or py (Python); else what the file's ending says, else ipynb.
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
-    /// Version to take; default: the newest.
-    #[arg(long, value_name = "VERSION")]
-    at: Option<Version>,
+    /// Version to take, by its number, its name or a time; default: the newest.
+    #[arg(long, value_name = MOMENT)]
+    at: Option<Moment>,
 }
 
 impl ExportArgs {
@@ -358,7 +360,9 @@ impl ExportArgs {
 }
 
 pub async fn export(args: ExportArgs, notebook: NotebookClient) -> Ended {
-    let Exported { content, missing, threads, unreadable } = exported(&notebook, args.at, args.format()?).await?;
+    let format = args.format()?;
+    let at = version_of(args.at.as_ref(), &notebook).await?;
+    let Exported { content, missing, threads, unreadable } = exported(&notebook, at, format).await?;
     if threads > 0 {
         let left_out = print::count(threads, "thread");
         print::note(format!("note: the file leaves the comments out ({left_out}): `notarium comments` lists them"));

@@ -17,6 +17,8 @@ use notarium_wire::rest::Model;
 
 use crate::cli::connection::context::{DATA_VARIABLE, data_folder};
 use crate::cli::connection::session;
+use crate::cli::history;
+use crate::cli::history::moment::{MOMENT, Moment};
 use crate::cli::serve::doors::DoorArgs;
 use crate::cli::serve::models::ModelArgs;
 use crate::cli::serve::settings::Settings;
@@ -260,12 +262,19 @@ pub struct BackupArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  notarium restore nightly /srv/restored && notarium serve --data /srv/restored")]
+  notarium restore nightly /srv/restored && notarium serve --data /srv/restored
+  notarium restore analysis --to 'as submitted'     # a notebook as it was; `notarium undo` takes that back
+  notarium restore analysis --to 2026-11-28T17:00")]
 pub struct RestoreArgs {
-    /// The folder or file that `notarium backup` wrote.
-    from: PathBuf,
+    /// The folder or file that `notarium backup` wrote; with --to a notebook, by its id or title.
+    #[arg(value_name = "BACKUP|NOTEBOOK")]
+    from: String,
     /// The data folder to make: empty, or not there.
-    into: PathBuf,
+    #[arg(required_unless_present = "to", conflicts_with = "to")]
+    into: Option<PathBuf>,
+    /// Take the notebook back to this version: its cells, their order and its metadata. Runs, comments and access stay.
+    #[arg(long, value_name = MOMENT)]
+    to: Option<Moment>,
 }
 
 pub async fn backup(args: BackupArgs, _: &CommonOptions) -> Ended {
@@ -276,11 +285,15 @@ pub async fn backup(args: BackupArgs, _: &CommonOptions) -> Ended {
     report_copy("backed up", &args.into, done)
 }
 
-pub async fn restore(args: RestoreArgs, _: &CommonOptions) -> Ended {
+pub async fn restore(args: RestoreArgs, context: &CommonOptions) -> Ended {
+    if let Some(to) = &args.to {
+        return history::restore(&context.notebook(&args.from).await?, to).await;
+    }
+    let (from, into) = (PathBuf::from(args.from), args.into.unwrap_or_default());
     let bar = print::spinner();
-    let done = backup::restore(&args.from, &args.into, &|step| bar.set_message(step_words(step))).await;
+    let done = backup::restore(&from, &into, &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();
-    report_copy("restored", &args.into, done)
+    report_copy("restored", &into, done)
 }
 
 /// Reports copied and missing items.

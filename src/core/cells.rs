@@ -5,6 +5,7 @@
 
 pub(crate) mod comments;
 pub(crate) mod next_input;
+pub(crate) mod restore_notebook;
 pub(crate) mod undo;
 pub(crate) mod undo_text;
 

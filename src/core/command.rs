@@ -52,6 +52,13 @@ pub enum Command {
         /// 1 to 255 characters on one line; replaces the name that the version has.
         name: String,
     },
+    /// Makes the cells, their order and the notebook's metadata as they were at a version. Title, runs, outputs, replies,
+    /// comments, access and conversations stay. Cells that are newer go to the trash. One undo takes it back. Needs the right
+    /// to edit. Refused in a batch.
+    RestoreNotebook {
+        /// A version from 1 to the notebook's present one (`version_in_future` otherwise).
+        version: Version,
+    },
     /// Gives a subject a role, which replaces its present one. Needs the right to share.
     GrantAccess {
         /// An existing user, share link, workspace or agent (`unknown_subject` otherwise) that is still active

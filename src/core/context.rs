@@ -12,8 +12,8 @@ use crate::authority::Authority;
 use crate::values::code_names::KnownNames;
 use notarium_record::text::ChangeSet;
 use notarium_record::{
-    Actor, CellId, CommandId, CorrelationId, Effect, Effects, Event, EventId, ExecutionId, InstanceId, KernelSessionId,
-    Labels, Logged, Millis, Past, Recorded, ReplayedExecution, Risk, Salt, TurnId, Version,
+    Actor, CellId, CommandId, CorrelationId, Document, Effect, Effects, Event, EventId, ExecutionId, InstanceId,
+    KernelSessionId, Labels, Logged, Millis, Past, Recorded, ReplayedExecution, Risk, Salt, TurnId, Version,
 };
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
@@ -40,6 +40,8 @@ pub struct Context {
     pub ids: IdSource,
     /// The answer to [`crate::required_history`].
     pub history: History,
+    /// The answer to [`crate::required_past`]: the notebook at that version.
+    pub past: Option<Arc<Document>>,
     /// The answer to [`crate::required_account_status`].
     pub account_status: AccountStatuses,
     /// Kernel sessions whose runtime agent is not connected. Their state is unknown until it is back.

@@ -23,7 +23,7 @@
 //! - `functions` (registered by users, called by people), `functions/`: `tools` (the table), `schema`
 //! - `runs` (executions, queues), `runs/`: `expected_effects` (of people), `kernels`, `launches` (machines of kernels), `reports`, `refusals`, `function_restores`, `widgets`
 //! - `reactive` (plans), `reactive/`: `graph`, `staleness`
-//! - `cells`, `cells/`: `comments`, `undo`, `undo_text`
+//! - `cells`, `cells/`: `comments`, `restore_notebook`, `undo`, `undo_text`
 //! - `assistants` (conversations and turns), `assistants/`: `attachments`, `call_effects`, `call_risk`, `gate` (which calls wait; grants),
 //!   `calls` (decided and ended), `kernel_tools`
 //! - `decide` (dispatches commands), `decide/`: `tool_calls` (requested and started)
@@ -55,6 +55,7 @@ pub use assistants::gate::{arguments_hash, target_change};
 pub use assistants::{MAX_MODEL_CALLS, attachments, kernel_tools};
 pub use authority::{Authority, DelegatedAuthority, Operation, operation};
 pub use cells::MAX_REPLY_UNITS;
+pub use cells::restore_notebook::required_past;
 pub use command::Command;
 pub use context::{
     BUSY_CONVERSATIONS_PER_TOKEN, Context, EXPIRY_MS, History, IdSource, Judgement, JudgementQuery, Limits,

@@ -90,6 +90,7 @@ events! {
         NotebookArchived,
         NotebookUnarchived,
         NotebookVersionNamed,
+        NotebookRestored,
         AccessGranted,
         AccessRevoked,
         NotebookPolicyChanged,

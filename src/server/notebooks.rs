@@ -5,12 +5,16 @@ pub mod graph;
 pub mod history;
 pub mod listing;
 pub mod output_spill;
+pub mod past_text;
 pub mod templates;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use notarium_core::{Actor, Authority, Command, Labels, NotebookId, RawJson, Rejection, RejectionCode};
+use notarium_core::{
+    Actor, Authority, Command, Document, Labels, NotebookId, RawJson, Rejection, RejectionCode, operation,
+    required_past,
+};
 use notarium_store::{CatalogEntry, CatalogQuery, EventStore, StoreError};
 use notarium_wire::{AckMessage, CommandMessage};
 use tokio::sync::Semaphore;
@@ -84,14 +88,15 @@ impl Notebooks {
 
     /// Executes a command as this identity; returns its ack when it is on disk.
     pub async fn execute_as(&self, identity: Arc<Identity>, decoded: DecodedCommand) -> Result<AckMessage, Rejection> {
-        let facts = self.check(&identity.actor, &decoded).await?;
+        let facts = self.check(&identity, &decoded).await?;
         self.rooms.open(&decoded.message.notebook).execute(identity, decoded, facts).await
     }
 
-    /// Checks quotas, blobs and attachments; returns the account status of the subjects that the command names, and for
-    /// assistants the kernelspecs that hold effects, and for agents their labels.
-    pub async fn check(&self, actor: &Actor, decoded: &DecodedCommand) -> Result<OutsideFacts, Rejection> {
+    /// Checks quotas, blobs and attachments; returns the account status of the subjects that the command names, the past
+    /// that it needs, and for assistants the kernelspecs that hold effects, and for agents their labels.
+    pub async fn check(&self, identity: &Arc<Identity>, decoded: &DecodedCommand) -> Result<OutsideFacts, Rejection> {
         let DecodedCommand { message: CommandMessage { notebook, .. }, command, .. } = decoded;
+        let actor = &identity.actor;
         self.usage.check(actor, notebook, command)?;
         self.agent_outputs.check(actor, decoded, self.clock.now())?;
         self.blobs.check(notebook, command).await?;
@@ -102,7 +107,28 @@ impl Notebooks {
             Actor::Agent { id } => self.agents.labels(id),
             _ => Labels::new(),
         };
-        Ok(OutsideFacts { account_status, holding_kernelspecs, agent_labels })
+        let past = self.past_for(identity, notebook, command).await?;
+        Ok(OutsideFacts { past, account_status, holding_kernelspecs, agent_labels })
+    }
+
+    /// Reads the past that a command needs; `None` where its decision refuses it anyway.
+    async fn past_for(
+        &self,
+        identity: &Arc<Identity>,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<Option<Arc<Document>>, Rejection> {
+        let Some(version) = required_past(command) else { return Ok(None) };
+        let now = self.rooms.open(notebook).read(identity.clone()).await?;
+        let may = operation(command).is_open_to(now.role) && !now.read_only;
+        if !may || !(1..=now.head.version).contains(&version) {
+            return Ok(None);
+        }
+        let past = self.replays.state_at(&*self.store, notebook, version).await;
+        past.map(|past| Some(Arc::new(past))).map_err(|problem| {
+            let message = format!("nothing was changed: version {version} was not read: {}", problem.detail);
+            Rejection::new(RejectionCode::Unavailable, message)
+        })
     }
 
     /// Reads the notebook as it is on disk, as the server.
@@ -144,7 +170,7 @@ pub fn body_of(command: &Command) -> Result<RawJson, Rejection> {
 }
 
 /// Identity of the server, without any authority: the core knows what the server may do.
-fn by_server() -> Arc<Identity> {
+pub(crate) fn by_server() -> Arc<Identity> {
     let (name, connection) = ("server".to_owned(), String::new());
     Arc::new(Identity { actor: Actor::System, authority: Authority::default(), name, connection })
 }

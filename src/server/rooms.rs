@@ -102,6 +102,8 @@ pub struct Rooms {
     usage: Arc<UsageCounters>,
     /// Notebooks whose states are near their quota, with their bytes in place of a version.
     pub large_states: NoticeQueue,
+    /// Notebooks whose past may have lines that are not written down for searches.
+    pub past_lines_due: NoticeQueue,
     /// Notebooks that are shown as before a damage.
     pub(crate) unreadable: stored::UnreadableRecords,
     is_stopping: AtomicBool,
@@ -136,6 +138,7 @@ impl Rooms {
             list_lag: ListLag::default(),
             usage,
             large_states: NoticeQueue::default(),
+            past_lines_due: NoticeQueue::default(),
             unreadable: stored::UnreadableRecords::default(),
             is_stopping: AtomicBool::new(false),
             tasks: TaskTracker::new(),

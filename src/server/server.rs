@@ -39,7 +39,7 @@ use crate::limits::usage::UsageCounters;
 use crate::limits::{self, ServerLimits};
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::history::{Checks, Replays, StateTexts};
-use crate::notebooks::{Notebooks, output_spill};
+use crate::notebooks::{Notebooks, output_spill, past_text};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
 use crate::signing::{HeadSigner, SigningKeyError};
@@ -189,6 +189,7 @@ impl Server {
             tokio::spawn(async move { oidc.look().await });
         }
         tokio::spawn(output_spill::follow(app.notebooks.clone()));
+        tokio::spawn(past_text::follow(app.notebooks.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer {
             local_addr,

@@ -1,11 +1,14 @@
 //! Trait of all store backends, with its types and errors.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use notarium_record::{
     Append, CommandId, CommandRecord, Epoch, ExecutionId, Hash, Head, HistoryQuery, InstanceId, Millis, NotebookId,
     Past, ReplayedExecution, Selection, Stored, Version,
 };
 
+use crate::past_text::{PastLine, lower_case};
 use crate::snapshots::Snapshot;
 
 /// Maximum number of events that one [`EventStore::read`] returns, whatever its limit.
@@ -222,6 +225,44 @@ pub struct BlobRecord {
     pub created_at: Millis,
 }
 
+/// Lines of the past that a search returns at most.
+pub const MAX_FOUND_LINES: usize = 1_000;
+
+/// Lines of the past that a search reads at most.
+pub const MAX_LOOKED_AT_LINES: usize = 50_000;
+
+/// Extent of the lines of the past that are written down.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PastLinesWritten {
+    /// Version up to which they are.
+    pub version: Version,
+    /// Number of the next line.
+    pub next: u64,
+}
+
+/// Lines that a search in the past has found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FoundLines {
+    /// Those that began last first.
+    pub lines: Vec<PastLine>,
+    /// No line is left out.
+    pub is_complete: bool,
+}
+
+impl FoundLines {
+    /// Adds a line if it holds `text` (in lower case); returns false if there is no room for it.
+    pub fn take(&mut self, line: PastLine, text: &str) -> bool {
+        if !lower_case(&line.text).contains(text) {
+            return true;
+        }
+        let has_room = self.lines.len() < MAX_FOUND_LINES;
+        if has_room {
+            self.lines.push(line);
+        }
+        has_room
+    }
+}
+
 /// Store of the log, its heads and commands, and the projections of them. One instance serves all notebooks.
 #[async_trait]
 pub trait EventStore: Send + Sync + 'static {
@@ -327,6 +368,25 @@ pub trait EventStore: Send + Sync + 'static {
 
     /// Returns the size of each notebook, in any order. Scans every event, so call it only once after a start.
     async fn sizes(&self) -> Result<Vec<NotebookSize>, StoreError>;
+
+    /// Returns how far the lines that ever stood in the notebook's cells are written down; the beginning if they are not.
+    async fn past_lines_written(&self, notebook: &NotebookId) -> Result<PastLinesWritten, StoreError>;
+
+    /// Returns the lines that stand at the version up to which lines are written down, by their numbers.
+    async fn standing_lines(&self, notebook: &NotebookId) -> Result<Vec<(u64, PastLine)>, StoreError>;
+
+    /// Writes new and changed lines. Returns false, and writes nothing, if lines are not written down up to `after` exactly.
+    async fn put_past_lines(
+        &self,
+        notebook: &NotebookId,
+        after: Version,
+        written: PastLinesWritten,
+        lines: BTreeMap<u64, PastLine>,
+    ) -> Result<bool, StoreError>;
+
+    /// Returns lines that ever held the text, capitals aside: those that began last first, at most [`MAX_FOUND_LINES`].
+    /// Others may be hidden behind [`MAX_LOOKED_AT_LINES`] that hold its letters only.
+    async fn past_lines(&self, notebook: &NotebookId, text: &str) -> Result<FoundLines, StoreError>;
 
     /// Writes the entry unless one of a later version exists; idempotent.
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError>;

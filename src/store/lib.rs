@@ -12,7 +12,8 @@
 //! - Payloads are read back byte for byte as written; unknown event types survive.
 //! - A blob is on disk, and its bytes have the hash that names it, before the event that names it is appended.
 //!
-//! Files: `event_store` (the trait, its errors, the catalog's order), `sqlite/` (its backend), `snapshots`, `blobs`,
+//! Files: `event_store` (the trait, its errors, the catalog's order), `sqlite/` (its backend), `snapshots`, `past_text` (lines that ever
+//! stood in cells), `blobs`,
 //! `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
 //! `writer` (group commit) with `transaction` and `rows`, `reader`, `projections` and `catalog`, `copy` (for backups), `health`, `error`.
 //!
@@ -22,10 +23,12 @@ pub mod accounts;
 pub mod backup;
 pub mod blobs;
 mod event_store;
+mod past_text;
 mod snapshots;
 pub mod sqlite;
 
 pub use blobs::{BlobError, Blobs};
 pub use event_store::*;
+pub use past_text::{LineSpan, PastLine, PastText, Stretch, lower_case};
 pub use snapshots::{MAX_SNAPSHOT_GAP, Snapshot, SnapshotError, superfluous};
 pub use sqlite::Sqlite;

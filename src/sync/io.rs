@@ -337,6 +337,8 @@ pub struct Submission {
 /// Facts outside the notebook that the decision on a command needs, as the server looked them up.
 #[derive(Debug, Clone, Default)]
 pub struct OutsideFacts {
+    /// The notebook at the version that [`notarium_core::required_past`] names.
+    pub past: Option<Arc<Document>>,
     /// Account status of subjects, as requested by [`notarium_core::required_account_status`].
     pub account_status: AccountStatuses,
     /// Kernelspecs whose kernels would hold effects, for commands of assistants.

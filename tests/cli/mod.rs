@@ -13,6 +13,7 @@ mod files;
 mod heads;
 mod kernels;
 mod machines;
+mod moments;
 mod names;
 mod owner;
 mod provenance;

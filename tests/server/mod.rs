@@ -20,6 +20,7 @@ mod means;
 mod metrics;
 mod oidc;
 mod old_versions;
+mod past_text;
 mod provider;
 mod questions;
 mod quotas;

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from .history import Verification
     from .kernel import call_function, progress, tool
     from .machines import AgentInfo
+    from .past import FoundPlace
     from .schema import Column, ConnectionInfo, ConnectionSchema, Table
     from .variables import TableRows, Variable
 
@@ -82,6 +83,7 @@ _HOMES = {
     **dict.fromkeys(("FileInfo", "TrashedFile"), "files"),
     **dict.fromkeys(("Graph", "StaleReason"), "graph"),
     "AgentInfo": "machines",
+    "FoundPlace": "past",
     "NotebookInfo": "client",
     "TurnFailed": "assistants",
     "Verification": "history",
@@ -106,6 +108,7 @@ __all__ = [
     "Event",
     "FileInfo",
     "Forbidden",
+    "FoundPlace",
     "Graph",
     "History",
     "Invalid",

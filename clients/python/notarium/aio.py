@@ -14,8 +14,9 @@ from .files import FileInfo, TrashedFile
 from .graph import Dependencies, Graph, StaleReason
 from .history import History, Verification
 from .machines import AgentInfo
-from .notebook import Notebook, PastNotebook
+from .notebook import Notebook
 from .outputs import Output
+from .past import FoundPlace, PastNotebook
 from .runs import Kernel, Run
 from .schema import Column, ConnectionInfo, ConnectionSchema, Table
 from .variables import TableRows, Variable
@@ -30,6 +31,7 @@ __all__ = [
     "ConnectionSchema",
     "Dependencies",
     "FileInfo",
+    "FoundPlace",
     "Graph",
     "History",
     "Kernel",

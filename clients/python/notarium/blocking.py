@@ -17,6 +17,7 @@ from .files import FileInfo, TrashedFile
 from .graph import Graph
 from .history import Verification
 from .machines import AgentInfo
+from .past import FoundPlace
 from .portal import Face, Portal, unwrap
 from .schema import ConnectionInfo, ConnectionSchema
 from .session import opened
@@ -1108,6 +1109,18 @@ class Notebook(Face[aio.Notebook]):
         """
         return self._portal.call(self._aio.graph())
 
+    def restore(self, to: int | str | datetime) -> None:
+        """Takes the notebook back to a version, to the name of one, or to a time: cells, their order and metadata.
+
+        Runs, outputs, comments and access stay. `undo` takes the restoration back.
+
+        >>> cell = nb.append("later")
+        >>> nb.restore(1)
+        >>> len(nb)
+        0
+        """
+        self._portal.call(self._aio.restore(to))
+
     def name_version(self, name: str, version: int | None = None) -> None:
         """Names a version (default: the current one)."""
         self._portal.call(self._aio.name_version(name, version))
@@ -1150,8 +1163,8 @@ class Notebook(Face[aio.Notebook]):
         """The record as a table: `to_pandas()`, `to_polars()`, `to_arrow()`, or as events."""
         return History(self._aio.history(since), self._portal)
 
-    def at(self, version: int) -> PastNotebook:
-        """Reads the notebook as it was at a version.
+    def at(self, moment: int | str | datetime) -> PastNotebook:
+        """Reads the notebook as it was at a version, at the name of one, or at a time.
 
         >>> cell = nb.append("before")
         >>> version = nb.version
@@ -1159,7 +1172,17 @@ class Notebook(Face[aio.Notebook]):
         >>> nb.at(version)[cell.id].source
         'before'
         """
-        return PastNotebook(self._portal.call(self._aio.at(version)), self._portal)
+        return PastNotebook(self._portal.call(self._aio.at(moment)), self._portal)
+
+    def find(self, text: str, *, ever: bool = False) -> list[FoundPlace]:
+        """Finds a text in the cells, capitals aside; with `ever` also where it stood once.
+
+        >>> cell = nb.append("password = 1")
+        >>> cell.edit("")
+        >>> [place.last == nb.version - 1 for place in nb.find("PASSWORD", ever=True)]
+        [True]
+        """
+        return self._portal.call(self._aio.find(text, ever=ever))
 
     def verify(self) -> Verification:
         """Verifies locally, by the hash chain, that the record is intact and leads to the current state.

@@ -410,6 +410,7 @@ _NOTEBOOK: dict[str, Apply] = {
     "NotebookVersionNamed": _version_named,
     "NotebookReactivitySet": _reactivity_set,
     "NotebookKernelSettingsSet": _kernel_settings_set,
+    "NotebookRestored": _nothing,
     "UndoSkipped": _nothing,
     "AccessGranted": _granted,
     "AccessRevoked": _revoked,

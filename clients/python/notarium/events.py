@@ -63,6 +63,7 @@ __all__ = [
     "NotebookPolicyChanged",
     "NotebookReactivitySet",
     "NotebookRenamed",
+    "NotebookRestored",
     "NotebookUnarchived",
     "NotebookVersionNamed",
     "ThreadMoved",
@@ -181,6 +182,18 @@ class NotebookVersionNamed(Event):
     def name(self) -> str:
         """The name: 1 to 255 characters on one line."""
         value: str = self.raw["payload"]["name"]
+        return value
+
+
+class NotebookRestored(Event):
+    """The notebook was taken back to an earlier version: the events after it of the same group make its …"""
+
+    __slots__ = ()
+
+    @property
+    def named_version(self) -> int:
+        """The version whose content returns, which is below that of this event."""
+        value: int = self.raw["payload"]["version"]
         return value
 
 
@@ -1961,6 +1974,7 @@ EVENTS: dict[str, type[Event]] = {
     "NotebookArchived": NotebookArchived,
     "NotebookUnarchived": NotebookUnarchived,
     "NotebookVersionNamed": NotebookVersionNamed,
+    "NotebookRestored": NotebookRestored,
     "AccessGranted": AccessGranted,
     "AccessRevoked": AccessRevoked,
     "NotebookPolicyChanged": NotebookPolicyChanged,

@@ -1,6 +1,5 @@
-"""Notebooks: live ones, and earlier versions of them."""
+"""Live notebooks."""
 
-import html
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -9,18 +8,19 @@ from types import TracebackType
 from typing import Any
 
 from .assistants import ToolCall, Turn
-from .cells import Cell, PastCell, id_of, place_of
+from .cells import Cell, id_of, place_of
 from .comments import Thread, threads_of
 from .document import Json
-from .errors import Disconnected, NotFound
-from .event import Event, as_time
+from .errors import Disconnected
+from .event import Event
 from .files import WorkingFiles
 from .graph import Graph, of_json
 from .history import EventStream, History, Verification, verify
 from .ids import new_id
-from .link import NotebookLink, NotebookState
+from .link import NotebookLink
 from .machines import AgentInfo, agents_of, place_fields
 from .outputs import blob
+from .past import FoundPlace, PastNotebook, find, version_of
 from .portal import Stream
 from .replica import Replica
 from .runs import Kernel, Run, request_runs
@@ -28,91 +28,6 @@ from .schema import Databases
 from .session import Opening, Session
 from .variables import KernelMemory
 from .words import CellType, Reactivity, Role
-
-
-class PastNotebook(NotebookState):
-    """Read-only notebook at a version."""
-
-    def __init__(self, session: Session, notebook_id: str, state: Json | None = None) -> None:
-        self._session, self._notebook_id, self._past = session, notebook_id, state or {}
-
-    @property
-    def _state(self) -> Json:
-        return self._past
-
-    @property
-    def title(self) -> str:
-        """The notebook's title."""
-        return str(self._state["title"])
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """Notebook metadata, as in nbformat."""
-        return dict(self._state["metadata"])
-
-    @property
-    def is_archived(self) -> bool:
-        """True if the notebook is archived: it can be read, exported and forked, but not changed or run."""
-        return bool(self._state.get("archived", False))
-
-    @property
-    def updated_at(self) -> datetime:
-        """Time at which the last event was recorded, in UTC."""
-        return as_time(self._state["updated_at"])
-
-    @property
-    def named_versions(self) -> dict[int, str]:
-        """Names of versions, by version."""
-        return {int(version): name for version, name in dict(self._state.get("named_versions", {})).items()}
-
-    @property
-    def functions(self) -> dict[str, Any]:
-        """Functions that users have registered as tools for assistants, by name."""
-        return dict(self._state.get("functions", {}))
-
-    @property
-    def reactivity(self) -> str:
-        """Reactive execution: `off`, `lazy` (run stale inputs first) or `eager` (also run dependents)."""
-        return str(self._state.get("reactivity", "off"))
-
-    @property
-    def access(self) -> list[dict[str, Any]]:
-        """Access list: the role of each subject."""
-        return list(self._state["access"])
-
-    @property
-    def cells(self) -> list[PastCell]:
-        """Cells from top to bottom."""
-        return [PastCell(self, cell_id) for cell_id in list(self._state["order"])]
-
-    def _find(self, key: str | int) -> str:
-        """Resolves a cell's index, id or unique end of an id to its id."""
-        order = list(self._state["order"])
-        if isinstance(key, int):
-            return str(order[key])
-        if key in self._state["cells"]:
-            return key
-        found = [cell_id for cell_id in order if cell_id.lower().endswith(key.lower())]
-        if len(found) != 1:
-            raise NotFound(f"{len(found) or 'no'} cells have an id that ends with {key!r}", code="unknown_cell")
-        return str(found[0])
-
-    def __getitem__(self, key: str | int) -> PastCell:
-        return PastCell(self, self._find(key))
-
-    def __len__(self) -> int:
-        return len(self._state["order"])
-
-    def __iter__(self) -> Iterator[PastCell]:
-        return iter(self.cells)
-
-    def __repr__(self) -> str:
-        return f"<Notebook {self.title!r} version {self.version}, {len(self)} cells>"
-
-    def _repr_html_(self) -> str:
-        cells = "".join(cell._repr_html_() for cell in self.cells[:20])
-        more = f"<p>… and {len(self) - 20} more cells</p>" if len(self) > 20 else ""
-        return f"<h3>{html.escape(self.title)}</h3>{cells}{more}"
 
 
 class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases):
@@ -374,6 +289,18 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
         """
         return of_json(await self._session.rest.get(f"/api/notebooks/{self.id}/graph"))
 
+    async def restore(self, to: int | str | datetime) -> None:
+        """Takes the notebook back to a version, to the name of one, or to a time: cells, their order and metadata.
+
+        Runs, outputs, comments and access stay. `undo` takes the restoration back.
+
+        >>> cell = await nb.append("later")
+        >>> await nb.restore(1)
+        >>> len(nb)
+        0
+        """
+        await self._command("RestoreNotebook", version=await self._version_of(to))
+
     async def name_version(self, name: str, version: int | None = None) -> None:
         """Names a version (default: the current one)."""
         await self._command("NameVersion", version=self.version if version is None else version, name=name)
@@ -431,8 +358,8 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
         """The record as a table: `to_pandas()`, `to_polars()`, `to_arrow()`, or as events."""
         return History(self._session, self._replica, since)
 
-    async def at(self, version: int) -> PastNotebook:
-        """Reads the notebook as it was at a version.
+    async def at(self, moment: int | str | datetime) -> PastNotebook:
+        """Reads the notebook as it was at a version, at the name of one, or at a time.
 
         >>> cell = await nb.append("before")
         >>> version = nb.version
@@ -440,8 +367,22 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
         >>> (await nb.at(version))[cell.id].source
         'before'
         """
+        version = await self._version_of(moment)
         answer = await self._session.rest.get(f"/api/notebooks/{self.id}", at=version)
         return PastNotebook(self._session, self.id, answer["notebook"])
+
+    async def find(self, text: str, *, ever: bool = False) -> list[FoundPlace]:
+        """Finds a text in the cells, capitals aside; with `ever` also where it stood once.
+
+        >>> cell = await nb.append("password = 1")
+        >>> await cell.edit("")
+        >>> [place.last == nb.version - 1 for place in await nb.find("PASSWORD", ever=True)]
+        [True]
+        """
+        return await find(self._session, self.id, text, ever)
+
+    async def _version_of(self, moment: int | str | datetime) -> int:
+        return await version_of(self._session, self.id, self.named_versions, moment)
 
     async def verify(self) -> Verification:
         """Verifies locally, by the hash chain, that the record is intact and leads to the current state.

@@ -81,6 +81,7 @@ impl World {
             expected_version: None,
             ids: IdSource::new(self.now, seed),
             history: History { judgement, ..History::of(self.recorded.clone()) },
+            past: None,
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),

@@ -11,6 +11,7 @@ use notarium_wire::rest::{NotebookAnswer, ReactivityOf};
 use crate::cli::agent::sandbox;
 use crate::cli::connection::client::{NotebookClient, at_version};
 use crate::cli::connection::find::People;
+use crate::cli::history::moment::{MOMENT, Moment, version_of};
 use crate::cli::runs::kernels::Unreachable;
 use crate::cli::runs::{run_facts, told_end};
 use crate::cli::terminal::print::{self, style};
@@ -25,9 +26,9 @@ const PREVIEW_LINES: usize = 10;
 pub struct ShowArgs {
     /// Id or title.
     notebook: String,
-    /// Version to take; default: the newest.
-    #[arg(long, value_name = "VERSION")]
-    at: Option<Version>,
+    /// Version to take, by its number, its name or a time; default: the newest.
+    #[arg(long, value_name = MOMENT)]
+    at: Option<Moment>,
     /// Outputs as a whole, not their first lines.
     #[arg(long)]
     full: bool,
@@ -38,10 +39,11 @@ pub struct ShowArgs {
 
 pub async fn show(args: ShowArgs, context: &CommonOptions) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
+    let at = version_of(args.at.as_ref(), &notebook).await?;
     if args.json {
-        return print::json(&notebook.get::<serde_json::Value>(&at_version("", args.at)).await?);
+        return print::json(&notebook.get::<serde_json::Value>(&at_version("", at)).await?);
     }
-    let answer = notebook.state(args.at).await?;
+    let answer = notebook.state(at).await?;
     let state = &answer.notebook;
     heading(&answer)?;
     let gone = Unreachable::of(&answer.kernels);
@@ -50,7 +52,7 @@ pub async fn show(args: ShowArgs, context: &CommonOptions) -> Ended {
     }
     let reports = match state.reactivity {
         Reactivity::Off => Vec::new(),
-        _ if args.at.is_some() => Vec::new(),
+        _ if at.is_some() => Vec::new(),
         _ => notebook.get::<NotebookGraph>("/graph").await?.cells,
     };
     let mut people = People::new(&notebook.client);

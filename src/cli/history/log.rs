@@ -11,6 +11,7 @@ use notarium_core::{
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::connection::find::{self, People};
 use crate::cli::history::PAGE;
+use crate::cli::history::moment::{MOMENT, Moment};
 use crate::cli::terminal::print;
 use crate::cli::words::narrate::{NarratedEvent, Narrator};
 use crate::cli::{Ended, Failure};
@@ -19,15 +20,19 @@ use crate::cli::{Ended, Failure};
 #[command(after_help = "Examples:
   notarium log analysis                     # the last 50 events
   notarium log analysis --since 10          # what happened after version 10
+  notarium log analysis --since 2026-11-28 --until 2026-11-29T12:00
   notarium log analysis --actor ann --cell 3f2a
   notarium log analysis --type CellDeleted --type CellRestored
   notarium log analysis --turn 01J…         # all that an assistant did in a turn, and what came of it
   notarium log analysis --since 0 --limit 100000 --json > record.jsonl
   notarium verify --file record.jsonl")]
 pub struct LogArgs {
-    /// Events after this version; absent: the last ones.
-    #[arg(long, value_name = "VERSION")]
-    since: Option<Version>,
+    /// Events after this version or time; absent: the last ones.
+    #[arg(long, value_name = MOMENT)]
+    since: Option<Moment>,
+    /// Events up to this version or time; absent: to the end.
+    #[arg(long, value_name = MOMENT)]
+    until: Option<Moment>,
     /// At most so many.
     #[arg(long, value_name = "COUNT", default_value_t = 50)]
     limit: usize,
@@ -70,13 +75,38 @@ impl LogFilters {
 }
 
 pub async fn log(args: LogArgs, notebook: NotebookClient) -> Ended {
-    if args.filters.is_empty() { whole(&args, &notebook).await } else { filtered(&args, &notebook).await }
+    let stretch = Stretch::of(&args, &notebook).await?;
+    match args.filters.is_empty() {
+        true => whole(&args, &stretch, &notebook).await,
+        false => filtered(&args, &stretch, &notebook).await,
+    }
 }
 
-async fn whole(args: &LogArgs, notebook: &NotebookClient) -> Ended {
-    let since = match args.since {
+/// Part of the record that is asked for.
+struct Stretch {
+    /// Events of this version and before are left out. Absent: the last events are asked for.
+    since: Option<Version>,
+    until: Version,
+}
+
+impl Stretch {
+    async fn of(args: &LogArgs, notebook: &NotebookClient) -> Result<Self, Failure> {
+        let since = match &args.since {
+            Some(since) => Some(since.version_or_start(notebook).await?),
+            None => None,
+        };
+        let until = match &args.until {
+            Some(until) => until.version_or_start(notebook).await?,
+            None => Version::MAX,
+        };
+        Ok(Self { since, until })
+    }
+}
+
+async fn whole(args: &LogArgs, stretch: &Stretch, notebook: &NotebookClient) -> Ended {
+    let since = match stretch.since {
         Some(since) => since,
-        None => last_events(notebook, args.limit).await?,
+        None => last_events(notebook, args.limit, stretch.until).await?,
     };
     let mut narrator = Narrator::new(notebook);
     if !args.json && since > 0 {
@@ -86,11 +116,12 @@ async fn whole(args: &LogArgs, notebook: &NotebookClient) -> Ended {
     let (mut after, mut left) = (since, args.limit);
     while left > 0 {
         let page = notebook.events(after, left.min(PAGE)).await?;
-        for stored in &page.events {
+        for stored in page.events.iter().filter(|stored| stored.envelope.version <= stretch.until) {
             show(stored, args.json, &mut narrator).await?;
         }
         left -= page.events.len().min(left);
         match page.next {
+            Some(next) if next >= stretch.until => break,
             Some(next) if left == 0 => print::note(format!("more follow: --since {next}")),
             Some(next) => after = next,
             None => break,
@@ -99,10 +130,10 @@ async fn whole(args: &LogArgs, notebook: &NotebookClient) -> Ended {
     Ok(())
 }
 
-/// The version that is followed by `count` events.
-async fn last_events(notebook: &NotebookClient, count: usize) -> Result<Version, Failure> {
+/// The version that is followed by `count` events up to `until`.
+async fn last_events(notebook: &NotebookClient, count: usize, until: Version) -> Result<Version, Failure> {
     let head = notebook.events(0, 1).await?.head;
-    Ok(head.version.saturating_sub(Version::try_from(count).unwrap_or(Version::MAX)))
+    Ok(head.version.min(until).saturating_sub(Version::try_from(count).unwrap_or(Version::MAX)))
 }
 
 async fn show(stored: &Stored, as_json: bool, narrator: &mut Narrator) -> Ended {
@@ -114,20 +145,23 @@ async fn show(stored: &Stored, as_json: bool, narrator: &mut Narrator) -> Ended 
 
 /// Shows the events that pass the filters: the first ones after `--since`, or else the last ones. Reads the record from its
 /// beginning, because runs and turns are named by earlier events.
-async fn filtered(args: &LogArgs, notebook: &NotebookClient) -> Ended {
+async fn filtered(args: &LogArgs, stretch: &Stretch, notebook: &NotebookClient) -> Ended {
     let mut matcher = Matcher::new(&args.filters, notebook).await?;
     let mut narrator = Narrator::new(notebook);
-    let since = args.since.unwrap_or(0);
+    let since = stretch.since.unwrap_or(0);
     let (mut found, mut more) = (VecDeque::new(), None);
     let mut after = 0;
     'pages: loop {
         let page = notebook.events(after, PAGE).await?;
         for stored in &page.events {
+            if stored.envelope.version > stretch.until {
+                break 'pages;
+            }
             narrator.note(stored);
             let is_shown = matcher.passes(stored).await && stored.envelope.version > since;
             match is_shown {
                 true if found.len() < args.limit => found.push_back(stored.clone()),
-                true if args.since.is_some() => {
+                true if stretch.since.is_some() => {
                     more = found.back().map(|last: &Stored| last.envelope.version);
                     break 'pages;
                 }
@@ -150,7 +184,7 @@ async fn filtered(args: &LogArgs, notebook: &NotebookClient) -> Ended {
         print::note(format!("more follow: --since {last}"));
     }
     if found.is_empty() && args.limit > 0 {
-        let after = args.since.map(|since| format!(" after version {since}")).unwrap_or_default();
+        let after = stretch.since.map(|since| format!(" after version {since}")).unwrap_or_default();
         print::note(format!("no event{after} fits: {}", print::clean(&args.filters.as_given())));
     }
     Ok(())

@@ -287,6 +287,7 @@ fn notebook_sentence(event: &Event) -> Option<String> {
         Event::NotebookVersionNamed(event) => {
             format!("called version {} \"{}\"", event.version, print::clean(&event.name))
         }
+        Event::NotebookRestored(event) => format!("took the notebook back to version {}", event.version),
         Event::UndoSkipped(_) => "had nothing left to undo there".to_owned(),
         _ => return None,
     })

@@ -73,6 +73,7 @@ fn life() -> World {
     world.step(&ann, json!({"ArchiveNotebook": {}}));
     world.step(&ann, json!({"UnarchiveNotebook": {}}));
     crate::moved_outputs::moved(&mut world, &ann);
+    world.step(&ann, json!({"RestoreNotebook": {"version": 5}}));
     world
 }
 

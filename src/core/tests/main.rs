@@ -44,6 +44,7 @@ mod reactive_values;
 mod replies;
 mod reports;
 mod requesters;
+mod restore_notebook;
 mod run_all;
 mod surprises;
 mod tool_calls;

@@ -26,6 +26,8 @@ enum Try {
     Undo(&'static str, u32),
     Redo(&'static str, u32),
     UndoGroup(&'static str, Index),
+    /// A restoration of the version at an index.
+    Restore(&'static str, Index),
     /// A command about the kernel session at an index.
     Kernel {
         who: &'static str,
@@ -130,6 +132,7 @@ fn attempt() -> impl Strategy<Value = Try> {
         6 => (person(), any::<Index>(), 0..6_u64, any::<Index>(), 0..4_usize, "[a-z😀\n]{0,3}")
             .prop_map(|(who, cell, age, at, delete, insert)| Try::Edit { who, cell, age, at, delete, insert }),
         3 => (person(), 1..3_u32).prop_map(|(who, steps)| Try::Undo(who, steps)),
+        1 => (person(), any::<Index>()).prop_map(|(who, version)| Try::Restore(who, version)),
         2 => (person(), 1..3_u32).prop_map(|(who, steps)| Try::Redo(who, steps)),
         1 => (person(), any::<Index>()).prop_map(|(who, group)| Try::UndoGroup(who, group)),
         1 => (person(), by_people, any::<Index>()).prop_map(|(who, command, session)| Try::Kernel { who, command, session }),
@@ -191,6 +194,10 @@ fn command_now(world: &World, attempt: &Try) -> Option<(Who, Value)> {
         }
         Try::Undo(name, steps) => (who(name), json!({"Undo": {"steps": steps}})),
         Try::Redo(name, steps) => (who(name), json!({"Redo": {"steps": steps}})),
+        Try::Restore(name, version) => {
+            let version = 1 + version.index(usize::try_from(world.version()).unwrap());
+            (who(name), json!({"RestoreNotebook": {"version": version}}))
+        }
         Try::UndoGroup(name, group) => {
             let actors = ["ann", "editor", "author", "it"].map(|name| who(name).actor);
             let stacks = actors.iter().filter_map(|actor| world.notebook.ledger.undo_of(actor));
@@ -237,6 +244,12 @@ fn command_now(world: &World, attempt: &Try) -> Option<(Who, Value)> {
         }
         Try::Leave(_) => return None,
     })
+}
+
+/// Everything of a notebook that a restoration sets.
+fn content(document: &Document) -> Value {
+    let cells: Vec<_> = document.ordered_cells().map(|(id, cell)| json!([id, cell.content])).collect();
+    json!([document.metadata, cells])
 }
 
 fn sessions_of(world: &World, agent: &str) -> BTreeSet<KernelSessionId> {
@@ -432,6 +445,24 @@ proptest! {
             }
             let stacks = world.notebook.ledger.undo_of(&who(name).actor);
             prop_assert_eq!(stacks.map(|stacks| stacks.undo.len()), Some(available));
+        }
+    }
+
+    #[test]
+    fn a_restoration_makes_the_content_as_it_was_and_one_undo_takes_it_back(
+        attempts in prop::collection::vec(attempt(), 1..50), version in any::<Index>(), name in select(vec!["ann", "editor", "author"]),
+    ) {
+        let mut world = live(&attempts, |_| {});
+        let _ = world.try_do(&user("ann"), &json!({"UnarchiveNotebook": {}}));
+        let version = 1 + version.index(usize::try_from(world.version()).unwrap());
+        let (past, before) = (content(&world.document_at(version as Version)), content(&world.notebook));
+        let titles = world.notebook.title.clone();
+        let (events, _) = world.try_do(&who(name), &json!({"RestoreNotebook": {"version": version}})).unwrap();
+        prop_assert_eq!(content(&world.notebook), past);
+        prop_assert_eq!(&world.notebook.title, &titles);
+        if !events.is_empty() {
+            world.step(&who(name), json!({"Undo": {}}));
+            prop_assert_eq!(content(&world.notebook), before);
         }
     }
 

@@ -62,6 +62,14 @@ pub struct NotebookVersionNamed {
     pub name: String,
 }
 
+/// The notebook was taken back to an earlier version: the events after it of the same group make its cells, their order and
+/// the notebook's metadata as they were. By itself it changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotebookRestored {
+    /// The version whose content returns, which is below that of this event.
+    pub version: Version,
+}
+
 /// A subject got a role. A role that it had before is replaced.
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -156,6 +156,7 @@ mod tests {
     use super::*;
     use crate::App;
     use crate::limits::clock::Clock;
+    use crate::notebooks::by_server;
     use crate::rooms::Identity;
     use crate::{RunningServer, Server, ServerConfig};
 
@@ -201,7 +202,7 @@ mod tests {
         /// Runs a command as clients' commands run: the checks, then the room.
         async fn command(&mut self, body: String) -> Result<(), notarium_core::Rejection> {
             let message = self.message(&body);
-            self.app().check(&Actor::System, &message).await?;
+            self.app().check(&by_server(), &message).await?;
             self.land(message).await
         }
 
@@ -269,7 +270,7 @@ mod tests {
         let hash = scene.upload("late").await;
         scene.advance(DAY + 60_000);
         let message = scene.message(&naming(&hash));
-        scene.app().check(&Actor::System, &message).await.unwrap();
+        scene.app().check(&by_server(), &message).await.unwrap();
         let cutoff = scene.app().clock.now() - DAY;
         let candidates = Sweeper::default().candidates(&scene.app().blobs, &notebook(), cutoff).await.unwrap();
         let unnamed = unnamed(&*scene.app().store, &notebook(), candidates).await.unwrap();

@@ -227,6 +227,7 @@ impl Task {
             }
             Output::WriteSnapshot { notebook, head } => {
                 let store = self.rooms.store.clone();
+                self.rooms.past_lines_due.put(self.id.clone(), head.version);
                 self.rooms.tasks.spawn(catalog::write_snapshot(store, notebook, head));
             }
             Output::ListLacks { actors } => self.rooms.list_lag.note(&self.id, &actors),

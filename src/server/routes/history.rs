@@ -13,7 +13,9 @@ use http::{HeaderMap, header};
 use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Version, verify_chain};
 use notarium_store::StoreError;
 use notarium_wire::EventMessage;
-use notarium_wire::rest::{AtVersion, EventPage, EventsQuery, Trash, TrashedCell, Verification};
+use notarium_wire::rest::{
+    AtVersion, EventPage, EventsQuery, FindQuery, FoundPlaces, Trash, TrashedCell, Verification,
+};
 use notarium_wire::signed_head::StatedHead;
 
 use super::answers::{NotebookReader, SCAN_PAGE, backwards};
@@ -25,6 +27,7 @@ use crate::http::guarded_stream;
 use crate::http::problem::Problem;
 use crate::notebooks::Notebooks;
 use crate::notebooks::history::{self, KEEP_ALIVE, LogWatch};
+use crate::notebooks::past_text;
 
 const MAX_PAGE: usize = 1_000;
 
@@ -40,6 +43,8 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             answers_plain("200", "text/event-stream");
         /// The cells in the trash, the last deleted first. `POST …/cells/{cell}/restore` brings one back where it was.
         GET "/trash", read => list_trash;
+        /// Finds a text in the cells, and with `ever=true` where it stood once, with the versions.
+        GET "/find", read => find;
         /// Proves the chain of hashes up to a version, and replays the state from nothing.
         GET "/verify", read => verify;
         /// The head of the record, signed: a note to keep elsewhere. It proves later that the record was neither cut nor
@@ -132,6 +137,15 @@ fn trashed(recorded: Recorded) -> Option<TrashedCell> {
         deleted_at: envelope.recorded_at,
         deleted_version: envelope.version,
     })
+}
+
+// --- find ---
+
+async fn find(
+    NotebookReader { app, now, .. }: NotebookReader,
+    QueryOf(FindQuery { text, ever }): QueryOf<FindQuery>,
+) -> Result<Json<FoundPlaces>, Problem> {
+    past_text::find(&app, &now.notebook, &text, ever).await.map(Json)
 }
 
 // --- proof ---

@@ -18,8 +18,8 @@ use notarium_store::{CatalogCursor, CatalogEntry};
 use notarium_wire::CommandMessage;
 use notarium_wire::rest::{
     AnyCommand, Fork, FoundText, ListOrder, ListQuery, NewNotebook, NotebookAnswer, NotebookChange, NotebookLine,
-    NotebookNow, NotebookPage, PersonHere, ReadQuery, Steps, TemplateChoice, TemplateLine, TemplateMark, Templates,
-    VersionName,
+    NotebookNow, NotebookPage, PersonHere, ReadQuery, RestoredVersion, Steps, TemplateChoice, TemplateLine,
+    TemplateMark, Templates, VersionName,
 };
 use sha2::{Digest, Sha256};
 use tokio::time::timeout;
@@ -58,6 +58,9 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         /// Gives a version a name.
         POST "/versions", of(Operation::Organise) =>
             command(|_: NotebookId, JsonBody(VersionName { version, name })| Command::NameVersion { version, name });
+        /// Makes the cells, their order and the notebook's metadata as they were at a version. One undo takes it back.
+        POST "/restore", of(Operation::Edit) =>
+            command(|_: NotebookId, JsonBody(RestoredVersion { version })| Command::RestoreNotebook { version });
         /// Makes a new notebook of what this one is or was.
         POST "/fork", of(Operation::Read) => fork_notebook;
         /// Undoes your last groups, those of one cell, or one group by its id. What the notebook was made with is

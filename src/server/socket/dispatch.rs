@@ -300,7 +300,7 @@ impl SocketConnection {
         let joined = self.join(&message.notebook)?;
         let (room, identity) = (joined.room.clone(), joined.identity.clone());
         let decoded = decode(message).await.map_err(|undecoded| undecoded.rejection)?;
-        let facts = self.app.check(&identity.actor, &decoded).await?;
+        let facts = self.app.check(&identity, &decoded).await?;
         Ok((room, identity, decoded, facts))
     }
 

@@ -13,6 +13,7 @@ mod error;
 mod folder;
 mod health;
 mod open;
+mod past_lines;
 mod projections;
 mod reader;
 mod rows;
@@ -21,6 +22,7 @@ mod tests;
 mod transaction;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -44,9 +46,10 @@ use self::rows::integer;
 use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed, unanswered};
 use crate::event_store::{
-    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, MAX_READ_EVENTS, NotebookSize,
-    StoreError, check_listed, within_limit,
+    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, MAX_READ_EVENTS,
+    NotebookSize, PastLinesWritten, StoreError, check_listed, within_limit,
 };
+use crate::past_text::PastLine;
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot};
 
 /// An open data folder. On drop the writer ends after all queued appends are written; [`Sqlite::close`] waits for it.
@@ -283,6 +286,32 @@ impl EventStore for Sqlite {
 
     async fn sizes(&self) -> Result<Vec<NotebookSize>, StoreError> {
         projections::sizes(&self.readers).await.map_err(|error| self.failed(error))
+    }
+
+    async fn past_lines_written(&self, notebook: &NotebookId) -> Result<PastLinesWritten, StoreError> {
+        past_lines::written(&self.readers, notebook).await.map_err(|error| self.failed(error))
+    }
+
+    async fn standing_lines(&self, notebook: &NotebookId) -> Result<Vec<(u64, PastLine)>, StoreError> {
+        past_lines::standing(&self.readers, notebook).await.map_err(|error| self.failed(error))
+    }
+
+    async fn put_past_lines(
+        &self,
+        notebook: &NotebookId,
+        after: Version,
+        written: PastLinesWritten,
+        lines: BTreeMap<u64, PastLine>,
+    ) -> Result<bool, StoreError> {
+        let mut transaction = self.begin().await?;
+        let put = past_lines::put(&mut transaction, notebook, after, written, &lines).await;
+        let is_put = put.map_err(|error| self.failed(error))?;
+        self.commit(transaction).await?;
+        Ok(is_put)
+    }
+
+    async fn past_lines(&self, notebook: &NotebookId, text: &str) -> Result<FoundLines, StoreError> {
+        past_lines::find(&self.readers, notebook, text).await.map_err(|error| self.failed(error))
     }
 
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {

@@ -19,7 +19,7 @@ use crate::blobs::BLOBS_FOLDER;
 use crate::event_store::StoreError;
 
 /// Schema migrations: version, name, SQL. A test compares them with the folder.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 10] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 11] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
     (3, "snapshot checksums", include_str!("../../../migrations/sqlite/0003_snapshot_checksums.sql")),
@@ -30,6 +30,7 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 10] = [
     (8, "places", include_str!("../../../migrations/sqlite/0008_places.sql")),
     (9, "places without trigger", include_str!("../../../migrations/sqlite/0009_places_without_trigger.sql")),
     (10, "signing keys", include_str!("../../../migrations/sqlite/0010_signing_keys.sql")),
+    (12, "past lines", include_str!("../../../migrations/sqlite/0012_past_lines.sql")),
 ];
 
 fn migrator() -> Migrator {

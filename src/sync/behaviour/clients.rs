@@ -283,6 +283,7 @@ impl Submission {
         let named = required_account_status(&decoded.command);
         let active = named.into_iter().map(|subject| (subject, AccountStatus::Active));
         let facts = OutsideFacts {
+            past: None,
             account_status: AccountStatuses::new(active),
             holding_kernelspecs: ["python3".to_owned()].into(),
             agent_labels: Default::default(),

@@ -326,6 +326,7 @@ impl Room {
             expected_version: pending.message.expected_version,
             ids: self.next_ids(cycle.now),
             history: pending.history.take().unwrap_or_default(),
+            past: pending.facts.past.clone(),
             account_status: pending.facts.account_status.clone(),
             away: self.leases.away(&self.state),
             unreachable: self.leases.unreachable(&self.state, cycle.now, &self.config),

@@ -270,7 +270,7 @@ fn needed(event: &Event) -> Option<Needed> {
         E::CellInserted(_) | E::CellSourceEdited(_) | E::CellMoved(_) | E::CellDeleted(_) | E::CellRestored(_) => {
             Needed::Edit
         }
-        E::CellFlagsSet(_) | E::NotebookRenamed(_) | E::UndoSkipped(_) => Needed::Edit,
+        E::CellFlagsSet(_) | E::NotebookRenamed(_) | E::NotebookRestored(_) | E::UndoSkipped(_) => Needed::Edit,
         E::ExecutionRequested(event) if event.cause == ExecutionCause::Imported => Needed::Edit,
         E::ExecutionRequested(_) | E::KernelLaunchRequested(_) | E::KernelRestartRequested(_) => Needed::Run,
         E::KernelInterruptRequested(_) | E::KernelShutdownRequested(_) | E::ExecutionCancelRequested(_) => Needed::Run,

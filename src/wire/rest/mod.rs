@@ -9,6 +9,7 @@ mod assistants;
 mod calls;
 mod cells;
 mod files;
+mod find;
 mod notebooks;
 mod runs;
 
@@ -18,6 +19,7 @@ pub use assistants::*;
 pub use calls::*;
 pub use cells::*;
 pub use files::*;
+pub use find::*;
 pub use notebooks::*;
 pub use runs::*;
 

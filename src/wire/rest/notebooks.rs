@@ -260,6 +260,14 @@ pub struct VersionName {
     pub name: String,
 }
 
+/// The version to which a notebook is taken back.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RestoredVersion {
+    /// Version, from 1 to the notebook's current one. `POST …/undo` takes the restoration back.
+    pub version: Version,
+}
+
 /// Extent of an undo or redo. The body may be omitted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

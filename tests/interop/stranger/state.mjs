@@ -116,6 +116,7 @@ const EVENTS = {
     ].sort(bySubject)
   },
   UndoSkipped() {},
+  NotebookRestored() {},
   AccessRevoked(s, p) {
     s.access = s.access.filter(e => !sameSubject(p.subject)(e))
   },

@@ -348,7 +348,7 @@ def end_turn(s, p, **how):
 
 
 STATE = {
-    **dict.fromkeys(("UndoSkipped", "KernelInterruptRequested"), lambda s, p, e: None),
+    **dict.fromkeys(("UndoSkipped", "NotebookRestored", "KernelInterruptRequested"), lambda s, p, e: None),
     "NotebookCreated": notebook_created,
     "NotebookRenamed": lambda s, p, e: s.update(title=p["title"]),
     "NotebookMetadataSet": lambda s, p, e: s.update(metadata=p["metadata"]),

@@ -169,6 +169,13 @@ version: number
 name: string
 }
 } | {
+RestoreNotebook: {
+/**
+ * A version from 1 to the notebook's present one (`version_in_future` otherwise).
+ */
+version: number
+}
+} | {
 GrantAccess: {
 subject: Subject
 role: Role
@@ -4396,6 +4403,7 @@ NotebookMetadataSet?: NotebookMetadataSet
 NotebookArchived?: NotebookArchived
 NotebookUnarchived?: NotebookUnarchived
 NotebookVersionNamed?: NotebookVersionNamed
+NotebookRestored?: NotebookRestored
 AccessGranted?: AccessGranted
 AccessRevoked?: AccessRevoked
 NotebookPolicyChanged?: NotebookPolicyChanged
@@ -4532,6 +4540,17 @@ version: number
  * The name: 1 to 255 characters on one line.
  */
 name: string
+}
+/**
+ * The notebook was taken back to an earlier version: the events after it of the same group make its cells, their order and
+ * the notebook's metadata as they were. By itself it changes nothing.
+ * 
+ */
+export interface NotebookRestored {
+/**
+ * The version whose content returns, which is below that of this event.
+ */
+version: number
 }
 /**
  * A subject got a role. A role that it had before is replaced.

@@ -62,6 +62,7 @@ export const SCHEMAS: ReadonlyMap<string, number> = new Map<EventType, number>([
   ["NotebookPolicyChanged", 1],
   ["NotebookReactivitySet", 1],
   ["NotebookRenamed", 1],
+  ["NotebookRestored", 1],
   ["NotebookUnarchived", 1],
   ["NotebookVersionNamed", 1],
   ["ThreadMoved", 1],

@@ -357,6 +357,7 @@ impl Inner {
             expected_version: message.expected_version,
             ids: IdSource::new(now, *blake(message.id.as_str())),
             history: History::default(),
+            past: None,
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),

@@ -5,6 +5,7 @@ mod fixtures;
 mod small_names;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use notarium_core::*;
 use serde_json::Value;
@@ -166,6 +167,7 @@ impl World {
             expected_version,
             ids: IdSource::new(self.now, seed),
             history: History::default(),
+            past: None,
             account_status: AccountStatuses::default(),
             away: self.away.union(&self.unreachable).cloned().collect(),
             unreachable: self.unreachable.clone(),
@@ -180,6 +182,7 @@ impl World {
     /// Decides a command; if it is accepted, records and applies it. A refusal must leave the world unchanged.
     pub fn submit(&mut self, who: &Who, expected: Option<Version>, command: Command) -> Judged {
         let mut context = self.context(who, expected);
+        context.past = required_past(&command).map(|version| Arc::new(self.document_at(version)));
         let queries = required_history(&self.notebook, &context, &command);
         context.history = self.answer(&queries);
         context.history.judgement = required_judgement(&self.notebook, &command).map(judgement);
@@ -234,6 +237,14 @@ impl World {
         let mut past = Past::default();
         queries.iter().for_each(|query| past.extend(query.answer(select).unwrap()));
         past.into()
+    }
+
+    /// The document at an earlier version, as the server reads it.
+    pub fn document_at(&self, version: Version) -> Document {
+        let mut document = Document::new(self.notebook.notebook_id.clone());
+        let until = self.recorded.iter().filter(|recorded| recorded.envelope.version <= version);
+        until.for_each(|recorded| document.apply(recorded));
+        document
     }
 
     // --- access to the state ---

@@ -33,6 +33,7 @@ impl Author {
             expected_version: None,
             ids: IdSource::new(1_700_000_000_000, seed),
             history: History::default(),
+            past: None,
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),

@@ -10,8 +10,8 @@ use notarium_core::{
 };
 use notarium_store::{
     AppendError, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES, EventStore,
-    MAX_HISTORY_EVENTS, MAX_READ_EVENTS, MAX_SNAPSHOT_GAP, NotebookSize, Snapshot, StoreError, bounded, check,
-    check_listed, page, superfluous, within_limit, words,
+    FoundLines, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, MAX_SNAPSHOT_GAP, NotebookSize, PastLine, PastLinesWritten,
+    Snapshot, StoreError, bounded, check, check_listed, lower_case, page, superfluous, within_limit, words,
 };
 use parking_lot::Mutex;
 
@@ -30,6 +30,8 @@ struct Log {
     events: Vec<NewEvent>,
     commands: BTreeMap<(String, CommandId), CommandRecord>,
     snapshots: BTreeMap<Version, Snapshot>,
+    lines: BTreeMap<u64, PastLine>,
+    lines_written: PastLinesWritten,
     catalog: Option<CatalogEntry>,
     blobs: BTreeMap<Hash, BlobRecord>,
 }
@@ -214,6 +216,41 @@ impl EventStore for Memory {
             blob_bytes: log.blobs.values().map(|blob| blob.size_bytes).sum(),
         };
         Ok(self.notebooks.lock().iter().map(size).collect())
+    }
+
+    async fn past_lines_written(&self, notebook: &NotebookId) -> Result<PastLinesWritten, StoreError> {
+        Ok(self.with(notebook, |log| log.lines_written))
+    }
+
+    async fn standing_lines(&self, notebook: &NotebookId) -> Result<Vec<(u64, PastLine)>, StoreError> {
+        Ok(self.with(notebook, |log| {
+            let standing = log.lines.iter().filter(|(_, line)| line.last.is_none());
+            standing.map(|(number, line)| (*number, line.clone())).collect()
+        }))
+    }
+
+    async fn put_past_lines(
+        &self,
+        notebook: &NotebookId,
+        after: Version,
+        written: PastLinesWritten,
+        lines: BTreeMap<u64, PastLine>,
+    ) -> Result<bool, StoreError> {
+        let mut notebooks = self.notebooks.lock();
+        let Some(log) = notebooks.get_mut(notebook).filter(|log| log.lines_written.version == after) else {
+            return Ok(false);
+        };
+        log.lines.extend(lines);
+        log.lines_written = written;
+        Ok(true)
+    }
+
+    async fn past_lines(&self, notebook: &NotebookId, text: &str) -> Result<FoundLines, StoreError> {
+        let text = lower_case(text);
+        let lines = self.with(notebook, |log| log.lines.clone());
+        let mut found = FoundLines::default();
+        found.is_complete = lines.into_values().rev().all(|line| found.take(line, &text));
+        Ok(found)
     }
 
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {

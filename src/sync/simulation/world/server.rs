@@ -186,6 +186,7 @@ impl World {
             expected_version: None,
             ids: IdSource::new(self.now, self.chance.bytes()),
             history: History::default(),
+            past: None,
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),

@@ -36,6 +36,7 @@ const WORDS: { [type in EventType | "TakenOver"]?: string } = {
   NotebookArchived: "archived the notebook",
   NotebookUnarchived: "unarchived the notebook",
   NotebookVersionNamed: "named a version",
+  NotebookRestored: "took the notebook back to an earlier version",
   NotebookPolicyChanged: "changed the assistant’s permissions",
   CellInserted: "inserted",
   CellSourceEdited: "edited",
