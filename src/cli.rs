@@ -48,7 +48,7 @@ use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
 use connection::session;
-use history::{find, heads, log, proof, watch};
+use history::{export_record, find, heads, import_record, log, proof, watch};
 use runs::{call, data, exec, kernels};
 use serve::up;
 pub use terminal::failure::Failure;
@@ -200,6 +200,10 @@ commands! {
     Log(log::LogArgs) in notebook => log::log,
     /// Show what changed between two versions.
     Diff(history::DiffArgs) in notebook => history::diff,
+    /// Write the record of a notebook or of a workspace as one file that is checked without a server.
+    ExportRecord(export_record::ExportRecordArgs) => export_record::export_record,
+    /// Bring exported records into the data folder of a stopped server, after a check.
+    ImportRecord(import_record::ImportRecordArgs) => import_record::import_record,
     /// Find a text in a notebook's cells; with --ever also where it stood once, and in which versions.
     Find(find::FindArgs) in notebook => find::find,
     /// Show who wrote each line of a cell, and at which version.

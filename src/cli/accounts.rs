@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use notarium_core::{Actor, Millis, Scope, Subject, TokenId};
+use notarium_core::{Actor, Millis, Scope, Subject, TokenId, UserId};
 use notarium_store::sqlite::DATABASE_FILE;
 use notarium_wire::rest::{
     AccountUsage, AdminChange, Answer, Covers, CreatedUser, Identity, IssuedToken, NewAgent, NewApiToken, NewUser,
@@ -381,7 +381,11 @@ async fn list_identities(client: &RestClient, user: &str, as_json: bool) -> Ende
 
 /// Takes over the named notebooks of a person; all if none is named.
 async fn take_over(client: &RestClient, name: &str, to: Option<&str>, wanted: &[String]) -> Ended {
-    let from = user(client, name).await?.id;
+    // The account may never have been here: of an imported record.
+    let from = match name.strip_prefix("user:") {
+        Some(id) => UserId::new(id).map_err(|error| Failure::usage(error.to_string()))?,
+        None => user(client, name).await?.id,
+    };
     let to = match to {
         Some(to) => Some(user(client, to).await?.id),
         None => None,

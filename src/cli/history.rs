@@ -1,10 +1,14 @@
 //! `undo`, `redo`, `versions`, `diff` and `blame`.
 
+pub mod export_record;
 pub mod find;
 pub mod heads;
+pub mod import_record;
 pub mod log;
 pub mod moment;
 pub mod proof;
+mod record_file;
+mod record_rows;
 pub mod watch;
 
 use clap::Args;

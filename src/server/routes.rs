@@ -13,6 +13,7 @@ pub mod history;
 pub mod kernel_requests;
 pub mod kernels;
 pub mod notebooks;
+pub mod records;
 pub mod runs;
 pub mod status;
 pub mod working_files;
@@ -62,6 +63,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = runs::routes(routes);
     let routes = kernels::routes(routes);
     let routes = history::routes(routes);
+    let routes = records::routes(routes);
     let routes = access::routes(routes);
     let routes = files::routes(routes);
     let routes = working_files::routes(routes);

@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 
 use notarium_core::Actor;
 use notarium_store::accounts::{AccountChange, AccountError, SigningKey};
-use notarium_wire::signed_head::{StatedHead, VerifierKey};
+use notarium_wire::signed_head::StatedHead;
+use notarium_wire::signed_names::StatedNames;
+use notarium_wire::signed_note::VerifierKey;
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 
@@ -56,6 +58,11 @@ impl HeadSigner {
             tracing::info!(key = name, "heads of records are signed with a new key");
         }
         Ok(Self(pair))
+    }
+
+    /// The names as a note.
+    pub fn sign_names(&self, names: &StatedNames) -> String {
+        names.signed(&self.0)
     }
 
     /// The head as a note.

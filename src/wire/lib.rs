@@ -26,10 +26,13 @@ mod kernel_tables;
 pub mod kernel_tools;
 mod live;
 mod machines;
+pub mod record_manifest;
 pub mod rest;
 pub mod schema;
 mod server_message;
 pub mod signed_head;
+pub mod signed_names;
+pub mod signed_note;
 mod working_files;
 
 pub use client_message::*;

@@ -18,6 +18,7 @@ mod names;
 mod owner;
 mod provenance;
 mod reactive;
+mod records;
 mod starts;
 mod support;
 mod templates;

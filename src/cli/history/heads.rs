@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use notarium_core::{Hash, NotebookId, Version};
 use notarium_wire::rest::SigningKeys;
-use notarium_wire::signed_head::{StatedHead, VerifierKey, notes_of};
+use notarium_wire::signed_head::{StatedHead, notes_of};
+use notarium_wire::signed_note::VerifierKey;
 use reqwest::Method;
 use serde::Serialize;
 
@@ -59,10 +60,17 @@ pub async fn head(args: HeadArgs, context: &CommonOptions) -> Ended {
     print::noted(format!("wrote {}", output.display()))
 }
 
-async fn signed(notebook: &NotebookClient) -> Result<String, Failure> {
+/// The signed head of a notebook, from its server.
+pub async fn signed(notebook: &NotebookClient) -> Result<String, Failure> {
     let answer = notebook.client.send(notebook.request(Method::GET, "/signed-head")).await?;
     let cut = |error: reqwest::Error| Failure::connection(format!("the answer was cut off ({error}): try again"));
     answer.text().await.map_err(cut)
+}
+
+/// Version that a note of the server names.
+pub fn version_of(note: &str) -> Result<Version, Failure> {
+    let version = note.lines().find_map(|line| line.strip_prefix("version ")?.parse().ok());
+    version.ok_or_else(|| Failure::failed("the server sent no signed head: it is too old for this"))
 }
 
 async fn all(client: &RestClient) -> Result<String, Failure> {
@@ -88,7 +96,7 @@ pub struct AgainstArgs {
     key: Vec<VerifierKey>,
 }
 
-fn parse_key(text: &str) -> Result<VerifierKey, String> {
+pub fn parse_key(text: &str) -> Result<VerifierKey, String> {
     VerifierKey::parse(text).map_err(|error| error.to_string())
 }
 

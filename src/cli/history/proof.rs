@@ -1,7 +1,7 @@
 //! `verify` and `replay`: check that the record is complete, leads to the server's state, and has all its blobs.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use notarium_core::{Document, Hash, Head, Stored, Version, verify_chain};
@@ -13,7 +13,8 @@ use sha2::{Digest, Sha256};
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::history::each_event;
 use crate::cli::history::heads::{AgainstArgs, ProvenHead};
-use crate::cli::terminal::{input, print};
+use crate::cli::history::record_file::RecordEvents;
+use crate::cli::terminal::print;
 use crate::cli::{CommonOptions, Ended, Failure};
 
 /// Code of the server's refusal of a page of events that begins with an unreadable one.
@@ -21,13 +22,13 @@ const UNREADABLE: &str = "damaged";
 const OTHER_STATE: &str =
     "the server shows another state than its record leads to: report it, and keep the record (notarium log --json)";
 
-/// A record: on the server, or in a file that `notarium log --since 0 --json` wrote.
+/// A record: on the server, or in a file that `notarium export-record` or `notarium log --since 0 --json` wrote.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// Id or title.
     #[arg(required_unless_present = "file")]
     notebook: Option<String>,
-    /// A file of JSON Lines that `notarium log NB --since 0 --json` wrote; no server is asked.
+    /// A file that `notarium export-record` or `notarium log NB --since 0 --json` wrote; no server is asked.
     #[arg(long, value_name = "FILE", conflicts_with = "notebook")]
     file: Option<PathBuf>,
     /// The answer in JSON.
@@ -212,31 +213,17 @@ async fn served_hash(served: Option<&(NotebookClient, Head)>, version: Version) 
 async fn each_recorded(
     args: &RecordArgs,
     context: &CommonOptions,
-    visit: impl FnMut(&Stored) -> Ended,
+    mut visit: impl FnMut(&Stored) -> Ended,
 ) -> Result<Option<(NotebookClient, Head)>, Failure> {
     if let Some(file) = &args.file {
-        read_record(file).await?.iter().try_for_each(visit)?;
+        for stored in RecordEvents::open(file)? {
+            visit(&stored?)?;
+        }
         return Ok(None);
     }
     let notebook = context.notebook(args.notebook.as_deref().unwrap_or_default()).await?;
     let end = each_event(&notebook, 0, visit).await?;
     Ok(Some((notebook, end)))
-}
-
-async fn read_record(file: &Path) -> Result<Vec<Stored>, Failure> {
-    let unusable = |reason: &dyn std::fmt::Display| {
-        Failure::usage(format!(
-            "{} is no record ({reason}): `notarium log NB --since 0 --limit 1000000 --json` writes one",
-            file.display()
-        ))
-    };
-    let text = input::text(file).await?;
-    let lines = text.lines().filter(|line| !line.trim().is_empty()).enumerate();
-    let read =
-        |(index, line)| serde_json::from_str(line).map_err(|error| unusable(&format!("line {}: {error}", index + 1)));
-    let record: Vec<Stored> = lines.map(read).collect::<Result<_, _>>()?;
-    // An empty record proves nothing, and must not look like a proof.
-    if record.is_empty() { Err(unusable(&"it has no events")) } else { Ok(record) }
 }
 
 // --- replay ---

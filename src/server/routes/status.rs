@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderValue, header};
 use notarium_core::{NotebookId, Scope};
 use notarium_wire::rest::{AccountUsage, Alive, Amounts, SigningKeyLine, SigningKeys, UsageAnswer, UsageQuery};
-use notarium_wire::signed_head::VerifierKey;
+use notarium_wire::signed_note::VerifierKey;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;

@@ -5,6 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use notarium_core::{CellId, Version};
 
+/// Subjects whose names are wanted, signed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NamesQuery {
+    /// `user:ID`, `share_link:ID` or `agent:ID`, at most 1,000.
+    pub subjects: Vec<String>,
+}
+
 /// A text to find in the sources of a notebook's cells, capitals aside.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

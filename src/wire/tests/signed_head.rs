@@ -3,7 +3,8 @@
 use std::error::Error;
 
 use notarium_core::{Hash, Head};
-use notarium_wire::signed_head::{NoteError, StatedHead, VerifierKey, notes_of};
+use notarium_wire::signed_head::{StatedHead, notes_of};
+use notarium_wire::signed_note::{NoteError, VerifierKey};
 use proptest::prelude::*;
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair};
