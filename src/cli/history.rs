@@ -11,15 +11,17 @@ mod record_file;
 mod record_rows;
 pub mod watch;
 
-use clap::Args;
-use notarium_core::{Cell, CellId, Command, CorrelationId, Document, Event, Head, Millis, Stored, TurnId, Version};
-use notarium_wire::rest::EventPage;
-use serde::Serialize;
-use similar::{ChangeTag, TextDiff};
+use std::collections::BTreeMap;
 
-use crate::cli::connection::client::NotebookClient;
+use clap::Args;
+use notarium_core::text::utf16_len;
+use notarium_core::{Actor, CellId, Command, CorrelationId, Head, Millis, Stored, TurnId, Version};
+use notarium_wire::rest::{BlamedEvent, CellBlame, EventPage, NotebookBlame, NotebookDiff};
+use serde::Serialize;
+
+use crate::cli::connection::client::{NotebookClient, with_query};
 use crate::cli::connection::find::People;
-use crate::cli::history::moment::Moment;
+use crate::cli::history::moment::{MOMENT, Moment, version_of};
 use crate::cli::terminal::input;
 use crate::cli::terminal::print::{self, report, style};
 use crate::cli::words::narrate::{NarratedEvent, Narrator};
@@ -191,39 +193,26 @@ pub async fn versions(args: VersionsArgs, notebook: NotebookClient) -> Ended {
 // --- diff ---
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium diff analysis 5                          # what changed since version 5
+  notarium diff analysis 'as submitted' 2026-11-29  # versions, names of versions, times")]
 pub struct DiffArgs {
     /// The version to begin with.
-    from: Version,
+    #[arg(value_name = MOMENT)]
+    from: Moment,
     /// The version to compare it with, usually a later one; absent: as it is now.
-    to: Option<Version>,
+    #[arg(value_name = MOMENT)]
+    to: Option<Moment>,
     /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// Differences between two versions, in the order of the later one; deleted cells last.
-#[derive(Debug, Default, Serialize)]
-struct Difference {
-    from: Version,
-    to: Version,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<(String, String)>,
-    cells: Vec<CellDifference>,
-}
-
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct CellDifference {
-    cell_id: CellId,
-    /// Any of `added`, `deleted`, `moved`, `edited`, `retyped`, `run`.
-    changes: Vec<&'static str>,
-    /// A unified diff of the source.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    source: String,
-}
-
 pub async fn diff(args: DiffArgs, notebook: NotebookClient) -> Ended {
-    let (from, to) = (notebook.state(Some(args.from)).await?, notebook.state(args.to).await?);
-    let difference = difference(&from.notebook, &to.notebook);
+    let from = args.from.version(&notebook).await?.to_string();
+    let to = version_of(args.to.as_ref(), &notebook).await?.map(|to| to.to_string());
+    let difference: NotebookDiff =
+        notebook.get(&with_query("/diff", &[("from", Some(&from)), ("to", to.as_deref())])).await?;
     if difference.from > difference.to {
         print::note(format!(
             "this runs backwards, from version {} to the earlier {}: what came since is shown as taken away",
@@ -236,37 +225,7 @@ pub async fn diff(args: DiffArgs, notebook: NotebookClient) -> Ended {
     }
 }
 
-fn difference(from: &Document, to: &Document) -> Difference {
-    let title = (from.title != to.title).then(|| (from.title.clone(), to.title.clone()));
-    let living = to.ordered_cells().map(|(id, cell)| changes(from, to, id, cell));
-    let deleted = from.ordered_cells().filter(|(id, _)| !to.cells.contains_key(*id));
-    let deleted = deleted.map(|(id, cell)| CellDifference::new(id, vec!["deleted"], &cell.content.source, ""));
-    let cells = living.chain(deleted).filter(|cell| !cell.changes.is_empty()).collect();
-    Difference { from: from.version, to: to.version, title, cells }
-}
-
-fn changes(from: &Document, to: &Document, id: &CellId, cell: &Cell) -> CellDifference {
-    let Some(before) = from.cells.get(id) else {
-        return CellDifference::new(id, vec!["added"], "", &cell.content.source);
-    };
-    let facts = [
-        ("moved", before.content.order_key != cell.content.order_key),
-        ("retyped", before.content.cell_type != cell.content.cell_type),
-        ("edited", before.content.source != cell.content.source),
-        ("run", from.latest.get(id) != to.latest.get(id)),
-    ];
-    let changes = facts.into_iter().filter_map(|(name, is_so)| is_so.then_some(name)).collect();
-    CellDifference::new(id, changes, &before.content.source, &cell.content.source)
-}
-
-impl CellDifference {
-    fn new(id: &CellId, changes: Vec<&'static str>, before: &str, after: &str) -> Self {
-        let source = TextDiff::from_lines(before, after).unified_diff().missing_newline_hint(false).to_string();
-        Self { cell_id: id.clone(), changes, source }
-    }
-}
-
-fn show_difference(difference: &Difference) -> Ended {
+fn show_difference(difference: &NotebookDiff) -> Ended {
     if difference.title.is_none() && difference.cells.is_empty() {
         return print::noted(format!("nothing changed between the versions {} and {}", difference.from, difference.to));
     }
@@ -284,35 +243,55 @@ fn show_difference(difference: &Difference) -> Ended {
 // --- blame ---
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium blame analysis sum                  # each line, with the last event that wrote in it
+  notarium blame analysis                      # all cells
+  notarium blame analysis sum --at 'as submitted' --json")]
 pub struct BlameArgs {
-    /// Id, or an unmistakable part of it.
-    cell: String,
+    /// Id, or an unmistakable part of it; absent: all cells.
+    cell: Option<String>,
+    /// Version to take, by its number, its name or a time; default: the newest.
+    #[arg(long, value_name = MOMENT)]
+    at: Option<Moment>,
     /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// A line of a source, and the event that wrote it.
+/// A line of a source, and the last event that wrote in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct BlamedLine {
+    cell_id: CellId,
     version: Version,
     recorded_at: Millis,
-    actor: notarium_core::Actor,
+    actor: Actor,
     text: String,
 }
 
 pub async fn blame(args: BlameArgs, notebook: NotebookClient) -> Ended {
-    let (cell_id, is_trashed) = notebook.cell_or_trashed(&args.cell).await?;
-    if is_trashed {
-        print::note(notebook.in_trash(&cell_id));
-    }
-    let mut tracing = Blame { state: Document::new(notebook.id.clone()), cell_id, lines: Vec::new() };
-    each_event(&notebook, 0, |stored| tracing.next(stored)).await?;
+    let cell = match &args.cell {
+        Some(name) => {
+            let (cell_id, is_trashed) = notebook.cell_or_trashed(name).await?;
+            if is_trashed && args.at.is_none() {
+                print::note(notebook.in_trash(&cell_id));
+            }
+            Some(cell_id)
+        }
+        None => None,
+    };
+    let at = version_of(args.at.as_ref(), &notebook).await?.map(|at| at.to_string());
+    let path = with_query("/blame", &[("cell", cell.as_ref().map(CellId::as_str)), ("at", at.as_deref())]);
+    let blamed: NotebookBlame = notebook.get(&path).await?;
+    let lines: Vec<BlamedLine> = blamed.cells.iter().flat_map(|cell| lines_of(cell, &blamed.events)).collect();
     if args.json {
-        return print::json(&tracing.lines);
+        return print::json(&lines);
     }
-    let mut people = People::new(&notebook.client);
-    for line in &tracing.lines {
+    let (mut people, mut shown) = (People::new(&notebook.client), None);
+    for line in &lines {
+        if cell.is_none() && shown != Some(&line.cell_id) {
+            print::line(style(line.cell_id.as_str()).cyan())?;
+            shown = Some(&line.cell_id);
+        }
         let who = people.name(&line.actor).await;
         let origin =
             format!("{:>5}  {}  {:<16}", line.version, print::time(line.recorded_at), print::shorten(&who, 16));
@@ -321,52 +300,37 @@ pub async fn blame(args: BlameArgs, notebook: NotebookClient) -> Ended {
     Ok(())
 }
 
-/// Follows one cell through the record.
-struct Blame {
-    state: Document,
-    cell_id: CellId,
-    lines: Vec<BlamedLine>,
+/// Lines of a cell, each with the newest event among its characters. An empty line has that of its line break.
+fn lines_of(cell: &CellBlame, events: &BTreeMap<Version, BlamedEvent>) -> Vec<BlamedLine> {
+    let mut versions = cell.runs.iter().flat_map(|run| std::iter::repeat_n(run.version, run.length));
+    let (mut lines, mut line_break) = (Vec::new(), None);
+    for text in cell.source.split('\n') {
+        let wrote = versions.by_ref().take(utf16_len(text)).max();
+        let next = versions.next();
+        let version = wrote.or(next).or(line_break);
+        line_break = next;
+        let Some((version, event)) = version.and_then(|version| Some((version, events.get(&version)?))) else {
+            continue;
+        };
+        let BlamedEvent { actor, recorded_at } = event.clone();
+        lines.push(BlamedLine { cell_id: cell.cell_id.clone(), version, recorded_at, actor, text: text.to_owned() });
+    }
+    lines
 }
 
-impl Blame {
-    fn next(&mut self, stored: &Stored) -> Ended {
-        let recorded = stored.typed().map_err(|error| Failure::failed(error.to_string()))?;
-        let is_text = matches!(
-            recorded.event,
-            Event::CellInserted(_) | Event::CellSourceEdited(_) | Event::CellDeleted(_) | Event::CellRestored(_)
-        );
-        // Other events, such as outputs and runs, do not change text.
-        if !is_text {
-            self.state.version = recorded.envelope.version;
-            return Ok(());
-        }
-        self.state.apply(&recorded);
-        // A deleted cell keeps its authors, because it may be restored.
-        if let Some(cell) = self.state.cells.get(&self.cell_id) {
-            let source = cell.content.source.clone();
-            self.rewrite(&source, stored);
-        }
-        Ok(())
-    }
+#[cfg(test)]
+mod tests {
+    use notarium_wire::rest::BlamedRun;
 
-    /// Replaces the lines; unchanged ones keep their author.
-    fn rewrite(&mut self, source: &str, stored: &Stored) {
-        let old: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
-        let new: Vec<&str> = source.split('\n').collect();
-        let diff = TextDiff::from_slices(&old, &new);
-        let mut lines = Vec::with_capacity(new.len());
-        for change in diff.iter_all_changes() {
-            match (change.tag(), change.old_index()) {
-                (ChangeTag::Equal, Some(index)) => lines.push(self.lines[index].clone()),
-                (ChangeTag::Insert, _) => lines.push(BlamedLine {
-                    version: stored.envelope.version,
-                    recorded_at: stored.envelope.recorded_at,
-                    actor: stored.envelope.actor.clone(),
-                    text: change.value().to_owned(),
-                }),
-                _ => {}
-            }
-        }
-        self.lines = lines;
+    use super::*;
+
+    #[test]
+    fn a_line_is_its_last_writer_s() {
+        let runs = [(2, 1), (1, 4), (3, 2), (1, 3)].map(|(length, version)| BlamedRun { length, version });
+        let cell = CellBlame { cell_id: "c".parse().unwrap(), source: "ab\n\n😀\n".to_owned(), runs: runs.to_vec() };
+        let event = |version| (version, BlamedEvent { actor: Actor::System, recorded_at: version });
+        let lines = lines_of(&cell, &(1..=4).map(event).collect());
+        let told: Vec<(Version, &str)> = lines.iter().map(|line| (line.version, line.text.as_str())).collect();
+        assert_eq!(told, [(1, "ab"), (2, ""), (2, "😀"), (3, "")]);
     }
 }

@@ -1,5 +1,7 @@
 //! Access to notebooks for the parts of the server: reads, and commands with their checks.
 
+pub mod blame;
+pub mod diff;
 pub mod files;
 pub mod graph;
 pub mod history;
@@ -31,6 +33,7 @@ use crate::limits::usage::UsageCounters;
 use crate::rooms::{
     DecodedCommand, Identity, OutsideFacts, ReadState, RoomHandle, Rooms, Subscription, decode, identity,
 };
+use blame::Blames;
 use history::Replays;
 
 /// Notebooks, with everything that reads and commands need.
@@ -42,6 +45,8 @@ pub struct Notebooks {
     pub accounts: Accounts,
     /// Reads notebooks at earlier versions.
     pub replays: Replays,
+    /// Authors of the characters of cells.
+    pub blames: Blames,
     pub clock: Clock,
     pub limits: ServerLimits,
     /// Usage and quotas of people and workspaces.

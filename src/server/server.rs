@@ -37,6 +37,7 @@ use crate::limits::clock::Clock;
 use crate::limits::connection_slots::ConnectionSlots;
 use crate::limits::usage::UsageCounters;
 use crate::limits::{self, ServerLimits};
+use crate::notebooks::blame::Blames;
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::history::{Checks, Replays, StateTexts};
 use crate::notebooks::{Notebooks, output_spill, past_text};
@@ -256,6 +257,7 @@ fn app(
         rooms: Rooms::new(storage.events.clone(), cluster.clone(), rooms, notices, usage.clone()),
         cluster,
         accounts,
+        blames: Blames::default(),
         replays: Replays::new(config.rooms.max_snapshot_gap),
         clock,
         usage,

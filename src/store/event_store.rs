@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use notarium_record::{
-    Append, CommandId, CommandRecord, Epoch, ExecutionId, Hash, Head, HistoryQuery, InstanceId, Millis, NotebookId,
-    Past, ReplayedExecution, Selection, Stored, Version,
+    Actor, Append, CommandId, CommandRecord, Epoch, ExecutionId, Hash, Head, HistoryQuery, InstanceId, Millis,
+    NotebookId, Past, ReplayedExecution, Selection, Stored, Version,
 };
 
 use crate::past_text::{PastLine, lower_case};
@@ -225,6 +226,17 @@ pub struct BlobRecord {
     pub created_at: Millis,
 }
 
+/// Author and time of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Author {
+    /// Version of the event.
+    pub version: Version,
+    /// Who did it.
+    pub actor: Actor,
+    /// Time of the event, in milliseconds since 1970.
+    pub recorded_at: Millis,
+}
+
 /// Lines of the past that a search returns at most.
 pub const MAX_FOUND_LINES: usize = 1_000;
 
@@ -387,6 +399,22 @@ pub trait EventStore: Send + Sync + 'static {
     /// Returns lines that ever held the text, capitals aside: those that began last first, at most [`MAX_FOUND_LINES`].
     /// Others may be hidden behind [`MAX_LOOKED_AT_LINES`] that hold its letters only.
     async fn past_lines(&self, notebook: &NotebookId, text: &str) -> Result<FoundLines, StoreError>;
+
+    /// Stores who wrote which characters at a version ([`Blame::pack`](crate::Blame::pack)); older ones are thinned out to one in
+    /// `max_gap` versions.
+    async fn put_blame(
+        &self,
+        notebook: &NotebookId,
+        version: Version,
+        packed: Bytes,
+        max_gap: Version,
+    ) -> Result<(), StoreError>;
+
+    /// Returns the latest of these with a version of at most `at_most`.
+    async fn blame(&self, notebook: &NotebookId, at_most: Version) -> Result<Option<Bytes>, StoreError>;
+
+    /// Returns author and time of events by their versions, in order; unknown versions are left out.
+    async fn authors(&self, notebook: &NotebookId, versions: &[Version]) -> Result<Vec<Author>, StoreError>;
 
     /// Writes the entry unless one of a later version exists; idempotent.
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError>;

@@ -279,11 +279,14 @@ fn unchanged_lines(old: &str, new: &str) -> (usize, usize) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use notarium_record::text::{ChangeSet, utf16_len};
     use notarium_record::{
-        Actor, CellContent, CellDeleted, CellInserted, CellSourceEdited, CellType, Envelope, OrderKey, RawObject,
+        Actor, CellContent, CellDeleted, CellInserted, CellRestored, CellSourceEdited, CellType, Envelope, OrderKey,
+        RawObject,
     };
+    use std::cell::RefCell;
+
     use proptest::prelude::*;
     use proptest::sample::Index;
 
@@ -291,10 +294,22 @@ mod tests {
 
     const CELLS: [&str; 2] = ["a", "b"];
 
+    thread_local! {
+        /// Content of each cell at its last deletion.
+        static DELETED: RefCell<BTreeMap<CellId, CellContent>> = RefCell::default();
+    }
+
+    /// An empty notebook; what other cases deleted is forgotten.
+    pub(crate) fn empty() -> Document {
+        DELETED.with_borrow_mut(BTreeMap::clear);
+        Document::new("n".parse().unwrap())
+    }
+
     #[derive(Debug, Clone)]
-    enum Step {
+    pub(crate) enum Step {
         Insert(usize, String),
         Delete(usize),
+        Restore(usize),
         /// Types, or deletes so many characters, at a place.
         Edit {
             cell: usize,
@@ -307,11 +322,12 @@ mod tests {
         Resume,
     }
 
-    fn step() -> impl Strategy<Value = Step> {
+    pub(crate) fn step() -> impl Strategy<Value = Step> {
         let cell = || 0..CELLS.len();
         prop_oneof![
             1 => (cell(), "[ab\n]{0,6}").prop_map(|(cell, text)| Step::Insert(cell, text)),
             1 => cell().prop_map(Step::Delete),
+            1 => cell().prop_map(Step::Restore),
             8 => (cell(), any::<Index>(), 0..3_usize, "[ab\n]{0,2}")
                 .prop_map(|(cell, at, delete, insert)| Step::Edit { cell, at, delete, insert }),
             1 => (cell(), "[abä\n]{0,8}").prop_map(|(cell, text)| Step::Replace(cell, text)),
@@ -319,7 +335,7 @@ mod tests {
         ]
     }
 
-    fn event(document: &Document, step: Step) -> Option<Event> {
+    pub(crate) fn event(document: &Document, step: Step) -> Option<Event> {
         let id = |cell: usize| CellId::new(CELLS[cell]).unwrap();
         let source = |cell: usize| document.cells.get(&id(cell)).map(|cell| cell.content.source.clone());
         let edited = |cell: usize, change: ChangeSet| CellSourceEdited { cell_id: id(cell), change, removed: vec![] };
@@ -333,7 +349,16 @@ mod tests {
             }
             Step::Delete(cell) => {
                 let content = document.cells.get(&id(cell))?.content.clone();
+                DELETED.with_borrow_mut(|deleted| deleted.insert(id(cell), content.clone()));
                 CellDeleted { cell_id: id(cell), cell: content, latest_execution: None, reply: None }.into()
+            }
+            Step::Restore(cell) => {
+                let cell_id = id(cell);
+                let deleted = DELETED.with_borrow(|deleted| deleted.get(&cell_id).cloned())?;
+                let is_live = document.cells.contains_key(&cell_id);
+                let restored =
+                    CellRestored { cell_id, cell: deleted, latest_execution: None, execution: None, reply: None };
+                return (!is_live).then(|| restored.into());
             }
             Step::Edit { cell, at, delete, insert } => {
                 let source = source(cell)?;
@@ -346,7 +371,7 @@ mod tests {
         })
     }
 
-    fn recorded(version: Version, event: Event) -> Recorded {
+    pub(crate) fn recorded(version: Version, event: Event) -> Recorded {
         let envelope = Envelope {
             id: format!("e{version}").parse().unwrap(),
             notebook_id: "n".parse().unwrap(),
@@ -379,7 +404,7 @@ mod tests {
     proptest! {
         #[test]
         fn lines_stood_when_they_stood(steps in prop::collection::vec(step(), 1..60), wanted in "[ab]{1,3}") {
-            let mut document = Document::new("n".parse().unwrap());
+            let mut document = empty();
             let (mut past, mut written, mut seen) = (PastText::default(), BTreeMap::new(), Seen::new());
             for step in steps {
                 if matches!(step, Step::Resume) {
@@ -405,7 +430,7 @@ mod tests {
 
     #[test]
     fn a_typed_line_is_one_line() {
-        let mut document = Document::new("n".parse().unwrap());
+        let mut document = empty();
         let mut past = PastText::default();
         let mut follow = |step| {
             let recorded = recorded(document.version + 1, event(&document, step).unwrap());

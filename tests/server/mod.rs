@@ -3,6 +3,7 @@
 mod agents;
 mod bad_input;
 mod behind_proxies;
+mod blame;
 mod call_pace;
 mod calls;
 mod chat;

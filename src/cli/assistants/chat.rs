@@ -16,7 +16,7 @@ use turn::{Screen, TurnResult, TurnStream};
 
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::connection::find::People;
-use crate::cli::terminal::input::{self, Typing};
+use crate::cli::terminal::input::{self, Interrupts, Typing};
 use crate::cli::terminal::print::{self, style};
 use crate::cli::{Ended, Failure, assistants};
 
@@ -195,16 +195,17 @@ impl Chat {
         let (conversation, model) = (self.conversation.clone(), self.model.clone());
         let attachments = std::mem::take(&mut self.attachments);
         let question = Question { text, cell_id, conversation, model, turn: None, attachments };
+        let interrupts = Interrupts::listen();
         let request = self.notebook.client.change_once(&self.notebook.path("/chat")).json(&question);
         let stream = TurnStream::new(self.notebook.clone(), self.notebook.client.send(request).await?);
-        match self.follow(stream).await? {
+        match self.follow(stream, interrupts).await? {
             TurnResult::Done => Ok(()),
             TurnResult::Cancelled => Err(Failure::interrupted("the assistant was stopped; what it did stays")),
             TurnResult::Failed(cause) => Err(Failure::failed(cause)),
         }
     }
 
-    async fn follow(&mut self, mut stream: TurnStream) -> Result<TurnResult, Failure> {
+    async fn follow(&mut self, mut stream: TurnStream, mut interrupts: Interrupts) -> Result<TurnResult, Failure> {
         let mut screen = Screen::new(self.as_json);
         let (mut questions, mut is_stopped, mut has_changed) = (CallQuestions::default(), false, false);
         loop {
@@ -228,7 +229,7 @@ impl Chat {
                 line = self.typing.line(), if questions.asked.is_some() => {
                     self.answered(&mut questions, line, &mut screen).await?;
                 }
-                _ = tokio::signal::ctrl_c() => {
+                () = interrupts.next() => {
                     screen.end_line()?;
                     if std::mem::replace(&mut is_stopped, true) || stream.turn().is_empty() {
                         return Err(Failure::interrupted("left; `notarium log` shows what the assistant still does"));

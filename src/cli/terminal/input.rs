@@ -130,6 +130,20 @@ pub async fn stopped() {
     Stop::listen().asked().await;
 }
 
+/// Listens for Ctrl-C from its creation on, so that none is missed during other waits.
+pub struct Interrupts(Option<Signal>);
+
+impl Interrupts {
+    pub fn listen() -> Self {
+        Self(signal(SignalKind::interrupt()).ok())
+    }
+
+    /// Waits for the next one, or returns for one that came since the last. Cancel safe.
+    pub async fn next(&mut self) {
+        heard(&mut self.0).await;
+    }
+}
+
 /// Listens for Ctrl-C and SIGTERM from its creation on, so that none is missed during other waits.
 pub struct Stop([Option<Signal>; 2]);
 

@@ -1,7 +1,7 @@
 //! Search in a notebook's cells, now and in the past. The lines that ever stood in cells are written down in the background,
 //! and up to the present when somebody searches.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{CellId, Document, NotebookId, Version};
@@ -38,12 +38,18 @@ pub async fn follow(notebooks: Arc<Notebooks>) {
         };
         tokio::select! {
             () = notebooks.stopping.cancelled() => return,
-            written = write_down(&*notebooks.store, &due.notebook, due.version) => if let Err(problem) = written {
+            written = prepare(&notebooks, &due.notebook, due.version) => if let Err(problem) = written {
                 let (notebook, reason) = (&due.notebook, &problem.detail);
                 tracing::warn!(%notebook, reason, "the lines of a notebook's past were not written down: searches try again");
             },
         }
     }
+}
+
+/// Writes down lines, and keeps who wrote which characters.
+async fn prepare(notebooks: &Notebooks, notebook: &NotebookId, to: Version) -> Result<(), Problem> {
+    let written = write_down(&*notebooks.store, notebook, to).await?;
+    notebooks.blames.keep(&*notebooks.store, notebook, written).await
 }
 
 /// Writes down the lines up to `to`. Returns the version up to which they are then: before `to` if the rest is unknown to this

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use notarium_core::{Document, Head, Ledger, Notebook, NotebookId, Version};
-use notarium_store::{EventStore, Snapshot, StoreError};
+use notarium_store::{EventStore, Snapshot, SnapshotError, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -33,22 +33,41 @@ struct SnapshotPart<T> {
     state: T,
 }
 
-pub(super) fn pack(notebook: &Notebook, head: Head) -> Result<Snapshot, String> {
+/// A snapshot that stands by itself, and its state.
+type Base = (Version, Vec<u8>);
+
+pub(super) fn pack(notebook: &Notebook, head: Head, base: Option<&Base>) -> Result<Snapshot, SnapshotError> {
     let parts = SnapshotParts {
         document: SnapshotPart { format: DOCUMENT_FORMAT, state: &*notebook.document },
         ledger: SnapshotPart { format: LEDGER_FORMAT, state: &notebook.ledger },
     };
-    let json = serde_json::to_vec(&parts).map_err(|error| error.to_string())?;
-    Snapshot::compress(FORMAT, head, &json).map_err(|error| error.to_string())
+    let json = serde_json::to_vec(&parts).map_err(|error| SnapshotError::Compressed { reason: error.to_string() })?;
+    let whole = Snapshot::compress(FORMAT, head, &json)?;
+    let Some((version, state)) = base.filter(|(version, _)| *version < head.version) else { return Ok(whole) };
+    let difference = Snapshot::difference(FORMAT, head, &json, (*version, state))?;
+    // A difference that saves little would make the next ones refer to an ever older base.
+    Ok(if difference.state.len() < whole.state.len() / 2 { difference } else { whole })
+}
+
+/// The base for the next difference: the newest snapshot that stands by itself. `None`: there is none that can be read.
+async fn base(store: &dyn EventStore, notebook: &NotebookId) -> Option<Base> {
+    let mut snapshot = store.snapshot(notebook, None).await.ok()??;
+    if let Some(base) = snapshot.base {
+        snapshot = store.snapshot(notebook, Some(base)).await.ok()?.filter(|found| found.version == base)?;
+    }
+    let version = snapshot.version;
+    let unpacked = tokio::task::spawn_blocking(move || snapshot.decompress(MAX_BYTES).ok()).await;
+    Some((version, unpacked.ok()??))
 }
 
 /// Writes a snapshot. A failure is logged, and only costs time at the next load.
 pub(crate) async fn leave(store: &dyn EventStore, notebook: Arc<Notebook>, head: Head) {
     let id = notebook.notebook_id.clone();
-    let packed = tokio::task::spawn_blocking(move || pack(&notebook, head)).await;
+    let base = base(store, &id).await;
+    let packed = tokio::task::spawn_blocking(move || pack(&notebook, head, base.as_ref())).await;
     let written = match packed {
         Ok(Ok(snapshot)) => store.put_snapshot(&id, snapshot).await.map_err(|error| error.to_string()),
-        Ok(Err(reason)) => Err(reason),
+        Ok(Err(error)) => Err(error.to_string()),
         Err(error) => Err(error.to_string()),
     };
     if let Err(reason) = written {
@@ -56,25 +75,40 @@ pub(crate) async fn leave(store: &dyn EventStore, notebook: Arc<Notebook>, head:
     }
 }
 
-/// Reads both parts. The error is a sentence.
-pub(crate) fn unpack(snapshot: &Snapshot) -> Result<Notebook, String> {
-    let parts = parts(snapshot)?;
+/// Reads both parts of a snapshot's state. The error is a sentence.
+pub(crate) fn unpack(state: &[u8]) -> Result<Notebook, String> {
+    let parts = parts(state)?;
     let document: Document = read("document", DOCUMENT_FORMAT, &parts.document)?;
     let ledger: Ledger = read("ledger", LEDGER_FORMAT, &parts.ledger)?;
     Ok(Notebook { document: Arc::new(document), ledger })
 }
 
 /// Reads the document alone, whatever the format of the ledger.
-pub(crate) fn unpack_document(snapshot: &Snapshot) -> Result<Document, String> {
-    read("document", DOCUMENT_FORMAT, &parts(snapshot)?.document)
+pub(crate) fn unpack_document(state: &[u8]) -> Result<Document, String> {
+    read("document", DOCUMENT_FORMAT, &parts(state)?.document)
 }
 
-fn parts(snapshot: &Snapshot) -> Result<SnapshotParts<Box<RawValue>, Box<RawValue>>, String> {
+fn parts(state: &[u8]) -> Result<SnapshotParts<Box<RawValue>, Box<RawValue>>, String> {
+    serde_json::from_slice(state).map_err(|error| error.to_string())
+}
+
+/// Uncompressed state of a snapshot, from its base if it has one.
+pub(crate) async fn state_of(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    snapshot: &Snapshot,
+) -> Result<Vec<u8>, String> {
     if snapshot.format != FORMAT {
         return Err(format!("its format is {}, this server knows {FORMAT}", snapshot.format));
     }
-    let json = snapshot.decompress(MAX_BYTES).map_err(|error| error.to_string())?;
-    serde_json::from_slice(&json).map_err(|error| error.to_string())
+    let Some(version) = snapshot.base else {
+        return snapshot.decompress(MAX_BYTES).map_err(|error| error.to_string());
+    };
+    let base = store.snapshot(notebook, Some(version)).await.map_err(|error| error.to_string())?;
+    let base =
+        base.filter(|base| base.version == version).ok_or_else(|| format!("its base at version {version} is gone"))?;
+    let base_state = base.decompress(MAX_BYTES).map_err(|error| format!("its base at version {version}: {error}"))?;
+    snapshot.decompress_after(&base_state, MAX_BYTES).map_err(|error| error.to_string())
 }
 
 fn read<T: serde::de::DeserializeOwned>(
@@ -96,7 +130,7 @@ pub(crate) async fn latest<T>(
     store: &dyn EventStore,
     notebook: &NotebookId,
     mut at_most: Option<Version>,
-    read: impl Fn(&Snapshot) -> Result<T, String>,
+    read: impl Fn(&[u8]) -> Result<T, String>,
 ) -> Result<Option<(Head, T)>, StoreError> {
     loop {
         let snapshot = match store.snapshot(notebook, at_most).await {
@@ -109,7 +143,8 @@ pub(crate) async fn latest<T>(
             }
             Err(error) => return Err(error),
         };
-        match read(&snapshot) {
+        let state = state_of(store, notebook, &snapshot).await;
+        match state.and_then(|state| read(&state)) {
             Ok(state) => return Ok(Some((snapshot.head, state))),
             Err(reason) => pass_over(store, notebook, &snapshot, &reason).await,
         }
@@ -120,7 +155,11 @@ pub(crate) async fn latest<T>(
 
 async fn pass_over(store: &dyn EventStore, notebook: &NotebookId, snapshot: &Snapshot, reason: &str) {
     let version = snapshot.version;
-    if snapshot.is_whole() {
+    let has_base = match snapshot.base {
+        Some(base) => base_is_whole(store, notebook, base).await,
+        None => true,
+    };
+    if snapshot.is_whole() && has_base {
         tracing::warn!(%notebook, version, reason, "snapshot is not used");
         return;
     }
@@ -129,6 +168,12 @@ async fn pass_over(store: &dyn EventStore, notebook: &NotebookId, snapshot: &Sna
     if let Err(error) = store.delete_snapshot(notebook, version).await {
         tracing::warn!(%notebook, version, %error, "a damaged snapshot was not deleted: it is passed over each time");
     }
+}
+
+async fn base_is_whole(store: &dyn EventStore, notebook: &NotebookId, base: Version) -> bool {
+    let found = store.snapshot(notebook, Some(base)).await;
+    // A store that does not answer is no damage.
+    found.is_err() || found.is_ok_and(|found| found.is_some_and(|found| found.version == base && found.is_whole()))
 }
 
 /// Count of damaged snapshots that this process has found.

@@ -235,7 +235,8 @@ async fn follow(
     recent_after: Version,
     max_snapshot_gap: Version,
 ) -> Result<Loaded, Broken> {
-    let page_events = usize::try_from(max_snapshot_gap).unwrap_or(MAX_READ_EVENTS).clamp(1, MAX_READ_EVENTS);
+    // Several pages fit between two snapshots: a short record is read without leaving one.
+    let page_events = usize::try_from(max_snapshot_gap / 4).unwrap_or(MAX_READ_EVENTS).clamp(1, MAX_READ_EVENTS);
     // The last event is always included, because clients may name it.
     let mut after = replay.head().version.saturating_sub(1).min(recent_after);
     let (mut recent, mut snapshot_at) = (tail(store, notebook, after).await, replay.head().version);

@@ -314,10 +314,13 @@ async fn a_slow_judge_delays_its_call_and_no_keystroke() {
     assert_eq!(asked.reasons, ["the planted judge says so"]);
 }
 
+fn unpacked(snapshot: &Snapshot) -> Vec<u8> {
+    snapshot.decompress(1 << 30).expect("it unpacks")
+}
+
 /// The same snapshot with another format of one part, as a newer server would write it.
 fn of_another_format(snapshot: &Snapshot, part: &str, format: u32) -> Snapshot {
-    let json = snapshot.decompress(1 << 30).expect("it unpacks");
-    let mut parts: serde_json::Value = serde_json::from_slice(&json).expect("it is JSON");
+    let mut parts: serde_json::Value = serde_json::from_slice(&unpacked(snapshot)).expect("it is JSON");
     parts[part]["format"] = format.into();
     Snapshot::compress(snapshot.format, snapshot.head, parts.to_string().as_bytes()).expect("it compresses")
 }
@@ -331,13 +334,13 @@ async fn a_part_of_a_snapshot_in_another_format_costs_a_replay_and_nothing_else(
     let before = room.read(anna()).await.unwrap().notebook;
     bench.rooms.shut_down().await;
     let written = bench.store.snapshot(&id(), None).await.unwrap().unwrap();
-    let whole = snapshot::unpack(&written).unwrap();
+    let whole = snapshot::unpack(&unpacked(&written)).unwrap();
     assert_eq!(whole.document, before);
     // Ledgers of format 3 have no log of the kernel's runs.
     for (part, format) in [("document", 99), ("ledger", 99), ("ledger", 3)] {
         let strange = of_another_format(&written, part, format);
-        assert!(snapshot::unpack(&strange).unwrap_err().contains(part));
-        assert_eq!(snapshot::unpack_document(&strange).is_ok(), part == "ledger");
+        assert!(snapshot::unpack(&unpacked(&strange)).unwrap_err().contains(part));
+        assert_eq!(snapshot::unpack_document(&unpacked(&strange)).is_ok(), part == "ledger");
         bench.store.put_snapshot(&id(), strange).await.unwrap();
         let (sender, _work) = mpsc::unbounded_channel();
         let rooms = new_rooms(bench.store.clone(), RoomsConfig::default(), sender);

@@ -14,7 +14,8 @@ use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Versio
 use notarium_store::StoreError;
 use notarium_wire::EventMessage;
 use notarium_wire::rest::{
-    AtVersion, EventPage, EventsQuery, FindQuery, FoundPlaces, Trash, TrashedCell, Verification,
+    AtVersion, BlameQuery, DiffQuery, EventPage, EventsQuery, FindQuery, FoundPlaces, NotebookBlame, NotebookDiff,
+    Trash, TrashedCell, Verification,
 };
 use notarium_wire::signed_head::StatedHead;
 
@@ -43,6 +44,10 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             answers_plain("200", "text/event-stream");
         /// The cells in the trash, the last deleted first. `POST …/cells/{cell}/restore` brings one back where it was.
         GET "/trash", read => list_trash;
+        /// What changed between two versions, or since one.
+        GET "/diff", read => diff;
+        /// Who wrote which characters of the cells, now or at a version.
+        GET "/blame", read => blame;
         /// Finds a text in the cells, and with `ever=true` where it stood once, with the versions.
         GET "/find", read => find;
         /// Proves the chain of hashes up to a version, and replays the state from nothing.
@@ -139,7 +144,27 @@ fn trashed(recorded: Recorded) -> Option<TrashedCell> {
     })
 }
 
-// --- find ---
+// --- find, diff, blame ---
+
+async fn diff(
+    NotebookReader { app, notebook, now, .. }: NotebookReader,
+    QueryOf(DiffQuery { from, to }): QueryOf<DiffQuery>,
+) -> Result<Json<NotebookDiff>, Problem> {
+    let at = async |version: Version| match version == now.notebook.version {
+        true => Ok(now.notebook.clone()),
+        false => app.replays.state_at(&*app.store, &notebook, version).await.map(Arc::new),
+    };
+    let (before, after) = (at(from).await?, at(to.unwrap_or(now.notebook.version)).await?);
+    let compared = tokio::task::spawn_blocking(move || crate::notebooks::diff::between(&before, &after)).await;
+    compared.map(Json).map_err(|error| Problem::invalid(format!("the versions were not compared: {error}")))
+}
+
+async fn blame(
+    NotebookReader { app, now, .. }: NotebookReader,
+    QueryOf(BlameQuery { cell, at }): QueryOf<BlameQuery>,
+) -> Result<Json<NotebookBlame>, Problem> {
+    crate::notebooks::blame::of(&app, now.notebook, cell, at).await.map(Json)
+}
 
 async fn find(
     NotebookReader { app, now, .. }: NotebookReader,

@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use notarium_record::{
     Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, NotebookId, Selection, Stored, Version, in_order,
 };
@@ -46,7 +47,7 @@ use self::rows::integer;
 use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed, unanswered};
 use crate::event_store::{
-    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, MAX_READ_EVENTS,
+    AppendError, Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, MAX_READ_EVENTS,
     NotebookSize, PastLinesWritten, StoreError, check_listed, within_limit,
 };
 use crate::past_text::PastLine;
@@ -312,6 +313,28 @@ impl EventStore for Sqlite {
 
     async fn past_lines(&self, notebook: &NotebookId, text: &str) -> Result<FoundLines, StoreError> {
         past_lines::find(&self.readers, notebook, text).await.map_err(|error| self.failed(error))
+    }
+
+    async fn put_blame(
+        &self,
+        notebook: &NotebookId,
+        version: Version,
+        packed: Bytes,
+        max_gap: Version,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        let put = projections::put_blame(&mut transaction, notebook, version, &packed, max_gap).await;
+        let found = put.map_err(|error| self.failed(error))?;
+        self.commit(transaction).await?;
+        known(found, notebook)
+    }
+
+    async fn blame(&self, notebook: &NotebookId, at_most: Version) -> Result<Option<Bytes>, StoreError> {
+        projections::blame(&self.readers, notebook, at_most).await.map_err(|error| self.failed(error))
+    }
+
+    async fn authors(&self, notebook: &NotebookId, versions: &[Version]) -> Result<Vec<Author>, StoreError> {
+        reader::authors(&self.readers, notebook, versions).await.map_err(|error| self.failed(error))
     }
 
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {

@@ -30,7 +30,7 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 11] = [
     (8, "places", include_str!("../../../migrations/sqlite/0008_places.sql")),
     (9, "places without trigger", include_str!("../../../migrations/sqlite/0009_places_without_trigger.sql")),
     (10, "signing keys", include_str!("../../../migrations/sqlite/0010_signing_keys.sql")),
-    (12, "past lines", include_str!("../../../migrations/sqlite/0012_past_lines.sql")),
+    (11, "past", include_str!("../../../migrations/sqlite/0011_past.sql")),
 ];
 
 fn migrator() -> Migrator {

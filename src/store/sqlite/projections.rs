@@ -10,7 +10,7 @@ use sqlx::{Row, SqliteConnection, SqlitePool};
 use super::reader::{ReaderQuery, head_of};
 use super::rows::{hash, integer};
 use crate::event_store::{BlobRecord, EVENT_OVERHEAD_BYTES, NotebookSize, page};
-use crate::snapshots::{Snapshot, superfluous};
+use crate::snapshots::{Snapshot, thinned_out, within_gap};
 
 /// Stores a snapshot; returns false if there is no such notebook.
 pub(super) async fn put_snapshot(
@@ -19,12 +19,12 @@ pub(super) async fn put_snapshot(
     snapshot: &Snapshot,
     max_gap: Version,
 ) -> Result<bool, sqlx::Error> {
-    let sql = "INSERT OR REPLACE INTO snapshots (notebook, version, format, hash, recorded_at, checksum, state) \
-               SELECT key, ?, ?, ?, ?, ?, ? FROM notebooks WHERE id = ?";
+    let sql = "INSERT OR REPLACE INTO snapshots (notebook, version, format, hash, recorded_at, checksum, state, base) \
+               SELECT key, ?, ?, ?, ?, ?, ?, ? FROM notebooks WHERE id = ?";
     let head = &snapshot.head;
     let query = sqlx::query(sql).bind(integer(head.version)).bind(snapshot.format).bind(head.hash.0.to_vec());
     let query = query.bind(integer(head.recorded_at)).bind(snapshot.checksum.0.to_vec());
-    let query = query.bind(snapshot.state.to_vec()).bind(notebook.as_str());
+    let query = query.bind(snapshot.state.to_vec()).bind(snapshot.base.map(integer)).bind(notebook.as_str());
     let is_known = query.execute(&mut *connection).await?.rows_affected() > 0;
     thin_out(connection, notebook, max_gap).await?;
     Ok(is_known)
@@ -35,13 +35,46 @@ async fn thin_out(
     notebook: &NotebookId,
     max_gap: Version,
 ) -> Result<(), sqlx::Error> {
-    let sql =
-        "SELECT version FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) ORDER BY version";
-    let versions: Vec<Version> = sqlx::query_scalar(sql).bind(notebook.as_str()).fetch_all(&mut *connection).await?;
-    for version in superfluous(&versions, max_gap) {
+    let sql = "SELECT version, base FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) ORDER BY version";
+    let snapshots: Vec<(Version, Option<Version>)> =
+        sqlx::query_as(sql).bind(notebook.as_str()).fetch_all(&mut *connection).await?;
+    for version in thinned_out(&snapshots, max_gap) {
         delete_snapshot(notebook, version).execute(&mut *connection).await?;
     }
     Ok(())
+}
+
+/// Stores the authors of the characters at a version, and keeps one of these in `max_gap` versions, beside the newest. Returns false if
+/// there is no such notebook.
+pub(super) async fn put_blame(
+    connection: &mut SqliteConnection,
+    notebook: &NotebookId,
+    version: Version,
+    packed: &[u8],
+    max_gap: Version,
+) -> Result<bool, sqlx::Error> {
+    let sql = "INSERT OR REPLACE INTO blames (notebook, version, state) SELECT key, ?, ? FROM notebooks WHERE id = ?";
+    let query = sqlx::query(sql).bind(integer(version)).bind(packed).bind(notebook.as_str());
+    let is_known = query.execute(&mut *connection).await?.rows_affected() > 0;
+    let sql = "SELECT version FROM blames WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) ORDER BY version";
+    let versions: Vec<Version> = sqlx::query_scalar(sql).bind(notebook.as_str()).fetch_all(&mut *connection).await?;
+    for version in within_gap(&versions, max_gap) {
+        let sql = "DELETE FROM blames WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND version = ?";
+        sqlx::query(sql).bind(notebook.as_str()).bind(integer(version)).execute(&mut *connection).await?;
+    }
+    Ok(is_known)
+}
+
+pub(super) async fn blame(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    at_most: Version,
+) -> Result<Option<Bytes>, sqlx::Error> {
+    let sql = "SELECT state FROM blames WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND version <= ? \
+               ORDER BY version DESC LIMIT 1";
+    let query = sqlx::query_scalar(sql).bind(notebook.as_str()).bind(integer(at_most));
+    let state: Option<Vec<u8>> = query.fetch_optional(pool).await?;
+    Ok(state.map(Bytes::from))
 }
 
 pub(super) fn delete_snapshot<'a>(notebook: &'a NotebookId, version: Version) -> ReaderQuery<'a> {
@@ -54,7 +87,7 @@ pub(super) async fn snapshot(
     notebook: &NotebookId,
     at_most: Option<Version>,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
-    let sql = "SELECT version, hash, recorded_at, format, checksum, state FROM snapshots \
+    let sql = "SELECT version, hash, recorded_at, format, checksum, state, base FROM snapshots \
                WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND version <= ? ORDER BY version DESC LIMIT 1";
     let at_most = at_most.map_or(i64::MAX, integer);
     let Some(row) = sqlx::query(sql).bind(notebook.as_str()).bind(at_most).fetch_optional(pool).await? else {
@@ -62,7 +95,7 @@ pub(super) async fn snapshot(
     };
     let head = head_of(&row, 0)?;
     let (checksum, state) = (hash(row.try_get(4)?)?, Bytes::from(row.try_get::<Vec<u8>, _>(5)?));
-    Ok(Some(Snapshot { format: row.try_get(3)?, version: head.version, head, checksum, state }))
+    Ok(Some(Snapshot { format: row.try_get(3)?, version: head.version, head, checksum, base: row.try_get(6)?, state }))
 }
 
 /// Records a blob; returns false if there is no such notebook, or the blob is already recorded.

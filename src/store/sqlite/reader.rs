@@ -7,7 +7,7 @@ use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Row, SqlitePool};
 
 use super::rows::{hash, integer};
-use crate::event_store::{MAX_HISTORY_EVENTS, MAX_READ_EVENTS, page};
+use crate::event_store::{Author, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, page};
 
 /// Columns that [`stored`] reads, in its order.
 macro_rules! select_events {
@@ -127,6 +127,27 @@ pub(super) const READ: &str = select_events!(
     " p CROSS JOIN events e ON e.position = p.position \
      JOIN actors a ON a.key = e.actor"
 );
+
+const AUTHORS: &str = "SELECT e.version, a.id, e.recorded_at FROM \
+    (SELECT p.position FROM json_each(?2) wanted CROSS JOIN places p \
+     ON p.notebook = (SELECT key FROM notebooks WHERE id = ?1) AND p.version = wanted.value \
+     UNION ALL SELECT p.position FROM json_each(?2) wanted CROSS JOIN recent_places p \
+     ON p.notebook = (SELECT key FROM notebooks WHERE id = ?1) AND p.version = wanted.value) q \
+    CROSS JOIN events e ON e.position = q.position JOIN actors a ON a.key = e.actor ORDER BY e.version";
+
+pub(super) async fn authors(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    versions: &[Version],
+) -> Result<Vec<Author>, sqlx::Error> {
+    let wanted = serde_json::to_string(versions).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let rows = sqlx::query(AUTHORS).bind(notebook.as_str()).bind(wanted).fetch_all(pool).await?;
+    let actor = |key: &str| Actor::from_key(key).ok_or_else(|| format!("'{key}' is no actor"));
+    let author = |row: &SqliteRow| {
+        Ok(Author { version: row.try_get(0)?, actor: required(row, 1, actor)?, recorded_at: row.try_get(2)? })
+    };
+    rows.iter().map(author).collect()
+}
 
 pub(super) const READ_SUBJECT: &str = select_events!(
     "FROM events e INDEXED BY events_by_subject JOIN actors a ON a.key = e.actor \

@@ -9,8 +9,8 @@ mod assistants;
 mod calls;
 mod cells;
 mod files;
-mod find;
 mod notebooks;
+mod past;
 mod runs;
 
 pub use access::*;
@@ -19,8 +19,8 @@ pub use assistants::*;
 pub use calls::*;
 pub use cells::*;
 pub use files::*;
-pub use find::*;
 pub use notebooks::*;
+pub use past::*;
 pub use runs::*;
 
 use notarium_core::{CommandId, Millis, NotebookId, Outcome, RejectionDetails, Version, if_known};

@@ -65,3 +65,50 @@ async fn a_damaged_snapshot_is_made_anew() {
     rooms.shut_down().await;
     assert_eq!(bench.store.snapshot(&id(), None).await.unwrap(), Some(whole));
 }
+
+/// A notebook whose newest snapshot holds a difference; the two snapshots.
+async fn with_difference() -> (Bench, Arc<Notebook>, [notarium_store::Snapshot; 2]) {
+    let bench = bench(RoomConfig { snapshot_events: 2, ..RoomConfig::default() });
+    let room = bench.rooms.open(&id());
+    room.run(command("1", CREATE)).await.unwrap();
+    // Text that does not compress, so that a second whole snapshot would be much larger than the difference.
+    let text: String = (0..4_000_u32).map(|number| format!("{:x}", number.wrapping_mul(2_654_435_761))).collect();
+    let insert =
+        serde_json::json!({"InsertCell": {"cell_id": "big", "cell_type": "code", "source": text, "place": "end"}});
+    room.run(command("2", &insert.to_string())).await.unwrap();
+    for number in 3..9 {
+        let rename = serde_json::json!({"RenameNotebook": {"title": format!("Title {number}")}});
+        room.run(command(&number.to_string(), &rename.to_string())).await.unwrap();
+    }
+    let before = room.read(anna()).await.unwrap();
+    bench.rooms.shut_down().await;
+    let newest = bench.store.snapshot(&id(), None).await.unwrap().unwrap();
+    assert_eq!(newest.version, before.head.version);
+    let base = newest.base.expect("it holds a difference");
+    let whole = bench.store.snapshot(&id(), Some(base)).await.unwrap().unwrap();
+    assert_eq!((whole.version, whole.base), (base, None));
+    assert!(newest.state.len() * 4 < whole.state.len(), "{} beside {}", newest.state.len(), whole.state.len());
+    let loaded = load(&*bench.store, &id(), Version::MAX, MAX_SNAPSHOT_GAP).await.unwrap();
+    assert_eq!(loaded.snapshot_version, newest.version);
+    let notebook = Arc::new(loaded.notebook.as_ref().clone());
+    assert_eq!(notebook.document, before.notebook);
+    (bench, notebook, [whole, newest])
+}
+
+#[tokio::test]
+async fn a_snapshot_whose_base_is_damaged_or_gone_is_passed_over() {
+    for is_gone in [false, true] {
+        let (bench, before, [whole, newest]) = with_difference().await;
+        if is_gone {
+            bench.store.delete_snapshot(&id(), whole.version).await.unwrap();
+        } else {
+            let damaged = notarium_store::Snapshot { checksum: notarium_core::Hash::ZERO, ..whole.clone() };
+            bench.store.put_snapshot(&id(), damaged).await.unwrap();
+        }
+        let loaded = load(&*bench.store, &id(), Version::MAX, MAX_SNAPSHOT_GAP).await.unwrap();
+        assert_eq!(loaded.notebook.document, before.document);
+        assert!(loaded.snapshot_version < whole.version);
+        let left = bench.store.snapshot(&id(), None).await.unwrap();
+        assert!(left.is_none_or(|left| left.version != newest.version), "it is deleted");
+    }
+}

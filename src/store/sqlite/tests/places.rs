@@ -62,7 +62,7 @@ async fn the_events_of_an_earlier_build_get_places() {
     let (store, folder) = open_sqlite().await;
     let authors = moved_and_recent(&store).await;
     let as_before = "DROP VIEW heads; DROP TABLE places; DROP TABLE recent_places; DROP TABLE signing_keys; \
-                     DROP TABLE past_lines; DROP TABLE past_lines_text; DROP TABLE past_lines_read; \
+                     DROP TABLE past_lines; DROP TABLE past_lines_text; DROP TABLE past_lines_read; DROP TABLE blames; ALTER TABLE snapshots DROP COLUMN base; \
                      CREATE UNIQUE INDEX events_by_version ON events (notebook, version); \
                      DELETE FROM _sqlx_migrations WHERE version >= 8";
     let mut transaction = store.begin().await.unwrap();

@@ -65,7 +65,7 @@ macro_rules! contract_suite {
             history_of_a_conversation, history_is_what_the_core_says_that_it_is, edits_are_no_events_of_a_subject,
             events_of_a_type_are_listed, history_has_a_limit, the_latest_snapshot_at_most, a_snapshot_needs_its_notebook, snapshots_are_disposable,
             snapshots_are_thinned_out, a_damaged_snapshot_is_found_out, past_lines_come_back_as_they_were_written,
-            past_lines_are_found_by_any_part, a_search_in_the_past_says_what_it_leaves_out,
+            past_lines_are_found_by_any_part, a_difference_comes_back_with_its_base, the_latest_blame_at_most, authors_are_told_by_version, a_search_in_the_past_says_what_it_leaves_out,
             notebooks_are_listed_in_order, of_concurrent_appenders_one_wins, many_notebooks_at_once,
             a_pipelined_append_follows_the_one_before, the_guilty_alone_fails, the_catalog_lists_the_latest_first,
             the_catalog_pages, the_catalog_filters, the_catalog_finds_words, the_catalog_never_goes_back,

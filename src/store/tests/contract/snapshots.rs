@@ -51,6 +51,49 @@ pub async fn snapshots_are_thinned_out(store: Store) {
     assert!((4..=10).contains(&kept.len()), "{kept:?}");
 }
 
+pub async fn a_difference_comes_back_with_its_base(store: Store) {
+    let author = five(&store).await;
+    let id = &author.notebook_id;
+    store.put_snapshot(id, snapshot(1)).await.unwrap();
+    for version in 2..=40 {
+        let head = Head { version, ..snapshot(1).head };
+        let state = format!("state at {version}");
+        let difference = Snapshot::difference(1, head, state.as_bytes(), (1, b"state at 1")).unwrap();
+        store.put_snapshot(id, difference.clone()).await.unwrap();
+        assert_eq!(store.snapshot(id, None).await.unwrap(), Some(difference.clone()));
+        let base = store.snapshot(id, difference.base).await.unwrap().unwrap();
+        assert_eq!(base, snapshot(1), "it stays");
+        let unpacked = difference.decompress_after(&base.decompress(100).unwrap(), 100).unwrap();
+        assert_eq!(unpacked, state.as_bytes());
+    }
+}
+
+pub async fn the_latest_blame_at_most(store: Store) {
+    let author = five(&store).await;
+    let id = &author.notebook_id;
+    let put = async |version: Version| store.put_blame(id, version, version.to_string().into(), 10).await.unwrap();
+    for version in [1, 4, 7, 12, 13] {
+        put(version).await;
+    }
+    for (at_most, expected) in [(0, None), (3, Some("1")), (6, Some("1")), (12, Some("7")), (99, Some("13"))] {
+        let found = store.blame(id, at_most).await.unwrap();
+        assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{at_most}");
+    }
+    assert!(store.put_blame(&notebook("nobody"), 1, "x".into(), 10).await.is_err());
+}
+
+pub async fn authors_are_told_by_version(store: Store) {
+    let author = five(&store).await;
+    let events = all(&store, &author.notebook_id).await;
+    let told = store.authors(&author.notebook_id, &[5, 2, 9]).await.unwrap();
+    let expected = [1, 4].map(|index: usize| {
+        let Envelope { version, actor, recorded_at, .. } = events[index].envelope.clone();
+        notarium_store::Author { version, actor, recorded_at }
+    });
+    assert_eq!(told, expected);
+    assert_eq!(store.authors(&notebook("nobody"), &[1]).await.unwrap(), []);
+}
+
 pub async fn a_damaged_snapshot_is_found_out(store: Store) {
     let author = five(&store).await;
     store.put_snapshot(&author.notebook_id, snapshot(2)).await.unwrap();

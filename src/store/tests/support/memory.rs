@@ -4,14 +4,16 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use notarium_core::{
-    Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, Millis, NewEvent, NotebookId, Selection, Stored,
-    Version,
+    Append, CommandId, CommandRecord, Envelope, Epoch, Hash, Head, InstanceId, Millis, NewEvent, NotebookId, Selection,
+    Stored, Version,
 };
 use notarium_store::{
-    AppendError, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES, EventStore,
-    FoundLines, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, MAX_SNAPSHOT_GAP, NotebookSize, PastLine, PastLinesWritten,
-    Snapshot, StoreError, bounded, check, check_listed, lower_case, page, superfluous, within_limit, words,
+    AppendError, Author, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES,
+    EventStore, FoundLines, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, MAX_SNAPSHOT_GAP, NotebookSize, PastLine,
+    PastLinesWritten, Snapshot, StoreError, bounded, check, check_listed, lower_case, page, thinned_out, within_gap,
+    within_limit, words,
 };
 use parking_lot::Mutex;
 
@@ -30,6 +32,7 @@ struct Log {
     events: Vec<NewEvent>,
     commands: BTreeMap<(String, CommandId), CommandRecord>,
     snapshots: BTreeMap<Version, Snapshot>,
+    blames: BTreeMap<Version, Bytes>,
     lines: BTreeMap<u64, PastLine>,
     lines_written: PastLinesWritten,
     catalog: Option<CatalogEntry>,
@@ -183,8 +186,8 @@ impl EventStore for Memory {
         let mut notebooks = self.notebooks.lock();
         let log = notebooks.get_mut(notebook).ok_or_else(|| StoreError::unknown(notebook))?;
         log.snapshots.insert(snapshot.head.version, snapshot);
-        let versions: Vec<Version> = log.snapshots.keys().copied().collect();
-        for version in superfluous(&versions, MAX_SNAPSHOT_GAP) {
+        let snapshots: Vec<_> = log.snapshots.values().map(|snapshot| (snapshot.version, snapshot.base)).collect();
+        for version in thinned_out(&snapshots, MAX_SNAPSHOT_GAP) {
             log.snapshots.remove(&version);
         }
         Ok(())
@@ -251,6 +254,38 @@ impl EventStore for Memory {
         let mut found = FoundLines::default();
         found.is_complete = lines.into_values().rev().all(|line| found.take(line, &text));
         Ok(found)
+    }
+
+    async fn put_blame(
+        &self,
+        notebook: &NotebookId,
+        version: Version,
+        packed: Bytes,
+        max_gap: Version,
+    ) -> Result<(), StoreError> {
+        let mut notebooks = self.notebooks.lock();
+        let log = notebooks.get_mut(notebook).ok_or_else(|| StoreError::unknown(notebook))?;
+        log.blames.insert(version, packed);
+        let versions: Vec<Version> = log.blames.keys().copied().collect();
+        within_gap(&versions, max_gap).iter().for_each(|version| _ = log.blames.remove(version));
+        Ok(())
+    }
+
+    async fn blame(&self, notebook: &NotebookId, at_most: Version) -> Result<Option<Bytes>, StoreError> {
+        Ok(self.with(notebook, |log| log.blames.range(..=at_most).next_back().map(|(_, packed)| packed.clone())))
+    }
+
+    async fn authors(&self, notebook: &NotebookId, versions: &[Version]) -> Result<Vec<Author>, StoreError> {
+        Ok(self.with(notebook, |log| {
+            let envelopes = log.events.iter().map(|event| &event.stored.envelope);
+            let wanted = envelopes.filter(|envelope| versions.contains(&envelope.version));
+            let author = |envelope: &Envelope| Author {
+                version: envelope.version,
+                actor: envelope.actor.clone(),
+                recorded_at: envelope.recorded_at,
+            };
+            wanted.map(author).collect()
+        }))
     }
 
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {

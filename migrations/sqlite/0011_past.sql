@@ -1,3 +1,6 @@
+-- Snapshots that hold the difference to an earlier one: its version. NULL: a snapshot that stands by itself.
+ALTER TABLE snapshots ADD COLUMN base INTEGER;
+
 -- Lines that ever stood in cells, for the search in the past. Derived from the events: these tables may be emptied at any time.
 -- The id is the notebook's key << 40, plus the line's number.
 CREATE TABLE past_lines (
@@ -22,4 +25,12 @@ CREATE TABLE past_lines_read (
     version INTEGER NOT NULL,
     -- The number of the next line.
     next INTEGER NOT NULL
+) STRICT;
+
+-- Authors of all characters of the cells at a version, compressed. Derived from the events, as above.
+CREATE TABLE blames (
+    notebook INTEGER NOT NULL REFERENCES notebooks (key),
+    version INTEGER NOT NULL,
+    state BLOB NOT NULL,
+    PRIMARY KEY (notebook, version)
 ) STRICT;
