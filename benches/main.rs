@@ -8,6 +8,7 @@ mod flood;
 mod idle;
 mod load;
 mod open_loop;
+mod record;
 mod run;
 mod socket;
 
@@ -50,12 +51,17 @@ enum Scenario {
     Cancel(cancel::Cancel),
     /// Decisions in a small and in a large notebook; needs no server.
     Core(core::Core),
+    /// Makes a long record in a data folder. Needs no server.
+    Record(record::Record),
+    /// The past of a long record: states, differences, authors, searches.
+    Past(record::Past),
     /// Calls that wait; prints `ready` and waits for the end of its input.
     Waiting(confirm::Waiting),
 }
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let result = runtime.block_on(run(&arguments))?;
     println!("{result}");
@@ -77,6 +83,8 @@ async fn run(arguments: &Arguments) -> anyhow::Result<serde_json::Value> {
         Scenario::Confirm(confirm) => confirm.run(&target).await,
         Scenario::Cancel(cancel) => cancel.run().await,
         Scenario::Core(core) => core.run(),
+        Scenario::Record(record) => record.run().await,
+        Scenario::Past(past) => past.run(&target).await,
         Scenario::Waiting(waiting) => waiting.run(&target).await,
     }
 }

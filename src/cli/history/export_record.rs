@@ -65,7 +65,7 @@ pub async fn export_record(args: ExportRecordArgs, context: &CommonOptions) -> E
     let file = HashedFile::create(&part).map_err(|error| unwritable(&error))?;
     let sink = match args.format {
         FormatName::Jsonl => Sink::lines(file).map_err(|error| unwritable(&error))?,
-        FormatName::Parquet => Sink::Rows(RecordRows::new(file)?),
+        FormatName::Parquet => Sink::Rows(Box::new(RecordRows::new(file)?)),
     };
     let mut export = Export {
         client,
@@ -305,7 +305,7 @@ fn subjects_of(stored: &Stored) -> Vec<String> {
 /// Where events go.
 enum Sink {
     Lines(Box<zstd::Encoder<'static, HashedFile>>),
-    Rows(RecordRows<HashedFile>),
+    Rows(Box<RecordRows<HashedFile>>),
 }
 
 impl Sink {

@@ -146,23 +146,19 @@ pub(crate) async fn latest<T>(
         let state = state_of(store, notebook, &snapshot).await;
         match state.and_then(|state| read(&state)) {
             Ok(state) => return Ok(Some((snapshot.head, state))),
-            Err(reason) => pass_over(store, notebook, &snapshot, &reason).await,
+            Err(reason) if is_whole(store, notebook, &snapshot).await => {
+                let version = snapshot.version;
+                tracing::warn!(%notebook, version, reason, "snapshot is not used");
+            }
+            Err(_) => remove(store, notebook, snapshot.version).await,
         }
         let Some(before) = snapshot.version.checked_sub(1) else { return Ok(None) };
         at_most = Some(before);
     }
 }
 
-async fn pass_over(store: &dyn EventStore, notebook: &NotebookId, snapshot: &Snapshot, reason: &str) {
-    let version = snapshot.version;
-    let has_base = match snapshot.base {
-        Some(base) => base_is_whole(store, notebook, base).await,
-        None => true,
-    };
-    if snapshot.is_whole() && has_base {
-        tracing::warn!(%notebook, version, reason, "snapshot is not used");
-        return;
-    }
+/// Deletes a damaged snapshot.
+async fn remove(store: &dyn EventStore, notebook: &NotebookId, version: Version) {
     DAMAGED.fetch_add(1, Ordering::Relaxed);
     tracing::error!(%notebook, version, "a snapshot is damaged: it is deleted and made anew; check the disk, and run notarium verify");
     if let Err(error) = store.delete_snapshot(notebook, version).await {
@@ -170,10 +166,11 @@ async fn pass_over(store: &dyn EventStore, notebook: &NotebookId, snapshot: &Sna
     }
 }
 
-async fn base_is_whole(store: &dyn EventStore, notebook: &NotebookId, base: Version) -> bool {
-    let found = store.snapshot(notebook, Some(base)).await;
-    // A store that does not answer is no damage.
-    found.is_err() || found.is_ok_and(|found| found.is_some_and(|found| found.version == base && found.is_whole()))
+/// True if neither the snapshot nor its base is damaged; a store that does not answer is no damage.
+async fn is_whole(store: &dyn EventStore, notebook: &NotebookId, snapshot: &Snapshot) -> bool {
+    let Some(version) = snapshot.base.filter(|_| snapshot.is_whole()) else { return snapshot.is_whole() };
+    let Ok(base) = store.snapshot(notebook, Some(version)).await else { return true };
+    base.is_some_and(|base| base.version == version && base.is_whole())
 }
 
 /// Count of damaged snapshots that this process has found.

@@ -464,6 +464,35 @@ void?: (string | null)
 changed?: (TargetChange | null)
 }
 /**
+ * Authors of a cell's characters.
+ * 
+ */
+export interface CellBlame {
+cell_id: CellId
+/**
+ * Its text at this version.
+ */
+source: string
+/**
+ * Runs of characters from the first to the last: together they are as long as `source`.
+ */
+runs: BlamedRun[]
+}
+/**
+ * Characters that one event wrote.
+ * 
+ */
+export interface BlamedRun {
+/**
+ * UTF-16 code units.
+ */
+length: number
+/**
+ * Version of the event.
+ */
+version: number
+}
+/**
  * Dependencies and state of one code or SQL cell.
  * 
  */
@@ -980,6 +1009,37 @@ export interface Models {
  * The first is the default. Empty: the server has no assistant.
  */
 models: Model[]
+}
+/**
+ * Authors of all characters of cells at a version.
+ * 
+ */
+export interface NotebookBlame {
+/**
+ * The version.
+ */
+version: number
+/**
+ * The cells, in page order.
+ */
+cells: CellBlame[]
+/**
+ * Author and time of each event that `runs` name, by its version.
+ */
+events: {
+[k: string]: BlamedEvent
+}
+}
+/**
+ * Author and time of an event.
+ * 
+ */
+export interface BlamedEvent {
+actor: Actor
+/**
+ * Milliseconds since 1970.
+ */
+recorded_at: number
 }
 /**
  * Dependencies between the cells of a notebook.

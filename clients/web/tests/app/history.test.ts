@@ -1,84 +1,8 @@
-// Restoring a version, and authors of lines.
+// Authors of lines.
 import { ChangeSet, Text } from "@codemirror/state";
 import { expect, test } from "vitest";
-import { blame } from "../../src/app/cells/blame.ts";
-import { type Content, restoreCommands } from "../../src/app/cells/restore.ts";
-import type { Cell, Command, EventMessage } from "../../src/protocol/messages.ts";
-
-const content = (cells: Record<string, string>, title = "T"): Content => ({
-  title,
-  order: Object.keys(cells),
-  cells: new Map(
-    Object.entries(cells).map(([id, source]) => [id, { cell_type: "code", source, cell_version: 7 } as unknown as Cell]),
-  ),
-});
-
-/** Notebook after the commands, by the rules of the protocol. */
-function after(now: Content, commands: Command[], trash = new Map<string, string>()): { title: string; cells: [string, string][] } {
-  let { title } = now;
-  const order = [...now.order];
-  const sources = new Map([...now.cells].map(([id, { source }]) => [id, source]));
-  const place = (id: string, at: unknown) => {
-    if (order.includes(id)) order.splice(order.indexOf(id), 1);
-    order.splice(at === "start" ? 0 : order.indexOf((at as { after: string }).after) + 1, 0, id);
-  };
-  for (const command of commands) {
-    if ("RenameNotebook" in command) title = command.RenameNotebook.title;
-    else if ("DeleteCell" in command) order.splice(order.indexOf(command.DeleteCell.cell_id), 1);
-    else if ("ReplaceSource" in command) sources.set(command.ReplaceSource.cell_id, command.ReplaceSource.source);
-    else if ("RestoreCell" in command) {
-      sources.set(command.RestoreCell.cell_id, trash.get(command.RestoreCell.cell_id) ?? "");
-      order.push(command.RestoreCell.cell_id);
-    } else if ("InsertCell" in command) {
-      sources.set(command.InsertCell.cell_id ?? "", command.InsertCell.source ?? "");
-      place(command.InsertCell.cell_id ?? "", command.InsertCell.place);
-    } else if ("MoveCell" in command) place(command.MoveCell.cell_id, command.MoveCell.place);
-    else throw new Error(JSON.stringify(command));
-  }
-  return { title, cells: order.map((id) => [id, sources.get(id) ?? ""]) };
-}
-
-test("the same needs no command", () => {
-  expect(restoreCommands(content({ a: "1", b: "2" }), content({ a: "1", b: "2" }), new Map())).toEqual([]);
-});
-
-test("texts, order, title, new and deleted cells become what they were; a cell of the trash comes back itself", () => {
-  const past = content({ a: "1", gone: "g", c: "3", lost: "l", b: "2" }, "Old");
-  const now = content({ new: "n", b: "2x", a: "1", c: "3" }, "New");
-  const trash = new Map([
-    ["gone", "g"],
-    ["lost", "edited before it was deleted"],
-  ]);
-  const commands = restoreCommands(past, now, trash, () => "made");
-  const { title, cells } = after(now, commands, trash);
-  expect(title).toBe("Old");
-  expect(cells).toEqual([
-    ["a", "1"],
-    ["gone", "g"],
-    ["c", "3"],
-    ["made", "l"],
-    ["b", "2"],
-  ]);
-});
-
-test("any order of any cells", () => {
-  let seed = 5;
-  const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
-  const shuffled = () => {
-    const ids = [..."abcdefgh"].filter(() => random(4) > 0);
-    for (let index = ids.length - 1; index > 0; index -= 1) {
-      const other = random(index + 1);
-      [ids[index], ids[other]] = [ids[other]!, ids[index]!];
-    }
-    return content(Object.fromEntries(ids.map((id) => [id, id + random(2)])));
-  };
-  for (let round = 0; round < 300; round += 1) {
-    const [past, now] = [shuffled(), shuffled()];
-    const trash = new Map([...past.cells].filter(([id]) => !now.cells.has(id)).map(([id, { source }]) => [id, source]));
-    const { cells } = after(now, restoreCommands(past, now, trash), trash);
-    expect(cells).toEqual(past.order.map((id) => [id, past.cells.get(id)?.source]));
-  }
-});
+import { Blame } from "../../src/app/cells/blame.ts";
+import type { EventMessage } from "../../src/protocol/messages.ts";
 
 /** Creates events of people who replace parts of a text. */
 function events(first: string, ...edits: [who: string, from: number, to: number, insert: string][]): EventMessage[] {
@@ -100,7 +24,14 @@ function events(first: string, ...edits: [who: string, from: number, to: number,
   return all;
 }
 
-const lines = (all: EventMessage[]) => blame(all, "c").map(({ text, actor }) => `${(actor as { id: string }).id}: ${text}`);
+/** Blame of the cell `c` from the notebook's events in order. */
+function blame(all: EventMessage[]) {
+  const blame = new Blame();
+  for (const event of all) blame.hear(event);
+  return blame.lines("c");
+}
+
+const lines = (all: EventMessage[]) => blame(all).map(({ text, actor }) => `${(actor as { id: string }).id}: ${text}`);
 
 test("a line is its last writer's; lines that only move stay whose they were", () => {
   expect(lines(events("a\nb\nc", ["bo", 2, 3, "B"]))).toEqual(["ann: a", "bo: B", "ann: c"]);
@@ -120,5 +51,32 @@ test("a deleted cell that comes back keeps its authors; other cells and odd even
   } as EventMessage;
   const foreign = { ...all[1]!, payload: { cell_id: "other", change: [[0, "x"]] } } as unknown as EventMessage;
   expect(lines([...all, foreign, restored])).toEqual(["ann: a", "bo: b!"]);
-  expect(blame([], "c")).toEqual([]);
+  expect(blame([])).toEqual([]);
+});
+
+test("the server's answer gives the lines, and events go on from there", () => {
+  const event = (id: string) => ({ actor: { kind: "user" as const, id }, recorded_at: 1 });
+  const runs = [
+    { length: 2, version: 1 },
+    { length: 1, version: 4 },
+    { length: 3, version: 2 },
+    { length: 1, version: 3 },
+  ];
+  const answer = {
+    version: 4,
+    cells: [{ cell_id: "c", source: "ab\n\n😀\n", runs }],
+    events: { 1: event("ann"), 2: event("bo"), 3: event("cy"), 4: event("dee") },
+  };
+  const blame = new Blame(answer);
+  const told = () => blame.lines("c").map(({ text, version }) => `${version}: ${text}`);
+  expect(told()).toEqual(["1: ab", "2: ", "2: 😀", "3: "]);
+  blame.hear({
+    version: 5,
+    type: "CellSourceEdited",
+    payload: { cell_id: "c", change: [4, [0, "!"], 3] },
+    actor: { kind: "user", id: "ann" },
+    recorded_at: 2,
+  } as unknown as EventMessage);
+  expect(told()).toEqual(["1: ab", "2: ", "5: !😀", "3: "]);
+  expect(new Blame({ version: 1, cells: [{ cell_id: "c", source: "", runs: [] }], events: {} }).lines("c")).toHaveLength(1);
 });

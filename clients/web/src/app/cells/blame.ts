@@ -1,6 +1,7 @@
-// Blame: the author of each line of a cell, computed from the notebook's events.
+// Blame: the author of each line of a cell, from the server's answer and the events after it.
 import { ChangeSet, Text } from "@codemirror/state";
 import type { Actor, EventMessage } from "../../protocol/messages.ts";
+import type { CellBlame, NotebookBlame } from "../../protocol/rest.ts";
 
 export interface BlamedLine {
   text: string;
@@ -19,6 +20,13 @@ interface Written {
 /** Authors of the lines of all cells, updated with each event. */
 export class Blame {
   readonly #cells = new Map<string, Written>();
+
+  /** Authors at the version of the answer; without one, those of an empty notebook. */
+  constructor(known?: NotebookBlame) {
+    for (const cell of known?.cells ?? []) {
+      this.#cells.set(cell.cell_id, { text: Text.of(cell.source.split("\n")), owners: ownersOf(cell, known!.events) });
+    }
+  }
 
   /** Applies the notebook's next event; returns the cell whose authors changed. */
   hear(event: EventMessage): string | undefined {
@@ -48,11 +56,28 @@ export class Blame {
   }
 }
 
-/** Blame of one cell from the notebook's events in order; events of other cells are skipped. */
-export function blame(events: readonly EventMessage[], cell: string): BlamedLine[] {
-  const all = new Blame();
-  for (const event of events) if ((event.payload as { cell_id?: string }).cell_id === cell) all.hear(event);
-  return all.lines(cell);
+/** Owner of each line: the newest event that wrote in it; of an empty line, that of its line break. */
+function ownersOf({ source, runs }: CellBlame, events: NotebookBlame["events"]): Owner[] {
+  const ends: [at: number, version: number][] = [];
+  for (const { length, version } of runs) ends.push([(ends.at(-1)?.[0] ?? 0) + length, version]);
+  let run = 0;
+  const versionAt = (at: number) => {
+    while (run < ends.length - 1 && ends[run]![0] <= at) run += 1;
+    return ends[run]?.[1] ?? 0;
+  };
+  let start = 0;
+  let lineBreak = 0;
+  return source.split("\n").map((line) => {
+    let version = 0;
+    const end = start + line.length;
+    for (let at = start; at < end; at = Math.max(at + 1, Math.min(end, ends[run]![0]))) version = Math.max(version, versionAt(at));
+    const before = lineBreak;
+    lineBreak = end < source.length ? versionAt(end) : 0;
+    version ||= lineBreak || before;
+    start = end + 1;
+    const event = events[String(version)];
+    return { actor: event?.actor ?? { kind: "system" }, version, at: event?.recorded_at ?? 0 };
+  });
 }
 
 /** A changed line gets the change's author; a line that only moves keeps its owner. */

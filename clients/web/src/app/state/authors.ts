@@ -1,7 +1,7 @@
 // Authors per line, shown beside the source of cells. Loaded when first shown, then updated by events.
 import type { Actor, EventMessage } from "../../protocol/messages.ts";
+import type { NotebookBlame } from "../../protocol/rest.ts";
 import { Blame } from "../cells/blame.ts";
-import { allEvents } from "./events.ts";
 import type { OpenNotebook, Toasts } from "./notebook.ts";
 import { date, hueOf, kindOf } from "../words/words.ts";
 
@@ -53,13 +53,9 @@ export class Authors {
     const notebook = this.#notebook;
     this.#later = [];
     try {
-      const blame = new Blame();
-      let last = 0;
-      for (const event of await allEvents(notebook)) {
-        blame.hear(event);
-        last = event.version;
-      }
-      for (const event of this.#later) if (event.version > last) blame.hear(event);
+      const known = await notebook.session.rest.get<NotebookBlame>(`/api/notebooks/${notebook.id}/blame`);
+      const blame = new Blame(known);
+      for (const event of this.#later) if (event.version > known.version) blame.hear(event);
       this.#blame = blame;
     } catch (error) {
       this.isShown = false;

@@ -1,13 +1,11 @@
 // An earlier version in place of the notebook: compare, name, fork and restore.
 import { GitFork, Link2, RotateCcw, Tag, X } from "lucide-react";
 import { type FormEvent, Suspense, useEffect, useMemo, useState } from "react";
-import { restoreCommands } from "../../../app/cells/restore.ts";
 import { go } from "../../../app/session/route.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import { Document } from "../../../protocol/document.ts";
 import type { Cell, Document as Snapshot } from "../../../protocol/messages.ts";
-import type { Trash } from "../../../protocol/rest.ts";
 import { OutputList } from "../../outputs/Outputs.tsx";
 import type { FormulaPlace } from "../../../outputs/equations.ts";
 import { placesOf } from "../../../outputs/places.ts";
@@ -172,13 +170,12 @@ function Actions({ store, at, past }: { store: NotebookStore; at: number; past: 
 }
 
 async function restore(store: NotebookStore, past: Document): Promise<void> {
-  const trash = await store.session.rest.get<Trash>(`/api/notebooks/${store.id}/trash`);
-  const sources = new Map(trash.cells.map(({ cell_id, cell }) => [cell_id, cell.source]));
-  const commands = restoreCommands(past, store.document, sources);
-  if (commands.length === 0) return void store.toast({ text: "Nothing to restore: the cells are the same" });
   const { version } = store.document;
   if (store.mayOrganise) await store.send({ NameVersion: { version, name: `Before restoring version ${past.version}` } });
-  if (!(await store.send({ Batch: { commands } }))) return;
+  const before = store.document.version;
+  const done = await store.send({ RestoreNotebook: { version: past.version } });
+  if (!done) return;
+  if (done.version <= before) return void store.toast({ text: "Nothing to restore: the cells are the same" });
   store.look(undefined);
   store.toast({ text: `Restored version ${past.version}`, action: { label: "Undo", run: () => store.edits.step("Undo") } });
 }

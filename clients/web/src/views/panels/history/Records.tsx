@@ -1,12 +1,11 @@
 // Tabs of the history panel besides the timeline: trash, runs, and authors of lines.
 import { useCallback, useEffect, useState } from "react";
-import { type BlamedLine, blame } from "../../../app/cells/blame.ts";
-import { allEvents } from "../../../app/state/events.ts";
+import { Blame, type BlamedLine } from "../../../app/cells/blame.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import { ago, date, duration, hueOf } from "../../../app/words/words.ts";
 import type { Actor, Execution } from "../../../protocol/messages.ts";
-import type { Run, RunPage, Trash as TrashPage } from "../../../protocol/rest.ts";
+import type { NotebookBlame, Run, RunPage, Trash as TrashPage } from "../../../protocol/rest.ts";
 import { Author, useName } from "../../../ui/Author.tsx";
 import { EndedBy } from "../../cell/Ended.tsx";
 
@@ -130,8 +129,8 @@ export function Lines({ store }: { store: NotebookStore }) {
     let isGone = false;
     setError(undefined);
     if (cell === undefined) return setLines([]);
-    allEvents(store).then(
-      (events) => !isGone && setLines(blame(events, cell)),
+    store.session.rest.get<NotebookBlame>(`/api/notebooks/${store.id}/blame?cell=${encodeURIComponent(cell)}`).then(
+      (answer) => !isGone && setLines(new Blame(answer).lines(cell)),
       (failure: Error) => !isGone && setError(failure.message),
     );
     return () => void (isGone = true);
