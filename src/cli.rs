@@ -48,7 +48,7 @@ use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
 use connection::session;
-use history::{export_record, find, heads, import_record, log, proof, watch};
+use history::{export_record, find, heads, import_record, log, proof, report, watch};
 use runs::{call, data, exec, kernels};
 use serve::up;
 pub use terminal::failure::Failure;
@@ -204,6 +204,8 @@ commands! {
     ExportRecord(export_record::ExportRecordArgs) => export_record::export_record,
     /// Bring exported records into the data folder of a stopped server, after a check.
     ImportRecord(import_record::ImportRecordArgs) => import_record::import_record,
+    /// Write one page about a stretch of a notebook's record: who did, asked, decided and ran what.
+    Report(report::ReportArgs) in notebook => report::report,
     /// Find a text in a notebook's cells; with --ever also where it stood once, and in which versions.
     Find(find::FindArgs) in notebook => find::find,
     /// Show who wrote each line of a cell, and at which version.

@@ -95,7 +95,8 @@ pub fn write(format: Format, notebook: &ExportedNotebook) -> String {
 }
 
 /// Escapes text for HTML, for content and attributes.
-fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

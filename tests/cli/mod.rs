@@ -19,6 +19,7 @@ mod owner;
 mod provenance;
 mod reactive;
 mod records;
+mod reports;
 mod starts;
 mod support;
 mod templates;

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use notarium_core::{Document, Hash, Head, Stored, Version, verify_chain};
 use notarium_store::blobs::named_in;
-use notarium_wire::rest::Verification;
+use notarium_wire::rest::{NotebookLine, Verification};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::cli::connection::client::NotebookClient;
+use crate::cli::connection::client::{NotebookClient, RestClient};
+use crate::cli::connection::find;
 use crate::cli::history::each_event;
 use crate::cli::history::heads::{AgainstArgs, ProvenHead};
 use crate::cli::history::record_file::RecordEvents;
@@ -19,6 +20,8 @@ use crate::cli::{CommonOptions, Ended, Failure};
 
 /// Code of the server's refusal of a page of events that begins with an unreadable one.
 const UNREADABLE: &str = "damaged";
+/// Most notebooks of `--all`.
+const MAX_NOTEBOOKS: usize = 1_000_000;
 const OTHER_STATE: &str =
     "the server shows another state than its record leads to: report it, and keep the record (notarium log --json)";
 
@@ -26,7 +29,6 @@ const OTHER_STATE: &str =
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// Id or title.
-    #[arg(required_unless_present = "file")]
     notebook: Option<String>,
     /// A file that `notarium export-record` or `notarium log NB --since 0 --json` wrote; no server is asked.
     #[arg(long, value_name = "FILE", conflicts_with = "notebook")]
@@ -42,6 +44,7 @@ pub struct RecordArgs {
   notarium verify analysis --blobs                   # large outputs too
   notarium verify analysis --expect 42:9f86d081…     # the hash that you noted when it was at version 42
   notarium verify analysis --against head.txt        # the signed head that you kept
+  notarium verify --all                              # all notebooks that you can see
   notarium verify --file record.jsonl --against head.txt --key notarium-3f2a…   # without a server")]
 pub struct VerifyArgs {
     #[command(flatten)]
@@ -51,6 +54,9 @@ pub struct VerifyArgs {
     expect: Vec<(Version, Hash)>,
     #[command(flatten)]
     signed: AgainstArgs,
+    /// All notebooks that you can see, archived ones too, one after the other.
+    #[arg(long, conflicts_with_all = ["notebook", "file", "expect"])]
+    all: bool,
     /// Also read every blob (large output) that the record names, and compare it with its hash.
     #[arg(long, conflicts_with = "file")]
     blobs: bool,
@@ -108,8 +114,67 @@ impl RecordVerifier {
 
 pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
     let server = if args.record.file.is_some() { None } else { Some(context.client()?) };
-    let mut signed = args.signed.heads(server.as_ref()).await?;
-    let mut proof = RecordVerifier { head: Head::START, expected: args.expect, broken: None };
+    let signed = args.signed.heads(server.as_ref()).await?;
+    if let (true, Some(server)) = (args.all, &server) {
+        return verify_all(&args, context, server, signed).await;
+    }
+    let (proof, blobs) = prove(&args, &args.record, context, signed).await?;
+    told(proof, args.blobs.then_some(blobs), args.record.json)
+}
+
+/// Verifies all notebooks; those with a problem make it a failure at the end.
+async fn verify_all(
+    args: &VerifyArgs,
+    context: &CommonOptions,
+    server: &RestClient,
+    signed: Option<Vec<ProvenHead>>,
+) -> Ended {
+    let (mut verified, mut broken) = (0, 0);
+    for archived in [false, true] {
+        for line in find::list(server, None, archived, None, MAX_NOTEBOOKS).await? {
+            let record = RecordArgs { notebook: Some(line.id.to_string()), file: None, json: args.record.json };
+            let own =
+                signed.as_ref().map(|heads| heads.iter().filter(|head| head.notebook_id == line.id).cloned().collect());
+            // A file of heads may lack notebooks that are newer.
+            let own = own.filter(|heads: &Vec<ProvenHead>| !heads.is_empty());
+            let (proof, _) = prove(args, &record, context, own).await?;
+            verified += 1;
+            broken += usize::from(!proof.verified.ok);
+            tell_one(&line, &proof, args.record.json)?;
+        }
+    }
+    match (verified, broken) {
+        (0, _) => Err(Failure::failed("you can see no notebook: there is nothing to verify")),
+        (_, 0) => Ok(()),
+        _ => Err(Failure::failed(format!(
+            "of {} {} not whole",
+            print::count(verified, "record"),
+            print::count(broken, "is")
+        ))),
+    }
+}
+
+fn tell_one(line: &NotebookLine, proof: &Proof, as_json: bool) -> Ended {
+    if as_json {
+        return print::json_line(&serde_json::json!({"notebook": line.id, "title": line.title, "proof": proof}));
+    }
+    let title = print::clean(&line.title);
+    match &proof.verified.problem {
+        None => {
+            print::line(format!("whole      {}  {title}  {}:{}", line.id, proof.verified.version, proof.verified.hash))
+        }
+        Some(problem) => print::line(format!("NOT WHOLE  {}  {title}  {}", line.id, print::clean(problem))),
+    }
+}
+
+/// Verifies one record; returns the proof, and the count of blobs that it names.
+async fn prove(
+    args: &VerifyArgs,
+    record: &RecordArgs,
+    context: &CommonOptions,
+    mut signed: Option<Vec<ProvenHead>>,
+) -> Result<(Proof, usize), Failure> {
+    let mut proof = RecordVerifier { head: Head::START, expected: args.expect.clone(), broken: None };
     let (mut state, mut is_known, mut named) = (None, true, BTreeSet::new());
     let visit = |stored: &Stored| {
         if proof.head == Head::START
@@ -124,7 +189,7 @@ pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
         named.extend(named_in(stored.payload.get()));
         Ok(())
     };
-    let served = each_recorded(&args.record, context, visit).await;
+    let served = each_recorded(record, context, visit).await;
     let served = match served {
         // The events before it are verified and reported.
         Err(failure) if failure.has_code(UNREADABLE) => {
@@ -154,11 +219,7 @@ pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
     }
     let verified = Verification { ok: broken.is_none(), version, hash, state_hash, state_is_replayed, problem: broken };
     let end_is_proven = served.is_some() || expected.iter().any(|(noted, _)| *noted == version);
-    told(
-        Proof { verified, end_is_proven, signed_heads: signed.unwrap_or_default() },
-        args.blobs.then_some(named.len()),
-        args.record.json,
-    )
+    Ok((Proof { verified, end_is_proven, signed_heads: signed.unwrap_or_default() }, named.len()))
 }
 
 #[derive(Debug, Serialize)]
@@ -221,7 +282,8 @@ async fn each_recorded(
         }
         return Ok(None);
     }
-    let notebook = context.notebook(args.notebook.as_deref().unwrap_or_default()).await?;
+    let missing = || Failure::usage("name a notebook, or a file with its record (--file)");
+    let notebook = context.notebook(args.notebook.as_deref().ok_or_else(missing)?).await?;
     let end = each_event(&notebook, 0, visit).await?;
     Ok(Some((notebook, end)))
 }

@@ -84,6 +84,14 @@ impl Narrator {
 
     /// One line: version, time, actor, sentence.
     pub async fn line(&mut self, event: &NarratedEvent, time: fn(Millis) -> String) -> String {
+        let (who, what) = self.told(event).await;
+        let version = style(format!("{:>5}", event.message.version)).dim();
+        let time = style(time(event.message.recorded_at)).dim();
+        format!("{version}  {time}  {} {what}", style(who).bold())
+    }
+
+    /// Actor and sentence.
+    pub async fn told(&mut self, event: &NarratedEvent) -> (String, String) {
         let who = self.people.name(&event.message.actor).await;
         let what = match &event.recorded {
             Some(recorded) => self.sentence(recorded).await,
@@ -93,9 +101,7 @@ impl Narrator {
         };
         let EventMessage { version, undoes, correlation_id, .. } = &event.message;
         let undone = self.groups.kind(&self.notebook, *version, undoes.as_ref(), correlation_id).await.remark();
-        let version = style(format!("{:>5}", event.message.version)).dim();
-        let time = style(time(event.message.recorded_at)).dim();
-        format!("{version}  {time}  {} {what}{undone}", style(who).bold())
+        (who, format!("{what}{undone}"))
     }
 
     async fn sentence(&mut self, recorded: &Recorded) -> String {
