@@ -26,6 +26,7 @@
 //! - `cells`, `cells/`: `comments`, `restore_notebook`, `undo`, `undo_text`
 //! - `assistants` (conversations and turns), `assistants/`: `attachments`, `call_effects`, `call_risk`, `gate` (which calls wait; grants),
 //!   `calls` (decided and ended), `kernel_tools`
+//! - `audit` (of a record: who might)
 //! - `decide` (dispatches commands), `decide/`: `tool_calls` (requested and started)
 
 #![warn(missing_docs)]
@@ -33,6 +34,7 @@
 mod access;
 mod account_status;
 mod assistants;
+mod audit;
 mod authority;
 mod cells;
 mod checks;
@@ -53,6 +55,7 @@ pub use assistants::call_risk::required_judgement;
 pub use assistants::calls::{CallAnswer, CallResults, may_decide, missing_results, sweep_due};
 pub use assistants::gate::{arguments_hash, target_change};
 pub use assistants::{MAX_MODEL_CALLS, attachments, kernel_tools};
+pub use audit::{AuditBreak, RecordAudit};
 pub use authority::{Authority, DelegatedAuthority, Operation, operation};
 pub use cells::MAX_REPLY_UNITS;
 pub use cells::restore_notebook::required_past;

@@ -18,7 +18,8 @@ async fn a_report_tells_who_did_what_and_is_safe_to_open() {
     let page = read("whole.html");
     assert!(page.contains("Every hash of the record was followed, from version 1 to 5"), "{page}");
     assert!(page.contains("<td>Ann</td><td>2</td>"), "two edits: {page}");
-    for told in ["edited cell", "renamed it from", "share link", "notarium head 1", "No assistant asked for anything."] {
+    for told in ["edited cell", "renamed it from", "share link", "notarium head 1", "No assistant asked for anything."]
+    {
         assert!(page.contains(told), "{told}: {page}");
     }
     assert!(!page.contains("<script") && !page.contains("<b>Work"), "{page}");
@@ -47,7 +48,10 @@ async fn all_notebooks_are_verified_at_once() {
     let json = world.run(&["verify", "--all", "--json"]).await.ok();
     let lines: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2);
-    assert!(lines.iter().all(|line| line["proof"]["ok"] == true && line["proof"]["state_is_replayed"] == true), "{json}");
+    assert!(
+        lines.iter().all(|line| line["proof"]["ok"] == true && line["proof"]["state_is_replayed"] == true),
+        "{json}"
+    );
 
     let nothing = world.run(&["verify"]).await.fails(2);
     assert!(nothing.contains("name a notebook, or a file"), "{nothing}");

@@ -1,10 +1,10 @@
 //! `verify` and `replay`: check that the record is complete, leads to the server's state, and has all its blobs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use notarium_core::{Document, Hash, Head, Stored, Version, verify_chain};
+use notarium_core::{Document, Hash, Head, RecordAudit, Stored, UserId, Version, verify_chain};
 use notarium_store::blobs::named_in;
 use notarium_wire::rest::{NotebookLine, Verification};
 use serde::Serialize;
@@ -175,7 +175,7 @@ async fn prove(
     mut signed: Option<Vec<ProvenHead>>,
 ) -> Result<(Proof, usize), Failure> {
     let mut proof = RecordVerifier { head: Head::START, expected: args.expect.clone(), broken: None };
-    let (mut state, mut is_known, mut named) = (None, true, BTreeSet::new());
+    let (mut audit, mut is_known, mut named) = (None::<RecordAudit>, true, BTreeSet::new());
     let visit = |stored: &Stored| {
         if proof.head == Head::START
             && let Some(signed) = &mut signed
@@ -184,8 +184,16 @@ async fn prove(
             proof.expected.extend(signed.iter().map(|head| (head.version, head.hash)));
         }
         proof.next(stored);
-        // Unknown events cannot be folded, so no state is computed.
-        is_known = is_known && fold(&mut state, stored).is_ok();
+        // Unknown events cannot be folded: neither the state nor anybody's right follows.
+        match stored.typed() {
+            Ok(recorded) if is_known => {
+                let new = || RecordAudit::new(stored.envelope.notebook_id.clone());
+                if let Err(found) = audit.get_or_insert_with(new).see(&recorded) {
+                    proof.broken.get_or_insert_with(|| format!("nobody might have written this: {found}"));
+                }
+            }
+            _ => is_known = false,
+        }
         named.extend(named_in(stored.payload.get()));
         Ok(())
     };
@@ -206,8 +214,10 @@ async fn prove(
     }
     let RecordVerifier { head: Head { version, hash, .. }, mut broken, expected } = proof;
     let (mut state_hash, mut state_is_replayed) = (None, None);
-    if let (None, Some(state)) = (&broken, state.filter(|_| is_known)) {
-        state_hash = Some(hash_of(&state)?);
+    let audit = audit.filter(|_| is_known);
+    let untold = audit.as_ref().map(|audit| audit.untold().clone());
+    if let (None, Some(state)) = (&broken, audit.as_ref().map(RecordAudit::document)) {
+        state_hash = Some(hash_of(state)?);
         let shown = served_hash(served.as_ref(), state.version).await?;
         state_is_replayed = shown.map(|shown| Some(shown) == state_hash);
     }
@@ -219,7 +229,7 @@ async fn prove(
     }
     let verified = Verification { ok: broken.is_none(), version, hash, state_hash, state_is_replayed, problem: broken };
     let end_is_proven = served.is_some() || expected.iter().any(|(noted, _)| *noted == version);
-    Ok((Proof { verified, end_is_proven, signed_heads: signed.unwrap_or_default() }, named.len()))
+    Ok((Proof { verified, end_is_proven, untold, signed_heads: signed.unwrap_or_default() }, named.len()))
 }
 
 #[derive(Debug, Serialize)]
@@ -228,6 +238,10 @@ struct Proof {
     verified: Verification,
     /// False for a file that may have been cut: no server and no noted hash says that its last event is the record's.
     end_is_proven: bool,
+    /// People whose rights do not follow from the record alone, with the count of events that needed them. Absent: a newer server's events are
+    /// in the record, and no right was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    untold: Option<BTreeMap<UserId, u64>>,
     /// Signed heads that agree with the record.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     signed_heads: Vec<ProvenHead>,
@@ -250,6 +264,7 @@ fn told(proof: Proof, blobs: Option<usize>, as_json: bool) -> Ended {
         print::line(format!("the record is whole{state}: {version} events, hash {version}:{hash}{blobs}"))?;
     }
     if proof.verified.ok && !as_json {
+        tell_rights(proof.untold.as_ref())?;
         for head in &proof.signed_heads {
             let when = print::time(head.signed_at);
             print::line(format!(
@@ -261,6 +276,27 @@ fn told(proof: Proof, blobs: Option<usize>, as_json: bool) -> Ended {
     let broken =
         |problem| Failure::failed(format!("the record is not whole: {problem} (proven up to version {version})"));
     proof.verified.problem.map_or(Ok(()), |problem| Err(broken(problem)))
+}
+
+/// Says whose rights the record proves.
+fn tell_rights(untold: Option<&BTreeMap<UserId, u64>>) -> Ended {
+    match untold {
+        None => print::line(
+            "who might do what was not checked: a newer server has written events that this program does not know",
+        ),
+        Some(untold) if untold.is_empty() => {
+            print::line("every author had the right to do it, and every call passed the gate")
+        }
+        Some(untold) => {
+            let people: Vec<String> =
+                untold.iter().map(|(id, events)| format!("user:{id} ({events} events)")).collect();
+            print::line(format!(
+                "every call passed the gate; the rights of these people do not follow from the record, which does not hold the members of \
+                 workspaces and the administrators: {}",
+                people.join(", ")
+            ))
+        }
+    }
 }
 
 /// The hash of the server's state at a version; `None` if the record is from a file.

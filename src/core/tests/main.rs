@@ -4,6 +4,7 @@
 mod support;
 
 mod access;
+mod audit;
 mod away_agents;
 mod batch;
 mod bound;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use notarium_core::{
     AccessEntry, Actor, Command, CommandId, Document, Event, ExecutionCause, ExecutionId, Hash, Millis, Output,
-    Recorded, Risk, Role, Stored, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallRequested, ToolCallStarted,
-    Version, arguments_hash,
+    RecordAudit, Recorded, Risk, Role, Stored, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallRequested,
+    ToolCallStarted, Version, arguments_hash,
 };
 use notarium_wire::CommandMessage;
 
@@ -42,6 +42,7 @@ pub(crate) struct Audit {
     /// Number of each run's lines in the log.
     printed: BTreeMap<ExecutionId, u64>,
     plans: Plans,
+    of_records: RecordAudit,
 }
 
 impl Audit {
@@ -54,6 +55,7 @@ impl Audit {
             done: BTreeMap::new(),
             printed: BTreeMap::new(),
             plans: Plans::default(),
+            of_records: RecordAudit::new(context_notebook()),
         }
     }
 
@@ -78,11 +80,13 @@ impl Audit {
         if *times > 1 { Err(format!("call {call_id} is done twice")) } else { Ok(()) }
     }
 
-    /// Audits new events.
+    /// Audits new events. The audit of records, which people use, must find nothing either.
     pub(crate) fn follow(&mut self, log: &[Stored]) -> Result<(), String> {
         let seen = self.document.version as usize;
         for stored in log.get(seen..).unwrap_or_default() {
             let recorded = stored.typed().map_err(|error| error.to_string())?;
+            self.of_records.see(&recorded).map_err(|found| format!("the audit of records: {found}"))?;
+            check(self.of_records.untold().is_empty(), "the audit of records does not know a role")?;
             self.see(&recorded).map_err(|reason| format!("version {}: {reason}", recorded.envelope.version))?;
             self.document.apply(&recorded);
             if matches!(recorded.event, Event::AccessGranted(_) | Event::AccessRevoked(_) | Event::NotebookCreated(_)) {

@@ -87,6 +87,8 @@ pub struct World {
     pub notebook: Notebook,
     pub log: Vec<Stored>,
     pub recorded: Vec<Recorded>,
+    /// Whatever is decided must pass the audit of records.
+    pub audit: RecordAudit,
     pub head: Head,
     pub now: Millis,
     pub limits: Limits,
@@ -120,6 +122,7 @@ impl World {
             notebook: Notebook::new(NotebookId::new("nb").unwrap()),
             log: Vec::new(),
             recorded: Vec::new(),
+            audit: RecordAudit::new(NotebookId::new("nb").unwrap()),
             head: Head::START,
             now: 1_000_000,
             limits: Limits::default(),
@@ -194,6 +197,9 @@ impl World {
         for stored in sealed {
             let recorded = stored.typed().unwrap();
             self.notebook.apply(&recorded);
+            if let Err(found) = self.audit.see(&recorded) {
+                panic!("the audit finds a fault in what was decided: {found}");
+            }
             self.log.push(stored);
             self.recorded.push(recorded);
         }
