@@ -85,10 +85,10 @@ impl Audit {
         let seen = self.document.version as usize;
         for stored in log.get(seen..).unwrap_or_default() {
             let recorded = stored.typed().map_err(|error| error.to_string())?;
-            self.of_records.see(&recorded).map_err(|found| format!("the audit of records: {found}"))?;
-            check(self.of_records.untold().is_empty(), "the audit of records does not know a role")?;
             self.see(&recorded).map_err(|reason| format!("version {}: {reason}", recorded.envelope.version))?;
             self.document.apply(&recorded);
+            self.of_records.see(&recorded).map_err(|found| format!("the audit of records: {found}"))?;
+            check(self.of_records.untold().is_empty(), "the audit of records does not know a role")?;
             if matches!(recorded.event, Event::AccessGranted(_) | Event::AccessRevoked(_) | Event::NotebookCreated(_)) {
                 self.access.push((recorded.envelope.version, self.document.access.clone()));
             }
