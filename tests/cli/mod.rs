@@ -22,6 +22,7 @@ mod records;
 mod reports;
 mod starts;
 mod support;
+mod tampered;
 mod templates;
 mod words;
 
