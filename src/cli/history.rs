@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use notarium_core::text::utf16_len;
-use notarium_core::{Actor, CellId, Command, CorrelationId, Head, Millis, Stored, TurnId, Version};
+use notarium_core::{Actor, CellId, Command, CorrelationId, Head, Millis, RestoreNotebook, Stored, TurnId, Version};
 use notarium_wire::rest::{BlamedEvent, CellBlame, EventPage, NotebookBlame, NotebookDiff};
 use serde::Serialize;
 
@@ -152,7 +152,7 @@ async fn step(notebook: &NotebookClient, command: &Command) -> Ended {
 pub async fn restore(notebook: &NotebookClient, to: &Moment) -> Ended {
     let version = to.version(notebook).await?;
     let before = notebook.outline().await?.version;
-    step(notebook, &Command::RestoreNotebook { version }).await?;
+    step(notebook, &Command::RestoreNotebook(RestoreNotebook { version })).await?;
     if notebook.outline().await?.version == before {
         print::note(format!("nothing was changed: it has the cells of version {version} already"));
     }

@@ -32,7 +32,7 @@ enum Stage {
 }
 
 #[derive(Debug, Clone)]
-struct OpenCall {
+struct AuditedCall {
     asked: ToolCallRequested,
     stage: Stage,
     confirmed_by: Option<Actor>,
@@ -44,7 +44,7 @@ pub struct RecordAudit {
     document: Document,
     /// The command that made the notebook, whose events need no role and no call.
     making: Option<CommandId>,
-    open: BTreeMap<ToolCallId, OpenCall>,
+    open: BTreeMap<ToolCallId, AuditedCall>,
     ended: BTreeSet<ToolCallId>,
     /// People whose rights do not follow from the record, with their events that need more.
     untold: BTreeMap<UserId, u64>,
@@ -143,7 +143,7 @@ impl RecordAudit {
         when(may_pass, || format!("call {} destroys, and asks nobody", asked.call_id))?;
         let is_new = !self.open.contains_key(&asked.call_id) && !self.ended.contains(&asked.call_id);
         when(is_new, || format!("call {} is requested twice", asked.call_id))?;
-        let call = OpenCall { asked: asked.clone(), stage: Stage::Requested, confirmed_by: None };
+        let call = AuditedCall { asked: asked.clone(), stage: Stage::Requested, confirmed_by: None };
         self.open.insert(asked.call_id.clone(), call);
         Ok(())
     }
@@ -180,7 +180,7 @@ impl RecordAudit {
         when(is_as_it_was, || format!("call {} started although what it touches had changed", event.call_id))
     }
 
-    fn call(&mut self, id: &ToolCallId, from: &[Stage]) -> Result<&mut OpenCall, String> {
+    fn call(&mut self, id: &ToolCallId, from: &[Stage]) -> Result<&mut AuditedCall, String> {
         let call = self.open.get_mut(id).ok_or_else(|| format!("nobody asked for call {id}, or it had ended"))?;
         let stage = call.stage;
         if from.contains(&stage) {
@@ -190,7 +190,7 @@ impl RecordAudit {
         }
     }
 
-    fn end(&mut self, id: &ToolCallId, from: &[Stage]) -> Result<OpenCall, String> {
+    fn end(&mut self, id: &ToolCallId, from: &[Stage]) -> Result<AuditedCall, String> {
         let call = self.call(id, from)?.clone();
         self.open.remove(id);
         self.ended.insert(id.clone());
@@ -218,7 +218,7 @@ fn when(holds: bool, reason: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(reason()) }
 }
 
-fn deciding(call: &OpenCall) -> Operation {
+fn deciding(call: &AuditedCall) -> Operation {
     if call.asked.risk.judged() <= Risk::Edit { Operation::ConfirmEdit } else { Operation::Confirm }
 }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
 use crate::values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, EditComment, EditSource, ExecutionReport, FlagMessage,
-    InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
+    InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall, RestoreNotebook, Revoked, StartTurn,
+    TurnEnd,
 };
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, Effect, ExecutionId, ForkOrigin, FunctionPlace,
@@ -52,13 +53,8 @@ pub enum Command {
         /// 1 to 255 characters on one line; replaces the name that the version has.
         name: String,
     },
-    /// Makes the cells, their order and the notebook's metadata as they were at a version. Title, runs, outputs, replies,
-    /// comments, access and conversations stay. Cells that are newer go to the trash. One undo takes it back. Needs the right
-    /// to edit. Refused in a batch.
-    RestoreNotebook {
-        /// A version from 1 to the notebook's present one (`version_in_future` otherwise).
-        version: Version,
-    },
+    /// Takes cells, their order and metadata back to a version. Needs the right to edit. Refused in a batch.
+    RestoreNotebook(RestoreNotebook),
     /// Gives a subject a role, which replaces its present one. Needs the right to share.
     GrantAccess {
         /// An existing user, share link, workspace or agent (`unknown_subject` otherwise) that is still active

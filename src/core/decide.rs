@@ -81,7 +81,7 @@ pub(crate) fn required_of_one(notebook: &Notebook, context: &Context, command: &
     let query = match command {
         Command::EditSource(EditSource { cell_id, base, .. }) => cells::required_for_edit(notebook, cell_id, *base),
         Command::Undo { .. } | Command::Redo { .. } => undo::required_history(notebook, context, command),
-        Command::RestoreNotebook { .. } => return restore_notebook::required_history(notebook, context),
+        Command::RestoreNotebook(_) => return restore_notebook::required_history(notebook, context),
         Command::FlagMessage(FlagMessage { conversation_id, message_id, .. }) => {
             assistants::required_for_message(notebook, conversation_id, message_id)
         }
@@ -112,7 +112,7 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
         C::ArchiveNotebook {} => Ok(notebook::decide_archive(notebook)),
         C::UnarchiveNotebook {} => Ok(notebook::decide_unarchive(notebook)),
         C::NameVersion { version, name } => notebook::decide_name(notebook, context, version, &name),
-        C::RestoreNotebook { version } => restore_notebook::decide(notebook, context, version),
+        C::RestoreNotebook(command) => restore_notebook::decide(notebook, context, command.version),
         C::SetReactivity { reactivity } => notebook::decide_reactivity(notebook, reactivity),
         C::SetKernelSettings(command) => launches::decide_settings(notebook, command),
         C::SetPolicy { policy } => Ok(notebook::decide_policy(notebook, policy)),

@@ -78,5 +78,5 @@ pub use values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings
 pub use values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
     ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall,
-    RequestedEffects, Revoked, StartTurn, TargetChange, TurnEnd, mask,
+    RequestedEffects, RestoreNotebook, Revoked, StartTurn, TargetChange, TurnEnd, mask,
 };

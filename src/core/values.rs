@@ -76,6 +76,15 @@ impl From<CellFlags> for CellFlagChanges {
     }
 }
 
+/// A restoration: cells, their order and the notebook's metadata become as they were. Title, runs, outputs, replies, comments, access and
+/// conversations stay, newer cells go to the trash, and one undo takes it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RestoreNotebook {
+    /// A version from 1 to the notebook's present one (`version_in_future` otherwise).
+    pub version: Version,
+}
+
 /// A change of a cell's text, made at a version that may be older than the notebook's.
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -118,13 +118,13 @@ fn io_error(error: ParquetError) -> io::Error {
 
 /// A column of texts, of which some may be absent.
 #[derive(Default)]
-struct Texts {
+struct TextColumn {
     values: Vec<ByteArray>,
     /// 1 where there is a value, else 0.
     levels: Vec<i16>,
 }
 
-impl Texts {
+impl TextColumn {
     fn push(&mut self, text: Option<&str>) {
         self.levels.push(i16::from(text.is_some()));
         self.values.extend(text.map(ByteArray::from));
@@ -135,7 +135,7 @@ impl Texts {
 #[derive(Default)]
 struct Columns {
     required: [Vec<ByteArray>; 7],
-    optional: [Texts; 10],
+    optional: [TextColumn; 10],
     versions: Vec<i64>,
     schemas: Vec<i32>,
     times: Vec<i64>,

@@ -8,6 +8,7 @@ pub mod history;
 pub mod listing;
 pub mod output_spill;
 pub mod past_text;
+pub mod proof;
 pub mod templates;
 
 use std::collections::BTreeSet;

@@ -231,7 +231,7 @@ pub struct BlobRecord {
 pub struct Author {
     /// Version of the event.
     pub version: Version,
-    /// Who did it.
+    /// Author of the event.
     pub actor: Actor,
     /// Time of the event, in milliseconds since 1970.
     pub recorded_at: Millis,

@@ -18,7 +18,7 @@ pub enum RecordFormat {
     Parquet,
 }
 
-/// What an exported file holds.
+/// Content of an exported file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordManifest {
     /// Number of this format: 1. Programs refuse numbers that they do not know.

@@ -1,4 +1,4 @@
-//! Who wrote which characters, and what changed between versions: over REST, compared with a look at every version.
+//! Authors of characters and differences between versions over REST, compared with every version.
 
 use std::collections::BTreeMap;
 

@@ -64,8 +64,10 @@ pub async fn export_record(args: ExportRecordArgs, context: &CommonOptions) -> E
     let unwritable = |error: &io::Error| Failure::unwritable(&args.output, error);
     let file = HashedFile::create(&part).map_err(|error| unwritable(&error))?;
     let sink = match args.format {
-        FormatName::Jsonl => Sink::lines(file).map_err(|error| unwritable(&error))?,
-        FormatName::Parquet => Sink::Rows(Box::new(RecordRows::new(file)?)),
+        FormatName::Jsonl => RecordSink::lines(file).map_err(|error| unwritable(&error))?,
+        FormatName::Parquet => {
+            RecordSink::Rows(Box::new(RecordRows::new(file).map_err(|error| Failure::failed(error.to_string()))?))
+        }
     };
     let mut export = Export {
         client,
@@ -157,7 +159,7 @@ pub fn manifest_of(file: &Path) -> PathBuf {
 
 struct Export {
     client: RestClient,
-    sink: Sink,
+    sink: RecordSink,
     /// Those whose names are asked for.
     subjects: BTreeSet<String>,
     blobs: Vec<ManifestBlob>,
@@ -302,13 +304,13 @@ fn subjects_of(stored: &Stored) -> Vec<String> {
     subjects
 }
 
-/// Where events go.
-enum Sink {
+/// Target of the events.
+enum RecordSink {
     Lines(Box<zstd::Encoder<'static, HashedFile>>),
     Rows(Box<RecordRows<HashedFile>>),
 }
 
-impl Sink {
+impl RecordSink {
     fn lines(file: HashedFile) -> io::Result<Self> {
         let mut encoder = zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?;
         encoder.include_checksum(true)?;

@@ -75,7 +75,7 @@ impl LogFilters {
 }
 
 pub async fn log(args: LogArgs, notebook: NotebookClient) -> Ended {
-    let stretch = Stretch::of(&args, &notebook).await?;
+    let stretch = LogStretch::of(&args, &notebook).await?;
     match args.filters.is_empty() {
         true => whole(&args, &stretch, &notebook).await,
         false => filtered(&args, &stretch, &notebook).await,
@@ -83,13 +83,13 @@ pub async fn log(args: LogArgs, notebook: NotebookClient) -> Ended {
 }
 
 /// Part of the record that is asked for.
-struct Stretch {
+struct LogStretch {
     /// Events of this version and before are left out. Absent: the last events are asked for.
     since: Option<Version>,
     until: Version,
 }
 
-impl Stretch {
+impl LogStretch {
     async fn of(args: &LogArgs, notebook: &NotebookClient) -> Result<Self, Failure> {
         let since = match &args.since {
             Some(since) => Some(since.version_or_start(notebook).await?),
@@ -103,7 +103,7 @@ impl Stretch {
     }
 }
 
-async fn whole(args: &LogArgs, stretch: &Stretch, notebook: &NotebookClient) -> Ended {
+async fn whole(args: &LogArgs, stretch: &LogStretch, notebook: &NotebookClient) -> Ended {
     let since = match stretch.since {
         Some(since) => since,
         None => last_events(notebook, args.limit, stretch.until).await?,
@@ -145,7 +145,7 @@ async fn show(stored: &Stored, as_json: bool, narrator: &mut Narrator) -> Ended 
 
 /// Shows the events that pass the filters: the first ones after `--since`, or else the last ones. Reads the record from its
 /// beginning, because runs and turns are named by earlier events.
-async fn filtered(args: &LogArgs, stretch: &Stretch, notebook: &NotebookClient) -> Ended {
+async fn filtered(args: &LogArgs, stretch: &LogStretch, notebook: &NotebookClient) -> Ended {
     let mut matcher = Matcher::new(&args.filters, notebook).await?;
     let mut narrator = Narrator::new(notebook);
     let since = stretch.since.unwrap_or(0);

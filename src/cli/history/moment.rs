@@ -42,7 +42,7 @@ fn time(text: &str) -> Option<Millis> {
     let formats = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
     let with_time = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
     let date = || Some(NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_time(NaiveTime::MIN));
-    // Where the clock went back the earlier of both is meant.
+    // An hour that comes twice is meant the first time.
     let local = Local.from_local_datetime(&with_time.or_else(date)?).earliest()?;
     Millis::try_from(local.timestamp_millis()).ok()
 }

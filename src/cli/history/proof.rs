@@ -227,9 +227,10 @@ async fn prove(
     if let (None, true, Some((notebook, _))) = (&broken, args.blobs, &served) {
         broken = blob_problem(notebook, &named).await?;
     }
-    let verified = Verification { ok: broken.is_none(), version, hash, state_hash, state_is_replayed, problem: broken };
+    let verified =
+        Verification { ok: broken.is_none(), version, hash, state_hash, state_is_replayed, untold, problem: broken };
     let end_is_proven = served.is_some() || expected.iter().any(|(noted, _)| *noted == version);
-    Ok((Proof { verified, end_is_proven, untold, signed_heads: signed.unwrap_or_default() }, named.len()))
+    Ok((Proof { verified, end_is_proven, signed_heads: signed.unwrap_or_default() }, named.len()))
 }
 
 #[derive(Debug, Serialize)]
@@ -238,10 +239,6 @@ struct Proof {
     verified: Verification,
     /// False for a file that may have been cut: no server and no noted hash says that its last event is the record's.
     end_is_proven: bool,
-    /// People whose rights do not follow from the record alone, with the count of events that needed them. Absent: a newer server's events are
-    /// in the record, and no right was checked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    untold: Option<BTreeMap<UserId, u64>>,
     /// Signed heads that agree with the record.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     signed_heads: Vec<ProvenHead>,
@@ -264,7 +261,7 @@ fn told(proof: Proof, blobs: Option<usize>, as_json: bool) -> Ended {
         print::line(format!("the record is whole{state}: {version} events, hash {version}:{hash}{blobs}"))?;
     }
     if proof.verified.ok && !as_json {
-        tell_rights(proof.untold.as_ref())?;
+        tell_rights(proof.verified.untold.as_ref())?;
         for head in &proof.signed_heads {
             let when = print::time(head.signed_at);
             print::line(format!(

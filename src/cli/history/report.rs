@@ -61,7 +61,7 @@ pub async fn report(args: ReportArgs, notebook: NotebookClient) -> Ended {
     // Signed first: the record may only have grown until it is read.
     let signed_head = heads::signed(&notebook).await?;
     let title = notebook.outline().await?.title.clone();
-    let mut page = Page::new(&notebook, from, to);
+    let mut page = ReportPage::new(&notebook, from, to);
     let mut after = 0;
     loop {
         let EventPage { events, next, .. } = notebook.events(after, PAGE).await?;
@@ -95,7 +95,7 @@ struct RunRow {
     end: String,
 }
 
-/// What one author did, by groups of events.
+/// Counts of one author's events, by groups.
 #[derive(Default)]
 struct Deeds {
     edits: usize,
@@ -105,7 +105,7 @@ struct Deeds {
     others: usize,
 }
 
-struct Page {
+struct ReportPage {
     narrator: Narrator,
     people: People,
     from: Version,
@@ -123,7 +123,7 @@ struct Page {
     access: Vec<[String; 4]>,
 }
 
-impl Page {
+impl ReportPage {
     fn new(notebook: &NotebookClient, from: Version, to: Version) -> Self {
         Self {
             narrator: Narrator::new(notebook),

@@ -22,7 +22,7 @@ use notarium_record::{
 /// The version whose state [`crate::decide`] needs as [`Context::past`]. A restoration in a batch is refused.
 pub fn required_past(command: &Command) -> Option<Version> {
     match command {
-        Command::RestoreNotebook { version } => Some(*version),
+        Command::RestoreNotebook(command) => Some(command.version),
         _ => None,
     }
 }

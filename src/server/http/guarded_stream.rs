@@ -17,7 +17,7 @@ use crate::rooms::{ReadState, Rooms};
 /// Largest piece that is sent in one step.
 const PIECE_BYTES: usize = 64 << 10;
 
-type Piece = Result<Bytes, axum::Error>;
+type GuardedPiece = Result<Bytes, axum::Error>;
 
 /// Body of `pieces`, sent while the caller may read the notebook.
 pub async fn body(
@@ -36,7 +36,7 @@ pub async fn pieces_while(
     notebook: &NotebookId,
     operation: Operation,
     pieces: impl Stream<Item = Result<impl Into<Bytes>, impl Into<BoxError>>> + Send + 'static,
-) -> Result<BoxStream<'static, Piece>, Problem> {
+) -> Result<BoxStream<'static, GuardedPiece>, Problem> {
     let followed = accounts.follow(who).await?;
     let rights = Rights { followed, rooms: rooms.clone(), notebook: notebook.clone(), operation };
     let pieces = pieces.flat_map(|piece| stream::iter(cut(piece.map(Into::into).map_err(axum::Error::new)))).boxed();
@@ -52,7 +52,7 @@ pub async fn pieces_while(
 }
 
 /// Cuts a piece into parts of at most `PIECE_BYTES`: a revocation takes effect between two of them.
-fn cut(piece: Result<Bytes, axum::Error>) -> Vec<Piece> {
+fn cut(piece: Result<Bytes, axum::Error>) -> Vec<GuardedPiece> {
     let mut rest = match piece {
         Ok(bytes) => bytes,
         error => return vec![error],
@@ -75,7 +75,10 @@ struct Rights {
 
 impl Rights {
     /// Next piece; the reason where the rights have ended. While rights that changed are looked up, no piece goes out.
-    async fn next_of(&mut self, pieces: &mut BoxStream<'static, Piece>) -> Result<Option<Piece>, &'static str> {
+    async fn next_of(
+        &mut self,
+        pieces: &mut BoxStream<'static, GuardedPiece>,
+    ) -> Result<Option<GuardedPiece>, &'static str> {
         loop {
             tokio::select! {
                 biased;

@@ -87,11 +87,6 @@ pub async fn state_at(
     advance(store, head, state, version).await
 }
 
-/// State at a version from the log alone, whatever its length.
-pub async fn replayed(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<Document, Problem> {
-    advance(store, Head::START, Document::new(notebook.clone()), version).await
-}
-
 /// State to which events are applied.
 trait Fold: Deref<Target = Document> {
     fn fold(&mut self, recorded: &Recorded);

@@ -34,9 +34,9 @@ struct SnapshotPart<T> {
 }
 
 /// A snapshot that stands by itself, and its state.
-type Base = (Version, Vec<u8>);
+type BaseState = (Version, Vec<u8>);
 
-pub(super) fn pack(notebook: &Notebook, head: Head, base: Option<&Base>) -> Result<Snapshot, SnapshotError> {
+pub(super) fn pack(notebook: &Notebook, head: Head, base: Option<&BaseState>) -> Result<Snapshot, SnapshotError> {
     let parts = SnapshotParts {
         document: SnapshotPart { format: DOCUMENT_FORMAT, state: &*notebook.document },
         ledger: SnapshotPart { format: LEDGER_FORMAT, state: &notebook.ledger },
@@ -50,7 +50,7 @@ pub(super) fn pack(notebook: &Notebook, head: Head, base: Option<&Base>) -> Resu
 }
 
 /// The base for the next difference: the newest snapshot that stands by itself. `None`: there is none that can be read.
-async fn base(store: &dyn EventStore, notebook: &NotebookId) -> Option<Base> {
+async fn base(store: &dyn EventStore, notebook: &NotebookId) -> Option<BaseState> {
     let mut snapshot = store.snapshot(notebook, None).await.ok()??;
     if let Some(base) = snapshot.base {
         snapshot = store.snapshot(notebook, Some(base)).await.ok()?.filter(|found| found.version == base)?;

@@ -10,11 +10,10 @@ use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::{HeaderMap, header};
-use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Version, verify_chain};
-use notarium_store::StoreError;
+use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Version};
 use notarium_wire::EventMessage;
 use notarium_wire::rest::{
-    AtVersion, BlameQuery, DiffQuery, EventPage, EventsQuery, FindQuery, FoundPlaces, NotebookBlame, NotebookDiff,
+    AtVersion, BlameQuery, DiffQuery, EventPage, EventsQuery, FoundPlaces, NotebookBlame, NotebookDiff, TextQuery,
     Trash, TrashedCell, Verification,
 };
 use notarium_wire::signed_head::StatedHead;
@@ -29,6 +28,7 @@ use crate::http::problem::Problem;
 use crate::notebooks::Notebooks;
 use crate::notebooks::history::{self, KEEP_ALIVE, LogWatch};
 use crate::notebooks::past_text;
+use crate::notebooks::proof::{self, RecordProof};
 
 const MAX_PAGE: usize = 1_000;
 
@@ -44,13 +44,13 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             answers_plain("200", "text/event-stream");
         /// The cells in the trash, the last deleted first. `POST …/cells/{cell}/restore` brings one back where it was.
         GET "/trash", read => list_trash;
-        /// What changed between two versions, or since one.
+        /// Cells that differ between two versions, or since one.
         GET "/diff", read => diff;
-        /// Who wrote which characters of the cells, now or at a version.
+        /// Authors of the characters of the cells, now or at a version.
         GET "/blame", read => blame;
         /// Finds a text in the cells, and with `ever=true` where it stood once, with the versions.
         GET "/find", read => find;
-        /// Proves the chain of hashes up to a version, and replays the state from nothing.
+        /// Proves the chain of hashes up to a version, replays the state from nothing, and audits who might do what is recorded.
         GET "/verify", read => verify;
         /// The head of the record, signed: a note to keep elsewhere. It proves later that the record was neither cut nor
         /// rewritten.
@@ -168,7 +168,7 @@ async fn blame(
 
 async fn find(
     NotebookReader { app, now, .. }: NotebookReader,
-    QueryOf(FindQuery { text, ever }): QueryOf<FindQuery>,
+    QueryOf(TextQuery { text, ever }): QueryOf<TextQuery>,
 ) -> Result<Json<FoundPlaces>, Problem> {
     past_text::find(&app, &now.notebook, &text, ever).await.map(Json)
 }
@@ -181,18 +181,19 @@ async fn verify(
 ) -> Result<Json<Verification>, Problem> {
     let (served, end) = (now.notebook, now.head.version);
     let to = query.at.unwrap_or(end).min(end);
-    let (head, broken) = proven(&app, &notebook, to).await?;
+    let RecordProof { head, broken, audit } = proof::of(&*app.store, &notebook, to).await?;
     let mut answer = Verification {
         ok: broken.is_none(),
         version: head.version,
         hash: head.hash,
         state_hash: None,
         state_is_replayed: None,
+        untold: audit.as_ref().map(|audit| audit.untold().clone()),
         problem: broken,
     };
     // The chain of events that this server does not know can be verified, but not the state after them.
-    if answer.ok && to <= served.version {
-        let state = history::replayed(&*app.store, &notebook, to).await?;
+    if let Some(audit) = audit.filter(|_| answer.ok) {
+        let state = audit.into_document();
         answer.state_is_replayed = (to == served.version).then(|| state == *served);
         answer.state_hash = Some(history::state_hash(&state));
     }
@@ -202,28 +203,6 @@ async fn verify(
 async fn signed_head(NotebookReader { app, notebook, now, .. }: NotebookReader) -> Response {
     let stated = StatedHead::new(notebook, now.head, app.clock.now());
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], app.signer.sign(&stated)).into_response()
-}
-
-/// Last verified head, and the first break.
-async fn proven(app: &App, notebook: &NotebookId, to: Version) -> Result<(Head, Option<String>), Problem> {
-    let mut head = Head::START;
-    while head.version < to {
-        let events = match app.store.read(notebook, head.version, SCAN_PAGE).await {
-            Err(error @ StoreError::UnreadableEvent { .. }) => return Ok((head, Some(error.to_string()))),
-            events => events?,
-        };
-        if events.is_empty() {
-            return Ok((head, Some(format!("the record ends at version {}, not {to}", head.version))));
-        }
-        for stored in events.iter().take_while(|stored| stored.envelope.version <= to) {
-            match verify_chain(head, [stored]) {
-                Ok(next) => head = next,
-                Err(error) => return Ok((head, Some(error.to_string()))),
-            }
-        }
-        tokio::task::yield_now().await;
-    }
-    Ok((head, None))
 }
 
 /// The version in `Last-Event-ID`.

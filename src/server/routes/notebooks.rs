@@ -12,7 +12,7 @@ use futures_util::future::join_all;
 use futures_util::stream;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use notarium_core::{
-    Command, Document, ExecutionStatus, NotebookId, Operation, RawObject, Scope, Version, WorkspaceId,
+    Command, Document, ExecutionStatus, NotebookId, Operation, RawObject, RestoreNotebook, Scope, Version, WorkspaceId,
 };
 use notarium_store::{CatalogCursor, CatalogEntry};
 use notarium_wire::CommandMessage;
@@ -60,7 +60,8 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             command(|_: NotebookId, JsonBody(VersionName { version, name })| Command::NameVersion { version, name });
         /// Makes the cells, their order and the notebook's metadata as they were at a version. One undo takes it back.
         POST "/restore", of(Operation::Edit) =>
-            command(|_: NotebookId, JsonBody(RestoredVersion { version })| Command::RestoreNotebook { version });
+            command(|_: NotebookId, JsonBody(RestoredVersion { version })|
+                Command::RestoreNotebook(RestoreNotebook { version }));
         /// Makes a new notebook of what this one is or was.
         POST "/fork", of(Operation::Read) => fork_notebook;
         /// Undoes your last groups, those of one cell, or one group by its id. What the notebook was made with is

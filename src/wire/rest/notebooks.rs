@@ -1,5 +1,6 @@
 //! Notebooks: lists, templates, forks, imports, changes; the record of events, the trash, and the verification of the hash chain.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
@@ -375,7 +376,7 @@ pub struct TrashedCell {
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
-    /// True if the hash chain is intact.
+    /// True if the hash chain is intact, and every author might do what is recorded, as far as the record tells.
     pub ok: bool,
     /// Last version that is verified.
     pub version: Version,
@@ -385,6 +386,9 @@ pub struct Verification {
     pub state_hash: Option<Hash>,
     /// True if the served state equals the replayed one. Absent for past versions.
     pub state_is_replayed: Option<bool>,
-    /// Place and kind of the first break in the chain.
+    /// People whose rights do not follow from the record alone (members of workspaces, administrators), with the count of their events that needed
+    /// more than the access list gives. Absent: an event is unknown, and rights were not audited.
+    pub untold: Option<BTreeMap<UserId, u64>>,
+    /// Place and kind of the first break: in the chain, or an event that nobody might have written.
     pub problem: Option<String>,
 }

@@ -17,7 +17,7 @@ pub struct NamesQuery {
 /// A text to find in the sources of a notebook's cells, capitals aside.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct FindQuery {
+pub struct TextQuery {
     /// 1 to 1,000 characters on one line.
     pub text: String,
     /// `true`: also where it stood once.
@@ -138,7 +138,7 @@ pub struct BlamedRun {
 /// Author and time of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlamedEvent {
-    /// Who did it.
+    /// Author of the event.
     pub actor: Actor,
     /// Milliseconds since 1970.
     pub recorded_at: Millis,
