@@ -70,7 +70,6 @@ pub enum Command {
         /// The subject of an entry of the list. Another subject changes nothing.
         subject: Subject,
     },
-
     /// Replaces an owner who has left. Needs the scope `admin`, and no role in the notebook. The account of `from` must
     /// be deactivated or deleted (`forbidden` otherwise).
     TakeOverNotebook {
