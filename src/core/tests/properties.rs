@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// An attempt. Indices refer to the state at the time of the attempt.
 #[derive(Debug, Clone)]
-enum Try {
+pub enum Try {
     Send(&'static str, Value),
     /// An edit at a place, against a base some versions old. It deletes up to `delete` characters.
     Edit {
@@ -55,7 +55,7 @@ enum Try {
 const PEOPLE: [&str; 7] = ["ann", "editor", "author", "runner", "viewer", "it", "stranger"];
 const CELLS: [&str; 6] = ["a", "b", "c", "d", "e", "gone"];
 
-fn who(name: &str) -> Who {
+pub fn who(name: &str) -> Who {
     match name {
         "gpu" | "tpu" => agent(name),
         "it" => user("it").with_role(notarium_core::Role::Editor),
@@ -114,7 +114,7 @@ fn report() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn attempt() -> impl Strategy<Value = Try> {
+pub fn attempt() -> impl Strategy<Value = Try> {
     let person = || select(&PEOPLE[..]);
     let agents = || select(vec!["gpu", "gpu", "gpu", "tpu"]);
     let by_people = select(vec!["InterruptKernel", "RestartKernel", "ShutDownKernel"]);
@@ -246,19 +246,13 @@ fn command_now(world: &World, attempt: &Try) -> Option<(Who, Value)> {
     })
 }
 
-/// Everything of a notebook that a restoration sets.
-fn content(document: &Document) -> Value {
-    let cells: Vec<_> = document.ordered_cells().map(|(id, cell)| json!([id, cell.content])).collect();
-    json!([document.metadata, cells])
-}
-
 fn sessions_of(world: &World, agent: &str) -> BTreeSet<KernelSessionId> {
     let is_its = |session: &KernelSession| session.agent.as_ref().is_some_and(|id| id.as_str() == agent);
     world.notebook.kernels.iter().filter(|(_, session)| is_its(session)).map(|(id, _)| id.clone()).collect()
 }
 
 /// Submits all attempts; passes the world on after each accepted command.
-fn live(attempts: &[Try], mut after_each: impl FnMut(&World)) -> World {
+pub fn live(attempts: &[Try], mut after_each: impl FnMut(&World)) -> World {
     let mut world = with_cells();
     for attempt in attempts {
         if let Try::Leave(agent) = attempt {
@@ -445,24 +439,6 @@ proptest! {
             }
             let stacks = world.notebook.ledger.undo_of(&who(name).actor);
             prop_assert_eq!(stacks.map(|stacks| stacks.undo.len()), Some(available));
-        }
-    }
-
-    #[test]
-    fn a_restoration_makes_the_content_as_it_was_and_one_undo_takes_it_back(
-        attempts in prop::collection::vec(attempt(), 1..50), version in any::<Index>(), name in select(vec!["ann", "editor", "author"]),
-    ) {
-        let mut world = live(&attempts, |_| {});
-        let _ = world.try_do(&user("ann"), &json!({"UnarchiveNotebook": {}}));
-        let version = 1 + version.index(usize::try_from(world.version()).unwrap());
-        let (past, before) = (content(&world.document_at(version as Version)), content(&world.notebook));
-        let titles = world.notebook.title.clone();
-        let (events, _) = world.try_do(&who(name), &json!({"RestoreNotebook": {"version": version}})).unwrap();
-        prop_assert_eq!(content(&world.notebook), past);
-        prop_assert_eq!(&world.notebook.title, &titles);
-        if !events.is_empty() {
-            world.step(&who(name), json!({"Undo": {}}));
-            prop_assert_eq!(content(&world.notebook), before);
         }
     }
 

@@ -1,8 +1,12 @@
 //! A notebook is taken back to an earlier version.
 
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
 use crate::edits::edit;
+use crate::properties::{attempt, live, who};
 use crate::support::*;
-use notarium_core::RejectionCode as Code;
+use notarium_core::{Document, RejectionCode as Code, Version};
 
 fn to(version: u64) -> serde_json::Value {
     json!({"RestoreNotebook": {"version": version}})
@@ -115,4 +119,30 @@ fn a_version_with_more_cells_than_fit_now_is_refused() {
     world.limits.max_cells = 2;
     let rejection = world.try_do(&user("ann"), &to(then())).unwrap_err();
     assert_eq!(rejection.code, Code::LimitExceeded);
+}
+
+/// Everything of a notebook that a restoration sets.
+fn content(document: &Document) -> serde_json::Value {
+    let cells: Vec<_> = document.ordered_cells().map(|(id, cell)| json!([id, cell.content])).collect();
+    json!([document.metadata, cells])
+}
+
+proptest! {
+    #[test]
+    fn a_restoration_makes_the_content_as_it_was_and_one_undo_takes_it_back(
+        attempts in prop::collection::vec(attempt(), 1..50), version in any::<Index>(), name in select(vec!["ann", "editor", "author"]),
+    ) {
+        let mut world = live(&attempts, |_| {});
+        let _ = world.try_do(&user("ann"), &json!({"UnarchiveNotebook": {}}));
+        let version = 1 + version.index(usize::try_from(world.version()).unwrap());
+        let (past, before) = (content(&world.document_at(version as Version)), content(&world.notebook));
+        let titles = world.notebook.title.clone();
+        let (events, _) = world.try_do(&who(name), &json!({"RestoreNotebook": {"version": version}})).unwrap();
+        prop_assert_eq!(content(&world.notebook), past);
+        prop_assert_eq!(&world.notebook.title, &titles);
+        if !events.is_empty() {
+            world.step(&who(name), json!({"Undo": {}}));
+            prop_assert_eq!(content(&world.notebook), before);
+        }
+    }
 }

@@ -189,6 +189,11 @@ impl UsageCounters {
         notebook.unmeasured_bytes >= self.quotas.state_bytes / 16 || (is_full && notebook.unmeasured_bytes > 0)
     }
 
+    /// True if the state was not measured since the start. What it holds from before may not be counted yet.
+    pub fn is_unmeasured(&self, id: &NotebookId) -> bool {
+        self.state.lock().notebooks.get(id).is_none_or(|notebook| notebook.state_bytes == 0)
+    }
+
     /// Records the size of a state; returns true if it exceeds three quarters of its quota.
     pub fn measured(&self, id: &NotebookId, state_bytes: u64) -> bool {
         self.change(id, |notebook| {

@@ -35,13 +35,25 @@ pub(super) async fn update_catalog(rooms: &Rooms, notebook: Arc<Notebook>) {
 }
 
 /// Measures a state of which much is unmeasured, for its limit.
-pub(super) async fn measure(Rooms { usage, large_states, .. }: &Rooms, notebook: Arc<Notebook>) {
+pub(super) async fn measure(rooms: &Rooms, notebook: Arc<Notebook>) {
+    if rooms.usage.is_to_be_measured(&notebook.notebook_id) {
+        measure_now(rooms, notebook).await;
+    }
+}
+
+/// Measures a state that was loaded, unless it was measured since the start: the count of what was recorded before may not be there yet.
+pub(super) async fn measure_loaded(rooms: &Rooms, notebook: Arc<Notebook>) {
+    match rooms.usage.is_unmeasured(&notebook.notebook_id) {
+        true => measure_now(rooms, notebook).await,
+        false => measure(rooms, notebook).await,
+    }
+}
+
+async fn measure_now(Rooms { usage, large_states, .. }: &Rooms, notebook: Arc<Notebook>) {
     let id = notebook.notebook_id.clone();
-    if usage.is_to_be_measured(&id) {
-        let bytes = tokio::task::spawn_blocking(move || state_bytes(&notebook)).await.unwrap_or(0);
-        if usage.measured(&id, bytes) {
-            large_states.put(id, bytes);
-        }
+    let bytes = tokio::task::spawn_blocking(move || state_bytes(&notebook)).await.unwrap_or(0);
+    if usage.measured(&id, bytes) {
+        large_states.put(id, bytes);
     }
 }
 

@@ -280,7 +280,7 @@ impl Task {
                     let input = stored::load_input(&*store, &*cluster, &id, recent_after, max_gap).await;
                     if let Input::Loaded { loaded, .. } = &input {
                         rooms.unreadable.note(&id, loaded.read_only.is_none());
-                        catalog::measure(&rooms, loaded.notebook.clone()).await;
+                        catalog::measure_loaded(&rooms, loaded.notebook.clone()).await;
                     }
                     input
                 }
