@@ -26,8 +26,6 @@ pub enum Try {
     Undo(&'static str, u32),
     Redo(&'static str, u32),
     UndoGroup(&'static str, Index),
-    /// A restoration of the version at an index.
-    Restore(&'static str, Index),
     /// A command about the kernel session at an index.
     Kernel {
         who: &'static str,
@@ -132,7 +130,8 @@ pub fn attempt() -> impl Strategy<Value = Try> {
         6 => (person(), any::<Index>(), 0..6_u64, any::<Index>(), 0..4_usize, "[a-z😀\n]{0,3}")
             .prop_map(|(who, cell, age, at, delete, insert)| Try::Edit { who, cell, age, at, delete, insert }),
         3 => (person(), 1..3_u32).prop_map(|(who, steps)| Try::Undo(who, steps)),
-        1 => (person(), any::<Index>()).prop_map(|(who, version)| Try::Restore(who, version)),
+        1 => (person(), 1..60_u64)
+            .prop_map(|(who, version)| Try::Send(who, json!({"RestoreNotebook": {"version": version}}))),
         2 => (person(), 1..3_u32).prop_map(|(who, steps)| Try::Redo(who, steps)),
         1 => (person(), any::<Index>()).prop_map(|(who, group)| Try::UndoGroup(who, group)),
         1 => (person(), by_people, any::<Index>()).prop_map(|(who, command, session)| Try::Kernel { who, command, session }),
@@ -194,10 +193,6 @@ fn command_now(world: &World, attempt: &Try) -> Option<(Who, Value)> {
         }
         Try::Undo(name, steps) => (who(name), json!({"Undo": {"steps": steps}})),
         Try::Redo(name, steps) => (who(name), json!({"Redo": {"steps": steps}})),
-        Try::Restore(name, version) => {
-            let version = 1 + version.index(usize::try_from(world.version()).unwrap());
-            (who(name), json!({"RestoreNotebook": {"version": version}}))
-        }
         Try::UndoGroup(name, group) => {
             let actors = ["ann", "editor", "author", "it"].map(|name| who(name).actor);
             let stacks = actors.iter().filter_map(|actor| world.notebook.ledger.undo_of(actor));
