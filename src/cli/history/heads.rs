@@ -28,7 +28,7 @@ pub struct HeadArgs {
     /// Id or title.
     #[arg(required_unless_present = "all")]
     notebook: Option<String>,
-    /// As a note with the server's signature (C2SP signed note, Ed25519).
+    /// A note with the server's signature (C2SP signed note, Ed25519).
     #[arg(long)]
     sign: bool,
     /// The signed heads of all notebooks that you can see, also archived ones.
