@@ -13,7 +13,7 @@ use http::{HeaderMap, header};
 use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Version};
 use notarium_wire::EventMessage;
 use notarium_wire::rest::{
-    AtVersion, BlameQuery, DiffQuery, EventPage, EventsQuery, FoundPlaces, NotebookBlame, NotebookDiff, TextQuery,
+    AtVersion, BlameQuery, DiffQuery, EventPage, EventsQuery, FoundPlaces, NotebookBlame, NotebookDiff, PlacesQuery,
     Trash, TrashedCell, Verification,
 };
 use notarium_wire::signed_head::StatedHead;
@@ -168,7 +168,7 @@ async fn blame(
 
 async fn find(
     NotebookReader { app, now, .. }: NotebookReader,
-    QueryOf(TextQuery { text, ever }): QueryOf<TextQuery>,
+    QueryOf(PlacesQuery { text, ever }): QueryOf<PlacesQuery>,
 ) -> Result<Json<FoundPlaces>, Problem> {
     past_text::find(&app, &now.notebook, &text, ever).await.map(Json)
 }

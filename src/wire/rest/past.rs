@@ -17,7 +17,7 @@ pub struct NamesQuery {
 /// A text to find in the sources of a notebook's cells, capitals aside.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct TextQuery {
+pub struct PlacesQuery {
     /// 1 to 1,000 characters on one line.
     pub text: String,
     /// `true`: also where it stood once.

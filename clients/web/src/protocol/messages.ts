@@ -169,12 +169,7 @@ version: number
 name: string
 }
 } | {
-RestoreNotebook: {
-/**
- * A version from 1 to the notebook's present one (`version_in_future` otherwise).
- */
-version: number
-}
+RestoreNotebook: RestoreNotebook
 } | {
 GrantAccess: {
 subject: Subject
@@ -1954,6 +1949,17 @@ export interface ForkOrigin {
 notebook: NotebookId
 /**
  * The copied version.
+ */
+version: number
+}
+/**
+ * A restoration: cells, their order and the notebook's metadata become as they were. Title, runs, outputs, replies, comments, access and
+ * conversations stay, newer cells go to the trash, and one undo takes it back.
+ * 
+ */
+export interface RestoreNotebook {
+/**
+ * A version from 1 to the notebook's present one (`version_in_future` otherwise).
  */
 version: number
 }
