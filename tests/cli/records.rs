@@ -126,6 +126,11 @@ async fn large_outputs_go_along_and_are_compared() {
     let blob = path(&world, "work.jsonl.zst.blobs").join(&sha256);
     assert_eq!(std::fs::read_to_string(&blob).unwrap(), bytes);
 
+    // Nothing half-written stays.
+    world.file("full.jsonl.zst.blobs", "a file where the folder belongs");
+    world.run(&["export-record", &notebook, "-o", "full.jsonl.zst"]).await.fails(1);
+    assert!(!path(&world, "full.jsonl.zst.part").exists() && !path(&world, "full.jsonl.zst").exists());
+
     let data = path(&world, "other");
     let import = ["import-record", "work.jsonl.zst", "--data", data.to_str().unwrap()];
     std::fs::write(&blob, "other").unwrap();

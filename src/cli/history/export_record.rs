@@ -58,11 +58,20 @@ enum FormatName {
 }
 
 pub async fn export_record(args: ExportRecordArgs, context: &CommonOptions) -> Ended {
-    let client = context.client()?;
-    let notebooks = chosen(&args, context, &client).await?;
     let part = beside(&args.output, ".part");
+    let exported = export(&args, context, &part).await;
+    if exported.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    told(&exported?, &args.output)
+}
+
+/// Writes the file under the name `part` first, then its manifest, and then gives it its name.
+async fn export(args: &ExportRecordArgs, context: &CommonOptions, part: &Path) -> Result<RecordManifest, Failure> {
+    let client = context.client()?;
+    let notebooks = chosen(args, context, &client).await?;
     let unwritable = |error: &io::Error| Failure::unwritable(&args.output, error);
-    let file = HashedFile::create(&part).map_err(|error| unwritable(&error))?;
+    let file = HashedFile::create(part).map_err(|error| unwritable(&error))?;
     let sink = match args.format {
         FormatName::Jsonl => RecordSink::lines(file).map_err(|error| unwritable(&error))?,
         FormatName::Parquet => {
@@ -101,8 +110,8 @@ pub async fn export_record(args: ExportRecordArgs, context: &CommonOptions) -> E
     };
     let text = serde_json::to_vec_pretty(&manifest).map_err(|error| Failure::failed(error.to_string()))?;
     std::fs::write(manifest_of(&args.output), text).map_err(|error| unwritable(&error))?;
-    std::fs::rename(&part, &args.output).map_err(|error| unwritable(&error))?;
-    told(&manifest, &args.output)
+    std::fs::rename(part, &args.output).map_err(|error| unwritable(&error))?;
+    Ok(manifest)
 }
 
 fn told(manifest: &RecordManifest, file: &Path) -> Ended {
