@@ -70,6 +70,7 @@ impl World {
             ids: IdSource::new(self.commands, [7; 32]),
             history: History::default(),
             past: None,
+            redaction: None,
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),

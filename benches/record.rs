@@ -151,6 +151,7 @@ impl Author {
             ids: IdSource::new(self.commands, [7; 32]),
             history: History::default(),
             past: None,
+            redaction: None,
             account_status,
             away: Default::default(),
             unreachable: Default::default(),

@@ -48,7 +48,7 @@ use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
 use connection::session;
-use history::{export_record, find, heads, import_record, log, proof, report, watch};
+use history::{export_record, find, heads, import_record, log, proof, redact, report, watch};
 use runs::{call, data, exec, kernels};
 use serve::up;
 pub use terminal::failure::Failure;
@@ -208,6 +208,8 @@ commands! {
     Report(report::ReportArgs) in notebook => report::report,
     /// Find a text in a notebook's cells; with --ever also where it stood once, and in which versions.
     Find(find::FindArgs) in notebook => find::find,
+    /// Remove content from the record for good: a text, a cell's past, or an event; asks first.
+    Redact(redact::RedactArgs) in notebook => redact::redact,
     /// Show who wrote each line of a cell, and at which version.
     Blame(history::BlameArgs) in notebook => history::blame,
     /// Prove here that the record was not tampered with, and leads to what the server shows; names the first break.

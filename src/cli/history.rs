@@ -9,6 +9,7 @@ pub mod moment;
 pub mod proof;
 mod record_file;
 mod record_rows;
+pub mod redact;
 pub mod report;
 pub mod watch;
 

@@ -116,7 +116,7 @@ fn begin_turn(
     let is_bound = context.authority.is_bound;
     let turn = turn_id.clone();
     events.push(TurnStarted { turn_id, conversation_id, message_id, cell_id, model, scopes, is_bound, token }.into());
-    Ok(Decision { events, outcome: Outcome { turn: Some(turn), ..Outcome::default() } })
+    Ok(Decision::with(events, Outcome { turn: Some(turn), ..Outcome::default() }))
 }
 
 fn check_is_free(

@@ -9,8 +9,8 @@ use crate::assistants::gate::arguments_hash;
 use crate::authority::Operation;
 use crate::values::decision::word;
 use notarium_record::{
-    Actor, CommandId, Document, Event, ExecutionCause, NotebookId, Recorded, Risk, Subject, Target, ToolCallConfirmed,
-    ToolCallId, ToolCallRequested, ToolCallStarted, UserId, Version,
+    Actor, CommandId, ContentRedacted, Document, Event, ExecutionCause, Hash, NotebookId, Recorded, Risk, Subject,
+    Target, ToolCallConfirmed, ToolCallId, ToolCallRequested, ToolCallStarted, UserId, Version,
 };
 
 /// The first event that nobody might have written so.
@@ -48,13 +48,15 @@ pub struct RecordAudit {
     ended: BTreeSet<ToolCallId>,
     /// People whose rights do not follow from the record, with their events that need more.
     untold: BTreeMap<UserId, u64>,
+    /// Events without a salt, with the digest of what stands there, and whether a redaction has named it.
+    stand_ins: BTreeMap<Version, (Hash, bool)>,
 }
 
 impl RecordAudit {
     /// Audit of a record that begins.
     pub fn new(notebook_id: NotebookId) -> Self {
-        let (open, ended, untold) = Default::default();
-        Self { document: Document::new(notebook_id), making: None, open, ended, untold }
+        let (open, ended, untold, stand_ins) = Default::default();
+        Self { document: Document::new(notebook_id), making: None, open, ended, untold, stand_ins }
     }
 
     /// The state after the events so far.
@@ -71,6 +73,21 @@ impl RecordAudit {
     /// needed more than the access list gives.
     pub fn untold(&self) -> &BTreeMap<UserId, u64> {
         &self.untold
+    }
+
+    /// Notes that the next event has lost its salt, with the digest of its payload.
+    pub fn note_stand_in(&mut self, version: Version, digest: Hash) {
+        self.stand_ins.insert(version, (digest, false));
+    }
+
+    /// The first event whose payload was replaced without a redaction that names it. Ask at the end of the record.
+    pub fn unredacted(&self) -> Option<Version> {
+        self.stand_ins.iter().find(|(_, (_, is_named))| !is_named).map(|(version, _)| *version)
+    }
+
+    /// Events whose content was redacted.
+    pub fn redacted(&self) -> usize {
+        self.stand_ins.len()
     }
 
     /// Audits the next event, and folds it in.
@@ -96,7 +113,11 @@ impl RecordAudit {
             self.belongs_to_a_call(recorded)?;
         }
         match &recorded.event {
-            Event::ToolCallRequested(event) => self.request(event),
+            Event::ContentRedacted(event) => {
+                self.name_stand_ins(event);
+                Ok(())
+            }
+            Event::ToolCallRequested(event) => self.request(envelope.version, event),
             Event::ToolCallConfirmed(event) => self.confirm(recorded, event),
             Event::ToolCallDenied(event) => {
                 let call = self.end(&event.call_id, &[Stage::Requested, Stage::Confirmed])?;
@@ -136,8 +157,18 @@ impl RecordAudit {
 
     // --- calls ---
 
-    fn request(&mut self, asked: &ToolCallRequested) -> Result<(), String> {
-        let is_same = arguments_hash(&asked.function, &asked.arguments) == asked.arguments_hash;
+    /// An event may be redacted twice: then only the later redaction names what stands there.
+    fn name_stand_ins(&mut self, event: &ContentRedacted) {
+        for redacted in &event.redactions {
+            if let Some((digest, is_named)) = self.stand_ins.get_mut(&redacted.version) {
+                *is_named |= *digest == redacted.stand_in;
+            }
+        }
+    }
+
+    fn request(&mut self, version: Version, asked: &ToolCallRequested) -> Result<(), String> {
+        let is_redacted = self.stand_ins.contains_key(&version);
+        let is_same = is_redacted || arguments_hash(&asked.function, &asked.arguments) == asked.arguments_hash;
         when(is_same, || format!("call {} has the hash of other arguments", asked.call_id))?;
         let may_pass = asked.gate.waits() || asked.risk.judged() < Risk::Destructive;
         when(may_pass, || format!("call {} destroys, and asks nobody", asked.call_id))?;
@@ -232,6 +263,7 @@ fn needed(event: &Event) -> Option<Operation> {
             Operation::Organise
         }
         E::AccessGranted(_) | E::AccessRevoked(_) => Operation::Share,
+        E::ContentRedacted(_) => Operation::Redact,
         E::NotebookPolicyChanged(_) => Operation::SetPolicy,
         E::CellInserted(_) | E::CellSourceEdited(_) | E::CellMoved(_) | E::CellTypeChanged(_) => Operation::Edit,
         E::CellDeleted(_) | E::CellRestored(_) | E::CellMetadataSet(_) | E::CellAttachmentsSet(_) => Operation::Edit,

@@ -5,6 +5,7 @@
 
 pub(crate) mod comments;
 pub(crate) mod next_input;
+pub(crate) mod redact_content;
 pub(crate) mod restore_notebook;
 pub(crate) mod undo;
 pub(crate) mod undo_text;
@@ -101,7 +102,7 @@ pub(crate) fn decide_insert(notebook: &Document, context: &mut Context, command:
     let reply = reply.map(|reply| brought_reply(&context.limits, cell_type, *reply)).transpose()?;
     let cell = CellContent { cell_type, source, order_key, metadata, attachments, flags };
     let outcome = Outcome { cells: vec![cell_id.clone()], ..Outcome::default() };
-    Ok(Decision { events: vec![CellInserted { cell_id, cell, reply }.into()], outcome })
+    Ok(Decision::with(vec![CellInserted { cell_id, cell, reply }.into()], outcome))
 }
 
 fn check_room_for_cell(notebook: &Document, limits: &Limits) -> Result<()> {
@@ -359,7 +360,7 @@ pub(crate) fn decide_restore(notebook: &Notebook, context: &Context, cell_id: Ce
     let execution = execution.map(|replayed| replayed.execution.clone());
     let restored = restoration(notebook, &cell_id, deleted, execution);
     let outcome = Outcome { cells: vec![cell_id], ..Outcome::default() };
-    Ok(Decision { events: vec![restored.into()], outcome })
+    Ok(Decision::with(vec![restored.into()], outcome))
 }
 
 /// Returns the event that restores a cell as it was at its last deletion, with the outputs that it showed.

@@ -12,8 +12,8 @@ use crate::values::{
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, Effect, ExecutionId, ForkOrigin, FunctionPlace,
     GrantId, Hash, KernelCause, KernelSessionId, MessageBlock, MessageRole, Millis, Output, Policy, RawObject,
-    Reactivity, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId,
-    Version,
+    Reactivity, RedactedTarget, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage,
+    UserFunction, UserId, Version,
 };
 
 /// A request to change a notebook, which the server may refuse. Its actor is that of the connection; no field carries it.
@@ -55,6 +55,14 @@ pub enum Command {
     },
     /// Takes cells, their order and metadata back to a version. Needs the right to edit. Refused in a batch.
     RestoreNotebook(RestoreNotebook),
+    /// Removes content from the record for good. The server sends it for `POST /api/notebooks/{notebook}/redactions`; from a client it is
+    /// refused. Needs the right to redact.
+    RedactContent {
+        /// 1 to 500 characters, which the record keeps.
+        reason: String,
+        /// The content, without its text.
+        target: RedactedTarget,
+    },
     /// Gives a subject a role, which replaces its present one. Needs the right to share.
     GrantAccess {
         /// An existing user, share link, workspace or agent (`unknown_subject` otherwise) that is still active

@@ -9,6 +9,7 @@ use ulid::Ulid;
 
 use crate::account_status::AccountStatuses;
 use crate::authority::Authority;
+use crate::redaction::RedactionPlan;
 use crate::values::code_names::KnownNames;
 use notarium_record::text::ChangeSet;
 use notarium_record::{
@@ -42,6 +43,8 @@ pub struct Context {
     pub history: History,
     /// The answer to [`crate::required_past`]: the notebook at that version.
     pub past: Option<Arc<Document>>,
+    /// What a redaction changes, as the server read it from the record.
+    pub redaction: Option<Arc<RedactionPlan>>,
     /// The answer to [`crate::required_account_status`].
     pub account_status: AccountStatuses,
     /// Kernel sessions whose runtime agent is not connected. Their state is unknown until it is back.

@@ -15,6 +15,7 @@
 //! - `values` (values of commands), `values/`: `decision` (the answer to a command: events or a rejection), `details` (facts
 //!   of a rejection), `code_names`
 //!   (names that cells read and leave), `kernel_commands`, `mask` (keys in texts)
+//! - `redaction` (what it changes), `redaction/`: `texts` (of cells, with their origins), `scan` (two passes over a record)
 //! - `command`, `authority` (operations, roles, scopes), `account_status`, `context` (sender, time, ids, limits, answers
 //!   to queries)
 //! - `ledger` (with the tokens of turns and calls), `ledger/`: `undo_stacks`, `runs` (use of kernels, bytes of runs),
@@ -23,7 +24,7 @@
 //! - `functions` (registered by users, called by people), `functions/`: `tools` (the table), `schema`
 //! - `runs` (executions, queues), `runs/`: `expected_effects` (of people), `kernels`, `launches` (machines of kernels), `reports`, `refusals`, `function_restores`, `widgets`
 //! - `reactive` (plans), `reactive/`: `graph`, `staleness`
-//! - `cells`, `cells/`: `comments`, `restore_notebook`, `undo`, `undo_text`
+//! - `cells`, `cells/`: `comments`, `redact_content`, `restore_notebook`, `undo`, `undo_text`
 //! - `assistants` (conversations and turns), `assistants/`: `attachments`, `call_effects`, `call_risk`, `gate` (which calls wait; grants),
 //!   `calls` (decided and ended), `kernel_tools`
 //! - `audit` (of a record: who might)
@@ -45,6 +46,7 @@ mod functions;
 mod ledger;
 mod notebook;
 pub mod reactive;
+mod redaction;
 mod runs;
 mod values;
 
@@ -70,6 +72,7 @@ pub use ledger::undo_stacks::{NextStep, NextSteps, UndoGroup, UndoStacks};
 pub use ledger::{KernelVariables, Ledger};
 pub use notarium_record::*;
 pub use notebook::{Notebook, seal};
+pub use redaction::{MAX_REDACTED_EVENTS, RedactionPlan, RedactionSearch, RedactionTarget};
 pub use runs::kernels::{default_session, is_python, session_of};
 pub use runs::launches::{checked_labels, is_kept_for_its_agent, is_replaced_for_waiting_runs};
 pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, wire_word, word};

@@ -124,7 +124,7 @@ pub(crate) fn decide_plan(
     // An idle kernel gets the first of these runs, or an earlier one from its queue.
     events.extend(first.and_then(|first| assigned_at_once(notebook, context, &session, &first)));
     let outcome = Outcome { executions, kernel_session: Some(session), ..Outcome::default() };
-    Ok(Decision { events, outcome })
+    Ok(Decision::with(events, outcome))
 }
 
 fn check(notebook: &Notebook, context: &Context, request: &RequestExecution) -> Result<()> {

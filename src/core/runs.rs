@@ -115,7 +115,7 @@ fn request(notebook: &Notebook, context: &mut Context, run: NewRun) -> Result<De
     );
     events.extend(assigned_at_once(notebook, context, &session_id, &execution_id));
     let outcome = Outcome { executions: vec![execution_id], kernel_session: Some(session_id), ..Outcome::default() };
-    Ok(Decision { events, outcome })
+    Ok(Decision::with(events, outcome))
 }
 
 /// Checks what a request says about its run. Only a person allows effects.
@@ -362,7 +362,7 @@ pub(crate) fn decide_record(
         notice: None,
     };
     let outcome = Outcome { executions: vec![execution_id], ..Outcome::default() };
-    Ok(Decision { events: vec![requested.into(), appended.into(), completed.into()], outcome })
+    Ok(Decision::with(vec![requested.into(), appended.into(), completed.into()], outcome))
 }
 
 fn check_recorded_size(context: &Context, outputs: &[Output]) -> Result<()> {

@@ -79,6 +79,9 @@ pub struct Document {
     /// Names of versions, by version.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub named_versions: BTreeMap<Version, String>,
+    /// Version of the last redaction: what was read before it may have content that is gone. Absent: none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub redaction_epoch: Version,
     /// The policy: which tool calls of assistants need no confirmation. Absent: `guarded`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: Policy,
@@ -123,6 +126,7 @@ impl Document {
             kernel_notice: None,
             functions: BTreeMap::new(),
             named_versions: BTreeMap::new(),
+            redaction_epoch: 0,
             policy: Policy::default(),
             reactivity: Reactivity::default(),
             kernel_settings: KernelSettings::default(),
@@ -206,6 +210,7 @@ pub(crate) fn apply_notebook(document: &mut Document, recorded: &Recorded) {
         Event::NotebookArchived(_) => document.archived = true,
         Event::NotebookUnarchived(_) => document.archived = false,
         Event::NotebookVersionNamed(event) => _ = document.named_versions.insert(event.version, event.name.clone()),
+        Event::ContentRedacted(_) => document.redaction_epoch = recorded.envelope.version,
         Event::AccessGranted(event) => {
             grant(document, &event.subject, Grant { role: event.role, expires_at: event.expires_at });
         }

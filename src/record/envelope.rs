@@ -17,6 +17,7 @@ use crate::access::Actor;
 use crate::event::Event;
 use crate::ids::{CommandId, CorrelationId, EventId, Hash, Millis, NotebookId, Salt, Version};
 use crate::json::RawJson;
+use crate::stand_in::ContentRemoval;
 use crate::upcast::{DecodeError, newest_schema, to_newest};
 
 /// All fields of an event but its payload. The store's `position` (over all notebooks) is not among them and not
@@ -283,6 +284,8 @@ pub struct Append {
     pub events: Vec<NewEvent>,
     /// The commands that these events answer.
     pub commands: Vec<CommandRecord>,
+    /// Content of earlier events that is removed: payloads are replaced, their salts go, and all that was derived from the notebook is dropped.
+    pub removal: ContentRemoval,
 }
 
 impl Append {

@@ -91,6 +91,7 @@ events! {
         NotebookUnarchived,
         NotebookVersionNamed,
         NotebookRestored,
+        ContentRedacted,
         AccessGranted,
         AccessRevoked,
         NotebookPolicyChanged,

@@ -44,6 +44,11 @@ pub enum HistoryQuery {
         /// The conversation.
         conversation_id: ConversationId,
     },
+    /// Every event after a version.
+    Tail {
+        /// Events of this version and before are left out.
+        since: Version,
+    },
     /// One execution without its events.
     Execution {
         /// The execution, over or not.
@@ -95,6 +100,8 @@ pub struct Selection {
     pub since: Version,
     /// Events without a subject are selected too.
     pub with_notebook: bool,
+    /// All events are selected, whatever their subject.
+    pub with_all: bool,
 }
 
 impl Selection {
@@ -105,8 +112,8 @@ impl Selection {
 
     /// Returns true if an event of that version and subject is selected.
     pub fn holds(&self, version: Version, subject: Option<&str>) -> bool {
-        version > self.since
-            && subject.map_or(self.with_notebook, |subject| self.subjects.iter().any(|it| it == subject))
+        let is_named = |subject: &str| self.subjects.iter().any(|it| it == subject);
+        version > self.since && (self.with_all || subject.map_or(self.with_notebook, is_named))
     }
 }
 
@@ -137,12 +144,13 @@ impl HistoryQuery {
         match self {
             HistoryQuery::Cells { cells, since, with_notebook } => {
                 let subjects = cells.iter().map(ToString::to_string).collect();
-                Selection { subjects, since: *since, with_notebook: *with_notebook }
+                Selection { subjects, since: *since, with_notebook: *with_notebook, with_all: false }
             }
             HistoryQuery::DeletedCell { cell_id } => Selection::of(cell_id),
             HistoryQuery::ToolCall { call_id } => Selection::of(call_id),
             HistoryQuery::Turn { turn_id } => Selection::of(turn_id),
             HistoryQuery::Conversation { conversation_id } => Selection::of(conversation_id),
+            HistoryQuery::Tail { since } => Selection { since: *since, with_all: true, ..Selection::default() },
             HistoryQuery::Execution { .. } => Selection::default(),
         }
     }

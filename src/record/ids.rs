@@ -189,4 +189,10 @@ hex_bytes! {
 impl Hash {
     /// The hash before the first event.
     pub const ZERO: Hash = Hash([0; 32]);
+
+    /// Reads 64 hexadecimal digits; `None`: these are none.
+    pub fn from_hex(digits: &str) -> Option<Hash> {
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(digits, &mut bytes).ok().map(|()| Hash(bytes))
+    }
 }

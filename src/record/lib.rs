@@ -14,7 +14,7 @@
 //! Files:
 //! - values: `ids` (with hashes and salts), `json` (raw JSON, open enums), `access` (actors, roles), `cause`, `cell` (with
 //!   order keys), `effects`, `execution` (with outputs), `message` (with replies), `placement` (of kernels), `tool_call` (with functions), `text/` (changes)
-//! - the log: `event/` (payloads), `upcast`, `envelope` (hash chain, appends), `history_query`
+//! - the log: `event/` (payloads), `upcast`, `envelope` (hash chain, appends), `history_query`, `stand_in` (redacted payloads)
 //! - `document/`: parts of the document, and `apply` of the events that change them: `cells`, `executions`, `kernels`,
 //!   `assistants`
 
@@ -33,6 +33,7 @@ mod ids;
 mod json;
 mod message;
 mod placement;
+pub mod stand_in;
 pub mod text;
 mod tool_call;
 pub mod upcast;
@@ -53,5 +54,6 @@ pub use ids::*;
 pub use json::{OPEN, Open, RawJson, RawObject, compact};
 pub use message::*;
 pub use placement::*;
+pub use stand_in::{ContentRemoval, StandIn};
 pub use tool_call::*;
 pub use upcast::DecodeError;

@@ -9,6 +9,7 @@ pub mod listing;
 pub mod output_spill;
 pub mod past_text;
 pub mod proof;
+pub mod redaction;
 pub mod templates;
 
 use std::collections::BTreeSet;
@@ -114,7 +115,7 @@ impl Notebooks {
             _ => Labels::new(),
         };
         let past = self.past_for(identity, notebook, command).await?;
-        Ok(OutsideFacts { past, account_status, holding_kernelspecs, agent_labels })
+        Ok(OutsideFacts { past, redaction: None, account_status, holding_kernelspecs, agent_labels })
     }
 
     /// Reads the past that a command needs; `None` where its decision refuses it anyway.

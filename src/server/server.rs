@@ -40,7 +40,7 @@ use crate::limits::{self, ServerLimits};
 use crate::notebooks::blame::Blames;
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::history::{Checks, Replays, StateTexts};
-use crate::notebooks::{Notebooks, output_spill, past_text};
+use crate::notebooks::{Notebooks, output_spill, past_text, redaction};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
 use crate::signing::{HeadSigner, SigningKeyError};
@@ -191,6 +191,7 @@ impl Server {
         }
         tokio::spawn(output_spill::follow(app.notebooks.clone()));
         tokio::spawn(past_text::follow(app.notebooks.clone()));
+        tokio::spawn(redaction::finish(app.notebooks.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer {
             local_addr,

@@ -9,6 +9,7 @@ use notarium_record::{
     NotebookId, Past, ReplayedExecution, Selection, Stored, Version,
 };
 
+use crate::content_locks::ContentLocks;
 use crate::past_text::{PastLine, lower_case};
 use crate::snapshots::Snapshot;
 
@@ -282,8 +283,21 @@ pub trait EventStore: Send + Sync + 'static {
     /// the lease, its epoch is unchanged. For an unknown notebook nothing is written, and 0 returned.
     async fn take_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<Epoch, StoreError>;
 
-    /// Writes events, head and commands atomically; `Ok` means synced to disk. On an error nothing was written.
+    /// Writes events, head and commands atomically; `Ok` means synced to disk. On an error nothing was written. A removal of content replaces
+    /// payloads in the same transaction, and drops all that was derived from the notebook: it waits for the holders of [`Self::content_locks`].
     async fn append(&self, append: Append) -> Result<(), AppendError>;
+
+    /// Locks that a write takes which is derived from the log and has content: snapshots, lines of the past.
+    fn content_locks(&self) -> &ContentLocks;
+
+    /// Removes what is left of removed content in files: free pages, indexes, the write-ahead log. After a crash the next start does it.
+    async fn purge(&self) -> Result<(), StoreError>;
+
+    /// Returns blobs whose bytes a redaction has yet to delete.
+    async fn blobs_to_purge(&self) -> Result<Vec<(NotebookId, Hash)>, StoreError>;
+
+    /// Notes that the bytes of a blob are deleted.
+    async fn blob_purged(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError>;
 
     /// Returns problems of the store, in sentences without paths, as anybody may see them.
     fn troubles(&self) -> Vec<&'static str> {
@@ -347,6 +361,13 @@ pub trait EventStore: Send + Sync + 'static {
         let wanted = query.selection();
         let selected = match query {
             HistoryQuery::Cells { .. } => self.scan_by_subject(notebook, &wanted).await?,
+            HistoryQuery::Tail { since } => {
+                let events = self.read(notebook, *since, MAX_READ_EVENTS).await?;
+                if events.len() == MAX_READ_EVENTS {
+                    return Err(StoreError::HistoryTooLong { limit: MAX_READ_EVENTS });
+                }
+                events
+            }
             _ => self.events_of_subject(notebook, &wanted.subjects).await?,
         };
         let mut past = Past::from(query.narrow(selected));

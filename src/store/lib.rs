@@ -12,7 +12,8 @@
 //! - Payloads are read back byte for byte as written; unknown event types survive.
 //! - A blob is on disk, and its bytes have the hash that names it, before the event that names it is appended.
 //!
-//! Files: `event_store` (the trait, its errors, the catalog's order), `sqlite/` (its backend), `snapshots`, `past_text` (lines that ever
+//! Files: `event_store` (the trait, its errors, the catalog's order), `sqlite/` (its backend), `content_locks` (redactions against derived writes),
+//! `snapshots`, `past_text` (lines that ever
 //! stood in cells), `blame` (who wrote what), `blobs`,
 //! `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
 //! `writer` (group commit) with `transaction` and `rows`, `reader`, `projections` and `catalog`, `copy` (for backups), `health`, `error`.
@@ -23,6 +24,7 @@ pub mod accounts;
 pub mod backup;
 mod blame;
 pub mod blobs;
+mod content_locks;
 mod event_store;
 mod past_text;
 mod snapshots;
@@ -30,6 +32,7 @@ pub mod sqlite;
 
 pub use blame::{Blame, BlameRun};
 pub use blobs::{BlobError, Blobs};
+pub use content_locks::{ContentLocks, ContentReading, ContentWriting};
 pub use event_store::*;
 pub use past_text::{LineSpan, PastLine, PastText, Stretch, lower_case};
 pub use snapshots::{MAX_SNAPSHOT_GAP, Snapshot, SnapshotError, superfluous, thinned_out, within_gap};

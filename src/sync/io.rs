@@ -8,7 +8,7 @@ use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
     AccountStatuses, Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
     HistoryQuery, Judgement, JudgementQuery, KernelPlacement, KernelSessionId, KernelVariables, Labels, Millis,
-    Notebook, Past, RawJson, Recorded, Rejection, Role, Stored, TokenId, Version,
+    Notebook, Past, RawJson, Recorded, RedactionPlan, Rejection, Role, Stored, TokenId, Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
@@ -339,6 +339,8 @@ pub struct Submission {
 pub struct OutsideFacts {
     /// The notebook at the version that [`notarium_core::required_past`] names.
     pub past: Option<Arc<Document>>,
+    /// What a redaction changes, as the server read it from the record.
+    pub redaction: Option<Arc<RedactionPlan>>,
     /// Account status of subjects, as requested by [`notarium_core::required_account_status`].
     pub account_status: AccountStatuses,
     /// Kernelspecs whose kernels would hold effects, for commands of assistants.

@@ -8,6 +8,8 @@ mod live;
 mod loading;
 mod maintenance;
 pub(crate) mod queue;
+mod redacting;
+mod rendering;
 mod set_aside;
 mod subscribers;
 
@@ -26,12 +28,13 @@ use crate::replay::ReadOnly;
 use crate::ring::Ring;
 use answers::{RecentAnswers, RefusedCommand};
 use batch::Batch;
-use joining::{PendingJoin, Rendering, WaitingRequest};
+use joining::{PendingJoin, WaitingRequest};
 use kernels::AgentLeases;
 use live::{ActivityQueue, PresenceQueue};
 use loading::Recovery;
 use maintenance::Listing;
 use queue::{NotebookNames, PendingCommand, Queue};
+use rendering::Rendering;
 use set_aside::SetAside;
 use subscribers::{FanOut, Subscriber};
 
@@ -165,6 +168,8 @@ pub struct Room {
     leases: AgentLeases,
     /// Serialised state for joining clients.
     rendering: Rendering,
+    /// Content was redacted: every subscriber gets the state anew after the load.
+    must_resync: bool,
     /// Version of the last snapshot that was written or requested.
     snapshot_version: Version,
     listing: Listing,
@@ -216,6 +221,7 @@ impl Room {
             answers: RecentAnswers::default(),
             leases: AgentLeases::default(),
             rendering: Rendering::default(),
+            must_resync: false,
             snapshot_version: 0,
             listing: Listing::default(),
             sweep_at: None,

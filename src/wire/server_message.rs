@@ -233,6 +233,10 @@ pub struct SubscribedMessage {
     pub role: Role,
     /// [`crate::DOCUMENT`]: version of the rules by which the state is folded.
     pub document: u32,
+    /// Version of the notebook's last redaction. If it is above the one that you know, drop everything that you hold of the notebook, also what is
+    /// stored. Absent: 0, none.
+    #[serde(default, skip_serializing_if = "notarium_core::is_default")]
+    pub redaction_epoch: Version,
     /// Digest of the snapshot; absent if it has no canonical form.
     pub digest: Option<Hash>,
     /// For people: the next steps to undo and redo.

@@ -25,6 +25,7 @@ mod past_text;
 mod provider;
 mod questions;
 mod quotas;
+mod redaction;
 mod refused;
 mod rest;
 mod restart;

@@ -32,7 +32,7 @@ _SUBJECTS = ("user", "share_link", "workspace", "agent")
 _FIELDS = frozenset(
     ("notebook_id", "version", "title", "archived", "metadata", "created_at", "updated_at", "access", "cells", "order")
     + ("latest", "threads", "executions", "kernels", "kernel_notice", "functions", "named_versions", "policy")
-    + ("reactivity", "kernel_settings", "conversations", "turns", "tool_calls", "grants")
+    + ("redaction_epoch", "reactivity", "kernel_settings", "conversations", "turns", "tool_calls", "grants")
 )
 
 
@@ -411,6 +411,7 @@ _NOTEBOOK: dict[str, Apply] = {
     "NotebookReactivitySet": _reactivity_set,
     "NotebookKernelSettingsSet": _kernel_settings_set,
     "NotebookRestored": _nothing,
+    "ContentRedacted": lambda state, _, event: state.update(redaction_epoch=event["version"]),
     "UndoSkipped": _nothing,
     "AccessGranted": _granted,
     "AccessRevoked": _revoked,

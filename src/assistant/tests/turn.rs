@@ -82,6 +82,7 @@ impl World {
             ids: IdSource::new(self.now, seed),
             history: History { judgement, ..History::of(self.recorded.clone()) },
             past: None,
+            redaction: None,
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),

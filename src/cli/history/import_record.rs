@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use notarium_core::{Actor, Append, Hash, Head, NewEvent, NotebookId, Stored, verify_chain};
+use notarium_core::{Actor, Append, ContentRemoval, Hash, Head, NewEvent, NotebookId, Stored, verify_chain};
 use notarium_store::blobs::{BLOBS_FOLDER, named_in};
 use notarium_store::{BlobRecord, Blobs, EventStore, Sqlite};
 use notarium_wire::record_manifest::{MANIFEST_SCHEMA, ManifestBlob, ManifestNotebook, RecordFormat, RecordManifest};
@@ -278,7 +278,8 @@ impl WaitingEvents {
         let Self { expected, events, .. } = std::mem::take(self);
         let Some(first) = events.first() else { return Ok(()) };
         let notebook_id = first.stored.envelope.notebook_id.clone();
-        let append = Append { notebook_id, epoch: 0, expected, events, commands: Vec::new() };
+        let removal = ContentRemoval::default();
+        let append = Append { notebook_id, epoch: 0, expected, events, commands: Vec::new(), removal };
         store.append(append).await.map_err(|error| broken_off(&error))
     }
 }

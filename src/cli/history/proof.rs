@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use notarium_core::{Document, Hash, Head, RecordAudit, Stored, UserId, Version, verify_chain};
+use notarium_core::stand_in::stand_in_digest;
+use notarium_core::{Document, Event, Hash, Head, RecordAudit, Stored, UserId, Version, verify_chain};
 use notarium_store::blobs::named_in;
 use notarium_wire::rest::{NotebookLine, Verification};
 use serde::Serialize;
@@ -188,7 +189,14 @@ async fn prove(
         match stored.typed() {
             Ok(recorded) if is_known => {
                 let new = || RecordAudit::new(stored.envelope.notebook_id.clone());
-                if let Err(found) = audit.get_or_insert_with(new).see(&recorded) {
+                let audit = audit.get_or_insert_with(new);
+                if stored.salt.is_none() {
+                    audit.note_stand_in(stored.envelope.version, stand_in_digest(&stored.payload));
+                }
+                if let Event::ContentRedacted(event) = &recorded.event {
+                    named.retain(|blob| !event.blobs.contains(blob));
+                }
+                if let Err(found) = audit.see(&recorded) {
                     proof.broken.get_or_insert_with(|| format!("nobody might have written this: {found}"));
                 }
             }
@@ -215,6 +223,9 @@ async fn prove(
     let RecordVerifier { head: Head { version, hash, .. }, mut broken, expected } = proof;
     let (mut state_hash, mut state_is_replayed) = (None, None);
     let audit = audit.filter(|_| is_known);
+    if let (None, Some(version)) = (&broken, audit.as_ref().and_then(RecordAudit::unredacted)) {
+        broken = Some(unredacted(version));
+    }
     let untold = audit.as_ref().map(|audit| audit.untold().clone());
     if let (None, Some(state)) = (&broken, audit.as_ref().map(RecordAudit::document)) {
         state_hash = Some(hash_of(state)?);
@@ -231,6 +242,10 @@ async fn prove(
         Verification { ok: broken.is_none(), version, hash, state_hash, state_is_replayed, untold, problem: broken };
     let end_is_proven = served.is_some() || expected.iter().any(|(noted, _)| *noted == version);
     Ok((Proof { verified, end_is_proven, signed_heads: signed.unwrap_or_default() }, named.len()))
+}
+
+fn unredacted(version: Version) -> String {
+    format!("version {version} has lost its content, and no later event says that it was redacted: the record was changed, or its end is missing")
 }
 
 #[derive(Debug, Serialize)]

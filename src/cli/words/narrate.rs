@@ -293,6 +293,13 @@ fn notebook_sentence(event: &Event) -> Option<String> {
         Event::NotebookVersionNamed(event) => {
             format!("called version {} \"{}\"", event.version, print::clean(&event.name))
         }
+        Event::ContentRedacted(event) => {
+            let events = match event.redactions.len() {
+                1 => "1 event".to_owned(),
+                count => format!("{count} events"),
+            };
+            format!("redacted content of {events}: \"{}\"", print::clean(&event.reason))
+        }
         Event::NotebookRestored(event) => format!("took the notebook back to version {}", event.version),
         Event::UndoSkipped(_) => "had nothing left to undo there".to_owned(),
         _ => return None,

@@ -81,7 +81,7 @@ pub(crate) fn voided(call_id: ToolCallId, why: ExplainedCause<VoidCause>) -> Dec
     let event = void(call_id.clone(), why);
     let notices = vec![format!("call {call_id} is void: {}", event.sentence())];
     let outcome = Outcome { tool_call: Some(call_id), notices, ..Outcome::default() };
-    Decision { events: vec![event.into()], outcome }
+    Decision::with(vec![event.into()], outcome)
 }
 
 pub(crate) fn decide_confirm(
@@ -102,7 +102,7 @@ pub(crate) fn decide_confirm(
     }
     let outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
     let by_means = context.authority.means.clone();
-    Ok(Decision { events: vec![ToolCallConfirmed { call_id, arguments_hash, by_means }.into()], outcome })
+    Ok(Decision::with(vec![ToolCallConfirmed { call_id, arguments_hash, by_means }.into()], outcome))
 }
 
 pub(crate) fn decide_deny(

@@ -60,7 +60,7 @@ pub(crate) fn decide_add(notebook: &Document, context: &mut Context, command: Ad
     let (thread, comment) = (Some(thread_id.clone()), Some(comment_id.clone()));
     let posted = CommentPosted { thread_id, comment_id, text, mentions };
     let events = started.into_iter().map(Into::into).chain([posted.into()]).collect();
-    Ok(Decision { events, outcome: Outcome { thread, comment, ..Outcome::default() } })
+    Ok(Decision::with(events, Outcome { thread, comment, ..Outcome::default() }))
 }
 
 fn start(notebook: &Document, context: &mut Context, place: &CommentPlace) -> Result<ThreadStarted> {

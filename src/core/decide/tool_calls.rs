@@ -160,7 +160,7 @@ pub(crate) fn decide_request(notebook: &Notebook, context: &mut Context, command
     }
     group(&mut events, &call_id);
     events.splice(0..0, beginning);
-    Ok(Decision { events, outcome })
+    Ok(Decision::with(events, outcome))
 }
 
 /// The unfinished call for which this one waits. Only existing calls can be named, so calls never wait for each other

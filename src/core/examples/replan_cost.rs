@@ -27,6 +27,7 @@ fn context(now: Millis) -> Context {
         ids: IdSource::new(now, [u8::try_from(now % 251).unwrap_or_default(); 32]),
         history: History::default(),
         past: None,
+        redaction: None,
         account_status: AccountStatuses::default(),
         away: Default::default(),
         unreachable: Default::default(),

@@ -57,7 +57,7 @@ pub(crate) fn decide_restart(notebook: &Notebook, context: &mut Context, command
     let next: KernelSessionId = context.ids.ulid().into();
     let mut events = cancel_queued(notebook, &id, &EndCause::KernelRestarted.into());
     events.push(KernelRestartRequested { kernel_session: id, next: next.clone() }.into());
-    Ok(Decision { events, outcome: Outcome { kernel_session: Some(next), ..Outcome::default() } })
+    Ok(Decision::with(events, Outcome { kernel_session: Some(next), ..Outcome::default() }))
 }
 
 /// Ends a kernel and requests another, which an agent of the placement starts.
@@ -77,7 +77,7 @@ fn restart_elsewhere(
         false => shut_down(notebook, id, session, &EndCause::KernelRestarted.into()),
     };
     events.push(launch.into());
-    Decision { events, outcome }
+    Decision::with(events, outcome)
 }
 
 fn shut_down_unreachable(id: &KernelSessionId, session: &KernelSession, ended: Vec<Decided>) -> Vec<Decided> {

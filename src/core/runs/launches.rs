@@ -59,7 +59,7 @@ pub(crate) fn decide_launch(notebook: &Notebook, context: &mut Context, command:
     check_not_archived(notebook)?;
     let (id, event) = launch(notebook, context, command)?;
     let outcome = Outcome { kernel_session: Some(id), ..Outcome::default() };
-    Ok(Decision { events: vec![event.into()], outcome })
+    Ok(Decision::with(vec![event.into()], outcome))
 }
 
 /// Requests a kernel of the named kernelspec, else of the notebook's own, else `python3`.

@@ -121,6 +121,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::cells::cases(),
         crate::edits::cases(),
         crate::undo::cases(),
+        crate::redaction::cases(),
         crate::restore_notebook::cases(),
         crate::executions::cases(),
         crate::kernels::cases(),

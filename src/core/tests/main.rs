@@ -42,6 +42,7 @@ mod races;
 mod reactive;
 mod reactive_property;
 mod reactive_values;
+mod redaction;
 mod replies;
 mod reports;
 mod requesters;

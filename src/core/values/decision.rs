@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use notarium_record::{
-    Actor, CellId, CommentId, CorrelationId, Event, EventId, ExecutionId, KernelSessionId, ThreadId, ToolCallId,
-    TurnId, Version,
+    Actor, CellId, CommentId, ContentRemoval, CorrelationId, Event, EventId, ExecutionId, KernelSessionId, ThreadId,
+    ToolCallId, TurnId, Version,
 };
 
 use crate::values::details::{RejectionDetails, if_known};
@@ -86,11 +86,17 @@ pub struct Decision {
     pub events: Vec<Decided>,
     /// Information that the sender gets with the ack.
     pub outcome: Outcome,
+    /// Content that a redaction removes.
+    pub removal: ContentRemoval,
 }
 
 impl Decision {
     pub(crate) fn one(event: impl Into<Event>) -> Self {
         Self::of([event.into().into()])
+    }
+
+    pub(crate) fn with(events: Vec<Decided>, outcome: Outcome) -> Self {
+        Self { events, outcome, ..Self::default() }
     }
 
     pub(crate) fn nothing() -> Self {
@@ -104,7 +110,7 @@ impl Decision {
 
     /// Events without an outcome for the sender.
     pub(crate) fn of(events: impl IntoIterator<Item = Decided>) -> Self {
-        Self { events: events.into_iter().collect(), outcome: Outcome::default() }
+        Self { events: events.into_iter().collect(), ..Self::default() }
     }
 
     /// Sets the first event as the cause of the others, unless another of these events is.
@@ -179,6 +185,8 @@ pub enum RejectionCode {
     NoInputRequested,
     /// Nothing to undo or redo. 409
     NothingToUndo,
+    /// The content is not in the record, or was redacted before. 409
+    NothingToRedact,
     /// The command id was used with another body. 409
     CommandIdReused,
     /// A limit was reached; the message names it. 413

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::access::{ForkOrigin, Role, Subject};
 use crate::cell::{CellContent, CellFlags, CellType, OrderKey};
 use crate::execution::{PastExecution, Reactivity};
-use crate::ids::{CellId, CommentId, ExecutionId, Millis, ThreadId, UserId, Version};
-use crate::json::RawObject;
+use crate::ids::{CellId, CommentId, ExecutionId, Hash, Millis, ThreadId, UserId, Version};
+use crate::json::{Open, RawObject};
 use crate::message::CellReply;
 use crate::placement::KernelSettings;
 use crate::text::{ChangeSet, TextRange};
@@ -68,6 +68,48 @@ pub struct NotebookVersionNamed {
 pub struct NotebookRestored {
     /// The version whose content returns, which is below that of this event.
     pub version: Version,
+}
+
+/// Content of earlier events was removed for good. Their payloads are stand-ins since: `█` for each UTF-16 code unit that went, with the same
+/// line breaks. It changes no state by itself: take a snapshot, and drop what you hold of the notebook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ContentRedacted {
+    /// The owner's reason: 1 to 500 characters.
+    pub reason: String,
+    /// The named content, without its text.
+    pub target: Open<RedactedTarget>,
+    /// Events with a stand-in, in the order of versions.
+    pub redactions: Vec<RedactedEvent>,
+    /// Blobs that were removed with the content, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub blobs: Vec<Hash>,
+}
+
+/// Content that an owner has named for redaction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RedactedTarget {
+    /// All texts of one event.
+    Event {
+        /// The event's version.
+        version: Version,
+    },
+    /// A text, wherever it stood.
+    Text {},
+    /// The whole past of a cell: its texts, runs, outputs and comments.
+    Cell {
+        /// The cell, live or in the trash.
+        cell_id: CellId,
+    },
+}
+
+/// An event with a stand-in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RedactedEvent {
+    /// The event's version.
+    pub version: Version,
+    /// SHA-256 of the stand-in's JSON, as it is in the log. Nothing else may stand there.
+    pub stand_in: Hash,
 }
 
 /// A subject got a role. A role that it had before is replaced.

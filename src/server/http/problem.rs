@@ -161,6 +161,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
         | C::ReportGap
         | C::NoInputRequested
         | C::NothingToUndo
+        | C::NothingToRedact
         | C::CommandIdReused
         | C::LastOwner
         | C::SubjectEnded

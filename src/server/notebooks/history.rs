@@ -53,12 +53,13 @@ impl Replays {
             return advance(store, head, state, version).await;
         }
         let _turn = self.beyond_gap.lock().await;
+        let content = store.content_locks().try_read(notebook);
         let found = snapshot::latest(store, notebook, Some(version), snapshot::unpack).await?;
         let (mut head, mut state) = found.unwrap_or_else(|| (Head::START, Notebook::new(notebook.clone())));
         while version - state.version > self.max_gap {
             let next = state.version + self.max_gap;
             (head, state) = advance_from(store, head, state, next).await?;
-            snapshot::leave(store, Arc::new(state.clone()), head).await;
+            snapshot::leave(store, Arc::new(state.clone()), head, content.as_ref()).await;
         }
         let (_, state) = advance_from(store, head, state, version).await?;
         Ok(Arc::unwrap_or_clone(state.document))

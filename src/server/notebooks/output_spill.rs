@@ -46,6 +46,7 @@ fn log(notebook: &NotebookId, relieved: Result<usize, String>) {
 
 /// Moves outputs worth `too_many` bytes, as far as there are any; returns the bytes by which the state shrank.
 async fn relieve(notebooks: &Notebooks, notebook: &NotebookId, too_many: u64) -> Result<usize, String> {
+    let Some(_content) = notebooks.store.content_locks().try_read(notebook) else { return Ok(0) };
     let state = notebooks.read_by_server(notebook).await.map_err(|refused| refused.to_string())?;
     let mut runs: Vec<(ExecutionId, Arc<Execution>)> = state.notebook.executions.clone().into_iter().collect();
     runs.retain(|(_, run)| run.status.is_finished() && !run.outputs.is_empty());

@@ -55,6 +55,9 @@ async fn prepare(notebooks: &Notebooks, notebook: &NotebookId, to: Version) -> R
 /// Writes down the lines up to `to`. Returns the version up to which they are then: before `to` if the rest is unknown to this
 /// server, or if somebody else writes them.
 async fn write_down(store: &dyn EventStore, notebook: &NotebookId, to: Version) -> Result<Version, Problem> {
+    let content = store.content_locks().try_read(notebook);
+    let _content =
+        content.ok_or_else(|| Problem::unavailable("content of the notebook is being redacted: ask again"))?;
     let PastLinesWritten { version: from, next } = store.past_lines_written(notebook).await?;
     if from >= to {
         return Ok(from);

@@ -1,5 +1,6 @@
 //! Proof of a record: its chain of hashes, the state that it leads to, and whether every author might do what is recorded.
 
+use notarium_core::stand_in::stand_in_digest;
 use notarium_core::{Head, NotebookId, RecordAudit, Stored, Version, verify_chain};
 use notarium_store::{EventStore, StoreError};
 
@@ -40,6 +41,11 @@ pub async fn of(store: &dyn EventStore, notebook: &NotebookId, to: Version) -> R
         });
         proof = followed.await.map_err(|error| Problem::invalid(format!("the record was not proven: {error}")))?;
     }
+    let unredacted = proof.audit.as_ref().and_then(RecordAudit::unredacted);
+    if let Some(version) = unredacted.filter(|_| proof.broken.is_none()) {
+        proof.broken =
+            Some(format!("version {version} has lost its content, and no redaction up to version {to} says so"));
+    }
     Ok(proof)
 }
 
@@ -55,6 +61,9 @@ impl RecordProof {
         let Some(mut audit) = self.audit.take() else { return };
         // After an unknown event neither the state nor anybody's right follows.
         let Ok(recorded) = stored.typed() else { return };
+        if stored.salt.is_none() {
+            audit.note_stand_in(stored.envelope.version, stand_in_digest(&stored.payload));
+        }
         if let Err(found) = audit.see(&recorded) {
             self.broken = Some(format!("nobody might have written this: {found}"));
         }

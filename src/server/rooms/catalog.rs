@@ -10,7 +10,7 @@ use dashmap::DashMap;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use notarium_core::{Actor, Document, Head, Notebook, NotebookId, ToolCallPhase, UserId, Version, wire_word};
-use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, MAX_SNAPSHOT_GAP, StoreError};
+use notarium_store::{CatalogEntry, ContentReading, EventStore, MAX_SEARCH_TEXT_CHARS, MAX_SNAPSHOT_GAP, StoreError};
 
 use super::stored::load;
 use super::{Rooms, metadata, snapshot};
@@ -18,9 +18,14 @@ use super::{Rooms, metadata, snapshot};
 /// Notebooks caught up per round.
 const CATCH_UP_PAGE: usize = 100;
 
-/// Writes a snapshot of a room's notebook.
-pub(super) async fn write_snapshot(store: Arc<dyn EventStore>, notebook: Arc<Notebook>, head: Head) {
-    snapshot::leave(&*store, notebook, head).await;
+/// Writes a snapshot of a room's notebook, while no content is removed.
+pub(super) async fn write_snapshot(
+    store: Arc<dyn EventStore>,
+    notebook: Arc<Notebook>,
+    head: Head,
+    content: ContentReading,
+) {
+    snapshot::leave(&*store, notebook, head, Some(&content)).await;
 }
 
 pub(super) async fn update_catalog(rooms: &Rooms, notebook: Arc<Notebook>) {

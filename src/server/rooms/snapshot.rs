@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use notarium_core::{Document, Head, Ledger, Notebook, NotebookId, Version};
-use notarium_store::{EventStore, Snapshot, SnapshotError, StoreError};
+use notarium_store::{ContentReading, EventStore, Snapshot, SnapshotError, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -60,8 +60,17 @@ async fn base(store: &dyn EventStore, notebook: &NotebookId) -> Option<BaseState
     Some((version, unpacked.ok()??))
 }
 
-/// Writes a snapshot. A failure is logged, and only costs time at the next load.
-pub(crate) async fn leave(store: &dyn EventStore, notebook: Arc<Notebook>, head: Head) {
+/// Writes a snapshot. A failure is logged, and only costs time at the next load. `content`: the lock since before the log was read; without it the
+/// state may have content that is gone, and nothing is written.
+pub(crate) async fn leave(
+    store: &dyn EventStore,
+    notebook: Arc<Notebook>,
+    head: Head,
+    content: Option<&ContentReading>,
+) {
+    if content.is_none() {
+        return;
+    }
     let id = notebook.notebook_id.clone();
     let base = base(store, &id).await;
     let packed = tokio::task::spawn_blocking(move || pack(&notebook, head, base.as_ref())).await;

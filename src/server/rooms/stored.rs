@@ -6,7 +6,7 @@ use notarium_core::{
     Actor, Append, CommandId, CommandRecord, Head, HistoryQuery, NotebookId, Past, Stored, UserId, Version,
     verify_chain,
 };
-use notarium_store::{AppendError, EVENT_OVERHEAD_BYTES, EventStore, MAX_READ_EVENTS, StoreError};
+use notarium_store::{AppendError, ContentReading, EVENT_OVERHEAD_BYTES, EventStore, MAX_READ_EVENTS, StoreError};
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay};
 use parking_lot::Mutex;
 
@@ -190,6 +190,7 @@ pub(super) async fn load(
     max_snapshot_gap: Version,
 ) -> Result<Loaded, String> {
     let (mut at_most, mut farthest) = (None, None::<Box<Loaded>>);
+    let content = store.content_locks().try_read(notebook);
     loop {
         let found = snapshot::latest(store, notebook, at_most, snapshot::unpack).await;
         let found = found.map_err(|error| unread(notebook, &error))?;
@@ -198,7 +199,7 @@ pub(super) async fn load(
             Some((head, state)) => Replay::from_snapshot(state, head),
             None => Replay::new(notebook.clone()),
         };
-        match follow(store, notebook, replay, recent_after, max_snapshot_gap).await {
+        match follow(store, notebook, replay, recent_after, (max_snapshot_gap, content.as_ref())).await {
             Ok(loaded) => return Ok(loaded),
             Err(Broken::Store(reason)) => return Err(reason),
             Err(Broken::Damaged(loaded)) => {
@@ -233,7 +234,7 @@ async fn follow(
     notebook: &NotebookId,
     mut replay: Replay,
     recent_after: Version,
-    max_snapshot_gap: Version,
+    (max_snapshot_gap, content): (Version, Option<&ContentReading>),
 ) -> Result<Loaded, Broken> {
     // Several pages fit between two snapshots: a short record is read without leaving one.
     let page_events = usize::try_from(max_snapshot_gap / 4).unwrap_or(MAX_READ_EVENTS).clamp(1, MAX_READ_EVENTS);
@@ -257,7 +258,7 @@ async fn follow(
         // After another page the gap to the last snapshot would be too large.
         if replay.version() + page_events as Version > snapshot_at + max_snapshot_gap && replay.is_at_head() {
             snapshot_at = replay.version();
-            snapshot::leave(store, replay.notebook(), replay.head()).await;
+            snapshot::leave(store, replay.notebook(), replay.head(), content).await;
         }
     };
     if let Some(reason) = damage {

@@ -228,7 +228,9 @@ impl Task {
             Output::WriteSnapshot { notebook, head } => {
                 let store = self.rooms.store.clone();
                 self.rooms.past_lines_due.put(self.id.clone(), head.version);
-                self.rooms.tasks.spawn(catalog::write_snapshot(store, notebook, head));
+                if let Some(content) = store.content_locks().try_read(&self.id) {
+                    self.rooms.tasks.spawn(catalog::write_snapshot(store, notebook, head, content));
+                }
             }
             Output::ListLacks { actors } => self.rooms.list_lag.note(&self.id, &actors),
             Output::UpdateCatalog { notebook } => self.update_catalog(notebook),

@@ -191,6 +191,7 @@ async fn the_list_of_notebooks_is_caught_up_after_a_crash() {
             expected: notarium_core::Head::START,
             events: vec![notarium_core::NewEvent { stored, subject: None }],
             commands: vec![],
+            removal: Default::default(),
         };
         fresh.append(append).await.unwrap();
     }

@@ -10,18 +10,18 @@ use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::{HeaderMap, header};
-use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Version};
+use notarium_core::{Event, Head, NotebookId, Operation, Recorded, RedactionTarget, Stored, Version};
 use notarium_wire::EventMessage;
 use notarium_wire::rest::{
-    AtVersion, BlameQuery, DiffQuery, EventPage, EventsQuery, FoundPlaces, NotebookBlame, NotebookDiff, PlacesQuery,
-    Trash, TrashedCell, Verification,
+    AtVersion, BlameQuery, ContentToRedact, DiffQuery, EventPage, EventsQuery, FoundPlaces, NewRedaction,
+    NotebookBlame, NotebookDiff, PlacesQuery, Redaction, Trash, TrashedCell, Verification,
 };
 use notarium_wire::signed_head::StatedHead;
 
-use super::answers::{NotebookReader, SCAN_PAGE, backwards};
+use super::answers::{NotebookCaller, NotebookReader, SCAN_PAGE, backwards};
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::http::extract::{QueryOf, accepts};
+use crate::http::extract::{JsonBody, QueryOf, accepts};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::guarded_stream;
 use crate::http::problem::Problem;
@@ -52,6 +52,11 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         GET "/find", read => find;
         /// Proves the chain of hashes up to a version, replays the state from nothing, and audits who might do what is recorded.
         GET "/verify", read => verify;
+        /// Removes content from the record for good: `█` stands in its place, and an event says who did it and why. With
+        /// `preview` nothing is changed.
+        ///
+        /// The answer comes when the content is gone from the server's files.
+        POST "/redactions", Guard::Notebook(Operation::Redact) => redact;
         /// The head of the record, signed: a note to keep elsewhere. It proves later that the record was neither cut nor
         /// rewritten.
         GET "/signed-head", read => signed_head, answers_plain("200", "text/plain; charset=utf-8");
@@ -171,6 +176,23 @@ async fn find(
     QueryOf(PlacesQuery { text, ever }): QueryOf<PlacesQuery>,
 ) -> Result<Json<FoundPlaces>, Problem> {
     past_text::find(&app, &now.notebook, &text, ever).await.map(Json)
+}
+
+// --- redaction ---
+
+async fn redact(
+    NotebookCaller { app, who, notebook }: NotebookCaller,
+    JsonBody(NewRedaction { target, reason, preview }): JsonBody<NewRedaction>,
+) -> Result<Json<Redaction>, Problem> {
+    let target = match target {
+        ContentToRedact::Event { version } => RedactionTarget::Event { version },
+        ContentToRedact::Text { text } => RedactionTarget::Text { text },
+        ContentToRedact::Cell { cell_id } => RedactionTarget::Cell { cell_id },
+    };
+    if preview {
+        return app.preview_redaction(&notebook, target).await.map(Json);
+    }
+    app.redact(&who, &notebook, target, reason).await.map(Json)
 }
 
 // --- proof ---

@@ -16,6 +16,7 @@ mod open;
 mod past_lines;
 mod projections;
 mod reader;
+mod removal;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,7 @@ use self::reader::{ReaderQuery, head_of};
 use self::rows::integer;
 use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed, unanswered};
+use crate::content_locks::ContentLocks;
 use crate::event_store::{
     AppendError, Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, MAX_READ_EVENTS,
     NotebookSize, PastLinesWritten, StoreError, check_listed, within_limit,
@@ -65,6 +67,7 @@ pub struct Sqlite {
     path: PathBuf,
     lock: folder::FolderLock,
     max_snapshot_gap: Version,
+    content_locks: ContentLocks,
 }
 
 impl Sqlite {
@@ -85,7 +88,8 @@ impl Sqlite {
         let group_commit = tokio::spawn(group_commit.run());
         let check = tokio::spawn(health.clone().check(path.clone()));
         let max_snapshot_gap = MAX_SNAPSHOT_GAP;
-        Ok(Self { queue, group_commit, writer, readers, health, check, path, lock, max_snapshot_gap })
+        let content_locks = ContentLocks::default();
+        Ok(Self { queue, group_commit, writer, readers, health, check, path, lock, max_snapshot_gap, content_locks })
     }
 
     /// Sets the maximum gap between two snapshots, instead of [`MAX_SNAPSHOT_GAP`].
@@ -187,9 +191,28 @@ impl EventStore for Sqlite {
 
     /// Queues an append. Dropping the future does not cancel it: it may still be written.
     async fn append(&self, append: Append) -> Result<(), AppendError> {
+        let removes = !append.removal.is_empty();
+        let _removing = if removes { Some(self.content_locks.write(&append.notebook_id).await) } else { None };
         let (answer, answered) = oneshot::channel();
         self.queue.send(Queued { append, answer }).await.map_err(|_| AppendError::Store(closed()))?;
         answered.await.map_err(|_| AppendError::Store(unanswered()))?
+    }
+
+    fn content_locks(&self) -> &ContentLocks {
+        &self.content_locks
+    }
+
+    async fn purge(&self) -> Result<(), StoreError> {
+        removal::purge(&self.writer).await.map_err(|error| self.failed(error))
+    }
+
+    async fn blobs_to_purge(&self) -> Result<Vec<(NotebookId, Hash)>, StoreError> {
+        removal::blobs_to_purge(&self.readers).await.map_err(|error| self.failed(error))
+    }
+
+    async fn blob_purged(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError> {
+        let sql = "DELETE FROM purges_due WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 = ?";
+        self.write(sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.to_vec())).await.map(drop)
     }
 
     fn troubles(&self) -> Vec<&'static str> {

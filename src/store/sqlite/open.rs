@@ -15,11 +15,12 @@ use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection, SqlitePool}
 
 use super::error::{damaged, found_error, migration_error, store_error};
 use super::folder::{DATABASE_FILE, LOG_FILE, folder_error};
+use super::removal;
 use crate::blobs::BLOBS_FOLDER;
 use crate::event_store::StoreError;
 
 /// Schema migrations: version, name, SQL. A test compares them with the folder.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 11] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 12] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
     (3, "snapshot checksums", include_str!("../../../migrations/sqlite/0003_snapshot_checksums.sql")),
@@ -31,6 +32,7 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 11] = [
     (9, "places without trigger", include_str!("../../../migrations/sqlite/0009_places_without_trigger.sql")),
     (10, "signing keys", include_str!("../../../migrations/sqlite/0010_signing_keys.sql")),
     (11, "past", include_str!("../../../migrations/sqlite/0011_past.sql")),
+    (12, "purges", include_str!("../../../migrations/sqlite/0012_purges.sql")),
 ];
 
 fn migrator() -> Migrator {
@@ -51,7 +53,7 @@ const MAX_QUICK_CHECK_BYTES: u64 = 64 << 20;
 
 const READERS: u32 = 4;
 
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Checks that an existing file begins as SQLite's do, and is writable. A missing or empty file is a new database, unless remains of an old
 /// one are beside it.
@@ -141,6 +143,9 @@ pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreEr
     if !is_marked {
         let mark = sqlx::AssertSqlSafe(format!("PRAGMA application_id = {APPLICATION_ID}"));
         sqlx::query(mark).execute(&mut connection).await.map_err(failed)?;
+    }
+    if let Err(error) = removal::finish(&mut connection).await {
+        tracing::warn!(%error, "what was redacted may still be in free pages of the database: the next start tries again");
     }
     Ok(connection)
 }

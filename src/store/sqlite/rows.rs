@@ -204,6 +204,12 @@ impl SqlScript {
         let sql = AssertSqlSafe(texts.of(self.shape));
         sqlx::query_with(sql, self.arguments).execute(connection).await.map(|_| ())
     }
+
+    /// Runs the statements inside of a transaction that the caller ends.
+    pub(super) async fn execute_within(self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        let sql = AssertSqlSafe(statements(&self.shape));
+        sqlx::query_with(sql, self.arguments).execute(connection).await.map(|_| ())
+    }
 }
 
 /// Cache of scripts: sqlx keeps scripts with the same text prepared.
@@ -223,15 +229,18 @@ impl Texts {
 const MAX_TEXTS: usize = 64;
 
 fn script_text(shape: &Shape) -> Arc<str> {
-    let mut sql = "BEGIN IMMEDIATE;".to_owned();
+    format!("BEGIN IMMEDIATE;{}COMMIT", statements(shape)).into()
+}
+
+fn statements(shape: &Shape) -> String {
+    let mut sql = String::new();
     for statement in shape {
         match statement {
             Statement::Insert(statement, rows, is_full) => statement.write(*rows, *is_full, &mut sql),
             Statement::Plain(statements) => sql.push_str(statements),
         }
     }
-    sql.push_str("COMMIT");
-    sql.into()
+    sql
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 #[path = "../tests/contract/author.rs"]
 mod author;
+mod columns;
 mod damage;
 mod places;
 

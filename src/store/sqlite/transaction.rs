@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use notarium_record::{Epoch, InstanceId, NotebookId};
+use notarium_record::{ContentRemoval, Epoch, InstanceId, NotebookId};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -35,6 +35,24 @@ impl WriterConnection {
         self.is_in_transaction = true;
         let done = script.execute(&mut self.connection, texts).await;
         self.end(done).await
+    }
+
+    /// Runs the script and a removal of content atomically.
+    pub(super) async fn run_with_removal(
+        &mut self,
+        script: SqlScript,
+        notebook: &NotebookId,
+        removal: &ContentRemoval,
+    ) -> Result<(), sqlx::Error> {
+        self.begin().await?;
+        let done = match script.execute_within(&mut self.connection).await {
+            Ok(()) => super::removal::remove(&mut self.connection, notebook, removal).await,
+            Err(error) => Err(error),
+        };
+        match done {
+            Ok(()) => self.commit().await,
+            Err(error) => self.end(Err(error)).await,
+        }
     }
 
     async fn begin(&mut self) -> Result<(), sqlx::Error> {

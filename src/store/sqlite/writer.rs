@@ -204,7 +204,12 @@ impl GroupCommit {
     fn fill(&mut self, first: Queued) -> Vec<Queued> {
         let (mut events, mut bytes) = (first.append.events.len(), payload_bytes(&first));
         let mut batch = vec![first];
-        while events < MAX_ROWS && batch.len() < MAX_ROWS && bytes < MAX_BATCH_PAYLOAD_BYTES {
+        // A removal is long: it has a transaction of its own.
+        while batch.iter().all(|queued| queued.append.removal.is_empty())
+            && events < MAX_ROWS
+            && batch.len() < MAX_ROWS
+            && bytes < MAX_BATCH_PAYLOAD_BYTES
+        {
             let Ok(next) = self.queue.try_recv() else { break };
             events += next.append.events.len();
             bytes += payload_bytes(&next);
@@ -274,7 +279,11 @@ impl GroupCommit {
         script.insert(&INSERT_ACTORS, &new_actors)?;
         let insert_events = if are_many { &INSERT_MANY_EVENTS } else { &INSERT_EVENTS };
         self.insert_log(&mut script, &plan, &accepted, insert_events)?;
-        writer.run(script, &mut self.texts).await?;
+        let removing = accepted.iter().find(|append| !append.removal.is_empty());
+        match removing {
+            None => writer.run(script, &mut self.texts).await?,
+            Some(append) => writer.run_with_removal(script, &append.notebook_id, &append.removal).await?,
+        }
         let kept = if moves_places { 0 } else { self.recent_places };
         self.recent_places = kept + if are_many { 0 } else { events };
         self.known.notebooks.extend(plan.heads);

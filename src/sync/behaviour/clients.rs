@@ -284,6 +284,7 @@ impl Submission {
         let active = named.into_iter().map(|subject| (subject, AccountStatus::Active));
         let facts = OutsideFacts {
             past: None,
+            redaction: None,
             account_status: AccountStatuses::new(active),
             holding_kernelspecs: ["python3".to_owned()].into(),
             agent_labels: Default::default(),

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use notarium_core::{
-    AgentId, Append, Command, CommandRecord, Context, Decision, Event, ExecutionId, Head, JudgementQuery,
-    KernelSessionId, MessageRole, NewEvent, RawJson, Recorded, Rejection, RejectionCode, TurnId, Version, decide, seal,
-    sweep_due,
+    AgentId, Append, Command, CommandRecord, ContentRemoval, Context, Decision, Event, ExecutionId, Head,
+    JudgementQuery, KernelSessionId, MessageRole, NewEvent, RawJson, Recorded, Rejection, RejectionCode, TurnId,
+    Version, decide, seal, sweep_due,
 };
 use notarium_wire::{ServerMessage, frame};
 
 use super::answers::{recorded_answer, reused};
 use super::queue::PendingCommand;
 use super::set_aside::is_scan;
-use super::{Cycle, Phase, Room};
+use super::{Cycle, Phase, Room, RoomConfig};
 use crate::decoded_command::{parse, secrets};
 use crate::io::{ClientId, Output, ReplyTo};
 use crate::replay::ReadOnly;
@@ -43,6 +43,8 @@ pub(super) struct Batch {
     /// The same events, for in-process subscribers.
     recorded: Vec<Recorded>,
     pub(super) entries: Vec<AcceptedCommand>,
+    /// Content that a redaction removes.
+    removal: ContentRemoval,
     effects: BatchEffects,
 }
 
@@ -186,9 +188,16 @@ impl Room {
             events: Vec::new(),
             recorded: Vec::new(),
             entries: Vec::new(),
+            removal: ContentRemoval::default(),
             effects: BatchEffects::default(),
         };
-        while batch.entries.len() < self.config.max_batch_commands && batch.bytes < self.config.max_batch_bytes {
+        // The state has what a redaction takes away: nothing is decided on it any more.
+        let has_room = |batch: &Batch, config: &RoomConfig| {
+            batch.entries.len() < config.max_batch_commands
+                && batch.bytes < config.max_batch_bytes
+                && batch.removal.is_empty()
+        };
+        while has_room(&batch, &self.config) {
             let Some(pending) = self.queue.pop() else { break };
             match self.decide_next(cycle, &mut batch, pending) {
                 DecisionStep::Done => continue,
@@ -209,9 +218,9 @@ impl Room {
         }
         batch.head = self.head;
         let events = std::mem::take(&mut batch.events);
-        let commands = batch.records();
+        let (commands, removal) = (batch.records(), batch.removal.clone());
         let (notebook_id, expected) = (self.notebook_id.clone(), batch.expected);
-        cycle.out.push(Output::Append(Append { notebook_id, epoch: self.epoch, expected, events, commands }));
+        cycle.out.push(Output::Append(Append { notebook_id, epoch: self.epoch, expected, events, commands, removal }));
         self.idle_at = Some(cycle.now + self.config.idle_ms);
         self.phase = Phase::Appending(Box::new(batch));
     }
@@ -327,6 +336,7 @@ impl Room {
             ids: self.next_ids(cycle.now),
             history: pending.history.take().unwrap_or_default(),
             past: pending.facts.past.clone(),
+            redaction: pending.facts.redaction.clone(),
             account_status: pending.facts.account_status.clone(),
             away: self.leases.away(&self.state),
             unreachable: self.leases.unreachable(&self.state, cycle.now, &self.config),
@@ -345,6 +355,7 @@ impl Room {
             let texts = events.iter().map(frame::event).collect::<Result<Vec<_>, _>>()?;
             Ok((events, texts, RawJson::of(&decision.outcome)?))
         });
+        batch.removal = decision.removal;
         let (events, texts, outcome) = sealed.map_err(|error| {
             self.head = before;
             Rejection::new(RejectionCode::InvalidValue, format!("this cannot be written as JSON: {error}"))
@@ -393,8 +404,13 @@ impl Room {
             let is_last = entries.peek().is_none_or(|next| next.pending.reply_to.client() != client);
             self.answer_entry(cycle, entry, is_last);
         }
+        let redacts = !batch.removal.is_empty();
         self.follow(cycle, batch.effects);
-        self.snapshot_when_due(cycle);
+        if redacts {
+            self.drop_content(cycle);
+        } else {
+            self.snapshot_when_due(cycle);
+        }
     }
 
     /// Answers a command. Of several acks for one client, only the last has the person's next undo steps.

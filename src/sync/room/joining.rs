@@ -61,8 +61,8 @@ impl SubscriptionRequest {
 #[derive(Debug)]
 pub(super) struct PendingJoin {
     pub client: ClientId,
-    identity: Arc<Identity>,
-    request: SubscriptionRequest,
+    pub(super) identity: Arc<Identity>,
+    pub(super) request: SubscriptionRequest,
     question: JoinQuestion,
     /// Version up to which the answer is complete.
     asked_at: Version,
@@ -70,7 +70,7 @@ pub(super) struct PendingJoin {
 }
 
 impl PendingJoin {
-    fn waits_for_state(&self) -> bool {
+    pub(super) fn waits_for_state(&self) -> bool {
         matches!(self.question, JoinQuestion::State)
     }
 
@@ -102,29 +102,6 @@ struct ReadyJoin {
 /// Events of cells with unconfirmed text, and those cells that are too far back.
 type UnconfirmedEvents = (Vec<EventMessage>, Vec<CellId>);
 
-/// The last rendered state, and the rendering in progress, of which there is at most one.
-#[derive(Debug, Default)]
-pub(super) struct Rendering {
-    pub(super) under_way: Option<Version>,
-    pub(super) done: Option<Rendered>,
-}
-
-impl Rendering {
-    fn is_under_way(&self) -> bool {
-        self.under_way.is_some()
-    }
-
-    pub(super) fn forget(&mut self) {
-        self.done = None;
-    }
-
-    /// Returns the oldest version after which all events must stay in the ring.
-    pub(super) fn oldest(&self) -> Option<Version> {
-        let done = self.done.as_ref().map(|done| done.version);
-        done.into_iter().chain(self.under_way).min()
-    }
-}
-
 impl Room {
     pub(super) fn take_subscribe(
         &mut self,
@@ -146,7 +123,13 @@ impl Room {
         self.enqueue(cycle, client, identity, request);
     }
 
-    fn enqueue(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, request: SubscriptionRequest) {
+    pub(super) fn enqueue(
+        &mut self,
+        cycle: &mut Cycle,
+        client: ClientId,
+        identity: Arc<Identity>,
+        request: SubscriptionRequest,
+    ) {
         let arrival = self.next_arrival();
         self.wait(cycle, WaitingRequest::Subscribe { client, identity, request, arrival });
     }
@@ -171,11 +154,19 @@ impl Room {
         if self.waiting.iter().any(|waiting| waiting.is_subscription_of(client)) {
             return;
         }
+        self.joins.retain(|_, join| join.client != client);
+        self.resync_from_nothing(cycle, client, "your state was not that of the notebook");
+    }
+
+    /// Gives a subscriber the whole state.
+    pub(super) fn resync_from_nothing(&mut self, cycle: &mut Cycle, client: ClientId, reason: &'static str) {
         let Some(subscriber) = self.subscribers.get_mut(&client) else { return };
+        if subscriber.transport == Transport::Values {
+            return self.send_position(cycle, client);
+        }
         subscriber.is_lagging = true;
         let identity = subscriber.identity.clone();
-        self.joins.retain(|_, join| join.client != client);
-        self.enqueue(cycle, client, identity, SubscriptionRequest::resync("your state was not that of the notebook"));
+        self.enqueue(cycle, client, identity, SubscriptionRequest::resync(reason));
     }
 
     /// Serves all requests that can be answered now.
@@ -227,6 +218,8 @@ impl Room {
         let joining = ReadyJoin { client, identity, role, request };
         match joining.request.since {
             Some(since) if since == 0 || since > self.committed => self.join_diverged(cycle, joining),
+            // The client may hold content that is gone.
+            Some(since) if since < self.state.redaction_epoch => self.join_with_snapshot(cycle, joining),
             Some(since) => self.join_from(cycle, joining, since),
             None => self.join_with_snapshot(cycle, joining),
         }
@@ -439,6 +432,7 @@ impl Room {
             diverged: request.diverged,
             role,
             document: DOCUMENT,
+            redaction_epoch: self.state.redaction_epoch,
             digest: rendered.and_then(|rendered| rendered.digest),
             undo: self.next_steps(&identity),
             read_only: self.read_only.is_some(),
@@ -451,36 +445,6 @@ impl Room {
         let snapshot = rendered.map(|rendered| rendered.snapshot.clone());
         cycle.out.push(Output::Subscribed { client, text: frame::subscribed(message, snapshot) });
         self.admit(cycle, client, identity, role, Transport::Frames);
-    }
-
-    /// Returns the state at `at_least` or later. `None`: it is being rendered, and the client waits for [`Input::Rendered`].
-    ///
-    /// [`Input::Rendered`]: crate::Input::Rendered
-    pub(super) fn rendered(&mut self, cycle: &mut Cycle, at_least: Version) -> Option<Rendered> {
-        let is_good = |done: &&Rendered| done.version >= at_least && self.ring.covers(done.version);
-        if let Some(done) = self.rendering.done.as_ref().filter(is_good) {
-            return Some(done.clone());
-        }
-        // The ring has the last event of every notebook that exists.
-        if !self.rendering.is_under_way()
-            && let Some(event_id) = self.ring.event_id(self.committed)
-        {
-            self.rendering.under_way = Some(self.committed);
-            cycle.out.push(Output::Render { document: self.state.document.clone(), event_id });
-        }
-        None
-    }
-
-    pub(super) fn take_rendered(&mut self, cycle: &mut Cycle, rendered: Option<Rendered>) {
-        self.rendering = Rendering { under_way: None, done: rendered };
-        if self.rendering.done.is_none() {
-            let waiting: Vec<ClientId> =
-                self.joins.values().filter(|join| join.waits_for_state()).map(|join| join.client).collect();
-            for client in waiting {
-                self.leave(cycle, client);
-                self.send_error(cycle, client, ErrorCode::Unavailable, "the notebook cannot be written as JSON");
-            }
-        }
     }
 }
 

@@ -72,6 +72,7 @@ impl Room {
                 }
                 // After a failed load there may already be subscribers.
                 self.fan_out(cycle, &[]);
+                self.resync_after_redaction(cycle);
                 self.ask_for_work(cycle);
             }
             other => self.phase = other,

@@ -153,6 +153,10 @@ impl Queue {
         self.commands.is_empty()
     }
 
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut PendingCommand> {
+        self.commands.iter_mut()
+    }
+
     pub(crate) fn drain(&mut self) -> Vec<PendingCommand> {
         self.bytes = 0;
         std::mem::take(&mut self.commands).into()

@@ -274,6 +274,7 @@ fn needed(event: &Event) -> Option<Needed> {
         E::CellInserted(_) | E::CellSourceEdited(_) | E::CellMoved(_) | E::CellDeleted(_) | E::CellRestored(_) => {
             Needed::Edit
         }
+        E::ContentRedacted(_) => Needed::Own,
         E::CellFlagsSet(_) | E::NotebookRenamed(_) | E::NotebookRestored(_) | E::UndoSkipped(_) => Needed::Edit,
         E::ExecutionRequested(event) if event.cause == ExecutionCause::Imported => Needed::Edit,
         E::ExecutionRequested(_) | E::KernelLaunchRequested(_) | E::KernelRestartRequested(_) => Needed::Run,

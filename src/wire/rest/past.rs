@@ -14,6 +14,53 @@ pub struct NamesQuery {
     pub subjects: Vec<String>,
 }
 
+/// Content to remove from a notebook's record for good.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRedaction {
+    /// The content.
+    pub target: ContentToRedact,
+    /// Why: 1 to 500 characters, which the record keeps. Not needed for a preview.
+    #[serde(default)]
+    pub reason: String,
+    /// `true`: nothing is changed; the answer says what would be.
+    #[serde(default)]
+    pub preview: bool,
+}
+
+/// Content of a redaction.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ContentToRedact {
+    /// All texts of one event.
+    Event {
+        /// The event's version.
+        version: Version,
+    },
+    /// A text, wherever it stood: in cells, also if it was typed in pieces, in outputs, messages, arguments and blobs.
+    Text {
+        /// The exact text, 4 to 10,000 characters. It is not recorded.
+        text: String,
+    },
+    /// The whole past of a cell: its texts, runs, outputs, replies and comments.
+    Cell {
+        /// The cell, live or in the trash.
+        cell_id: CellId,
+    },
+}
+
+/// Changes of a redaction.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Redaction {
+    /// Versions of the events whose content goes.
+    pub versions: Vec<Version>,
+    /// Number of large outputs and attachments that go.
+    pub blobs: u64,
+    /// Version of the redaction itself. Absent in a preview.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<Version>,
+}
+
 /// A text to find in the sources of a notebook's cells, capitals aside.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -117,6 +117,9 @@ const EVENTS = {
   },
   UndoSkipped() {},
   NotebookRestored() {},
+  ContentRedacted(s, p, e) {
+    s.redaction_epoch = e.version
+  },
   AccessRevoked(s, p) {
     s.access = s.access.filter(e => !sameSubject(p.subject)(e))
   },

@@ -354,6 +354,7 @@ STATE = {
     "NotebookMetadataSet": lambda s, p, e: s.update(metadata=p["metadata"]),
     "NotebookArchived": lambda s, p, e: s.update(archived=True),
     "NotebookUnarchived": lambda s, p, e: s.pop("archived", None),
+    "ContentRedacted": lambda s, p, e: s.update(redaction_epoch=e["version"]),
     "NotebookVersionNamed": lambda s, p, e: s.setdefault("named_versions", {}).update({str(p["version"]): p["name"]}),
     "NotebookKernelSettingsSet": kernel_settings_set,
     "NotebookReactivitySet": lambda s, p, e: put(s, "reactivity", p["reactivity"], "off"),

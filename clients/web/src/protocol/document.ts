@@ -45,6 +45,8 @@ export class Document {
   policy: Policy = "guarded";
   reactivity: Reactivity = "off";
   kernel_settings: KernelSettings = NO_SETTINGS;
+  /** Version of the last redaction; 0: none. */
+  redaction_epoch = 0;
   readonly cells = new Map<string, Cell>();
   readonly latest = new Map<string, string>();
   /** Comment threads. A thread whose cell is not in `cells` is in the trash with it. */
@@ -65,6 +67,7 @@ export class Document {
     const { version, title, archived, metadata, created_at, updated_at, access, order, kernel_notice, policy } = snapshot;
     Object.assign(document, { version, title, metadata, access, order });
     document.reactivity = snapshot.reactivity ?? "off";
+    document.redaction_epoch = snapshot.redaction_epoch ?? 0;
     document.kernel_settings = snapshot.kernel_settings ?? NO_SETTINGS;
     Object.assign(document, { archived: archived ?? false, kernel_notice: kernel_notice ?? undefined });
     Object.assign(document, { created_at: created_at ?? 0, updated_at: updated_at ?? 0, policy: policy ?? "guarded" });
@@ -88,6 +91,7 @@ export class Document {
       ...(this.kernel_notice && { kernel_notice: this.kernel_notice }),
       ...(this.policy !== "guarded" && { policy: this.policy }),
       ...(this.reactivity !== "off" && { reactivity: this.reactivity }),
+      ...(this.redaction_epoch > 0 && { redaction_epoch: this.redaction_epoch }),
       ...(!isUnset(this.kernel_settings) && { kernel_settings: this.kernel_settings }),
     } as Snapshot;
   }

@@ -358,6 +358,7 @@ impl Inner {
             ids: IdSource::new(now, *blake(message.id.as_str())),
             history: History::default(),
             past: None,
+            redaction: None,
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),

@@ -108,6 +108,8 @@ pub struct World {
     pub unposted: BTreeMap<TurnId, Vec<String>>,
     /// Account status of subjects; all others are active.
     pub standings: BTreeMap<Subject, AccountStatus>,
+    /// What the next redaction changes, as the server reads it from the log.
+    pub redaction: Option<Arc<RedactionPlan>>,
     /// Names are read from Python, not from the small language of most tests.
     pub reads_python: bool,
     count: u64,
@@ -134,6 +136,7 @@ impl World {
             labels: BTreeMap::new(),
             unposted: BTreeMap::new(),
             standings: BTreeMap::new(),
+            redaction: None,
             reads_python: false,
             count: 0,
         }
@@ -171,6 +174,7 @@ impl World {
             ids: IdSource::new(self.now, seed),
             history: History::default(),
             past: None,
+            redaction: self.redaction.clone(),
             account_status: AccountStatuses::default(),
             away: self.away.union(&self.unreachable).cloned().collect(),
             unreachable: self.unreachable.clone(),
@@ -206,7 +210,54 @@ impl World {
             self.recorded.push(recorded);
         }
         assert_eq!(self.notebook.version, self.head.version);
+        if !decision.removal.is_empty() {
+            self.remove(decision.removal);
+        }
         Ok((decision.events.into_iter().map(|decided| decided.event).collect(), decision.outcome))
+    }
+
+    /// Replaces payloads as a store does, and folds and audits the log anew.
+    fn remove(&mut self, removal: ContentRemoval) {
+        for StandIn { version, payload } in removal.stand_ins {
+            let stored = self.log.iter_mut().find(|stored| stored.envelope.version == version).unwrap();
+            (stored.payload, stored.salt) = (payload, None);
+        }
+        assert_eq!(verify_chain(Head::START, &self.log).unwrap(), self.head);
+        self.recorded = self.log.iter().map(|stored| stored.typed().unwrap()).collect();
+        self.notebook = replay(&self.log);
+        self.audit = RecordAudit::new(self.notebook.notebook_id.clone());
+        for (stored, recorded) in self.log.iter().zip(&self.recorded) {
+            if stored.salt.is_none() {
+                let digest = notarium_core::stand_in::stand_in_digest(&stored.payload);
+                self.audit.note_stand_in(stored.envelope.version, digest);
+            }
+            self.audit.see(recorded).unwrap_or_else(|found| panic!("after a redaction: {found}"));
+        }
+        assert_eq!(self.audit.unredacted(), None);
+    }
+
+    /// Reads the log for a redaction, as the server does.
+    pub fn plan(&mut self, target: RedactionTarget) {
+        let mut search = RedactionSearch::new(target.clone());
+        self.recorded.iter().for_each(|recorded| search.see(recorded));
+        let mut plan = search.plan(target);
+        let events = self.log.iter().zip(&self.recorded);
+        events.for_each(|(stored, recorded)| plan.see(recorded, stored.payload.get()));
+        self.redaction = Some(Arc::new(plan));
+    }
+
+    /// Redacts as the server does; returns the versions of the events with a stand-in.
+    pub fn redact(&mut self, who: &Who, target: RedactionTarget) -> Result<Vec<Version>, Rejection> {
+        self.plan(target.clone());
+        let (reason, target) = ("it leaked".to_owned(), target.without_text());
+        let decided = self.submit(who, None, Command::RedactContent { reason, target });
+        self.redaction = None;
+        let events = decided?.0.into_iter();
+        let named = events.flat_map(|event| match event {
+            Event::ContentRedacted(event) => event.redactions,
+            _ => Vec::new(),
+        });
+        Ok(named.map(|redacted| redacted.version).collect())
     }
 
     /// Answers `required_account_status`, as the server does from the accounts.

@@ -40,7 +40,7 @@ async fn the_events_of_a_notebook_are_one_row_wherever_their_places_are() {
         assert_eq!(versions(store.read(id, 3, 5).await.unwrap()), [4, 5, 6, 7, 8]);
         let middle = last / 2;
         assert_eq!(versions(store.read(id, middle, 10_000).await.unwrap()), (middle + 1..=last).collect::<Vec<_>>());
-        let wanted = Selection { since: middle, subjects: Vec::new(), with_notebook: true };
+        let wanted = Selection { since: middle, with_notebook: true, ..Selection::default() };
         assert_eq!(
             versions(store.scan_by_subject(id, &wanted).await.unwrap()),
             (middle + 1..=last).collect::<Vec<_>>()

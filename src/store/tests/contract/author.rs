@@ -34,6 +34,7 @@ impl Author {
             ids: IdSource::new(1_700_000_000_000, seed),
             history: History::default(),
             past: None,
+            redaction: None,
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
@@ -71,6 +72,7 @@ impl Author {
             expected,
             events,
             commands: vec![self.command()],
+            removal: Default::default(),
         }
     }
 

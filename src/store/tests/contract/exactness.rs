@@ -23,7 +23,7 @@ fn foreign(author: &Author, payload: &str) -> Stored {
 
 fn append_of(author: &Author, stored: Stored) -> Append {
     let events = vec![NewEvent { stored, subject: Some("subject".to_owned()) }];
-    Append { notebook_id: author.notebook_id.clone(), epoch: 0, expected: author.head, events, commands: Vec::new() }
+    Append { notebook_id: author.notebook_id.clone(), epoch: 0, expected: author.head, events, commands: Vec::new(), removal: Default::default() }
 }
 
 async fn comes_back(store: &Store, name: &str, change: impl FnOnce(&mut Stored)) {
@@ -75,6 +75,42 @@ pub async fn events_of_unknown_types_come_back(store: Store) {
 
 pub async fn a_redacted_event_comes_back(store: Store) {
     comes_back(&store, "redacted", |stored| stored.salt = None).await;
+}
+
+pub async fn removed_content_is_replaced_with_what_was_derived(store: Store) {
+    let mut author = Author::new("nb");
+    let mut before = written(&store, author.rename("secret")).await;
+    before.extend(written(&store, author.rename("harmless")).await);
+    let (id, command) = (author.notebook_id.clone(), CommandId::new("c1").unwrap());
+    let snapshot = Snapshot::compress(1, before[0].head(), b"secret").unwrap();
+    store.put_snapshot(&id, snapshot).await.unwrap();
+    let line = PastLine { cell_id: CellId::new("a").unwrap(), text: "secret".to_owned(), spans: Vec::new(), last: None };
+    let written_lines = PastLinesWritten { version: 2, next: 1 };
+    store.put_past_lines(&id, 0, written_lines, [(0, line)].into()).await.unwrap();
+    let blob = Hash([7; 32]);
+    let payload = RawJson::parse(r#"{"title":"██████","previous":"before"}"#).unwrap();
+    let mut append = author.rename("redacted");
+    append.removal =
+        ContentRemoval { stand_ins: vec![StandIn { version: 1, payload: payload.clone() }], blobs: vec![blob] };
+    store.append(append).await.unwrap();
+
+    let events = all(&store, &id).await;
+    assert_eq!((&events[0].payload, events[0].salt, events[0].hash), (&payload, None, before[0].hash));
+    assert_eq!(events[1], before[1]);
+    assert_eq!(verify_chain(Head::START, &events).unwrap(), author.head);
+    assert_eq!(store.snapshot(&id, None).await.unwrap(), None);
+    assert_eq!(store.past_lines_written(&id).await.unwrap(), PastLinesWritten::default());
+    assert_eq!(store.past_lines(&id, "secret").await.unwrap().lines, []);
+    let record = store.command(&id, "user:ann", &command).await.unwrap().unwrap();
+    assert_eq!(record.digest, [0; 32], "a short text could be guessed from it");
+    assert_eq!(store.blobs_to_purge().await.unwrap(), [(id.clone(), blob)]);
+    store.blob_purged(&id, &blob).await.unwrap();
+    assert_eq!(store.blobs_to_purge().await.unwrap(), []);
+    store.purge().await.unwrap();
+    assert_eq!(all(&store, &id).await, events);
+    // A command that was not redacted can still be repeated.
+    let other = store.command(&id, "user:ann", &CommandId::new("c2").unwrap()).await.unwrap().unwrap();
+    assert_ne!(other.digest, [0; 32]);
 }
 
 pub async fn one_append_of_many_events(store: Store) {

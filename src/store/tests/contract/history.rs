@@ -173,7 +173,7 @@ pub async fn edits_are_no_events_of_a_subject(store: Store) {
         let found = store.events_of_subject(&author.notebook_id, &of(subjects)).await.unwrap();
         assert_eq!(versions(&found), expected, "{subjects:?}");
     }
-    let selection = Selection { subjects: of(&["b"]), since: 1, with_notebook: true };
+    let selection = Selection { subjects: of(&["b"]), since: 1, with_notebook: true, with_all: false };
     let scanned = store.scan_by_subject(&author.notebook_id, &selection).await.unwrap();
     assert_eq!(versions(&scanned), [2, 3, 9]);
 }

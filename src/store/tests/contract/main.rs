@@ -16,12 +16,12 @@ mod snapshots;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Append, CellId, CommandId, CommandRecord, Envelope, EventId, ExecutionStatus, Hash, Head, HistoryQuery,
-    InstanceId, NewEvent, NotebookId, Past, RawJson, Salt, Selection, Stored, Version, verify_chain,
+    Actor, Append, CellId, CommandId, CommandRecord, ContentRemoval, Envelope, EventId, ExecutionStatus, Hash, Head, HistoryQuery,
+    InstanceId, NewEvent, NotebookId, Past, RawJson, Salt, Selection, StandIn, Stored, Version, verify_chain,
 };
 use notarium_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogQuery, EventStore, LISTED_TYPES, MAX_HISTORY_EVENTS, NotebookSize,
-    Snapshot, SnapshotError, Sqlite, StoreError,
+    PastLine, PastLinesWritten, Snapshot, SnapshotError, Sqlite, StoreError,
 };
 
 use accounts::*;
@@ -59,7 +59,7 @@ macro_rules! contract_suite {
             a_command_twice_in_one_append_is_refused, the_same_command_id_of_another_actor_or_notebook_is_another,
             a_command_that_changed_nothing_is_recorded, payloads_come_back_byte_for_byte,
             every_field_of_an_envelope_comes_back, every_kind_of_actor_comes_back, events_of_unknown_types_come_back,
-            a_redacted_event_comes_back, one_append_of_many_events, history_of_cells, history_of_cells_and_the_notebook,
+            a_redacted_event_comes_back, removed_content_is_replaced_with_what_was_derived, one_append_of_many_events, history_of_cells, history_of_cells_and_the_notebook,
             history_names_the_executions_of_deletions, history_of_a_deleted_cell, history_of_an_execution,
             a_run_of_very_many_events_is_told_whole,
             history_of_a_conversation, history_is_what_the_core_says_that_it_is, edits_are_no_events_of_a_subject,

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
-    Append, CommandId, CommandRecord, Envelope, Epoch, Hash, Head, InstanceId, Millis, NewEvent, NotebookId, Selection,
-    Stored, Version,
+    Append, CommandId, CommandRecord, ContentRemoval, Envelope, Epoch, Hash, Head, InstanceId, Millis, NewEvent,
+    NotebookId, Selection, StandIn, Stored, Version,
 };
 use notarium_store::{
-    AppendError, Author, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES,
-    EventStore, FoundLines, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, MAX_SNAPSHOT_GAP, NotebookSize, PastLine,
-    PastLinesWritten, Snapshot, StoreError, bounded, check, check_listed, lower_case, page, thinned_out, within_gap,
-    within_limit, words,
+    AppendError, Author, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, ContentLocks,
+    EVENT_OVERHEAD_BYTES, EventStore, FoundLines, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, MAX_SNAPSHOT_GAP, NotebookSize,
+    PastLine, PastLinesWritten, Snapshot, StoreError, bounded, check, check_listed, lower_case, page, thinned_out,
+    within_gap, within_limit, words,
 };
 use parking_lot::Mutex;
 
@@ -21,6 +21,7 @@ use parking_lot::Mutex;
 #[derive(Debug, Default)]
 pub struct Memory {
     notebooks: Mutex<BTreeMap<NotebookId, Log>>,
+    content_locks: ContentLocks,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +38,7 @@ struct Log {
     lines_written: PastLinesWritten,
     catalog: Option<CatalogEntry>,
     blobs: BTreeMap<Hash, BlobRecord>,
+    blobs_to_purge: Vec<Hash>,
 }
 
 impl Memory {
@@ -73,6 +75,30 @@ impl Log {
         for command in append.commands {
             self.commands.insert((command.actor.clone(), command.command_id.clone()), command);
         }
+        if !append.removal.is_empty() {
+            self.remove(append.removal);
+        }
+    }
+
+    fn remove(&mut self, removal: ContentRemoval) {
+        for StandIn { version, payload } in removal.stand_ins {
+            let stored = &mut self.events[index(version - 1)].stored;
+            (stored.payload, stored.salt) = (payload, None);
+            let of_event =
+                self.commands.values_mut().filter(|command| command.command_id == stored.envelope.command_id);
+            of_event.for_each(|command| command.digest = [0; 32]);
+        }
+        for sha256 in removal.blobs {
+            self.blobs.remove(&sha256);
+            self.blobs_to_purge.push(sha256);
+        }
+        self.snapshots.clear();
+        self.lines.clear();
+        self.lines_written = PastLinesWritten::default();
+        if let (Some(entry), Some(head)) = (&mut self.catalog, self.head) {
+            (entry.title, entry.template, entry.search_text) = Default::default();
+            entry.version = head.version;
+        }
     }
 
     fn select(&self, wanted: &Selection) -> impl Iterator<Item = &Stored> {
@@ -103,7 +129,30 @@ impl EventStore for Memory {
         Ok(log.epoch)
     }
 
+    fn content_locks(&self) -> &ContentLocks {
+        &self.content_locks
+    }
+
+    async fn purge(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn blobs_to_purge(&self) -> Result<Vec<(NotebookId, Hash)>, StoreError> {
+        let notebooks = self.notebooks.lock();
+        let due = notebooks.iter().flat_map(|(id, log)| log.blobs_to_purge.iter().map(|sha256| (id.clone(), *sha256)));
+        Ok(due.collect())
+    }
+
+    async fn blob_purged(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError> {
+        if let Some(log) = self.notebooks.lock().get_mut(notebook) {
+            log.blobs_to_purge.retain(|due| due != sha256);
+        }
+        Ok(())
+    }
+
     async fn append(&self, append: Append) -> Result<(), AppendError> {
+        let removes = !append.removal.is_empty();
+        let _removing = if removes { Some(self.content_locks.write(&append.notebook_id).await) } else { None };
         let mut notebooks = self.notebooks.lock();
         match notebooks.get_mut(&append.notebook_id) {
             Some(log) => {

@@ -187,6 +187,7 @@ impl World {
             ids: IdSource::new(self.now, self.chance.bytes()),
             history: History::default(),
             past: None,
+            redaction: None,
             account_status: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),

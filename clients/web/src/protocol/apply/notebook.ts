@@ -33,6 +33,10 @@ export const notebookEvents: Handlers = {
     document.named_versions.set(String(version), name);
     touched.part("notebook");
   },
+  ContentRedacted(_, { document, event, touched }) {
+    document.redaction_epoch = event.version;
+    touched.part("notebook");
+  },
   NotebookReactivitySet({ reactivity }, { document, touched }) {
     document.reactivity = reactivity;
     touched.part("notebook");
