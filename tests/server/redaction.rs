@@ -98,7 +98,10 @@ async fn a_text_is_gone_from_answers_and_files_and_the_record_still_verifies() {
     // Rows of the list and lines of the past are written.
     scene.http().get("/api/notebooks").await.ok();
     let find = scene.path("/find?ever=true&text=hunter2");
-    scene.http().until(&find, |found| found["is_complete"] == true && !found["found"].as_array().unwrap().is_empty()).await;
+    scene
+        .http()
+        .until(&find, |found| found["is_complete"] == true && !found["found"].as_array().unwrap().is_empty())
+        .await;
     assert!(!files_with(scene.server.folder(), SECRET.as_bytes()).is_empty(), "the test would see it");
     let preview = json!({"target": text(), "preview": true});
     let preview = scene.http().post(&scene.path("/redactions"), preview).await.ok();
@@ -116,7 +119,10 @@ async fn a_text_is_gone_from_answers_and_files_and_the_record_still_verifies() {
     assert!(!listed.contains("hunter2"), "{listed}");
     let proof = scene.http().get(&scene.path("/verify")).await.ok();
     assert_eq!((&proof["ok"], &proof["state_is_replayed"]), (&json!(true), &json!(true)), "{proof}");
-    scene.http().until(&find, |found| found["is_complete"] == true && found["found"].as_array().unwrap().is_empty()).await;
+    scene
+        .http()
+        .until(&find, |found| found["is_complete"] == true && found["found"].as_array().unwrap().is_empty())
+        .await;
     for version in [3, 6, 12] {
         let past = scene.http().get(&scene.path(&format!("?at={version}"))).await.ok().to_string();
         assert!(!past.contains("hunter2"), "version {version}: {past}");

@@ -63,7 +63,7 @@ async fn written_by_another_server(server: &TestServer, events: &[(&str, u16, &s
     let written: Vec<Stored> = events.iter().map(|event| following(&mut head, &last, *event)).collect();
     let new = |stored: &Stored| NewEvent { stored: stored.clone(), subject: Some("c".to_owned()) };
     let events = written.iter().map(new).collect();
-    store.append(Append { notebook_id: id, epoch, expected, events, commands: Vec::new() }).await.unwrap();
+    store.append(Append { notebook_id: id, epoch, expected, events, commands: Vec::new(), removal: Default::default() }).await.unwrap();
     store.close().await;
     written
 }

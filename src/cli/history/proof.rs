@@ -245,7 +245,9 @@ async fn prove(
 }
 
 fn unredacted(version: Version) -> String {
-    format!("version {version} has lost its content, and no later event says that it was redacted: the record was changed, or its end is missing")
+    format!(
+        "version {version} has lost its content, and no later event says that it was redacted: the record was changed, or its end is missing"
+    )
 }
 
 #[derive(Debug, Serialize)]

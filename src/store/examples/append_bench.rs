@@ -61,7 +61,14 @@ impl Producer {
         let actor = self.actor.key();
         let outcome = RawJson::parse("{}").expect("JSON");
         let record = CommandRecord { actor, command_id, digest: [1; 32], version: self.head.version, outcome };
-        Append { notebook_id: self.notebook_id.clone(), epoch: 0, expected, events, commands: vec![record], removal: Default::default() }
+        Append {
+            notebook_id: self.notebook_id.clone(),
+            epoch: 0,
+            expected,
+            events,
+            commands: vec![record],
+            removal: Default::default(),
+        }
     }
 }
 

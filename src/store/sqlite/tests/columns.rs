@@ -109,10 +109,7 @@ const OTHERS: [(&str, &[&str]); 24] = [
     ("workspace_members", &["workspace_id", "user_id", "role"]),
     ("workspace_notebooks", &["notebook_id", "workspace_id"]),
     ("workspaces", &["id", "name", "created_at"]),
-    (
-        "_sqlx_migrations",
-        &["version", "description", "installed_on", "success", "checksum", "execution_time"],
-    ),
+    ("_sqlx_migrations", &["version", "description", "installed_on", "success", "checksum", "execution_time"]),
 ];
 
 #[tokio::test]
@@ -141,5 +138,9 @@ async fn every_column_is_known() {
 /// The text of the module that forgets.
 fn removal_statements() -> Vec<String> {
     let source = include_str!("../removal.rs");
-    source.split('"').filter(|text| ["UPDATE ", "DELETE "].iter().any(|verb| text.starts_with(verb))).map(str::to_owned).collect()
+    source
+        .split('"')
+        .filter(|text| ["UPDATE ", "DELETE "].iter().any(|verb| text.starts_with(verb)))
+        .map(str::to_owned)
+        .collect()
 }

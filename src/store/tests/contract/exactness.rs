@@ -23,7 +23,14 @@ fn foreign(author: &Author, payload: &str) -> Stored {
 
 fn append_of(author: &Author, stored: Stored) -> Append {
     let events = vec![NewEvent { stored, subject: Some("subject".to_owned()) }];
-    Append { notebook_id: author.notebook_id.clone(), epoch: 0, expected: author.head, events, commands: Vec::new(), removal: Default::default() }
+    Append {
+        notebook_id: author.notebook_id.clone(),
+        epoch: 0,
+        expected: author.head,
+        events,
+        commands: Vec::new(),
+        removal: Default::default(),
+    }
 }
 
 async fn comes_back(store: &Store, name: &str, change: impl FnOnce(&mut Stored)) {
@@ -84,7 +91,8 @@ pub async fn removed_content_is_replaced_with_what_was_derived(store: Store) {
     let (id, command) = (author.notebook_id.clone(), CommandId::new("c1").unwrap());
     let snapshot = Snapshot::compress(1, before[0].head(), b"secret").unwrap();
     store.put_snapshot(&id, snapshot).await.unwrap();
-    let line = PastLine { cell_id: CellId::new("a").unwrap(), text: "secret".to_owned(), spans: Vec::new(), last: None };
+    let line =
+        PastLine { cell_id: CellId::new("a").unwrap(), text: "secret".to_owned(), spans: Vec::new(), last: None };
     let written_lines = PastLinesWritten { version: 2, next: 1 };
     store.put_past_lines(&id, 0, written_lines, [(0, line)].into()).await.unwrap();
     let blob = Hash([7; 32]);

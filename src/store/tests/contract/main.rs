@@ -16,8 +16,9 @@ mod snapshots;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Append, CellId, CommandId, CommandRecord, ContentRemoval, Envelope, EventId, ExecutionStatus, Hash, Head, HistoryQuery,
-    InstanceId, NewEvent, NotebookId, Past, RawJson, Salt, Selection, StandIn, Stored, Version, verify_chain,
+    Actor, Append, CellId, CommandId, CommandRecord, ContentRemoval, Envelope, EventId, ExecutionStatus, Hash, Head,
+    HistoryQuery, InstanceId, NewEvent, NotebookId, Past, RawJson, Salt, Selection, StandIn, Stored, Version,
+    verify_chain,
 };
 use notarium_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogQuery, EventStore, LISTED_TYPES, MAX_HISTORY_EVENTS, NotebookSize,
