@@ -48,7 +48,7 @@ use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
 use connection::session;
-use history::{export_record, find, heads, import_record, log, proof, report, watch};
+use history::{export_record, find, heads, import_record, log, proof, replay, report, watch};
 use runs::{call, data, exec, kernels};
 use serve::up;
 pub use terminal::failure::Failure;
@@ -215,7 +215,7 @@ commands! {
     /// Show the end of a record: its version and hash, or signed, to keep elsewhere.
     Head(heads::HeadArgs) => heads::head,
     /// Rebuild the state here from the record, and compare it with the server's.
-    Replay(proof::RecordArgs) => proof::replay,
+    Replay(replay::RecordArgs) => replay::replay,
 
     /// Talk with an assistant that works in the notebook for you; asks you before anything is destroyed.
     Chat(chat::ChatArgs) in notebook => chat::chat,

@@ -5,11 +5,14 @@ pub mod find;
 pub mod heads;
 pub mod import_record;
 pub mod log;
+mod manifest_file;
 pub mod moment;
 pub mod proof;
 mod record_file;
 mod record_rows;
+pub mod replay;
 pub mod report;
+mod verified_file;
 pub mod watch;
 
 use std::collections::BTreeMap;

@@ -14,6 +14,23 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Longest line: an event with the largest payload, and room.
 const MAX_LINE_BYTES: u64 = 64 << 20;
 
+/// Reason why a line of a file is no event.
+pub enum UnreadLine {
+    /// The file has none before it: it is no record at all.
+    First(Failure),
+    /// Place and fault, after other events.
+    Later(String),
+}
+
+impl From<UnreadLine> for Failure {
+    fn from(unread: UnreadLine) -> Self {
+        match unread {
+            UnreadLine::First(failure) => failure,
+            UnreadLine::Later(reason) => Failure::failed(reason),
+        }
+    }
+}
+
 /// Events of a file in its order, each read when it is asked for.
 pub struct RecordEvents {
     path: PathBuf,
@@ -30,21 +47,29 @@ impl RecordEvents {
     }
 
     /// The next event; `None` at the end. A file without events is refused: it proves nothing, and must not look like a proof.
-    fn read(&mut self) -> Result<Option<Stored>, Failure> {
+    pub fn read(&mut self) -> Result<Option<Stored>, UnreadLine> {
         loop {
             self.line.clear();
             self.lines += 1;
             let read = (&mut self.reader).take(MAX_LINE_BYTES).read_line(&mut self.line);
-            match read.map_err(|error| self.no_record(&format!("it cannot be read: {error}")))? {
-                0 if self.events == 0 => return Err(self.no_record("it has no events")),
+            match read.map_err(|error| self.unread(&error))? {
+                0 if self.events == 0 => return Err(UnreadLine::First(self.no_record("it has no events"))),
                 0 => return Ok(None),
                 _ if self.line.trim().is_empty() => {}
                 _ => {
+                    let event = serde_json::from_str(&self.line).map_err(|error| self.unread(&error))?;
                     self.events += 1;
-                    let event = serde_json::from_str(&self.line);
-                    return event.map_err(|error| self.no_record(&format!("line {}: {error}", self.lines)));
+                    return Ok(Some(event));
                 }
             }
+        }
+    }
+
+    fn unread(&self, error: &dyn std::fmt::Display) -> UnreadLine {
+        let reason = format!("line {}: {error}", self.lines);
+        match self.events {
+            0 => UnreadLine::First(self.no_record(&reason)),
+            _ => UnreadLine::Later(format!("{} is cut or damaged in {reason}", self.path.display())),
         }
     }
 
@@ -58,7 +83,7 @@ impl Iterator for RecordEvents {
     type Item = Result<Stored, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read().transpose()
+        self.read().map_err(Failure::from).transpose()
     }
 }
 

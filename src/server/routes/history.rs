@@ -10,11 +10,11 @@ use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::{HeaderMap, header};
-use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Version};
+use notarium_core::{Event, Head, NotebookId, Operation, RecordCheck, Recorded, Stored, Version};
 use notarium_wire::EventMessage;
 use notarium_wire::rest::{
-    AtVersion, BlameQuery, DiffQuery, EventPage, EventsQuery, FoundPlaces, NotebookBlame, NotebookDiff, PlacesQuery,
-    Trash, TrashedCell, Verification,
+    BlameQuery, DiffQuery, EventPage, EventsQuery, FoundPlaces, NotebookBlame, NotebookDiff, PlacesQuery, Trash,
+    TrashedCell, Verification, VerificationQuery,
 };
 use notarium_wire::signed_head::StatedHead;
 
@@ -28,7 +28,7 @@ use crate::http::problem::Problem;
 use crate::notebooks::Notebooks;
 use crate::notebooks::history::{self, KEEP_ALIVE, LogWatch};
 use crate::notebooks::past_text;
-use crate::notebooks::proof::{self, RecordProof};
+use crate::notebooks::proof;
 
 const MAX_PAGE: usize = 1_000;
 
@@ -177,22 +177,26 @@ async fn find(
 
 async fn verify(
     NotebookReader { app, notebook, now, .. }: NotebookReader,
-    QueryOf(query): QueryOf<AtVersion>,
+    QueryOf(query): QueryOf<VerificationQuery>,
 ) -> Result<Json<Verification>, Problem> {
     let (served, end) = (now.notebook, now.head.version);
     let to = query.at.unwrap_or(end).min(end);
-    let RecordProof { head, broken, audit } = proof::of(&*app.store, &notebook, to).await?;
+    let proven = proof::of(&*app.store, &notebook, to, query.unproven.unwrap_or(true)).await?;
+    let RecordCheck { head, broken, audit } = proven.check;
     let mut answer = Verification {
-        ok: broken.is_none(),
+        ok: broken.is_none() && proven.contradiction.is_none(),
         version: head.version,
         hash: head.hash,
         state_hash: None,
         state_is_replayed: None,
         untold: audit.as_ref().map(|audit| audit.untold().clone()),
         problem: broken,
+        contradiction: proven.contradiction,
+        commands: Some(proven.commands),
+        snapshots: Some(proven.snapshots),
     };
     // The chain of events that this server does not know can be verified, but not the state after them.
-    if let Some(audit) = audit.filter(|_| answer.ok) {
+    if let Some(audit) = audit.filter(|_| answer.problem.is_none()) {
         let state = audit.into_document();
         answer.state_is_replayed = (to == served.version).then(|| state == *served);
         answer.state_hash = Some(history::state_hash(&state));
