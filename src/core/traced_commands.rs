@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::values::decision::Outcome;
 use notarium_record::{
-    Actor, CommandId, CommandRecord, Envelope, Event, ExecutionCause, KernelSessionId, RawJson, Stored, Version,
+    Actor, CommandId, CommandRecord, Envelope, Event, ExecutionCause, ExecutionId, KernelSessionId, RawJson, Stored, Version,
 };
 
 /// Id of the one row that stands for all commands of an imported record. Their own rows stay on the server that accepted them.
@@ -53,7 +53,7 @@ impl TracedCommand {
         let told = self.answer.as_ref()?;
         let parts = [
             ("cells", told.cells == outcome.cells),
-            ("executions", told.executions == outcome.executions),
+            ("executions", are_requested(&told.executions, &outcome.executions)),
             ("thread", told.thread == outcome.thread),
             ("comment", told.comment == outcome.comment),
             ("turn", told.turn == outcome.turn),
@@ -79,11 +79,12 @@ impl TracedCommand {
         }
     }
 
-    fn note(&mut self, event: &Event, is_undo: bool) {
+    fn note(&mut self, event: &Event, envelope: &Envelope) {
         let Some(answer) = &mut self.answer else { return };
         match event {
-            Event::CellInserted(event) if !is_undo => answer.cells.push(event.cell_id.clone()),
-            Event::CellRestored(event) if !is_undo => answer.cells.push(event.cell_id.clone()),
+            // What an undo brings back is not named.
+            Event::CellInserted(event) if envelope.undoes.is_none() => answer.cells.push(event.cell_id.clone()),
+            Event::CellRestored(event) if envelope.undoes.is_none() => answer.cells.push(event.cell_id.clone()),
             Event::ExecutionRequested(event) if ANSWERED.iter().any(|cause| event.cause == *cause) => {
                 answer.executions.push(event.execution_id.clone());
                 self.sessions.extend(event.kernel_session.clone());
@@ -98,9 +99,18 @@ impl TracedCommand {
             Event::ToolCallRequested(event) => answer.tool_call = Some(event.call_id.clone()),
             Event::ToolCallStarted(event) => answer.tool_call = Some(event.call_id.clone()),
             Event::ToolCallConfirmed(event) => answer.tool_call = Some(event.call_id.clone()),
+            // The server itself voids calls of others.
+            Event::ToolCallVoided(event) if envelope.actor != Actor::System => {
+                answer.tool_call = Some(event.call_id.clone());
+            }
             _ => {}
         }
     }
+}
+
+/// A plan has its own order, and runs a cell once that was requested twice.
+fn are_requested(told: &[ExecutionId], answered: &[ExecutionId]) -> bool {
+    told.iter().all(|id| answered.contains(id)) && told.is_empty() == answered.is_empty()
 }
 
 /// Causes of runs whose ids the sender learns.
@@ -133,7 +143,7 @@ impl CommandTracer {
                 command.sender = author;
             }
             match event {
-                Some(event) => command.note(event, envelope.undoes.is_some()),
+                Some(event) => command.note(event, envelope),
                 None => command.answer = None,
             }
         }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 
 use notarium_core::Stored;
 
@@ -13,6 +14,11 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Longest line: an event with the largest payload, and room.
 const MAX_LINE_BYTES: u64 = 64 << 20;
+
+/// Events that are passed on together, and batches that wait.
+const BATCH_EVENTS: usize = 500;
+const BATCH_BYTES: usize = 1 << 20;
+const BATCHES_AHEAD: usize = 4;
 
 /// Reason why a line of a file is no event.
 pub enum UnreadLine {
@@ -38,16 +44,18 @@ pub struct RecordEvents {
     line: String,
     lines: usize,
     events: usize,
+    /// The last line was read, or one that is no event.
+    has_ended: bool,
 }
 
 impl RecordEvents {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let reader = open(path).map_err(|error| Failure::unreadable(path, &error))?;
-        Ok(Self { path: path.to_owned(), reader, line: String::new(), lines: 0, events: 0 })
+        Ok(Self { path: path.to_owned(), reader, line: String::new(), lines: 0, events: 0, has_ended: false })
     }
 
     /// The next event; `None` at the end. A file without events is refused: it proves nothing, and must not look like a proof.
-    pub fn read(&mut self) -> Result<Option<Stored>, UnreadLine> {
+    fn read(&mut self) -> Result<Option<Stored>, UnreadLine> {
         loop {
             self.line.clear();
             self.lines += 1;
@@ -63,6 +71,32 @@ impl RecordEvents {
                 }
             }
         }
+    }
+
+    /// Reads on a thread of its own, ahead of the one that uses the events.
+    pub fn ahead(mut self) -> impl Iterator<Item = Result<Stored, UnreadLine>> {
+        let (sender, receiver) = mpsc::sync_channel(BATCHES_AHEAD);
+        std::thread::spawn(move || {
+            // Nobody receives after a break.
+            while let Some(batch) = self.batch() {
+                if sender.send(batch).is_err() {
+                    return;
+                }
+            }
+        });
+        receiver.into_iter().flatten()
+    }
+
+    /// The next events, up to the first unreadable one; `None` at the end.
+    fn batch(&mut self) -> Option<Vec<Result<Stored, UnreadLine>>> {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while !self.has_ended && batch.len() < BATCH_EVENTS && bytes < BATCH_BYTES {
+            let read = self.read().transpose();
+            self.has_ended = !matches!(read, Some(Ok(_)));
+            batch.extend(read);
+            bytes += self.line.len();
+        }
+        (!batch.is_empty()).then_some(batch)
     }
 
     fn unread(&self, error: &dyn std::fmt::Display) -> UnreadLine {

@@ -60,13 +60,11 @@ struct Found {
 impl Found {
     /// Verifies the notebooks of the file, one after the other.
     fn read(&mut self, file: &Path, args: &VerifyArgs, signed: Option<&[ProvenHead]>) -> Ended {
-        let mut events = RecordEvents::open(file)?;
         let mut current: Option<(NotebookId, RecordVerifier)> = None;
         let mut seen = BTreeSet::new();
-        loop {
-            let stored = match events.read() {
-                Ok(Some(stored)) => stored,
-                Ok(None) => break,
+        for read in RecordEvents::open(file)?.ahead() {
+            let stored = match read {
+                Ok(stored) => stored,
                 Err(UnreadLine::First(failure)) => return Err(self.problem.take().map_or(failure, Failure::failed)),
                 Err(UnreadLine::Later(reason)) => {
                     if let Some((_, verifier)) = &mut current {

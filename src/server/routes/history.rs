@@ -51,6 +51,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         /// Finds a text in the cells, and with `ever=true` where it stood once, with the versions.
         GET "/find", read => find;
         /// Proves the chain of hashes up to a version, replays the state from nothing, and audits who might do what is recorded.
+        /// Compares the kept answers to commands, and snapshots, with the events.
         GET "/verify", read => verify;
         /// The head of the record, signed: a note to keep elsewhere. It proves later that the record was neither cut nor
         /// rewritten.
