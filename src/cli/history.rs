@@ -12,6 +12,7 @@ mod record_file;
 mod record_rows;
 pub mod replay;
 pub mod report;
+pub mod verification;
 mod verified_file;
 pub mod watch;
 

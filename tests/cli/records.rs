@@ -54,6 +54,9 @@ async fn a_record_is_checked_and_imported_without_its_server() {
     other.run(&["user", "take-over", &format!("user:{owner}"), "--notebook", &notebook]).await.ok();
     let told = other.run(&["verify", &notebook, "--expect", &head]).await.ok();
     assert!(told.contains("leads to what the server shows"), "{told}");
+    assert!(told.contains("the record was imported up to version 4"), "{told}");
+    let json = other.run(&["verify", &notebook, "--json"]).await.json();
+    assert_eq!(json["commands"], json!({"agree": 1, "unproven": 0, "imported_to": 4}), "the takeover: {json}");
     let log = other.run(&["log", &notebook, "--since", "0", "--json"]).await.ok();
     assert_eq!(log.lines().count(), 6, "the takeover follows: {log}");
     let file = path(&world, "work.jsonl.zst");
@@ -99,7 +102,7 @@ async fn a_file_is_compared_with_the_manifest_beside_it() {
     let said = told(&cut, &as_it_was, &verify[..3]).await;
     assert!(said.contains("it was cut or changed") && said.contains("proven up to version 3"), "{said}");
     let said = told(&whole[..whole.len() - 9], &as_it_was, &verify[..3]).await;
-    assert!(said.contains("it was cut or changed") && said.contains("is cut or damaged in line"), "{said}");
+    assert!(said.contains("it was cut or changed"), "{said}");
     let said = told(b"", &as_it_was, &verify[..3]).await;
     assert!(said.contains("it has 0 bytes"), "{said}");
     // The manifest was changed with the file: the signed head names version 4.

@@ -8,31 +8,22 @@ use notarium_wire::record_manifest::{ManifestNotebook, RecordManifest};
 use notarium_wire::signed_head::StatedHead;
 use notarium_wire::signed_names::StatedNames;
 use notarium_wire::signed_note::VerifierKey;
-use serde::Serialize;
 
 use crate::cli::history::export_record::{beside, manifest_of};
 use crate::cli::history::heads::ProvenHead;
 use crate::cli::history::manifest_file::{self, hash_of};
-use crate::cli::history::proof::{Proof, RecordVerifier, VerifyArgs, not_whole, tell_one, told};
 use crate::cli::history::record_file::{RecordEvents, UnreadLine};
+use crate::cli::history::verification::{
+    CheckedManifest, Proof, RecordVerifier, VerifyArgs, not_whole, tell_one, told,
+};
 use crate::cli::terminal::print;
 use crate::cli::{Ended, Failure};
-
-/// A manifest with which the file was compared.
-#[derive(Debug, Clone, Serialize)]
-pub struct CheckedManifest {
-    /// Its path.
-    pub file: String,
-    /// Name of the key that has signed its head of this notebook; absent: no key was given, and the signature was not checked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub signed_by: Option<String>,
-}
 
 pub async fn verify_file(file: &Path, args: &VerifyArgs) -> Ended {
     let manifest = manifest_file::find(file)?;
     let signed = args.signed.heads_for_file(manifest.is_some()).await?;
     let keys = args.signed.keys();
-    let mut found = Found { problem: None, proofs: Vec::new() };
+    let mut found = FileVerification { problem: None, proofs: Vec::new() };
     if let Some(manifest) = &manifest {
         found.problem = manifest_file::problem_of_file(file, manifest)?;
     }
@@ -52,12 +43,12 @@ pub async fn verify_file(file: &Path, args: &VerifyArgs) -> Ended {
 }
 
 /// Notebooks of a file, and what is wrong with the file as a whole.
-struct Found {
+struct FileVerification {
     problem: Option<String>,
     proofs: Vec<(NotebookId, Proof)>,
 }
 
-impl Found {
+impl FileVerification {
     /// Verifies the notebooks of the file, one after the other.
     fn read(&mut self, file: &Path, args: &VerifyArgs, signed: Option<&[ProvenHead]>) -> Ended {
         let mut current: Option<(NotebookId, RecordVerifier)> = None;

@@ -27,17 +27,19 @@ pub struct RecordProof {
     pub snapshots: u64,
 }
 
-/// Proves the record up to a version, with memory for few pages and the state. `counts`: answers that nothing proves are counted.
+/// Proves the record up to a version, with memory for few pages and the state. `end`: version of the record's end; a command may have events on
+/// both sides of an earlier version. `counts`: answers that nothing proves are counted.
 pub async fn of(
     store: &dyn EventStore,
     notebook: &NotebookId,
     to: Version,
+    end: Version,
     counts: bool,
 ) -> Result<RecordProof, Problem> {
     let mut commands = CommandComparison::begin(store, notebook).await?;
     let snapshots = SnapshotComparison::begin(store, notebook, to).await?;
     let mut proof =
-        Progress { check: RecordCheck::new(notebook.clone()), tracer: CommandTracer::default(), snapshots, to };
+        ProofProgress { check: RecordCheck::new(notebook.clone()), tracer: CommandTracer::default(), snapshots, to };
     let mut page = read(store, notebook, 0).await?;
     let mut traced = Vec::new();
     while proof.goes_on() {
@@ -61,12 +63,13 @@ pub async fn of(
         (proof, traced) = followed.map_err(|error| Problem::invalid(format!("the record was not proven: {error}")))?;
         page = next?;
     }
-    let Progress { check, tracer, snapshots, .. } = proof;
-    // After a break the last command may be cut.
-    traced.extend(tracer.finish().filter(|_| check.broken.is_none()));
+    let ProofProgress { check, tracer, snapshots, .. } = proof;
+    // After a break, and before the end, the last command may be cut.
+    let is_end = check.broken.is_none() && to == end;
+    traced.extend(tracer.finish().filter(|_| is_end));
     commands.compare(store, notebook, &traced).await?;
     let unproven =
-        if counts && check.broken.is_none() { Some(commands.unproven(store, notebook, to).await?) } else { None };
+        if counts && is_end { Some(commands.unproven(store, notebook, to).await?) } else { None };
     let (compared, contradiction) = commands.finish(unproven);
     let (snapshots, other) = snapshots.finish();
     Ok(RecordProof { check, contradiction: contradiction.or(other), commands: compared, snapshots })
@@ -85,14 +88,14 @@ async fn read(
 }
 
 /// What each event is checked against.
-struct Progress {
+struct ProofProgress {
     check: RecordCheck,
     tracer: CommandTracer,
     snapshots: SnapshotComparison,
     to: Version,
 }
 
-impl Progress {
+impl ProofProgress {
     fn goes_on(&self) -> bool {
         self.check.head.version < self.to && self.check.broken.is_none()
     }

@@ -182,7 +182,7 @@ async fn verify(
 ) -> Result<Json<Verification>, Problem> {
     let (served, end) = (now.notebook, now.head.version);
     let to = query.at.unwrap_or(end).min(end);
-    let proven = proof::of(&*app.store, &notebook, to, query.unproven.unwrap_or(true)).await?;
+    let proven = proof::of(&*app.store, &notebook, to, end, query.unproven.unwrap_or(true)).await?;
     let RecordCheck { head, broken, audit } = proven.check;
     let mut answer = Verification {
         ok: broken.is_none() && proven.contradiction.is_none(),
