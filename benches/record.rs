@@ -6,8 +6,9 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
 use notarium_core::{
-    AccountStatus, AccountStatuses, Actor, Append, Authority, Command, CommandId, Context, Head, History, IdSource,
-    Limits, NewEvent, Notebook, NotebookId, UserId, Version, decide, required_account_status, seal,
+    AccountStatus, AccountStatuses, Actor, Append, Authority, Command, CommandId, CommandRecord, Context, Head,
+    History, IdSource, Limits, NewEvent, Notebook, NotebookId, RawJson, UserId, Version, decide,
+    required_account_status, seal,
 };
 use notarium_store::{EventStore, Sqlite};
 use reqwest::Method;
@@ -69,6 +70,7 @@ struct Author {
     head: Head,
     written: Head,
     waiting: Vec<NewEvent>,
+    answers: Vec<CommandRecord>,
     numbers: Numbers,
     commands: u64,
 }
@@ -83,6 +85,7 @@ impl Author {
             head,
             written: head,
             waiting: Vec::new(),
+            answers: Vec::new(),
             numbers,
             commands: 0,
         };
@@ -167,13 +170,20 @@ impl Author {
             self.waiting.push(NewEvent::new(stored, &recorded.event));
             self.notebook.apply(&recorded);
         }
+        self.answers.push(CommandRecord {
+            actor: context.actor.key(),
+            command_id: context.command_id,
+            digest: [7; 32],
+            version: self.head.version,
+            outcome: RawJson::of(&decision.outcome)?,
+        });
         Ok(())
     }
 
     async fn append(&mut self, store: &Sqlite) -> Result<()> {
         let events = std::mem::take(&mut self.waiting);
-        let append =
-            Append { notebook_id: self.id.clone(), epoch: 0, expected: self.written, events, commands: Vec::new() };
+        let commands = std::mem::take(&mut self.answers);
+        let append = Append { notebook_id: self.id.clone(), epoch: 0, expected: self.written, events, commands };
         self.written = append.head();
         store.append(append).await.context("an append")
     }

@@ -48,7 +48,9 @@ use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
 use connection::session;
-use history::{export_record, find, heads, import_record, log, proof, redact, report, watch};
+use history::{
+    export_record, find, heads, import_record, log, proof, redact, replay, report, verification, watch,
+};
 use runs::{call, data, exec, kernels};
 use serve::up;
 pub use terminal::failure::Failure;
@@ -213,11 +215,11 @@ commands! {
     /// Show who wrote each line of a cell, and at which version.
     Blame(history::BlameArgs) in notebook => history::blame,
     /// Prove here that the record was not tampered with, and leads to what the server shows; names the first break.
-    Verify(proof::VerifyArgs) => proof::verify,
+    Verify(verification::VerifyArgs) => proof::verify,
     /// Show the end of a record: its version and hash, or signed, to keep elsewhere.
     Head(heads::HeadArgs) => heads::head,
     /// Rebuild the state here from the record, and compare it with the server's.
-    Replay(proof::RecordArgs) => proof::replay,
+    Replay(replay::RecordArgs) => replay::replay,
 
     /// Talk with an assistant that works in the notebook for you; asks you before anything is destroyed.
     Chat(chat::ChatArgs) in notebook => chat::chat,

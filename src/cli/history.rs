@@ -5,12 +5,16 @@ pub mod find;
 pub mod heads;
 pub mod import_record;
 pub mod log;
+mod manifest_file;
 pub mod moment;
 pub mod proof;
 mod record_file;
 mod record_rows;
 pub mod redact;
+pub mod replay;
 pub mod report;
+pub mod verification;
+mod verified_file;
 pub mod watch;
 
 use std::collections::BTreeMap;
@@ -40,14 +44,17 @@ pub async fn each_event(
     after: Version,
     mut visit: impl FnMut(&Stored) -> Ended,
 ) -> Result<Head, Failure> {
-    let mut after = after;
+    let mut page = notebook.events(after, PAGE).await?;
     loop {
-        let EventPage { events, head, next } = notebook.events(after, PAGE).await?;
+        let EventPage { events, head, next } = page;
+        // The next page is on its way while this one is visited.
+        let coming = next.filter(|next| *next > after).map(|next| {
+            let notebook = notebook.clone();
+            tokio::spawn(async move { notebook.events(next, PAGE).await })
+        });
         events.iter().try_for_each(&mut visit)?;
-        match next {
-            Some(next) if next > after => after = next,
-            _ => return Ok(head),
-        }
+        let Some(coming) = coming else { return Ok(head) };
+        page = coming.await.map_err(|error| Failure::failed(format!("a page was not read: {error}")))??;
     }
 }
 

@@ -27,7 +27,8 @@
 //! - `cells`, `cells/`: `comments`, `redact_content`, `restore_notebook`, `undo`, `undo_text`
 //! - `assistants` (conversations and turns), `assistants/`: `attachments`, `call_effects`, `call_risk`, `gate` (which calls wait; grants),
 //!   `calls` (decided and ended), `kernel_tools`
-//! - `audit` (of a record: who might)
+//! - `audit` (of a record: who might), `record_check` (its hashes too), `traced_commands` (what its events show of
+//!   commands)
 //! - `decide` (dispatches commands), `decide/`: `tool_calls` (requested and started)
 
 #![warn(missing_docs)]
@@ -47,7 +48,9 @@ mod ledger;
 mod notebook;
 pub mod reactive;
 mod redaction;
+mod record_check;
 mod runs;
+mod traced_commands;
 mod values;
 
 pub use access::{granted_role, lacks_scope, not_open, role_of};
@@ -73,8 +76,10 @@ pub use ledger::{KernelVariables, Ledger};
 pub use notarium_record::*;
 pub use notebook::{Notebook, seal};
 pub use redaction::{MAX_REDACTED_EVENTS, RedactionPlan, RedactionSearch, RedactionTarget};
+pub use record_check::RecordCheck;
 pub use runs::kernels::{default_session, is_python, session_of};
 pub use runs::launches::{checked_labels, is_kept_for_its_agent, is_replaced_for_waiting_runs};
+pub use traced_commands::{CommandTracer, TracedCommand, import_id, import_row};
 pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, wire_word, word};
 pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
 pub use values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};

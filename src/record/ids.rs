@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Number of an event in its notebook: 1, 2, 3 … without gaps. It stays below 2^53, so that JavaScript can represent
@@ -82,8 +83,7 @@ macro_rules! ids {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                Self::new(&*text).map_err(serde::de::Error::custom)
+                deserializer.deserialize_str(TextVisitor(|text: &str| Self::new(text)))
             }
         }
     )*};
@@ -132,6 +132,21 @@ ids! {
     InstanceId,
 }
 
+/// Reads a text where it stands: logs have millions of ids and hashes, and a copy of each costs more than its check.
+struct TextVisitor<F>(F);
+
+impl<T, E: fmt::Display, F: FnOnce(&str) -> Result<T, E>> Visitor<'_> for TextVisitor<F> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a text")
+    }
+
+    fn visit_str<R: serde::de::Error>(self, text: &str) -> Result<T, R> {
+        (self.0)(text).map_err(R::custom)
+    }
+}
+
 // --- hashes ---
 
 macro_rules! hex_bytes {
@@ -154,7 +169,9 @@ macro_rules! hex_bytes {
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
+                let mut digits = [0_u8; 2 * $length];
+                hex::encode_to_slice(self.0, &mut digits).map_err(serde::ser::Error::custom)?;
+                serializer.serialize_str(std::str::from_utf8(&digits).map_err(serde::ser::Error::custom)?)
             }
         }
 
@@ -170,10 +187,10 @@ macro_rules! hex_bytes {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                let mut bytes = [0_u8; $length];
-                hex::decode_to_slice(&*text, &mut bytes).map_err(serde::de::Error::custom)?;
-                Ok(Self(bytes))
+                deserializer.deserialize_str(TextVisitor(|text: &str| {
+                    let mut bytes = [0_u8; $length];
+                    hex::decode_to_slice(text, &mut bytes).map(|()| Self(bytes))
+                }))
             }
         }
     )*};

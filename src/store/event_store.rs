@@ -386,6 +386,17 @@ pub trait EventStore: Send + Sync + 'static {
         command_id: &CommandId,
     ) -> Result<Option<CommandRecord>, StoreError>;
 
+    /// Returns the records of these commands, named by their senders' keys and ids, as far as there are any, in any order. At most
+    /// [`MAX_READ_EVENTS`] are asked for.
+    async fn commands(
+        &self,
+        notebook: &NotebookId,
+        wanted: &[(String, CommandId)],
+    ) -> Result<Vec<CommandRecord>, StoreError>;
+
+    /// Counts the recorded commands with versions of at most `at_most`. Reads the commands of all notebooks.
+    async fn count_commands(&self, notebook: &NotebookId, at_most: Version) -> Result<u64, StoreError>;
+
     /// Stores a snapshot; one of the same version is replaced. Older ones are thinned out to about log2 of the versions.
     async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError>;
 

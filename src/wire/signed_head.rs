@@ -67,6 +67,11 @@ impl StatedHead {
         (head.text() == text).then_some(head)
     }
 
+    /// Reads a head without its signature: anybody might have written it.
+    pub fn unproven(note: &str) -> Option<Self> {
+        Self::parse(&note[..=note.rfind("\n\n")?])
+    }
+
     /// The head as a note with the server's signature.
     pub fn signed(&self, pair: &Ed25519KeyPair) -> String {
         sign(&self.text(), pair)

@@ -54,12 +54,119 @@ async fn a_record_is_checked_and_imported_without_its_server() {
     other.run(&["user", "take-over", &format!("user:{owner}"), "--notebook", &notebook]).await.ok();
     let told = other.run(&["verify", &notebook, "--expect", &head]).await.ok();
     assert!(told.contains("leads to what the server shows"), "{told}");
+    assert!(told.contains("the record was imported up to version 4"), "{told}");
+    let json = other.run(&["verify", &notebook, "--json"]).await.json();
+    assert_eq!(json["commands"], json!({"agree": 1, "unproven": 0, "imported_to": 4}), "the takeover: {json}");
     let log = other.run(&["log", &notebook, "--since", "0", "--json"]).await.ok();
     assert_eq!(log.lines().count(), 6, "the takeover follows: {log}");
     let file = path(&world, "work.jsonl.zst");
     let import = ["import-record", file.to_str().unwrap(), "--data", data.to_str().unwrap()];
     let living = other.run(&import).await.fails(1);
     assert!(living.contains("nothing was imported"), "{living}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_compared_with_the_manifest_beside_it() {
+    let world = World::start().await;
+    let (notebook, key) = exported(&world).await;
+    let verify = ["verify", "--file", "work.jsonl.zst", "--key", &key];
+    let signed = world.run(&verify).await.ok();
+    assert!(signed.contains("the record is whole: 4 events"), "{signed}");
+    assert!(signed.contains("it agrees with the head of version 4 that notarium-"), "{signed}");
+    let json = world.run(&[&verify[..], &["--json"]].concat()).await.json();
+    assert_eq!(json["end_is_proven"], true, "{json}");
+    assert!(json["manifest"]["signed_by"].as_str().unwrap().starts_with("notarium-"), "{json}");
+    // Without a key nothing says who made the manifest.
+    let unsigned = world.run(&verify[..3]).await.ok();
+    assert!(unsigned.contains("the signature of its head was not checked"), "{unsigned}");
+    let json = world.run(&[&verify[..3], &["--json"]].concat()).await.json();
+    assert_eq!((&json["end_is_proven"], &json["manifest"]["signed_by"]), (&json!(false), &json!(null)), "{json}");
+
+    let file = path(&world, "work.jsonl.zst");
+    let whole = std::fs::read(&file).unwrap();
+    let lines = String::from_utf8(zstd::decode_all(&whole[..]).unwrap()).unwrap();
+    let begin: String = lines.lines().take(3).map(|line| format!("{line}\n")).collect();
+    let cut = zstd::encode_all(begin.as_bytes(), 3).unwrap();
+    let manifest = manifest(&world);
+    let told = async |file_bytes: &[u8], change: &dyn Fn(&mut Value), arguments: &[&str]| {
+        let mut changed = manifest.clone();
+        changed["size_bytes"] = json!(file_bytes.len());
+        changed["sha256"] = json!(hex::encode(<sha2::Sha256 as sha2::Digest>::digest(file_bytes)));
+        change(&mut changed);
+        world.file("work.jsonl.zst.manifest.json", &changed.to_string());
+        std::fs::write(&file, file_bytes).unwrap();
+        world.run(arguments).await.fails(1)
+    };
+    // The tail was cut, and the manifest is as it was.
+    let as_it_was = |changed: &mut Value| *changed = manifest.clone();
+    let said = told(&cut, &as_it_was, &verify[..3]).await;
+    assert!(said.contains("it was cut or changed") && said.contains("proven up to version 3"), "{said}");
+    let said = told(&whole[..whole.len() - 9], &as_it_was, &verify[..3]).await;
+    assert!(said.contains("it was cut or changed"), "{said}");
+    let said = told(b"", &as_it_was, &verify[..3]).await;
+    assert!(said.contains("it has 0 bytes"), "{said}");
+    // The manifest was changed with the file: the signed head names version 4.
+    let said = told(&cut, &|_| {}, &verify[..3]).await;
+    assert!(said.contains("the record ends at version 3 with the hash"), "{said}");
+    let third: Value = serde_json::from_str(lines.lines().nth(2).unwrap()).unwrap();
+    let of_three = |changed: &mut Value| {
+        changed["events"] = json!(3);
+        changed["notebooks"][0]["version"] = json!(3);
+        changed["notebooks"][0]["hash"] = third["hash"].clone();
+    };
+    let said = told(&cut, &of_three, &verify[..3]).await;
+    assert!(said.contains("the signed head of its manifest is of version 4"), "{said}");
+    // Whoever also changes the head cannot sign it.
+    let forged = |changed: &mut Value| {
+        of_three(changed);
+        let head = changed["notebooks"][0]["signed_head"].as_str().unwrap();
+        let old = manifest["notebooks"][0]["hash"].as_str().unwrap();
+        let head = head.replace("version 4", "version 3").replace(old, third["hash"].as_str().unwrap());
+        changed["notebooks"][0]["signed_head"] = json!(head);
+    };
+    let said = told(&cut, &forged, &verify).await;
+    assert!(said.contains("the head was changed after it was signed"), "{said}");
+    std::fs::remove_file(path(&world, "work.jsonl.zst.manifest.json")).unwrap();
+    let alone = world.run(&verify[..3]).await.ok();
+    assert!(alone.contains("the file is whole up to version 3"), "{alone}");
+    let useless = world.run(&verify).await.fails(2);
+    assert!(useless.contains("nothing that the key could have signed"), "{useless}");
+    world.run(&["verify", &notebook, "--key", &key]).await.fails(2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_notebooks_of_a_workspace_are_verified_in_one_file() {
+    let world = World::start().await;
+    world.run(&["workspace", "new", "Lab"]).await.ok();
+    for title in ["One", "Two"] {
+        let (id, _) = world.notebook(title, "x").await;
+        world.run(&["workspace", "place", &id, "Lab"]).await.ok();
+    }
+    world.run(&["export-record", "--workspace", "Lab", "-o", "work.jsonl.zst"]).await.ok();
+    let listed = reqwest::get(format!("{}/.well-known/notarium-keys", world.url())).await.unwrap();
+    let listed: Value = listed.json().await.unwrap();
+    let key = listed["keys"][0]["key"].as_str().unwrap();
+    let said = world.run(&["verify", "--file", "work.jsonl.zst", "--key", key]).await.ok();
+    assert_eq!(said.matches("whole      ").count(), 2, "{said}");
+    assert!(said.contains("each record ends as its signed head says"), "{said}");
+    let said = world.run(&["verify", "--file", "work.jsonl.zst"]).await.ok();
+    assert!(said.contains("a file alone does not prove where its records end"), "{said}");
+    let several = world.run(&["replay", "--file", "work.jsonl.zst"]).await.fails(2);
+    assert!(several.contains("the file has several notebooks"), "{several}");
+    // One of them is left out: its manifest has it.
+    let file = path(&world, "work.jsonl.zst");
+    let lines = String::from_utf8(zstd::decode_all(&std::fs::read(&file).unwrap()[..]).unwrap()).unwrap();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let id = first["notebook_id"].as_str().unwrap();
+    let only: String = lines.lines().filter(|line| line.contains(id)).map(|line| format!("{line}\n")).collect();
+    let only = zstd::encode_all(only.as_bytes(), 3).unwrap();
+    let mut changed = manifest(&world);
+    changed["size_bytes"] = json!(only.len());
+    changed["sha256"] = json!(hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&only)));
+    world.file("work.jsonl.zst.manifest.json", &changed.to_string());
+    std::fs::write(&file, &only).unwrap();
+    let said = world.run(&["verify", "--file", "work.jsonl.zst"]).await.fails(1);
+    assert!(said.contains("of the manifest is not in the file"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -133,9 +240,16 @@ async fn large_outputs_go_along_and_are_compared() {
 
     let data = path(&world, "other");
     let import = ["import-record", "work.jsonl.zst", "--data", data.to_str().unwrap()];
+    let verify = ["verify", "--file", "work.jsonl.zst", "--blobs"];
+    assert!(world.run(&verify).await.ok().contains("its 1 blob are whole"));
     std::fs::write(&blob, "other").unwrap();
     let changed = world.run(&import).await.fails(1);
     assert!(changed.contains("was changed"), "{changed}");
+    let changed = world.run(&verify).await.fails(1);
+    assert!(changed.contains(&format!("{sha256} was changed")), "{changed}");
+    std::fs::remove_file(&blob).unwrap();
+    let missing = world.run(&verify).await.fails(1);
+    assert!(missing.contains(&format!("{sha256} is missing")), "{missing}");
     std::fs::write(&blob, &bytes).unwrap();
     world.run(&import).await.ok();
     let other = World::start_with(&data).await;

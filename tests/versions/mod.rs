@@ -3,7 +3,7 @@
 
 use notarium_core::upcast::{PayloadFields, Upcaster, extend};
 use notarium_core::{
-    Append, Command, Envelope, Head, InstanceId, NewEvent, NotebookId, RawJson, RejectionCode, Salt, Stored, Version,
+    Append, Command, CommandRecord, Envelope, Head, InstanceId, NewEvent, NotebookId, RawJson, RejectionCode, Salt, Stored, Version,
 };
 use notarium_store::EventStore;
 use notarium_store::sqlite::Sqlite;
@@ -63,7 +63,15 @@ async fn written_by_another_server(server: &TestServer, events: &[(&str, u16, &s
     let written: Vec<Stored> = events.iter().map(|event| following(&mut head, &last, *event)).collect();
     let new = |stored: &Stored| NewEvent { stored: stored.clone(), subject: Some("c".to_owned()) };
     let events = written.iter().map(new).collect();
-    store.append(Append { notebook_id: id, epoch, expected, events, commands: Vec::new(), removal: Default::default() }).await.unwrap();
+    let answer = |stored: &Stored| CommandRecord {
+        actor: stored.envelope.actor.key(),
+        command_id: stored.envelope.command_id.clone(),
+        digest: [7; 32],
+        version: stored.envelope.version,
+        outcome: RawJson::parse("{}").unwrap(),
+    };
+    let commands = written.iter().map(answer).collect();
+    store.append(Append { notebook_id: id, epoch, expected, events, commands, removal: Default::default() }).await.unwrap();
     store.close().await;
     written
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use notarium_core::{Hash, NotebookId, Version};
+use notarium_core::{Hash, Millis, NotebookId, Version};
 use notarium_wire::rest::SigningKeys;
 use notarium_wire::signed_head::{StatedHead, notes_of};
-use notarium_wire::signed_note::VerifierKey;
+use notarium_wire::signed_note::{NoteError, VerifierKey};
 use reqwest::Method;
 use serde::Serialize;
 
@@ -56,8 +56,9 @@ pub async fn head(args: HeadArgs, context: &CommonOptions) -> Ended {
     let Some(output) = args.output.filter(|output| output != Path::new("-")) else {
         return print::bytes(text.as_bytes());
     };
+    let signer = if args.sign || args.all { listed_keys(&context.client()?).await?.newest() } else { String::new() };
     tokio::fs::write(&output, text).await.map_err(|error| Failure::unwritable(&output, &error))?;
-    print::noted(format!("wrote {}", output.display()))
+    print::noted(format!("wrote {}{signer}", output.display()))
 }
 
 /// The signed head of a notebook, from its server.
@@ -92,7 +93,8 @@ pub struct AgainstArgs {
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
     /// The server's key, a line of SERVER/.well-known/notarium-keys that you kept: NAME+ID+KEY. Without it the server is asked for its keys.
-    #[arg(long, value_name = "KEY", requires = "against", value_parser = parse_key)]
+    /// With --file: the key by which the signatures of its manifest are checked.
+    #[arg(long, value_name = "KEY", value_parser = parse_key)]
     key: Vec<VerifierKey>,
 }
 
@@ -108,22 +110,106 @@ pub struct ProvenHead {
     pub version: Version,
     pub hash: Hash,
     /// Time of the signature, in milliseconds since 1970.
-    pub signed_at: u64,
+    pub signed_at: Millis,
     /// Name of the key.
     pub key: String,
+    /// Time from which the server signs with this key, in milliseconds since 1970; absent if the server was not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_since: Option<Millis>,
+}
+
+impl ProvenHead {
+    pub fn new(head: StatedHead, key: String, key_since: Option<Millis>) -> Self {
+        let StatedHead { notebook_id, version, hash, signed_at, .. } = head;
+        Self { notebook_id, version, hash, signed_at, key, key_since }
+    }
+
+    /// The agreement of a record with this head, in words.
+    pub fn sentence(&self) -> String {
+        let Self { version, key, key_since, .. } = self;
+        let since = key_since.map(|since| format!(" (its key since {})", print::time(since))).unwrap_or_default();
+        format!(
+            "it agrees with the head of version {version} that {key}{since} signed at {}",
+            print::time(self.signed_at)
+        )
+    }
+}
+
+/// A key, and since when the server signs with it, if the server says so.
+struct KnownKeys {
+    keys: Vec<VerifierKey>,
+    since: Vec<Option<Millis>>,
+}
+
+impl KnownKeys {
+    fn since(&self, key: &VerifierKey) -> Option<Millis> {
+        self.keys.iter().position(|known| known == key).and_then(|index| self.since[index])
+    }
+
+    /// The key that signs now, in words.
+    fn newest(&self) -> String {
+        match (self.keys.last(), self.since.last()) {
+            (Some(key), Some(Some(since))) => {
+                format!(", signed by {}, the server's key since {}", key.name, print::time(*since))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The keys with their times, in words; empty if the server did not list them.
+    fn listed(&self) -> String {
+        let lines = self.keys.iter().zip(&self.since);
+        let lines = lines.filter_map(|(key, since)| Some(format!("{} since {}", key.name, print::time((*since)?))));
+        let lines: Vec<String> = lines.collect();
+        if lines.is_empty() { String::new() } else { format!("; the server signs with {}", lines.join(", then with ")) }
+    }
 }
 
 impl AgainstArgs {
-    /// The heads of the file, whose signatures count. `None`: no file is given. `server`: absent for a record in a file.
+    /// The given keys.
+    pub fn keys(&self) -> &[VerifierKey] {
+        &self.key
+    }
+
+    /// The heads for a record in a file. `has_manifest`: there are signatures beside the file.
+    pub async fn heads_for_file(&self, has_manifest: bool) -> Result<Option<Vec<ProvenHead>>, Failure> {
+        if !self.key.is_empty() && self.against.is_none() && !has_manifest {
+            return Err(Failure::usage(
+                "there is nothing that the key could have signed: name a file with signed heads (--against), or keep FILE.manifest.json beside the file",
+            ));
+        }
+        self.read(None).await
+    }
+
+    /// The heads of the file, whose signatures count. `None`: no file is given.
     pub async fn heads(&self, server: Option<&RestClient>) -> Result<Option<Vec<ProvenHead>>, Failure> {
+        if !self.key.is_empty() && self.against.is_none() {
+            return Err(Failure::usage("a key is for signed heads: name a file with them (--against)"));
+        }
+        self.read(server).await
+    }
+
+    /// `server`: absent for a record in a file.
+    async fn read(&self, server: Option<&RestClient>) -> Result<Option<Vec<ProvenHead>>, Failure> {
         let Some(file) = &self.against else { return Ok(None) };
-        let keys = self.keys(server).await?;
+        let known = self.known_keys(server).await?;
         let text = input::text(file).await?;
         let unusable = |error: &dyn std::fmt::Display| Failure::failed(format!("{}: {error}", file.display()));
         let heads = notes_of(&text).map(|note| {
-            let (head, key) = StatedHead::verified(note, &keys).map_err(|error| unusable(&error))?;
-            let StatedHead { notebook_id, version, hash, signed_at, .. } = head;
-            Ok(ProvenHead { notebook_id, version, hash, signed_at, key: key.name.clone() })
+            let (head, key) = StatedHead::verified(note, &known.keys).map_err(|error| match error {
+                NoteError::UnknownKey { .. } => unusable(&format!("{error}{}", known.listed())),
+                error => unusable(&error),
+            })?;
+            let since = known.since(key);
+            if let Some(since) = since.filter(|since| head.signed_at < *since) {
+                return Err(unusable(&format!(
+                    "{} signed this head at {}, and the server says that it signs with this key since {}: its list of keys was changed, or its clock",
+                    key.name,
+                    print::time(head.signed_at),
+                    print::time(since)
+                )));
+            }
+            Ok(ProvenHead::new(head, key.name.clone(), since))
         });
         let heads = heads.collect::<Result<Vec<ProvenHead>, Failure>>()?;
         if heads.is_empty() {
@@ -132,17 +218,21 @@ impl AgainstArgs {
         Ok(Some(heads))
     }
 
-    async fn keys(&self, server: Option<&RestClient>) -> Result<Vec<VerifierKey>, Failure> {
+    async fn known_keys(&self, server: Option<&RestClient>) -> Result<KnownKeys, Failure> {
         match (self.key.as_slice(), server) {
-            ([], Some(server)) => {
-                let listed: SigningKeys = server.get("/.well-known/notarium-keys").await?;
-                let keys = listed.keys.iter().map(|line| VerifierKey::parse(&line.key));
-                keys.collect::<Result<_, _>>().map_err(|error| Failure::failed(error.to_string()))
-            }
+            ([], Some(server)) => listed_keys(server).await,
             ([], None) => Err(Failure::usage(
                 "a file alone does not say whose signature counts: give the server's key (--key), a line of SERVER/.well-known/notarium-keys",
             )),
-            (given, _) => Ok(given.to_vec()),
+            (given, _) => Ok(KnownKeys { keys: given.to_vec(), since: vec![None; given.len()] }),
         }
     }
+}
+
+/// The keys that a server lists, the oldest first.
+async fn listed_keys(server: &RestClient) -> Result<KnownKeys, Failure> {
+    let listed: SigningKeys = server.get("/.well-known/notarium-keys").await?;
+    let keys = listed.keys.iter().map(|line| VerifierKey::parse(&line.key)).collect::<Result<_, _>>();
+    let keys = keys.map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(KnownKeys { keys, since: listed.keys.iter().map(|line| Some(line.since)).collect() })
 }

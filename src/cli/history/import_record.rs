@@ -4,17 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use notarium_core::{Actor, Append, ContentRemoval, Hash, Head, NewEvent, NotebookId, Stored, verify_chain};
+use notarium_core::{
+    Actor, Append, ContentRemoval, Hash, Head, NewEvent, NotebookId, Stored, import_row, verify_chain,
+};
 use notarium_store::blobs::{BLOBS_FOLDER, named_in};
 use notarium_store::{BlobRecord, Blobs, EventStore, Sqlite};
-use notarium_wire::record_manifest::{MANIFEST_SCHEMA, ManifestBlob, ManifestNotebook, RecordFormat, RecordManifest};
+use notarium_wire::record_manifest::{ManifestBlob, ManifestNotebook, RecordManifest};
 use notarium_wire::signed_head::StatedHead;
 use notarium_wire::signed_names::StatedNames;
 use notarium_wire::signed_note::VerifierKey;
 
 use crate::cli::connection::context::{DATA_VARIABLE, data_folder};
-use crate::cli::history::export_record::{Hashing, beside, manifest_of};
+use crate::cli::history::export_record::beside;
 use crate::cli::history::heads::parse_key;
+use crate::cli::history::manifest_file::{self, hash_of};
 use crate::cli::history::record_file::RecordEvents;
 use crate::cli::terminal::print;
 use crate::cli::{CommonOptions, Ended, Failure};
@@ -43,8 +46,10 @@ pub struct ImportRecordArgs {
 }
 
 pub async fn import_record(args: ImportRecordArgs, _: &CommonOptions) -> Ended {
-    let manifest = read_manifest(&args.file)?;
-    check_file(&args.file, &manifest)?;
+    let manifest = manifest_file::read(&args.file)?;
+    if let Some(problem) = manifest_file::problem_of_file(&args.file, &manifest)? {
+        return Err(unimported(&problem));
+    }
     check_signatures(&manifest, &args.key)?;
     check_events(&args.file, &manifest)?;
     check_blobs(&args.file, &manifest)?;
@@ -93,7 +98,7 @@ async fn import(file: &Path, manifest: &RecordManifest, store: &Sqlite, data: &P
         return Err(unimported(&"all of it is there already"));
     }
     let blobs = put_blobs(file, data, manifest).await?;
-    append(file, store, present).await?;
+    append(file, manifest, store, present).await?;
     for (notebook_id, blob) in blobs {
         let record = BlobRecord {
             notebook_id,
@@ -110,44 +115,6 @@ async fn import(file: &Path, manifest: &RecordManifest, store: &Sqlite, data: &P
 
 fn broken_off(reason: &dyn std::fmt::Display) -> Failure {
     Failure::failed(format!("the import broke off, and goes on when it is repeated: {reason}"))
-}
-
-fn read_manifest(file: &Path) -> Result<RecordManifest, Failure> {
-    let path = manifest_of(file);
-    let text = std::fs::read_to_string(&path).map_err(|error| Failure::unreadable(&path, &error))?;
-    let unusable = |reason: &dyn std::fmt::Display| {
-        Failure::usage(format!("{} is no manifest ({reason}): `notarium export-record` writes one", path.display()))
-    };
-    let schema = serde_json::from_str::<serde_json::Value>(&text).map_err(|error| unusable(&error))?["schema"].clone();
-    if schema != MANIFEST_SCHEMA {
-        return Err(unusable(&format!("its schema is {schema}, this program knows {MANIFEST_SCHEMA}: update it")));
-    }
-    let manifest: RecordManifest = serde_json::from_str(&text).map_err(|error| unusable(&error))?;
-    if manifest.format != RecordFormat::Jsonl {
-        return Err(unusable(&"only JSON Lines are imported: export the record as jsonl"));
-    }
-    Ok(manifest)
-}
-
-fn check_file(file: &Path, manifest: &RecordManifest) -> Ended {
-    let (sha256, size_bytes) = hash_of(file)?;
-    if (sha256, size_bytes) == (manifest.sha256, manifest.size_bytes) {
-        return Ok(());
-    }
-    Err(Failure::failed(format!(
-        "{} is not the file of its manifest: it has {size_bytes} bytes, the manifest says {}; it was cut or changed",
-        file.display(),
-        manifest.size_bytes
-    )))
-}
-
-fn hash_of(file: &Path) -> Result<(Hash, u64), Failure> {
-    let unreadable = |error: &std::io::Error| Failure::unreadable(file, error);
-    let mut reader = std::fs::File::open(file).map_err(|error| unreadable(&error))?;
-    let mut hashing = Hashing::new(std::io::sink());
-    std::io::copy(&mut reader, &mut hashing).map_err(|error| unreadable(&error))?;
-    let (sha256, size_bytes, _) = hashing.hashed();
-    Ok((sha256, size_bytes))
 }
 
 /// Compares the signed notes of the manifest with it. Without keys only their texts count.
@@ -227,7 +194,12 @@ async fn put_blobs<'a>(
 }
 
 /// Appends the events that follow the heads in `present`.
-async fn append(file: &Path, store: &Sqlite, mut heads: BTreeMap<NotebookId, Head>) -> Ended {
+async fn append(
+    file: &Path,
+    manifest: &RecordManifest,
+    store: &Sqlite,
+    mut heads: BTreeMap<NotebookId, Head>,
+) -> Ended {
     let mut waiting = WaitingEvents::default();
     for stored in RecordEvents::open(file)? {
         let stored = stored?;
@@ -236,13 +208,13 @@ async fn append(file: &Path, store: &Sqlite, mut heads: BTreeMap<NotebookId, Hea
             continue;
         }
         if waiting.is_full() || waiting.notebook() != Some(&stored.envelope.notebook_id) {
-            waiting.write(store).await?;
+            waiting.write(manifest, store).await?;
             waiting.expected = *head;
         }
         *head = stored.head();
         waiting.push(stored);
     }
-    waiting.write(store).await
+    waiting.write(manifest, store).await
 }
 
 /// Events of one notebook that are not written yet.
@@ -274,12 +246,15 @@ impl WaitingEvents {
         self.events.push(NewEvent { stored, subject });
     }
 
-    async fn write(&mut self, store: &Sqlite) -> Ended {
+    async fn write(&mut self, manifest: &RecordManifest, store: &Sqlite) -> Ended {
         let Self { expected, events, .. } = std::mem::take(self);
         let Some(first) = events.first() else { return Ok(()) };
         let notebook_id = first.stored.envelope.notebook_id.clone();
+        // The first append says that the answers to the commands are not here.
+        let listed = manifest.notebooks.iter().find(|listed| listed.id == notebook_id && expected == Head::START);
+        let commands = listed.map(|listed| import_row(listed.version)).into_iter().collect();
         let removal = ContentRemoval::default();
-        let append = Append { notebook_id, epoch: 0, expected, events, commands: Vec::new(), removal };
+        let append = Append { notebook_id, epoch: 0, expected, events, commands, removal };
         store.append(append).await.map_err(|error| broken_off(&error))
     }
 }

@@ -51,6 +51,7 @@ mod run_all;
 mod surprises;
 mod tool_calls;
 mod tool_calls_property;
+mod traced;
 mod undo;
 mod undo_cell;
 mod unknown_words;

@@ -1,72 +1,119 @@
-//! Proof of a record: its chain of hashes, the state that it leads to, and whether every author might do what is recorded.
+//! Proof of a record: its chain of hashes, whether every author might do what is recorded, and whether what the server keeps beside the record
+//! agrees: the answers to commands, and snapshots.
 
-use notarium_core::stand_in::stand_in_digest;
-use notarium_core::{Head, NotebookId, RecordAudit, Stored, Version, verify_chain};
+mod commands;
+mod snapshots;
+
+use notarium_core::{CommandTracer, NotebookId, RecordCheck, Stored, TracedCommand, Version};
 use notarium_store::{EventStore, StoreError};
+use notarium_wire::rest::ComparedCommands;
 
 use crate::http::problem::Problem;
+use commands::CommandComparison;
+use snapshots::SnapshotComparison;
 
 /// Events per read.
 const PAGE: usize = 2_000;
 
-/// Progress of a proof.
+/// Result of a proof.
 pub struct RecordProof {
-    /// Last head that is proven.
-    pub head: Head,
-    /// Place and kind of the first break.
-    pub broken: Option<String>,
-    /// State and rights; `None`: there is an event that this server does not know.
-    pub audit: Option<RecordAudit>,
+    /// The record itself.
+    pub check: RecordCheck,
+    /// What is kept beside the record and contradicts it, the first of it.
+    pub contradiction: Option<String>,
+    /// Comparison of the answers to commands.
+    pub commands: ComparedCommands,
+    /// Count of snapshots that agree.
+    pub snapshots: u64,
 }
 
-/// Proves the record up to a version, with memory for one page and the state.
-pub async fn of(store: &dyn EventStore, notebook: &NotebookId, to: Version) -> Result<RecordProof, Problem> {
-    let mut proof = RecordProof { head: Head::START, broken: None, audit: Some(RecordAudit::new(notebook.clone())) };
-    while proof.head.version < to && proof.broken.is_none() {
-        let events = match store.read(notebook, proof.head.version, PAGE).await {
-            Err(error @ StoreError::UnreadableEvent { .. }) => {
-                proof.broken = Some(error.to_string());
+/// Proves the record up to a version, with memory for few pages and the state. `end`: version of the record's end; a command may have events on
+/// both sides of an earlier version. `counts`: answers that nothing proves are counted.
+pub async fn of(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    to: Version,
+    end: Version,
+    counts: bool,
+) -> Result<RecordProof, Problem> {
+    let mut commands = CommandComparison::begin(store, notebook).await?;
+    let snapshots = SnapshotComparison::begin(store, notebook, to).await?;
+    let mut proof =
+        ProofProgress { check: RecordCheck::new(notebook.clone()), tracer: CommandTracer::default(), snapshots, to };
+    let mut page = read(store, notebook, 0).await?;
+    let mut traced = Vec::new();
+    while proof.goes_on() {
+        let events = match page {
+            Ok(events) if !events.is_empty() => events,
+            Ok(_) => {
+                proof.check.break_off(format!("the record ends at version {}, not {to}", proof.check.head.version));
                 break;
             }
-            events => events?,
+            Err(problem) => {
+                proof.check.break_off(problem);
+                break;
+            }
         };
-        if events.is_empty() {
-            proof.broken = Some(format!("the record ends at version {}, not {to}", proof.head.version));
-            break;
-        }
-        let followed = tokio::task::spawn_blocking(move || {
-            let until = events.iter().take_while(|stored| stored.envelope.version <= to);
-            until.for_each(|stored| proof.follow(stored));
-            proof
-        });
-        proof = followed.await.map_err(|error| Problem::invalid(format!("the record was not proven: {error}")))?;
+        let after = events.last().map_or(to, |stored| stored.envelope.version);
+        let followed = tokio::task::spawn_blocking(move || proof.follow(&events));
+        // The next page is read, and the answers to the last one, while this one is checked.
+        let next = async { if after < to { read(store, notebook, after).await } else { Ok(Ok(Vec::new())) } };
+        let (followed, next, compared) = tokio::join!(followed, next, commands.compare(store, notebook, &traced));
+        compared?;
+        (proof, traced) = followed.map_err(|error| Problem::invalid(format!("the record was not proven: {error}")))?;
+        page = next?;
     }
-    let unredacted = proof.audit.as_ref().and_then(RecordAudit::unredacted);
-    if let Some(version) = unredacted.filter(|_| proof.broken.is_none()) {
-        proof.broken =
-            Some(format!("version {version} has lost its content, and no redaction up to version {to} says so"));
+    let ProofProgress { mut check, tracer, snapshots, .. } = proof;
+    if check.head.version == end {
+        check.end();
     }
-    Ok(proof)
+    // After a break, and before the end, the last command may be cut.
+    let is_end = check.broken.is_none() && to == end;
+    traced.extend(tracer.finish().filter(|_| is_end));
+    commands.compare(store, notebook, &traced).await?;
+    let unproven =
+        if counts && is_end { Some(commands.unproven(store, notebook, to).await?) } else { None };
+    let (compared, contradiction) = commands.finish(unproven);
+    let (snapshots, other) = snapshots.finish();
+    Ok(RecordProof { check, contradiction: contradiction.or(other), commands: compared, snapshots })
 }
 
-impl RecordProof {
-    fn follow(&mut self, stored: &Stored) {
-        if self.broken.is_some() {
-            return;
+/// The next page; the inner error names an event that cannot be read.
+async fn read(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    after: Version,
+) -> Result<Result<Vec<Stored>, String>, Problem> {
+    match store.read(notebook, after, PAGE).await {
+        Err(error @ StoreError::UnreadableEvent { .. }) => Ok(Err(error.to_string())),
+        events => Ok(Ok(events?)),
+    }
+}
+
+/// What each event is checked against.
+struct ProofProgress {
+    check: RecordCheck,
+    tracer: CommandTracer,
+    snapshots: SnapshotComparison,
+    to: Version,
+}
+
+impl ProofProgress {
+    fn goes_on(&self) -> bool {
+        self.check.head.version < self.to && self.check.broken.is_none()
+    }
+
+    /// Follows the events of a page; returns the commands that have ended.
+    fn follow(mut self, events: &[Stored]) -> (Self, Vec<TracedCommand>) {
+        let mut traced = Vec::new();
+        for stored in events.iter().take_while(|stored| stored.envelope.version <= self.to) {
+            let recorded = self.check.follow(stored);
+            if self.check.broken.is_some() {
+                break;
+            }
+            traced.extend(self.tracer.see(stored, recorded.as_ref().map(|recorded| &recorded.event)));
+            self.snapshots.follow(&self.check, recorded.as_ref());
         }
-        match verify_chain(self.head, [stored]) {
-            Ok(head) => self.head = head,
-            Err(error) => return self.broken = Some(error.to_string()),
-        }
-        let Some(mut audit) = self.audit.take() else { return };
-        // After an unknown event neither the state nor anybody's right follows.
-        let Ok(recorded) = stored.typed() else { return };
-        if stored.salt.is_none() {
-            audit.note_stand_in(stored.envelope.version, stand_in_digest(&stored.payload));
-        }
-        if let Err(found) = audit.see(&recorded) {
-            self.broken = Some(format!("nobody might have written this: {found}"));
-        }
-        self.audit = Some(audit);
+        (self, traced)
     }
 }

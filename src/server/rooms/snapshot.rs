@@ -1,11 +1,13 @@
 //! Format of snapshots: the document, which clients have too, and the ledger, which is the server's. Each part has its
 //! own format. The ledger's may change with every release, which costs a replay; the document can be read without it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use notarium_core::{Document, Head, Ledger, Notebook, NotebookId, Version};
 use notarium_store::{ContentReading, EventStore, Snapshot, SnapshotError, StoreError};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -20,6 +22,12 @@ const MAX_BYTES: usize = 1 << 30;
 
 /// Count of damaged snapshots that this process has found.
 static DAMAGED: AtomicU64 = AtomicU64::new(0);
+
+/// The first of them, by notebook and version: they are removed, and `verify` tells of them.
+static REMOVED: Mutex<BTreeSet<(NotebookId, Version)>> = Mutex::new(BTreeSet::new());
+
+/// Maximum number of removed snapshots that are told.
+const MAX_REMOVED: usize = 1_000;
 
 #[derive(Serialize, Deserialize)]
 struct SnapshotParts<D, L> {
@@ -169,9 +177,17 @@ pub(crate) async fn latest<T>(
 /// Deletes a damaged snapshot.
 async fn remove(store: &dyn EventStore, notebook: &NotebookId, version: Version) {
     DAMAGED.fetch_add(1, Ordering::Relaxed);
+    note_removed(notebook, version);
     tracing::error!(%notebook, version, "a snapshot is damaged: it is deleted and made anew; check the disk, and run notarium verify");
     if let Err(error) = store.delete_snapshot(notebook, version).await {
         tracing::warn!(%notebook, version, %error, "a damaged snapshot was not deleted: it is passed over each time");
+    }
+}
+
+fn note_removed(notebook: &NotebookId, version: Version) {
+    let mut removed = REMOVED.lock();
+    if removed.len() < MAX_REMOVED {
+        removed.insert((notebook.clone(), version));
     }
 }
 
@@ -180,6 +196,45 @@ async fn is_whole(store: &dyn EventStore, notebook: &NotebookId, snapshot: &Snap
     let Some(version) = snapshot.base.filter(|_| snapshot.is_whole()) else { return snapshot.is_whole() };
     let Ok(base) = store.snapshot(notebook, Some(version)).await else { return true };
     base.is_some_and(|base| base.version == version && base.is_whole())
+}
+
+/// Versions of a notebook's damaged snapshots that this process has removed.
+pub(crate) fn damaged_of(notebook: &NotebookId) -> Vec<Version> {
+    REMOVED.lock().iter().filter(|(id, _)| id == notebook).map(|(_, version)| *version).collect()
+}
+
+/// Content of a snapshot, for a comparison with the events.
+pub(crate) enum StoredState {
+    /// Another release wrote it, and this one makes its own.
+    OfAnotherRelease,
+    /// Both parts; the ledger is absent if another release wrote it.
+    Known { document: Box<Document>, ledger: Option<Box<Ledger>> },
+}
+
+/// Reads a snapshot whose format is known. The error is a sentence.
+pub(crate) async fn stored_state(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    snapshot: Snapshot,
+) -> Result<StoredState, String> {
+    if !snapshot.is_whole() {
+        return Err(SnapshotError::Damaged.to_string());
+    }
+    if snapshot.format != FORMAT {
+        return Ok(StoredState::OfAnotherRelease);
+    }
+    let state = state_of(store, notebook, &snapshot).await?;
+    let read = move || {
+        let parts = parts(&state)?;
+        if parts.document.format != DOCUMENT_FORMAT {
+            return Ok(StoredState::OfAnotherRelease);
+        }
+        let document = Box::new(read("document", DOCUMENT_FORMAT, &parts.document)?);
+        let is_known = parts.ledger.format == LEDGER_FORMAT;
+        let ledger = is_known.then(|| read("ledger", LEDGER_FORMAT, &parts.ledger)).transpose()?;
+        Ok(StoredState::Known { document, ledger })
+    };
+    tokio::task::spawn_blocking(read).await.map_err(|error| error.to_string())?
 }
 
 /// Count of damaged snapshots that this process has found.

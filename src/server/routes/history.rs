@@ -10,11 +10,11 @@ use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::{HeaderMap, header};
-use notarium_core::{Event, Head, NotebookId, Operation, Recorded, RedactionTarget, Stored, Version};
+use notarium_core::{Event, Head, NotebookId, Operation, RecordCheck, Recorded, RedactionTarget, Stored, Version};
 use notarium_wire::EventMessage;
 use notarium_wire::rest::{
-    AtVersion, BlameQuery, ContentToRedact, DiffQuery, EventPage, EventsQuery, FoundPlaces, NewRedaction,
-    NotebookBlame, NotebookDiff, PlacesQuery, Redaction, Trash, TrashedCell, Verification,
+    BlameQuery, ContentToRedact, DiffQuery, EventPage, EventsQuery, FoundPlaces, NewRedaction, NotebookBlame,
+    NotebookDiff, PlacesQuery, Redaction, Trash, TrashedCell, Verification, VerificationQuery,
 };
 use notarium_wire::signed_head::StatedHead;
 
@@ -28,7 +28,7 @@ use crate::http::problem::Problem;
 use crate::notebooks::Notebooks;
 use crate::notebooks::history::{self, KEEP_ALIVE, LogWatch};
 use crate::notebooks::past_text;
-use crate::notebooks::proof::{self, RecordProof};
+use crate::notebooks::proof;
 
 const MAX_PAGE: usize = 1_000;
 
@@ -51,6 +51,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         /// Finds a text in the cells, and with `ever=true` where it stood once, with the versions.
         GET "/find", read => find;
         /// Proves the chain of hashes up to a version, replays the state from nothing, and audits who might do what is recorded.
+        /// Compares the kept answers to commands, and snapshots, with the events.
         GET "/verify", read => verify;
         /// Removes content from the record for good: `█` stands in its place, and an event says who did it and why. With
         /// `preview` nothing is changed.
@@ -199,22 +200,26 @@ async fn redact(
 
 async fn verify(
     NotebookReader { app, notebook, now, .. }: NotebookReader,
-    QueryOf(query): QueryOf<AtVersion>,
+    QueryOf(query): QueryOf<VerificationQuery>,
 ) -> Result<Json<Verification>, Problem> {
     let (served, end) = (now.notebook, now.head.version);
     let to = query.at.unwrap_or(end).min(end);
-    let RecordProof { head, broken, audit } = proof::of(&*app.store, &notebook, to).await?;
+    let proven = proof::of(&*app.store, &notebook, to, end, query.unproven.unwrap_or(true)).await?;
+    let RecordCheck { head, broken, audit } = proven.check;
     let mut answer = Verification {
-        ok: broken.is_none(),
+        ok: broken.is_none() && proven.contradiction.is_none(),
         version: head.version,
         hash: head.hash,
         state_hash: None,
         state_is_replayed: None,
         untold: audit.as_ref().map(|audit| audit.untold().clone()),
         problem: broken,
+        contradiction: proven.contradiction,
+        commands: Some(proven.commands),
+        snapshots: Some(proven.snapshots),
     };
     // The chain of events that this server does not know can be verified, but not the state after them.
-    if let Some(audit) = audit.filter(|_| answer.ok) {
+    if let Some(audit) = audit.filter(|_| answer.problem.is_none()) {
         let state = audit.into_document();
         answer.state_is_replayed = (to == served.version).then(|| state == *served);
         answer.state_hash = Some(history::state_hash(&state));

@@ -288,6 +288,18 @@ impl EventStore for Sqlite {
         reader::command(&self.readers, notebook, actor, command_id).await.map_err(|error| self.failed(error))
     }
 
+    async fn commands(
+        &self,
+        notebook: &NotebookId,
+        wanted: &[(String, CommandId)],
+    ) -> Result<Vec<CommandRecord>, StoreError> {
+        reader::commands(&self.readers, notebook, wanted).await.map_err(|error| self.failed(error))
+    }
+
+    async fn count_commands(&self, notebook: &NotebookId, at_most: Version) -> Result<u64, StoreError> {
+        reader::count_commands(&self.readers, notebook, at_most).await.map_err(|error| self.failed(error))
+    }
+
     async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         let put = projections::put_snapshot(&mut transaction, notebook, &snapshot, self.max_snapshot_gap).await;

@@ -199,6 +199,40 @@ pub(super) async fn command(
     Ok(Some(CommandRecord { actor, command_id, digest, version: row.try_get(1)?, outcome }))
 }
 
+// First what is wanted, then its row by the primary key.
+const COMMANDS: &str = "SELECT a.id, c.command_id, c.digest, c.version, c.outcome FROM json_each(?1) wanted \
+    CROSS JOIN actors a ON a.id = wanted.value ->> 0 \
+    CROSS JOIN commands c ON c.command_id = wanted.value ->> 1 AND c.notebook = (SELECT key FROM notebooks WHERE id = ?2) AND c.actor = a.key";
+
+pub(super) async fn commands(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    wanted: &[(String, CommandId)],
+) -> Result<Vec<CommandRecord>, sqlx::Error> {
+    let wanted = serde_json::to_string(wanted).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let rows = sqlx::query(COMMANDS).bind(wanted).bind(notebook.as_str()).fetch_all(pool).await?;
+    let record = |row: &SqliteRow| {
+        Ok(CommandRecord {
+            actor: row.try_get(0)?,
+            command_id: required(row, 1, |id| id.parse())?,
+            digest: hash(row.try_get(2)?)?.0,
+            version: row.try_get(3)?,
+            outcome: required(row, 4, RawJson::parse)?,
+        })
+    };
+    rows.iter().map(record).collect()
+}
+
+pub(super) async fn count_commands(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    at_most: Version,
+) -> Result<u64, sqlx::Error> {
+    let sql =
+        "SELECT count(*) FROM commands WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND version <= ?";
+    sqlx::query_scalar(sql).bind(notebook.as_str()).bind(integer(at_most)).fetch_one(pool).await
+}
+
 pub(super) async fn notebooks(
     pool: &SqlitePool,
     after: Option<&NotebookId>,

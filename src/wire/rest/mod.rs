@@ -69,14 +69,6 @@ pub struct Answer {
     pub outcome: Outcome,
 }
 
-/// Version to read.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AtVersion {
-    /// A past version; absent: the current one.
-    pub at: Option<Version>,
-}
-
 /// The form of an exported file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -391,4 +391,32 @@ pub struct Verification {
     pub untold: Option<BTreeMap<UserId, u64>>,
     /// Place and kind of the first break: in the chain, or an event that nobody might have written.
     pub problem: Option<String>,
+    /// What the server keeps beside the record and the events contradict: an answer to a command, or a snapshot. The record may be whole.
+    pub contradiction: Option<String>,
+    /// Comparison of the kept answers to commands with the events. Absent for a record in a file.
+    pub commands: Option<ComparedCommands>,
+    /// Count of kept snapshots that hold the state to which the events lead. Absent for a record in a file.
+    pub snapshots: Option<u64>,
+}
+
+/// Kept answers to commands, compared with the events.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedCommands {
+    /// Count of commands with events, whose answers agree with these.
+    pub agree: u64,
+    /// Count of answers to commands that led to no event: nothing proves them. Absent if they were not counted.
+    pub unproven: Option<u64>,
+    /// Version up to which the record was imported: the answers to its commands stayed on the server that accepted them.
+    pub imported_to: Option<Version>,
+}
+
+/// What a verification reads.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VerificationQuery {
+    /// Verify up to a past version; absent: the current one.
+    pub at: Option<Version>,
+    /// False: answers to commands that led to no event are not counted. Counting reads the commands of all notebooks.
+    pub unproven: Option<bool>,
 }

@@ -210,6 +210,7 @@ impl World {
             self.recorded.push(recorded);
         }
         assert_eq!(self.notebook.version, self.head.version);
+        self.trace(&context, &decision);
         if !decision.removal.is_empty() {
             self.remove(decision.removal);
         }
@@ -258,6 +259,26 @@ impl World {
             _ => Vec::new(),
         });
         Ok(named.map(|redacted| redacted.version).collect())
+    }
+
+    /// What the events show of a command must agree with its answer.
+    fn trace(&self, context: &Context, decision: &Decision) {
+        let first = self.log.len() - decision.events.len();
+        let mut tracer = CommandTracer::default();
+        for (stored, recorded) in self.log.iter().zip(&self.recorded).skip(first) {
+            assert_eq!(tracer.see(stored, Some(&recorded.event)), None, "a command is one");
+        }
+        let Some(traced) = tracer.finish() else { return };
+        let kept = CommandRecord {
+            actor: context.actor.key(),
+            command_id: context.command_id.clone(),
+            digest: [0; 32],
+            version: self.head.version,
+            outcome: RawJson::of(&decision.outcome).unwrap(),
+        };
+        assert_eq!((&traced.sender, &traced.command_id), (&kept.actor, &kept.command_id));
+        let types: Vec<_> = decision.events.iter().map(|decided| decided.event.event_type()).collect();
+        assert_eq!(traced.contradiction(&kept), None, "{types:?}: {:?}, {traced:?}", decision.outcome);
     }
 
     /// Answers `required_account_status`, as the server does from the accounts.

@@ -192,3 +192,24 @@ pub async fn a_command_that_changed_nothing_is_recorded(store: Store) {
     assert_eq!(store.append(nothing.clone()).await, duplicate(&nothing));
     store.append(author.rename("second")).await.unwrap();
 }
+
+pub async fn commands_are_found_together_and_counted(store: Store) {
+    let author = five(&store).await;
+    let mut other = Author::new("other");
+    store.append(other.rename("other")).await.unwrap();
+    let wanted = |ids: &[&str], actor: &str| -> Vec<(String, CommandId)> {
+        ids.iter().map(|id| (actor.to_owned(), CommandId::new(*id).unwrap())).collect()
+    };
+    let mut found = store.commands(&author.notebook_id, &wanted(&["c4", "c1", "none"], "user:ann")).await.unwrap();
+    found.sort_by_key(|record| record.version);
+    for (record, id) in found.iter().zip(["c1", "c4"]) {
+        let one = store.command(&author.notebook_id, "user:ann", &CommandId::new(id).unwrap()).await.unwrap();
+        assert_eq!(Some(record), one.as_ref());
+    }
+    assert_eq!(found.iter().map(|record| record.version).collect::<Vec<_>>(), [1, 4]);
+    assert_eq!(store.commands(&author.notebook_id, &wanted(&["c1"], "user:bob")).await.unwrap(), []);
+    assert_eq!(store.commands(&notebook("nobody"), &wanted(&["c1"], "user:ann")).await.unwrap(), []);
+    for (id, at_most, count) in [("nb", Version::MAX >> 11, 5), ("nb", 3, 3), ("other", 9, 1), ("nobody", 9, 0)] {
+        assert_eq!(store.count_commands(&notebook(id), at_most).await.unwrap(), count, "{id} {at_most}");
+    }
+}

@@ -58,7 +58,7 @@ macro_rules! contract_suite {
             a_lease_is_taken_from_the_one_before, an_append_under_an_older_epoch_is_refused,
             a_command_is_found_again, a_repeated_command_is_refused_and_nothing_written,
             a_command_twice_in_one_append_is_refused, the_same_command_id_of_another_actor_or_notebook_is_another,
-            a_command_that_changed_nothing_is_recorded, payloads_come_back_byte_for_byte,
+            a_command_that_changed_nothing_is_recorded, commands_are_found_together_and_counted, payloads_come_back_byte_for_byte,
             every_field_of_an_envelope_comes_back, every_kind_of_actor_comes_back, events_of_unknown_types_come_back,
             a_redacted_event_comes_back, removed_content_is_replaced_with_what_was_derived, one_append_of_many_events, history_of_cells, history_of_cells_and_the_notebook,
             history_names_the_executions_of_deletions, history_of_a_deleted_cell, history_of_an_execution,

@@ -231,6 +231,19 @@ impl EventStore for Memory {
         Ok(self.with(notebook, |log| log.commands.get(&key).cloned()))
     }
 
+    async fn commands(
+        &self,
+        notebook: &NotebookId,
+        wanted: &[(String, CommandId)],
+    ) -> Result<Vec<CommandRecord>, StoreError> {
+        Ok(self.with(notebook, |log| wanted.iter().filter_map(|key| log.commands.get(key).cloned()).collect()))
+    }
+
+    async fn count_commands(&self, notebook: &NotebookId, at_most: Version) -> Result<u64, StoreError> {
+        let count = |log: &Log| log.commands.values().filter(|command| command.version <= at_most).count();
+        Ok(self.with(notebook, count) as u64)
+    }
+
     async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError> {
         let mut notebooks = self.notebooks.lock();
         let log = notebooks.get_mut(notebook).ok_or_else(|| StoreError::unknown(notebook))?;
