@@ -30,7 +30,19 @@ import { type Session, isNotProved } from "../session/session.ts";
 import { Review } from "./review.ts";
 import { Groups } from "../words/steps.ts";
 import { InlineField } from "./inlineField.ts";
-import type { Asking, MarkedRange, OpenNotebook, Panel, Panels, Rights, Selection, Toast, Toasts, Typing } from "./notebook.ts";
+import type {
+  Asking,
+  Entry,
+  MarkedRange,
+  OpenNotebook,
+  Panel,
+  Panels,
+  Rights,
+  Selection,
+  Toast,
+  Toasts,
+  Typing,
+} from "./notebook.ts";
 import { Together } from "./together.ts";
 import { Topics } from "./topics.ts";
 import { Writings } from "./writings.ts";
@@ -41,12 +53,6 @@ const EDITS =
 
 /** Views with cells only: zen for work, present (without code) for an audience. */
 export type View = "zen" | "present";
-
-/** An entry of the history, compared with the version before its first event; its cells are marked. */
-export interface Entry {
-  first: number;
-  cells: readonly string[];
-}
 
 type Reveal = { cell: string; place: { line: number } | { from: number; to: number } };
 

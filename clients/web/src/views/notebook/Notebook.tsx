@@ -263,7 +263,11 @@ const Body = memo(function Body({ store }: { store: NotebookStore }) {
       {store.past !== undefined && (
         <Suspense fallback={<div className="shape" aria-busy="true" />}>
           <Boundary what="This version" of={store.past} close={() => store.look(undefined)}>
-            <Past key={`${store.past} ${store.pastEntry?.first}`} store={store} at={store.past} />
+            <Past
+              key={`${store.past} ${store.pastEntry?.first} ${store.pastEntry?.text} ${store.pastEntry?.text && store.pastEntry.cells[0]}`}
+              store={store}
+              at={store.past}
+            />
           </Boundary>
         </Suspense>
       )}

@@ -1,12 +1,14 @@
 // The history panel: timeline of versions, runs, authors of lines, and trash.
-import { Pause, Play, X } from "lucide-react";
+import { Pause, Play, Search, X } from "lucide-react";
 import { useEffect, useState } from "react";
+import { MOST_CHARACTERS } from "../../../app/cells/pastPlaces.ts";
 import { KINDS, type Kind, type Step, steps } from "../../../app/words/steps.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import { ago, date } from "../../../app/words/words.ts";
 import type { Actor, EventMessage } from "../../../protocol/messages.ts";
 import { Author, useName } from "../../../ui/Author.tsx";
+import FoundInPast from "./FoundInPast.tsx";
 import { Lines, Runs, Trash } from "./Records.tsx";
 
 const PAGE = 200;
@@ -17,6 +19,8 @@ type Tab = (typeof TABS)[number];
 export function History({ store }: { store: NotebookStore }) {
   useTopics(store, "notebook", "past", "panel");
   const [tab, setTab] = useState<Tab>(store.historyTab ?? "Timeline");
+  const [text, setText] = useState("");
+  const isFinding = text.trim() !== "";
   useEffect(() => () => store.look(undefined), [store]);
   return (
     <aside className="panel history" aria-label="History">
@@ -26,19 +30,39 @@ export function History({ store }: { store: NotebookStore }) {
           <X size={16} />
         </button>
       </header>
-      <div className="tabs" role="tablist" aria-label="History">
-        {TABS.map((name) => (
-          <button key={name} role="tab" aria-selected={tab === name} className="button bare" onClick={() => setTab(name)}>
-            {name}
-          </button>
-        ))}
-      </div>
-      <div role="tabpanel" aria-label={tab} className="stack">
-        {tab === "Timeline" && <Timeline store={store} />}
-        {tab === "Runs" && <Runs store={store} />}
-        {tab === "Lines" && <Lines store={store} />}
-        {tab === "Trash" && <Trash store={store} />}
-      </div>
+      <label className="find-past">
+        <Search size={15} aria-hidden />
+        <input
+          type="search"
+          aria-label="Find in all versions"
+          placeholder="Find in all versions"
+          maxLength={MOST_CHARACTERS}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => event.key === "Escape" && (event.stopPropagation(), setText(""))}
+        />
+      </label>
+      {isFinding ? (
+        <div className="stack">
+          <FoundInPast store={store} text={text} />
+        </div>
+      ) : (
+        <>
+          <div className="tabs" role="tablist" aria-label="History">
+            {TABS.map((name) => (
+              <button key={name} role="tab" aria-selected={tab === name} className="button bare" onClick={() => setTab(name)}>
+                {name}
+              </button>
+            ))}
+          </div>
+          <div role="tabpanel" aria-label={tab} className="stack">
+            {tab === "Timeline" && <Timeline store={store} />}
+            {tab === "Runs" && <Runs store={store} />}
+            {tab === "Lines" && <Lines store={store} />}
+            {tab === "Trash" && <Trash store={store} />}
+          </div>
+        </>
+      )}
     </aside>
   );
 }
