@@ -45,6 +45,8 @@ export class Document {
   policy: Policy = "guarded";
   reactivity: Reactivity = "off";
   kernel_settings: KernelSettings = NO_SETTINGS;
+  /** Version of the last redaction; 0 if there is none. */
+  redaction_epoch = 0;
   readonly cells = new Map<string, Cell>();
   readonly latest = new Map<string, string>();
   /** Comment threads. A thread whose cell is not in `cells` is in the trash with it. */
@@ -64,6 +66,7 @@ export class Document {
     const document = new Document(snapshot.notebook_id);
     const { version, title, archived, metadata, created_at, updated_at, access, order, kernel_notice, policy } = snapshot;
     Object.assign(document, { version, title, metadata, access, order });
+    document.redaction_epoch = (snapshot as Snapshot & { redaction_epoch?: number }).redaction_epoch ?? 0;
     document.reactivity = snapshot.reactivity ?? "off";
     document.kernel_settings = snapshot.kernel_settings ?? NO_SETTINGS;
     Object.assign(document, { archived: archived ?? false, kernel_notice: kernel_notice ?? undefined });
@@ -87,6 +90,7 @@ export class Document {
       ...(this.archived && { archived: true }),
       ...(this.kernel_notice && { kernel_notice: this.kernel_notice }),
       ...(this.policy !== "guarded" && { policy: this.policy }),
+      ...(this.redaction_epoch !== 0 && { redaction_epoch: this.redaction_epoch }),
       ...(this.reactivity !== "off" && { reactivity: this.reactivity }),
       ...(!isUnset(this.kernel_settings) && { kernel_settings: this.kernel_settings }),
     } as Snapshot;

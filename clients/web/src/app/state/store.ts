@@ -19,6 +19,7 @@ import { Graph } from "./graph.ts";
 import { type Right, hasRight } from "./rights.ts";
 import { numbered } from "../words/sentences.ts";
 import { Focus } from "./focus.ts";
+import { forgetOlder } from "./forgetting.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "../cells/headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
@@ -113,6 +114,10 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
     this.texts = new Texts(this.replica, session.userId);
     this.questions = new Questions(session.connection, id);
     this.comms = new Comms(session.connection, id);
+    this.replica.redacted.add((epoch) => {
+      forgetOlder({ notebook: id, epoch });
+      session.rest.forgetBlobs();
+    });
     this.replica.changed.add((touched) => {
       if (touched.parts.has("assistants")) (this.#propose(), this.#assistantsMoved());
       if (touched.parts.has("order")) this.#reorder();
@@ -172,6 +177,11 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
 
   get mayOrganise(): boolean {
     return this.#may("organise");
+  }
+
+  /** Also in an archived notebook. */
+  get mayRedact(): boolean {
+    return hasRight(this.replica.role, "redact") && this.session.mayManage && !this.replica.isReadOnly;
   }
 
   get mayConverse(): boolean {

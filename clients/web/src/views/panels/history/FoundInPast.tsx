@@ -4,6 +4,7 @@ import { isStillRead, markedLine, missingWords, placeWords, rangesOf, versionWor
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import type { FoundPlace, FoundPlaces } from "../../../protocol/rest.ts";
+import { RedactButton } from "./RedactButton.tsx";
 
 /** Debounce after typing and after changes of cells. */
 const SETTLE_MS = 250;
@@ -69,6 +70,8 @@ function Places({ store, label, places, text }: { store: NotebookStore; label: s
 function Place({ store, place, text }: { store: NotebookStore; place: FoundPlace; text: string }) {
   const { cell_id: cell, first, last, line_number: number } = place;
   const { order } = store.document;
+  const [[from, to] = [0, 0]] = rangesOf(place.line, text);
+  const written = place.line.slice(from, to) || text;
   const openVersion = (version: number) => store.look(version, { first: version, cells: [cell], text });
   const open = () => {
     if (last != null) return openVersion(last);
@@ -96,6 +99,7 @@ function Place({ store, place, text }: { store: NotebookStore; place: FoundPlace
           {versionWords(place)}
         </button>
       )}
+      <RedactButton store={store} label="Redact this text" choices={[{ target: { text: { text: written } }, words: "" }]} isIcon />
     </li>
   );
 }

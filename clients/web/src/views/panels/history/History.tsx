@@ -2,13 +2,15 @@
 import { Pause, Play, Search, X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { MOST_CHARACTERS } from "../../../app/cells/pastPlaces.ts";
-import { KINDS, type Kind, type Step, steps } from "../../../app/words/steps.ts";
+import { type RedactedBy, redactedIn } from "../../../app/words/redactions.ts";
+import { KINDS, type Kind, type NameOf, type Step, steps, wordsOf } from "../../../app/words/steps.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import { ago, date } from "../../../app/words/words.ts";
 import type { Actor, EventMessage } from "../../../protocol/messages.ts";
 import { Author, useName } from "../../../ui/Author.tsx";
 import FoundInPast from "./FoundInPast.tsx";
+import { type Choice, RedactButton } from "./RedactButton.tsx";
 import { Lines, Runs, Trash } from "./Records.tsx";
 
 const PAGE = 200;
@@ -79,6 +81,7 @@ function Timeline({ store }: { store: NotebookStore }) {
   const [filter, setFilter] = useState<Filter>({ who: undefined, kind: undefined });
   const all = every.filter((step) => passes(step, filter));
   const names = store.document.named_versions;
+  const redacted = redactedIn(events);
 
   useEffect(() => {
     if (!isPlaying) return;
@@ -152,6 +155,10 @@ function Timeline({ store }: { store: NotebookStore }) {
                 {names.has(String(step.last)) && ` · “${names.get(String(step.last))}”`}
               </span>
             </button>
+            <RedactedBar store={store} by={redactedOf(step, redacted)} />
+            {store.past !== undefined && step.first <= store.past && store.past <= step.last && (
+              <RedactButton store={store} label="Redact this event" choices={choicesOf(step, events, nameOf)} />
+            )}
             {step.first === 1 && step.cells.some((cell) => order.includes(cell)) && store.mayEdit && (
               <UndoImport store={store} step={step} />
             )}
@@ -164,6 +171,30 @@ function Timeline({ store }: { store: NotebookStore }) {
         </button>
       )}
     </>
+  );
+}
+
+function redactedOf({ first, last }: Step, redacted: Map<number, RedactedBy>): RedactedBy | undefined {
+  return [...redacted].find(([version]) => first <= version && version <= last)?.[1];
+}
+
+/** The events of a step. A redaction has nothing to remove. */
+function choicesOf({ first, last }: Step, events: EventMessage[], nameOf: NameOf): Choice[] {
+  const own = events.filter(({ version, type }) => first <= version && version <= last && type !== "ContentRedacted");
+  return own.map((event) => ({
+    target: { event: { version: event.version } },
+    words: `Version ${event.version}: ${wordsOf([event], nameOf).join(", ") || event.type}`,
+  }));
+}
+
+/** Stands for removed content. */
+function RedactedBar({ store, by }: { store: NotebookStore; by: RedactedBy | undefined }) {
+  const name = useName(store, by?.actor);
+  if (!by) return null;
+  return (
+    <p className="redacted-bar small">
+      Redacted by {name === "You" ? "you" : name}: {by.reason}
+    </p>
   );
 }
 

@@ -3,6 +3,7 @@ import { GitFork, Link2, RotateCcw, Tag, X } from "lucide-react";
 import { type FormEvent, Suspense, useEffect, useMemo, useState } from "react";
 import { marked } from "../../../app/cells/pastPlaces.ts";
 import { go } from "../../../app/session/route.ts";
+import { withBlocks } from "../../../app/words/redactions.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import { Document } from "../../../protocol/document.ts";
@@ -12,6 +13,7 @@ import type { FormulaPlace } from "../../../outputs/equations.ts";
 import { placesOf } from "../../../outputs/places.ts";
 import { Rendered } from "../../outputs/Rendered.tsx";
 import { part } from "../../../ui/parts.ts";
+import { REDACT_CELL, RedactButton } from "./RedactButton.tsx";
 import { useTokens } from "../../cell/useTokens.ts";
 
 const WordDiff = part(() => import("../../../ui/Diff.tsx"));
@@ -203,6 +205,7 @@ function Cells({ store, past }: { store: NotebookStore; past: Document }) {
         ref={isMarked && id === first && text === undefined ? showOnce : undefined}
         className={`past-cell${isMarked ? " marked" : note ? " other" : ""}`}
       >
+        <RedactButton store={store} label={REDACT_CELL} choices={[{ target: { cell: { cell_id: id } }, words: "" }]} isIcon />
         {isMarked && (
           <p className="small quiet">
             Cell {past.order.indexOf(id) + 1} · {text === undefined ? "changed in this entry" : "found here"}
@@ -226,11 +229,13 @@ function Still({ cell, place }: { cell: Cell; place: FormulaPlace | undefined })
     );
   return (
     <pre className="source still">
-      {tokens.map(({ text, className }, index) => (
-        <span key={index} className={className}>
-          {text}
-        </span>
-      ))}
+      {tokens.flatMap(({ text, className }, index) =>
+        withBlocks(text).map((piece, number) => (
+          <span key={`${index} ${number}`} className={piece.isRedacted ? "redacted" : className}>
+            {piece.text}
+          </span>
+        )),
+      )}
       {"\n"}
     </pre>
   );
