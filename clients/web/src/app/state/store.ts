@@ -17,7 +17,8 @@ import { Connections } from "./connections.ts";
 import { Inputs } from "./inputs.ts";
 import { Graph } from "./graph.ts";
 import { type Right, hasRight } from "./rights.ts";
-import { numbered } from "../words/sentences.ts";
+import { nextStepWords } from "../words/nextStep.ts";
+import { numbered, rejectionWords } from "../words/sentences.ts";
 import { Focus } from "./focus.ts";
 import { forgetOlder } from "./forgetting.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "../cells/headings.ts";
@@ -114,10 +115,7 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
     this.texts = new Texts(this.replica, session.userId);
     this.questions = new Questions(session.connection, id);
     this.comms = new Comms(session.connection, id);
-    this.replica.redacted.add((epoch) => {
-      forgetOlder({ notebook: id, epoch });
-      session.rest.forgetBlobs();
-    });
+    this.replica.redacted.add((epoch) => (forgetOlder({ notebook: id, epoch }), session.rest.forgetBlobs()));
     this.replica.changed.add((touched) => {
       if (touched.parts.has("assistants")) (this.#propose(), this.#assistantsMoved());
       if (touched.parts.has("order")) this.#reorder();
@@ -382,16 +380,10 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
       // After a lowered role, refused commands and unsaved text share one notice.
       if (error instanceof Rejected && error.code === "forbidden" && EDITS.test(Object.keys(body)[0] ?? ""))
         this.together.lostRights();
-      else this.toast({ text: error instanceof Rejected ? this.#inWords(error) : String(error), isError: true });
+      else
+        this.toast({ text: error instanceof Rejected ? rejectionWords(error, this.document.order) : String(error), isError: true });
       return undefined;
     }
-  }
-
-  #inWords({ code, message, rejection }: Rejected): string {
-    const { details } = rejection;
-    if (code !== "dependency_cycle" || details?.kind !== "cells") return message;
-    const names = details.cells.map((id) => `cell ${this.document.order.indexOf(id) + 1}`);
-    return `Nothing ran: circular dependency (${[...names, names[0]].join(" → ")}). Rename a variable, or turn reactive execution off.`;
   }
 
   /** Sends a command that the stored token does not allow, after asking for the password. Returns true if it succeeded. */
@@ -410,15 +402,7 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
   /** Example: “Undo: deleted 2 cells”, from the server's next undo step. */
   nextWords(command: "undo" | "redo"): string | undefined {
     const next = this.replica.next?.[command];
-    if (!next) return undefined;
-    const name = command === "undo" ? "Undo" : "Redo";
-    const known = this.groups.words(next.correlation_id)?.replace(/^undid: /, "");
-    const there = next.cells?.filter((id) => this.document.cells.has(id)) ?? [];
-    const [only] = there;
-    const cell = only === undefined || there.length > 1 ? undefined : `cell ${this.document.order.indexOf(only) + 1}`;
-    const words =
-      known ?? (there.length > 1 ? `your last change (${there.length} cells)` : `your last change${cell ? ` in ${cell}` : ""}`);
-    return `${name}: ${cell ? words.replace(/\ba cell\b/, cell) : words}`;
+    return next ? nextStepWords(command, next, this.groups, this.document) : undefined;
   }
 
   // Review of an assistant's changes

@@ -90,7 +90,7 @@ export default function Redact({ store, label, choices, close }: RedactProps) {
               <Dialog.Close className="button" disabled={isBusy}>
                 Cancel
               </Dialog.Close>
-              <button className="button danger" disabled={!mayRedact}>
+              <button className="button destructive" disabled={!mayRedact}>
                 {isBusy ? "Redacting…" : count === 0 ? "Redact" : `Redact ${eventsOf(count)}`}
               </button>
             </div>
