@@ -308,8 +308,8 @@ async fn download_blob(
         (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(SANDBOX)),
-        // The bytes of a hash never change, but the rights of the reader may.
-        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+        // A browser must not keep what may be redacted, or what its reader may no longer read.
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     Ok((headers, guarded_stream::body(app.readers(), &who, &notebook, bytes).await?).into_response())
 }

@@ -7,6 +7,8 @@ import type { How } from "./undo.ts";
 export interface Part {
   change: ChangeSet;
   how: How;
+  /** An undo or redo is in the change: its insertions may be text of before. */
+  bringsBack?: boolean;
 }
 
 export class CellText {
@@ -36,6 +38,19 @@ export class CellText {
     return this.waiting.reduce((text, { change }) => change.apply(text), sent);
   }
 
+  /** Unconfirmed insertions of the person, without what an undo brings back and without lines of the confirmed text. */
+  typed(): string {
+    const parts = [...(this.sent ? [this.sent] : []), ...this.waiting].filter(({ bringsBack }) => !bringsBack);
+    const known = new Set([...this.confirmed.iterLines()].map((line) => line.trim()));
+    let text = "";
+    for (const { change } of parts)
+      change.iterChanges((_from, _to, _start, _end, inserted) => {
+        const lines = [...inserted.iterLines()];
+        text += lines.filter((line) => line.trim() === "" || !known.has(line.trim())).join("\n");
+      });
+    return text.trim() === "" ? "" : text;
+  }
+
   /** Maps a position of the confirmed text to the displayed text. */
   placed(at: number, side: -1 | 1): number {
     const sent = this.sent?.change.mapPos(at, side) ?? at;
@@ -48,7 +63,10 @@ export class CellText {
     const isUnsent = last !== undefined && !this.#begun.has(last.how.group);
     const goesOn = last !== undefined && last.how.group === how.group;
     // An unsent change and its undo cancel out and are never sent.
-    if (!last || !(goesOn || (isUnsent && last.how.group === how.undoes))) return void this.waiting.push({ change, how });
+    const bringsBack = (how.undoes ?? how.redoes) !== undefined;
+    if (!last || !(goesOn || (isUnsent && last.how.group === how.undoes)))
+      return void this.waiting.push({ change, how, ...(bringsBack && { bringsBack }) });
+    if (bringsBack) last.bringsBack = true;
     last.change = last.change.compose(change);
     if (last.change.empty) this.waiting.pop();
   }

@@ -154,6 +154,11 @@ export class Texts implements UnconfirmedTexts {
     return this.#cells.get(cellId)?.text.shown.toString();
   }
 
+  /** Text that the person has typed and nobody confirmed, by cell. It has nothing of the confirmed text. */
+  typed(): { cellId: string; text: string }[] {
+    return [...this.#cells].map(([cellId, { text }]) => ({ cellId, text: text.typed() })).filter(({ text }) => text !== "");
+  }
+
   /** Maps a range of the server's text to the displayed text. */
   placed(cellId: string, [from, to]: readonly [number, number]): { from: number; to: number } {
     const text = this.#cells.get(cellId)?.text;

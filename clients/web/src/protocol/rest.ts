@@ -697,6 +697,51 @@ name: string
 login?: (string | null)
 }
 /**
+ * A line that holds the text, or held it.
+ * 
+ */
+export interface FoundPlace {
+cell_id: CellId
+/**
+ * The whole line; of the past, the latest in the cell that held the text.
+ */
+line: string
+/**
+ * Number of the line in the cell, from 1. Absent: it does not stand there now.
+ */
+line_number?: (number | null)
+/**
+ * With `ever`: the first version of this stretch at which the cell held the text.
+ */
+first?: (number | null)
+/**
+ * The last version of this stretch. Absent: it stands there now.
+ */
+last?: (number | null)
+/**
+ * True if the cell is in the trash now.
+ */
+is_deleted?: boolean
+}
+/**
+ * Places of a text.
+ * 
+ */
+export interface FoundPlaces {
+/**
+ * Those where it stands now, in page order; then with `ever` those where it stood, the latest first.
+ */
+found: FoundPlace[]
+/**
+ * False: there are more, or a part of the past is not looked through yet; search again later, or for a longer text.
+ */
+is_complete: boolean
+/**
+ * With `ever`: the version up to which the past is looked through.
+ */
+looked_up_to?: (number | null)
+}
+/**
  * An identity at a provider, linked to an account.
  * 
  */

@@ -19,6 +19,11 @@ export class BlobCache {
     return known.blob;
   }
 
+  clear(): void {
+    this.#kept.clear();
+    this.#bytes = 0;
+  }
+
   async #fetched(sha256: string, fetching: Promise<ArrayBuffer>): Promise<ArrayBuffer> {
     try {
       const blob = await fetching;

@@ -48,6 +48,8 @@ export class Replica {
   readonly statusChanged = new Listeners<[]>();
   /** Each applied event with its cell before the event. */
   readonly folded = new Listeners<[EventMessage, Cell | undefined]>();
+  /** Content was redacted: what this page holds of the notebook may have it. A listener that closes the replica ends it here. */
+  readonly redacted = new Listeners<[epoch: number]>();
   /** A snapshot replaced the document. */
   readonly replaced = new Listeners<[]>();
   readonly message = new Listeners<[ServerMessage]>();
@@ -55,6 +57,8 @@ export class Replica {
   document: Document;
   role: Role | undefined;
   isReadOnly = false;
+  /** Version of the last redaction that the server has told; 0 if there is none. */
+  redactionEpoch = 0;
   kernels: KernelStatus[] = [];
   /** The person's next undo and redo steps, from the server's latest message. */
   next: NextSteps | undefined;
@@ -69,6 +73,7 @@ export class Replica {
   #asked: ReadonlySet<string> | undefined;
   #folds = true;
   #checked = 0;
+  #isClosed = false;
   #snapshotTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #ends: (() => void)[];
 
@@ -114,6 +119,8 @@ export class Replica {
   }
 
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     for (const end of this.#ends) end();
     clearTimeout(this.#snapshotTimer);
     this.presence.close();
@@ -175,6 +182,10 @@ export class Replica {
     const touched = new Touched();
     for (const event of events) {
       if (event.version <= this.document.version) continue;
+      if (event.type === "ContentRedacted") {
+        this.changed.tell(touched);
+        return this.#redact(event.version);
+      }
       if (!knows(event)) {
         this.changed.tell(touched);
         return this.#anew("anew");
@@ -183,6 +194,13 @@ export class Replica {
     }
     this.texts?.caughtUp(this.document, false);
     this.changed.tell(touched);
+  }
+
+  /** Drops content that was redacted: the state comes anew. */
+  #redact(epoch: number): void {
+    this.redactionEpoch = epoch;
+    this.redacted.tell(epoch);
+    if (!this.#isClosed) this.#anew("anew");
   }
 
   #fold(event: EventMessage, touched: Touched): void {
@@ -207,6 +225,14 @@ export class Replica {
 
   #subscribed(answer: SubscribedMessage): void {
     const { snapshot, base_too_old, event_id, role, read_only, peers, kernels } = answer;
+    const { redaction_epoch: epoch = 0 } = answer as SubscribedMessage & { redaction_epoch?: number };
+    if (epoch > this.redactionEpoch) {
+      this.redactionEpoch = epoch;
+      this.redacted.tell(epoch);
+      if (this.#isClosed) return;
+      // Without a snapshot the server relies on a state from before the redaction.
+      if (!snapshot) return this.#anew("anew");
+    }
     const asked = this.#asked ?? new Set();
     const isBlind = snapshot && this.texts?.cells().some((cell) => !asked.has(cell));
     if (isBlind) return this.#anew("resume");

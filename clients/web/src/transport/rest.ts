@@ -109,6 +109,11 @@ export class Rest {
     return this.#blobs.get(sha256, () => this.send(path).then((answer) => answer.arrayBuffer()));
   }
 
+  /** Forgets the fetched blobs: after a redaction some of them are gone. */
+  forgetBlobs(): void {
+    this.#blobs.clear();
+  }
+
   /** Streams a blob's text, with the number of bytes read. */
   async *pieces(notebook: string, sha256: string): AsyncGenerator<{ text: string; read: number }> {
     const answer = await this.send(`/api/notebooks/${encodeURIComponent(notebook)}/blobs/${sha256}`);

@@ -81,6 +81,28 @@ export class ReferenceServer {
     this.broadcast([this.append(user, commandId, type, payload)]);
   }
 
+  /** Removes a text from a cell and its past, tells it, and gives every client the state anew. */
+  redact(cell_id: string, text: string): void {
+    const version = this.document.version + 1;
+    const blocks = "█".repeat(text.length);
+    for (const event of this.events) event.payload = JSON.parse(JSON.stringify(event.payload).replaceAll(text, blocks));
+    const cell = this.document.cells.get(cell_id);
+    if (cell) this.document.cells.set(cell_id, { ...cell, source: cell.source.replaceAll(text, blocks) });
+    const event = {
+      ...{ version, id: `e${++this.#ids}`, type: "ContentRedacted", schema: 1, correlation_id: "r", command_id: "r" },
+      ...{ actor: { kind: "user" as const, id: "ann" }, recorded_at: 1_000 + version },
+      payload: { reason: "a key", target: { text: {} }, redactions: [] },
+    };
+    Object.assign(this.document, { version, redaction_epoch: version, updated_at: event.recorded_at });
+    this.events.push(event);
+    this.broadcast([event]);
+    for (const client of this.clients) {
+      if (!client.isSubscribed) continue;
+      client.send({ resync: { notebook: NOTEBOOK, reason: "content was redacted" } } as ServerMessage);
+      this.subscribe(client, {} as SubscribeMessage);
+    }
+  }
+
   broadcast(events: EventMessage[]): void {
     if (events.length === 0) return;
     const message: ServerMessage = { events: { notebook: NOTEBOOK, from: events[0]?.version ?? 0, events } };
@@ -125,8 +147,13 @@ export class ReferenceServer {
     client.isSubscribed = true;
     const { version } = this.document;
     const last = this.events.at(-1)?.id ?? "";
-    const resumes = since && this.events[since.version - 1]?.id === since.event_id && !this.alwaysSnapshots;
-    const common = { notebook: NOTEBOOK, role: "editor" as const, document: DOCUMENT, peers: [], kernels: [] };
+    const { redaction_epoch } = this.document;
+    const isOlder = since !== undefined && since !== null && since.version < redaction_epoch;
+    const resumes = since && !isOlder && this.events[since.version - 1]?.id === since.event_id && !this.alwaysSnapshots;
+    const common = {
+      ...{ notebook: NOTEBOOK, role: "editor" as const, document: DOCUMENT, peers: [], kernels: [] },
+      ...(redaction_epoch !== 0 && { redaction_epoch }),
+    };
     if (resumes) {
       client.send({ subscribed: { ...common, version: since.version, event_id: since.event_id } });
       const missed = this.events.slice(since.version);

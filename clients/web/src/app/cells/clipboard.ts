@@ -74,14 +74,32 @@ export function cellsOfFile(name: string, text: string): CopiedCell[] {
   return cell_type === undefined || text.includes("\0") ? [] : [{ cell_type, source: text.replaceAll(/\r\n?/g, "\n").trimEnd() }];
 }
 
-let copied: CopiedCell[] = [];
+/** Notebook of copied cells, with its redaction epoch. */
+export interface Origin {
+  notebook: string;
+  epoch: number;
+}
 
-export function keep(cells: CopiedCell[]): void {
-  copied = cells;
+let copied: CopiedCell[] = [];
+let copiedFrom: Origin | undefined;
+
+export function keep(cells: CopiedCell[], from?: Origin): void {
+  [copied, copiedFrom] = [cells, from];
   try {
-    localStorage.setItem(KEY, toNbformat(cells));
+    localStorage.setItem(KEY, JSON.stringify({ ...from, cells: JSON.parse(toNbformat(cells)) as unknown }));
   } catch {
     // Above the browser's storage quota: the cells stay in this tab only.
+    localStorage.removeItem(KEY);
+  }
+}
+
+/** Forgets cells that were copied from a notebook before a redaction. */
+export function forgetCopied(notebook: string, epoch: number): void {
+  const isOlder = (from: Partial<Origin> | undefined) => from?.notebook === notebook && (from.epoch ?? 0) < epoch;
+  if (isOlder(copiedFrom)) [copied, copiedFrom] = [[], undefined];
+  try {
+    if (isOlder(JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Origin>)) localStorage.removeItem(KEY);
+  } catch {
     localStorage.removeItem(KEY);
   }
 }

@@ -5,6 +5,8 @@ export interface Draft {
   text: string;
   /** Confirmed source on which the text was written; absent in drafts of older pages. */
   base?: string | undefined;
+  /** Redaction epoch of the notebook; absent: 0. */
+  epoch?: number | undefined;
 }
 
 type BrowserStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -26,6 +28,13 @@ export function takeDrafts(notebook: string, storage: BrowserStorage = localStor
   const drafts = peek(notebook, storage);
   storage.removeItem(key(notebook));
   return drafts;
+}
+
+/** Removes drafts from before a redaction: their text may hold removed content. */
+export function forgetDrafts(notebook: string, epoch: number, storage: BrowserStorage = localStorage): void {
+  const drafts = peek(notebook, storage).filter((draft) => (draft.epoch ?? 0) >= epoch);
+  storage.removeItem(key(notebook));
+  keepDrafts(notebook, drafts, storage);
 }
 
 function peek(notebook: string, storage: BrowserStorage): Draft[] {

@@ -128,8 +128,10 @@ export class Edits {
   }
 
   copy(): void {
-    const cells = this.#notebook.selected.flatMap((id) => this.#notebook.replica.document.cells.get(id) ?? []);
-    keep(cells.map(({ cell_type, source, attachments }) => ({ cell_type, source, ...(attachments && { attachments }) })));
+    const { id: notebook, replica } = this.#notebook;
+    const cells = this.#notebook.selected.flatMap((id) => replica.document.cells.get(id) ?? []);
+    const copied = cells.map(({ cell_type, source, attachments }) => ({ cell_type, source, ...(attachments && { attachments }) }));
+    keep(copied, { notebook, epoch: replica.redactionEpoch });
   }
 
   /** Joins the selected cells into the first, with its type. A single cell is joined with the next one. */

@@ -20,6 +20,8 @@ export interface Inline {
   proposal?: string;
   /** The answer in words, if it has no code. */
   answer?: string;
+  /** Redaction epoch of the notebook; absent: 0. */
+  epoch?: number;
 }
 
 type TabStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -44,6 +46,15 @@ export function keptInline(place: string, storage: TabStorage = sessionStorage):
     return isInline(value) ? value : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Removes questions from before a redaction, of all persons of this tab. */
+export function forgetInlines(notebook: string, epoch: number, storage: Storage = sessionStorage): void {
+  for (const name of Object.keys(storage)) {
+    if (!name.startsWith(key(`${notebook}.`))) continue;
+    const kept = keptInline(name.slice(key("").length), storage);
+    if ((kept?.epoch ?? 0) < epoch) storage.removeItem(name);
   }
 }
 
@@ -93,7 +104,7 @@ export class InlineField {
   set(asked: Inline | undefined): void {
     const before = this.asked?.cell;
     this.asked = asked;
-    keepInline(this.#place, asked);
+    keepInline(this.#place, asked && { ...asked, epoch: this.#notebook.replica.redactionEpoch });
     for (const cell of new Set([before, asked?.cell])) if (cell !== undefined) this.#notebook.touch(`cell:${cell}`);
   }
 }

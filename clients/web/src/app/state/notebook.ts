@@ -55,6 +55,14 @@ export interface MarkedRange {
   to: number;
 }
 
+/** An entry of the history, compared with the version before its first event; its cells are marked. */
+export interface Entry {
+  first: number;
+  cells: readonly string[];
+  /** A text that was found in this version: it is marked, and nothing is compared. */
+  text?: string;
+}
+
 export interface Selection {
   /** The focused cell. */
   readonly current: string | undefined;

@@ -2,7 +2,7 @@
 import type { Role } from "../../protocol/messages.ts";
 import { wordOf } from "../words/words.ts";
 
-export type Right = "converse" | "run" | "edit" | "organise";
+export type Right = "converse" | "run" | "edit" | "organise" | "redact";
 
 const RIGHTS = {
   viewer: [],
@@ -10,7 +10,7 @@ const RIGHTS = {
   runner: ["converse", "run"],
   author: ["converse", "edit"],
   editor: ["converse", "run", "edit", "organise"],
-  owner: ["converse", "run", "edit", "organise"],
+  owner: ["converse", "run", "edit", "organise", "redact"],
   agent: [],
 } satisfies Record<Role, Right[]>;
 

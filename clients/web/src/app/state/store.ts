@@ -17,8 +17,10 @@ import { Connections } from "./connections.ts";
 import { Inputs } from "./inputs.ts";
 import { Graph } from "./graph.ts";
 import { type Right, hasRight } from "./rights.ts";
-import { numbered } from "../words/sentences.ts";
+import { nextStepWords } from "../words/nextStep.ts";
+import { numbered, rejectionWords } from "../words/sentences.ts";
 import { Focus } from "./focus.ts";
+import { forgetOlder } from "./forgetting.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "../cells/headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
@@ -30,7 +32,19 @@ import { type Session, isNotProved } from "../session/session.ts";
 import { Review } from "./review.ts";
 import { Groups } from "../words/steps.ts";
 import { InlineField } from "./inlineField.ts";
-import type { Asking, MarkedRange, OpenNotebook, Panel, Panels, Rights, Selection, Toast, Toasts, Typing } from "./notebook.ts";
+import type {
+  Asking,
+  Entry,
+  MarkedRange,
+  OpenNotebook,
+  Panel,
+  Panels,
+  Rights,
+  Selection,
+  Toast,
+  Toasts,
+  Typing,
+} from "./notebook.ts";
 import { Together } from "./together.ts";
 import { Topics } from "./topics.ts";
 import { Writings } from "./writings.ts";
@@ -41,12 +55,6 @@ const EDITS =
 
 /** Views with cells only: zen for work, present (without code) for an audience. */
 export type View = "zen" | "present";
-
-/** An entry of the history, compared with the version before its first event; its cells are marked. */
-export interface Entry {
-  first: number;
-  cells: readonly string[];
-}
 
 type Reveal = { cell: string; place: { line: number } | { from: number; to: number } };
 
@@ -107,6 +115,7 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
     this.texts = new Texts(this.replica, session.userId);
     this.questions = new Questions(session.connection, id);
     this.comms = new Comms(session.connection, id);
+    this.replica.redacted.add((epoch) => (forgetOlder({ notebook: id, epoch }), session.rest.forgetBlobs()));
     this.replica.changed.add((touched) => {
       if (touched.parts.has("assistants")) (this.#propose(), this.#assistantsMoved());
       if (touched.parts.has("order")) this.#reorder();
@@ -166,6 +175,11 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
 
   get mayOrganise(): boolean {
     return this.#may("organise");
+  }
+
+  /** Also in an archived notebook. */
+  get mayRedact(): boolean {
+    return hasRight(this.replica.role, "redact") && this.session.mayManage && !this.replica.isReadOnly;
   }
 
   get mayConverse(): boolean {
@@ -366,16 +380,10 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
       // After a lowered role, refused commands and unsaved text share one notice.
       if (error instanceof Rejected && error.code === "forbidden" && EDITS.test(Object.keys(body)[0] ?? ""))
         this.together.lostRights();
-      else this.toast({ text: error instanceof Rejected ? this.#inWords(error) : String(error), isError: true });
+      else
+        this.toast({ text: error instanceof Rejected ? rejectionWords(error, this.document.order) : String(error), isError: true });
       return undefined;
     }
-  }
-
-  #inWords({ code, message, rejection }: Rejected): string {
-    const { details } = rejection;
-    if (code !== "dependency_cycle" || details?.kind !== "cells") return message;
-    const names = details.cells.map((id) => `cell ${this.document.order.indexOf(id) + 1}`);
-    return `Nothing ran: circular dependency (${[...names, names[0]].join(" → ")}). Rename a variable, or turn reactive execution off.`;
   }
 
   /** Sends a command that the stored token does not allow, after asking for the password. Returns true if it succeeded. */
@@ -394,15 +402,7 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
   /** Example: “Undo: deleted 2 cells”, from the server's next undo step. */
   nextWords(command: "undo" | "redo"): string | undefined {
     const next = this.replica.next?.[command];
-    if (!next) return undefined;
-    const name = command === "undo" ? "Undo" : "Redo";
-    const known = this.groups.words(next.correlation_id)?.replace(/^undid: /, "");
-    const there = next.cells?.filter((id) => this.document.cells.has(id)) ?? [];
-    const [only] = there;
-    const cell = only === undefined || there.length > 1 ? undefined : `cell ${this.document.order.indexOf(only) + 1}`;
-    const words =
-      known ?? (there.length > 1 ? `your last change (${there.length} cells)` : `your last change${cell ? ` in ${cell}` : ""}`);
-    return `${name}: ${cell ? words.replace(/\ba cell\b/, cell) : words}`;
+    return next ? nextStepWords(command, next, this.groups, this.document) : undefined;
   }
 
   // Review of an assistant's changes

@@ -1,4 +1,5 @@
 // Words for facts about cells, with cell numbers instead of ids.
+import type { Rejected } from "../../transport/outbox.ts";
 import type { StaleReason, TargetChange } from "../../protocol/rest.ts";
 
 export type SentencePart = { text: string } | { code: string } | { cell: string };
@@ -89,4 +90,11 @@ export function numbered(sentence: string, order: readonly string[]): string {
     const number = id === undefined ? 0 : order.indexOf(id) + 1;
     return code ?? (number === 0 ? all : `cell ${number}`);
   });
+}
+
+/** Words of a refusal; a circle of dependencies names its cells by their numbers. */
+export function rejectionWords({ code, message, rejection: { details } }: Rejected, order: readonly string[]): string {
+  if (code !== "dependency_cycle" || details?.kind !== "cells") return message;
+  const names = details.cells.map((id) => `cell ${order.indexOf(id) + 1}`);
+  return `Nothing ran: circular dependency (${[...names, names[0]].join(" → ")}). Rename a variable, or turn reactive execution off.`;
 }

@@ -1,6 +1,7 @@
 // Groups events into the steps of the history, each with its author and words.
 import type { Actor, EventMessage } from "../../protocol/messages.ts";
 import type { EventType } from "../../protocol/schemas.ts";
+import { redactionWords } from "./redactions.ts";
 import { wordOf } from "./words.ts";
 
 export interface Step {
@@ -15,7 +16,7 @@ export interface Step {
 }
 
 /** Filters of the history. */
-export const KINDS = ["Edits", "Runs", "Assistant", "Comments", "Sharing"] as const;
+export const KINDS = ["Edits", "Runs", "Assistant", "Comments", "Sharing", "Redactions"] as const;
 export type Kind = (typeof KINDS)[number];
 
 function kindOf(type: string): Kind | undefined {
@@ -23,6 +24,7 @@ function kindOf(type: string): Kind | undefined {
   if (/^(Execution|Kernel)/.test(type)) return "Runs";
   if (/^(Turn|ToolCall|Grant|NotebookPolicy|Message|Conversation)/.test(type)) return "Assistant";
   if (/^(Comment|Thread)/.test(type)) return "Comments";
+  if (type === "ContentRedacted") return "Redactions";
   return /^(Access|TakenOver)/.test(type) ? "Sharing" : undefined;
 }
 
@@ -167,8 +169,9 @@ export function wordsOf(
     cells.set(type, (cells.get(type) ?? new Set()).add(about[0] ?? event.id));
   }
   if (imported.size > 0) cells.set(IMPORTED, imported);
+  const redaction = redactionWords(events);
   const undo = events.some(({ undoes }) => undoes) ? (isRedo ? "redid: " : "undid: ") : "";
-  return [...cells].map(([type, ids]) => {
+  const words = [...cells].map(([type, ids]) => {
     const { size } = ids;
     const [only] = ids;
     const isOne = size === 1 && only !== undefined && nameOf !== undefined;
@@ -181,6 +184,7 @@ export function wordsOf(
     if (OF_RUNS.has(type)) return `${words} ${size === 1 ? "a run" : `${size} runs`}`;
     return undo + words;
   });
+  return redaction === undefined ? words : [...words, redaction];
 }
 
 export function cellOf(event: EventMessage): string[] {

@@ -1,11 +1,13 @@
 // The notebook page: bar, cells, side panel and keyboard shortcuts.
-import { Suspense, memo, useEffect, useState } from "react";
+import { Suspense, memo, useEffect, useRef, useState } from "react";
 import { takeArrival, takeNew } from "../../app/session/arrivals.ts";
 import { keepDrafts } from "../../app/session/drafts.ts";
 import { opened } from "../../app/session/recent.ts";
+import { keepPlace } from "../../app/session/scrollPlace.ts";
 import { guestName } from "../../app/session/guest.ts";
 import { go } from "../../app/session/route.ts";
 import type { Session } from "../../app/session/session.ts";
+import { type Carried, carriedFrom, carryOn } from "../../app/state/carried.ts";
 import { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
 import { nextTheme } from "../../app/session/settings.ts";
@@ -18,7 +20,7 @@ import { CommentNews } from "../cell/CommentMark.tsx";
 import { Gone } from "./Gone.tsx";
 import { Following } from "./People.tsx";
 import { Notices } from "./Notices.tsx";
-import { Place } from "./Place.tsx";
+import { Place, placeNow } from "./Place.tsx";
 import { Markdown } from "../outputs/Rendered.tsx";
 import { Toasts } from "./Toasts.tsx";
 import { Tools } from "./Tools.tsx";
@@ -27,6 +29,7 @@ import { comment } from "../cell/marks.ts";
 import { useAnchors } from "./useAnchors.ts";
 import { useAttention } from "./useAttention.ts";
 import { useKeys } from "./useKeys.ts";
+import { newId } from "../../transport/ids.ts";
 import { loadParts, part } from "../../ui/parts.ts";
 
 // Lazy: these load when they open.
@@ -67,19 +70,35 @@ interface Props {
 
 export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Props) {
   const [store, setStore] = useState<NotebookStore>();
+  // After a redaction everything that the page holds of the notebook is dropped, and it is opened anew.
+  const carried = useRef<Carried>(undefined);
+  const [redactions, setRedactions] = useState(0);
   useEffect(() => {
     const begun = new NotebookStore(session, id);
+    if (carried.current?.notebook === id) carryOn(begun, carried.current);
+    carried.current = undefined;
+    let isRedacted = false;
+    begun.replica.redacted.add(() => {
+      if (begun.document.version === 0) return;
+      isRedacted = true;
+      const place = placeNow(begun);
+      if (place) keepPlace(place);
+      carried.current = carriedFrom(begun);
+      begun.close();
+      setRedactions((count) => count + 1);
+    });
     loadFirst();
     if (session.me.actor.kind === "guest") session.connection.callMe(guestName());
     if (session.connection.state.name === "idle") session.connection.start(session.token);
     setStore(begun);
-    const drafts = () =>
-      keepDrafts(
-        id,
-        begun.texts
-          .cells()
-          .map((cell) => ({ cell, text: begun.texts.shown(cell) ?? "", base: begun.replica.document.cells.get(cell)?.source })),
-      );
+    const drafts = () => {
+      const { texts, replica } = begun;
+      const draft = (cell: string) => ({
+        ...{ cell, text: texts.shown(cell) ?? "", base: replica.document.cells.get(cell)?.source },
+        epoch: replica.redactionEpoch,
+      });
+      if (!isRedacted) keepDrafts(id, texts.cells().map(draft));
+    };
     const online = () => session.connection.retryNow();
     const leaving = (event: BeforeUnloadEvent) => {
       if (begun.replica.unanswered > 0 || begun.texts.cells().length > 0 || begun.runs.isWaiting) event.preventDefault();
@@ -97,12 +116,21 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
       drafts();
       begun.close();
     };
-  }, [session, id]);
+  }, [session, id, redactions]);
   useEffect(() => {
     if (store && panel && store.panel !== panel) store.show(panel);
   }, [store, panel]);
   if (!store) return null;
-  return <Opened store={store} cell={cell} run={run} at={at} signedIn={signedIn} />;
+  return <Opened key={keyOf(store)} store={store} cell={cell} run={run} at={at} signedIn={signedIn} />;
+}
+
+const keys = new WeakMap<NotebookStore, string>();
+
+/** A store has components of its own: theirs may hold what another store has dropped. */
+function keyOf(store: NotebookStore): string {
+  const key = keys.get(store) ?? newId();
+  keys.set(store, key);
+  return key;
 }
 
 function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" | "at" | "signedIn"> & { store: NotebookStore }) {
@@ -263,7 +291,11 @@ const Body = memo(function Body({ store }: { store: NotebookStore }) {
       {store.past !== undefined && (
         <Suspense fallback={<div className="shape" aria-busy="true" />}>
           <Boundary what="This version" of={store.past} close={() => store.look(undefined)}>
-            <Past key={`${store.past} ${store.pastEntry?.first}`} store={store} at={store.past} />
+            <Past
+              key={`${store.past} ${store.pastEntry?.first} ${store.pastEntry?.text} ${store.pastEntry?.text && store.pastEntry.cells[0]}`}
+              store={store}
+              at={store.past}
+            />
           </Boundary>
         </Suspense>
       )}

@@ -25,7 +25,7 @@ function isInSight(element: Element | null): element is Element {
 }
 
 /** The place now; undefined at the top of the page. Looks at points, because measuring each cell would lay out all of them. */
-function placeNow({ id, current }: NotebookStore): ScrollPlace | undefined {
+export function placeNow({ id, current }: NotebookStore): ScrollPlace | undefined {
   const list = document.querySelector(".page");
   if (scrollY <= 0 || !list) return undefined;
   const { left, width } = list.getBoundingClientRect();

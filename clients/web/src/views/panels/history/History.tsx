@@ -1,12 +1,16 @@
 // The history panel: timeline of versions, runs, authors of lines, and trash.
-import { Pause, Play, X } from "lucide-react";
+import { Pause, Play, Search, X } from "lucide-react";
 import { useEffect, useState } from "react";
-import { KINDS, type Kind, type Step, steps } from "../../../app/words/steps.ts";
+import { MOST_CHARACTERS } from "../../../app/cells/pastPlaces.ts";
+import { type RedactedBy, redactedIn } from "../../../app/words/redactions.ts";
+import { KINDS, type Kind, type NameOf, type Step, steps, wordsOf } from "../../../app/words/steps.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import { ago, date } from "../../../app/words/words.ts";
 import type { Actor, EventMessage } from "../../../protocol/messages.ts";
 import { Author, useName } from "../../../ui/Author.tsx";
+import FoundInPast from "./FoundInPast.tsx";
+import { type Choice, RedactButton } from "./RedactButton.tsx";
 import { Lines, Runs, Trash } from "./Records.tsx";
 
 const PAGE = 200;
@@ -17,6 +21,8 @@ type Tab = (typeof TABS)[number];
 export function History({ store }: { store: NotebookStore }) {
   useTopics(store, "notebook", "past", "panel");
   const [tab, setTab] = useState<Tab>(store.historyTab ?? "Timeline");
+  const [text, setText] = useState("");
+  const isFinding = text.trim() !== "";
   useEffect(() => () => store.look(undefined), [store]);
   return (
     <aside className="panel history" aria-label="History">
@@ -26,19 +32,39 @@ export function History({ store }: { store: NotebookStore }) {
           <X size={16} />
         </button>
       </header>
-      <div className="tabs" role="tablist" aria-label="History">
-        {TABS.map((name) => (
-          <button key={name} role="tab" aria-selected={tab === name} className="button bare" onClick={() => setTab(name)}>
-            {name}
-          </button>
-        ))}
-      </div>
-      <div role="tabpanel" aria-label={tab} className="stack">
-        {tab === "Timeline" && <Timeline store={store} />}
-        {tab === "Runs" && <Runs store={store} />}
-        {tab === "Lines" && <Lines store={store} />}
-        {tab === "Trash" && <Trash store={store} />}
-      </div>
+      <label className="find-past">
+        <Search size={15} aria-hidden />
+        <input
+          type="search"
+          aria-label="Find in all versions"
+          placeholder="Find in all versions"
+          maxLength={MOST_CHARACTERS}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => event.key === "Escape" && (event.stopPropagation(), setText(""))}
+        />
+      </label>
+      {isFinding ? (
+        <div className="stack">
+          <FoundInPast store={store} text={text} />
+        </div>
+      ) : (
+        <>
+          <div className="tabs" role="tablist" aria-label="History">
+            {TABS.map((name) => (
+              <button key={name} role="tab" aria-selected={tab === name} className="button bare" onClick={() => setTab(name)}>
+                {name}
+              </button>
+            ))}
+          </div>
+          <div role="tabpanel" aria-label={tab} className="stack">
+            {tab === "Timeline" && <Timeline store={store} />}
+            {tab === "Runs" && <Runs store={store} />}
+            {tab === "Lines" && <Lines store={store} />}
+            {tab === "Trash" && <Trash store={store} />}
+          </div>
+        </>
+      )}
     </aside>
   );
 }
@@ -55,6 +81,7 @@ function Timeline({ store }: { store: NotebookStore }) {
   const [filter, setFilter] = useState<Filter>({ who: undefined, kind: undefined });
   const all = every.filter((step) => passes(step, filter));
   const names = store.document.named_versions;
+  const redacted = redactedIn(events);
 
   useEffect(() => {
     if (!isPlaying) return;
@@ -128,6 +155,10 @@ function Timeline({ store }: { store: NotebookStore }) {
                 {names.has(String(step.last)) && ` · “${names.get(String(step.last))}”`}
               </span>
             </button>
+            <RedactedBar store={store} by={redactedOf(step, redacted)} />
+            {store.past !== undefined && step.first <= store.past && store.past <= step.last && (
+              <RedactButton store={store} label="Redact this event" choices={choicesOf(step, events, nameOf)} />
+            )}
             {step.first === 1 && step.cells.some((cell) => order.includes(cell)) && store.mayEdit && (
               <UndoImport store={store} step={step} />
             )}
@@ -140,6 +171,30 @@ function Timeline({ store }: { store: NotebookStore }) {
         </button>
       )}
     </>
+  );
+}
+
+function redactedOf({ first, last }: Step, redacted: Map<number, RedactedBy>): RedactedBy | undefined {
+  return [...redacted].find(([version]) => first <= version && version <= last)?.[1];
+}
+
+/** The events of a step. A redaction has nothing to remove. */
+function choicesOf({ first, last }: Step, events: EventMessage[], nameOf: NameOf): Choice[] {
+  const own = events.filter(({ version, type }) => first <= version && version <= last && type !== "ContentRedacted");
+  return own.map((event) => ({
+    target: { event: { version: event.version } },
+    words: `Version ${event.version}: ${wordsOf([event], nameOf).join(", ") || event.type}`,
+  }));
+}
+
+/** Stands for removed content. */
+function RedactedBar({ store, by }: { store: NotebookStore; by: RedactedBy | undefined }) {
+  const name = useName(store, by?.actor);
+  if (!by) return null;
+  return (
+    <p className="redacted-bar small">
+      Redacted by {name === "You" ? "you" : name}: {by.reason}
+    </p>
   );
 }
 

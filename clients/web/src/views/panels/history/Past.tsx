@@ -1,7 +1,9 @@
 // An earlier version in place of the notebook: compare, name, fork and restore.
 import { GitFork, Link2, RotateCcw, Tag, X } from "lucide-react";
 import { type FormEvent, Suspense, useEffect, useMemo, useState } from "react";
+import { marked } from "../../../app/cells/pastPlaces.ts";
 import { go } from "../../../app/session/route.ts";
+import { withBlocks } from "../../../app/words/redactions.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import { Document } from "../../../protocol/document.ts";
@@ -11,6 +13,7 @@ import type { FormulaPlace } from "../../../outputs/equations.ts";
 import { placesOf } from "../../../outputs/places.ts";
 import { Rendered } from "../../outputs/Rendered.tsx";
 import { part } from "../../../ui/parts.ts";
+import { REDACT_CELL, RedactButton } from "./RedactButton.tsx";
 import { useTokens } from "../../cell/useTokens.ts";
 
 const WordDiff = part(() => import("../../../ui/Diff.tsx"));
@@ -42,7 +45,9 @@ export default function Past({ store, at }: { store: NotebookStore; at: number }
   useTopics(store, "notebook", "order");
   const entry = store.pastEntry;
   const before = (entry?.first ?? at) - 1;
-  const [other, setOther] = useState<number | "now" | undefined>(entry && before > 0 ? before : undefined);
+  const [other, setOther] = useState<number | "now" | undefined>(
+    entry && entry.text === undefined && before > 0 ? before : undefined,
+  );
   const { document: past, error } = useVersion(store, at);
   const { document: second } = useVersion(store, other === "now" ? undefined : other);
   const compared = other === "now" ? store.document : second;
@@ -192,16 +197,22 @@ function Cells({ store, past }: { store: NotebookStore; past: Document }) {
     const run = past.latestExecution(id);
     const now = store.document.cells.get(id);
     const isMarked = store.pastEntry?.cells.includes(id) ?? false;
+    const text = isMarked ? store.pastEntry?.text : undefined;
     const note = !now ? "Deleted since" : now.source !== cell?.source ? "Edited since" : undefined;
     return (
       <div
         key={id}
-        ref={isMarked && id === first ? showOnce : undefined}
+        ref={isMarked && id === first && text === undefined ? showOnce : undefined}
         className={`past-cell${isMarked ? " marked" : note ? " other" : ""}`}
       >
-        {isMarked && <p className="small quiet">Cell {past.order.indexOf(id) + 1} · changed in this entry</p>}
+        <RedactButton store={store} label={REDACT_CELL} choices={[{ target: { cell: { cell_id: id } }, words: "" }]} isIcon />
+        {isMarked && (
+          <p className="small quiet">
+            Cell {past.order.indexOf(id) + 1} · {text === undefined ? "changed in this entry" : "found here"}
+          </p>
+        )}
         {note && <p className="small quiet">{note}</p>}
-        {cell && <Still cell={cell} place={places.get(id)} />}
+        {cell && (text === undefined ? <Still cell={cell} place={places.get(id)} /> : <Marked cell={cell} text={text} />)}
         {run?.outputs && run.outputs.length > 0 && <OutputList store={store} outputs={run.outputs} run={run} />}
       </div>
     );
@@ -218,11 +229,33 @@ function Still({ cell, place }: { cell: Cell; place: FormulaPlace | undefined })
     );
   return (
     <pre className="source still">
-      {tokens.map(({ text, className }, index) => (
-        <span key={index} className={className}>
-          {text}
-        </span>
-      ))}
+      {tokens.flatMap(({ text, className }, index) =>
+        withBlocks(text).map((piece, number) => (
+          <span key={`${index} ${number}`} className={piece.isRedacted ? "redacted" : className}>
+            {piece.text}
+          </span>
+        )),
+      )}
+      {"\n"}
+    </pre>
+  );
+}
+
+/** The source of a cell with a found text marked, also of a text cell: the match may be in its Markdown. */
+function Marked({ cell, text }: { cell: Cell; text: string }) {
+  const tokens = useTokens(cell.cell_type, cell.source);
+  const pieces = useMemo(() => marked(tokens, text), [tokens, text]);
+  const first = pieces.findIndex(({ isMatch }) => isMatch);
+  return (
+    <pre className="source still">
+      {pieces.map((piece, index) => {
+        const Tag = piece.isMatch ? "mark" : "span";
+        return (
+          <Tag key={index} ref={index === first ? showOnce : undefined} className={piece.className}>
+            {piece.text}
+          </Tag>
+        );
+      })}
       {"\n"}
     </pre>
   );

@@ -8,6 +8,7 @@ import type { Actor, Execution } from "../../../protocol/messages.ts";
 import type { NotebookBlame, Run, RunPage, Trash as TrashPage } from "../../../protocol/rest.ts";
 import { Author, useName } from "../../../ui/Author.tsx";
 import { EndedBy } from "../../cell/Ended.tsx";
+import { REDACT_CELL, RedactButton } from "./RedactButton.tsx";
 
 function useLoaded<T>(store: NotebookStore, load: () => Promise<T>): { value: T | undefined; error: string | undefined } {
   const [value, setValue] = useState<T>();
@@ -156,6 +157,7 @@ export function Lines({ store }: { store: NotebookStore }) {
           <BlameLine key={index} store={store} line={line} isSame={lines[index - 1]?.version === line.version} />
         ))}
       </div>
+      <RedactButton store={store} label={REDACT_CELL} choices={[{ target: { cell: { cell_id: cell } }, words: "" }]} />
     </>
   );
 }
