@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, Labels, NotebookId, Version};
 use notarium_wire::{
-    AGENT_MACHINES, CONNECTION_SCHEMAS, ClientMessage, KERNEL_FORMAT, KERNEL_TABLES, KernelQuestionMessage,
+    AGENT_MACHINES, CONNECTION_SCHEMAS, ClientMessage, KERNEL_ENVIRONMENTS, KERNEL_FORMAT, KERNEL_TABLES, KernelQuestionMessage,
     OfferMessage, OfferedMachine, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
 };
 use tokio::sync::watch;
@@ -137,6 +137,8 @@ struct AgentLoop {
     reporting: JoinSet<()>,
     /// True while the server takes reports of the load.
     measures: watch::Sender<bool>,
+    /// The server takes the environments of kernels.
+    knows_environments: bool,
 }
 
 impl AgentLoop {
@@ -184,6 +186,7 @@ impl AgentLoop {
             moving: JoinSet::new(),
             reporting: JoinSet::new(),
             measures: watch::Sender::new(false),
+            knows_environments: false,
         })
     }
 
@@ -217,7 +220,9 @@ impl AgentLoop {
     fn connected(&mut self, welcome: WelcomeMessage, notify: &mut impl FnMut(AgentNotice)) -> Result<(), AgentError> {
         let Actor::Agent { id } = welcome.actor else { return Err(AgentError::NotAnAgent) };
         self.displaced_since = None;
-        self.measures.send_replace(welcome.features.iter().any(|feature| feature == AGENT_MACHINES));
+        let has = |wanted: &str| welcome.features.iter().any(|feature| feature == wanted);
+        self.measures.send_replace(has(AGENT_MACHINES));
+        self.knows_environments = has(KERNEL_ENVIRONMENTS);
         self.notify_hosts(|| SessionInput::Online(true));
         self.open_ledger(&id);
         self.roster.connected(id);
@@ -394,7 +399,7 @@ impl AgentLoop {
             kernel_session,
             kernelspec: self.specs.get(kernelspec).cloned(),
             launch: self.options.launch.clone(),
-            limits: self.options.limits,
+            limits: KernelSessionLimits { reports_environment: self.knows_environments, ..self.options.limits },
             reporter: Reporter { notebook, sender: self.sender.clone(), uploader: self.uploader.clone() },
             relay: self.relay.clone(),
         }

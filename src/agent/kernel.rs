@@ -10,6 +10,7 @@
 mod channels;
 mod comms;
 mod driver;
+mod environment;
 mod executions;
 mod fence;
 mod held_kernel;
@@ -134,6 +135,8 @@ pub enum KernelEvent {
         language_info: Option<Box<RawValue>>,
         /// The sandbox around its code and the holding of effects, as recorded.
         sandbox: RawObject,
+        /// The text of its environment; absent: it is not known.
+        environment: Option<String>,
     },
     /// The kernel has begun with this execution.
     Started { execution_id: ExecutionId },

@@ -32,6 +32,7 @@ mod history_query;
 mod ids;
 mod json;
 mod message;
+mod environment;
 mod placement;
 pub mod text;
 mod tool_call;
@@ -52,6 +53,7 @@ pub use history_query::{HistoryQuery, Past, ReplayedExecution, Selection, Writte
 pub use ids::*;
 pub use json::{OPEN, Open, RawJson, RawObject, compact};
 pub use message::*;
+pub use environment::*;
 pub use placement::*;
 pub use tool_call::*;
 pub use upcast::DecodeError;

@@ -222,10 +222,13 @@ impl Blobs {
     }
 }
 
-/// Returns the blobs that an event's payload names, in fields of outputs and attachments at any depth.
+/// Fields of payloads that hold, at some depth, what names a blob.
+const NAMING_FIELDS: [&str; 3] = ["\"blobs\"", "\"attachment\"", "\"environment\""];
+
+/// Returns the blobs that an event's payload names, in fields of outputs, attachments and environments at any depth.
 pub fn named_in(payload: &str) -> Vec<Hash> {
     let mut named = Vec::new();
-    if (payload.contains("\"blobs\"") || payload.contains("\"attachment\""))
+    if NAMING_FIELDS.iter().any(|field| payload.contains(field))
         && let Ok(value) = serde_json::from_str(payload)
     {
         collect_named(&value, &mut named);
@@ -241,6 +244,8 @@ fn collect_named(value: &Value, named: &mut Vec<Hash>) {
             if let (Some(Value::String(sha256)), true) = (fields.get("sha256"), is_named) {
                 named.extend(parse_hash(sha256));
             }
+            let environment = fields.get("environment").and_then(|environment| environment["sha256"].as_str());
+            named.extend(environment.and_then(parse_hash));
             fields.values().for_each(|value| collect_named(value, named));
         }
         _ => {}

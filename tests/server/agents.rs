@@ -50,6 +50,7 @@ async fn start(agent: &mut TestClient, session: &KernelSessionId) {
                 kernel_session,
                 language_info: RawObject::default(),
                 sandbox: RawObject::default(),
+                environment: None,
             },
         )
         .await
