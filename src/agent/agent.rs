@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, Labels, NotebookId, Version};
 use notarium_wire::{
-    AGENT_MACHINES, CONNECTION_SCHEMAS, ClientMessage, KERNEL_ENVIRONMENTS, KERNEL_FORMAT, KERNEL_TABLES, KernelQuestionMessage,
-    OfferMessage, OfferedMachine, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
+    AGENT_MACHINES, CONNECTION_SCHEMAS, ClientMessage, KERNEL_ENVIRONMENTS, KERNEL_FORMAT, KERNEL_TABLES,
+    KernelQuestionMessage, OfferMessage, OfferedMachine, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES,
+    WelcomeMessage,
 };
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -137,8 +138,6 @@ struct AgentLoop {
     reporting: JoinSet<()>,
     /// True while the server takes reports of the load.
     measures: watch::Sender<bool>,
-    /// The server takes the environments of kernels.
-    knows_environments: bool,
 }
 
 impl AgentLoop {
@@ -186,7 +185,6 @@ impl AgentLoop {
             moving: JoinSet::new(),
             reporting: JoinSet::new(),
             measures: watch::Sender::new(false),
-            knows_environments: false,
         })
     }
 
@@ -222,7 +220,7 @@ impl AgentLoop {
         self.displaced_since = None;
         let has = |wanted: &str| welcome.features.iter().any(|feature| feature == wanted);
         self.measures.send_replace(has(AGENT_MACHINES));
-        self.knows_environments = has(KERNEL_ENVIRONMENTS);
+        self.options.limits.reports_environment = has(KERNEL_ENVIRONMENTS);
         self.notify_hosts(|| SessionInput::Online(true));
         self.open_ledger(&id);
         self.roster.connected(id);
@@ -399,7 +397,7 @@ impl AgentLoop {
             kernel_session,
             kernelspec: self.specs.get(kernelspec).cloned(),
             launch: self.options.launch.clone(),
-            limits: KernelSessionLimits { reports_environment: self.knows_environments, ..self.options.limits },
+            limits: self.options.limits,
             reporter: Reporter { notebook, sender: self.sender.clone(), uploader: self.uploader.clone() },
             relay: self.relay.clone(),
         }

@@ -11,9 +11,9 @@ use crate::values::{
 };
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, Effect, ExecutionId, ForkOrigin, FunctionPlace,
-    GrantId, Hash, KernelCause, KernelEnvironment, KernelSessionId, MessageBlock, MessageRole, Millis, Output, Policy, RawObject,
-    Reactivity, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId,
-    Version,
+    GrantId, Hash, KernelCause, KernelEnvironment, KernelSessionId, MessageBlock, MessageRole, Millis, Output, Policy,
+    RawObject, Reactivity, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction,
+    UserId, Version,
 };
 
 /// A request to change a notebook, which the server may refuse. Its actor is that of the connection; no field carries it.

@@ -7,7 +7,6 @@ use crate::ids::Hash;
 
 /// The software of a kernel: a blob with its Python, its platform and the installed distributions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct KernelEnvironment {
     /// Lower-case hex of the SHA-256 of the blob. Kernels with the same software have the same.
     pub sha256: Hash,

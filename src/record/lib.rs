@@ -26,13 +26,13 @@ mod cell;
 mod document;
 mod effects;
 mod envelope;
+mod environment;
 mod event;
 mod execution;
 mod history_query;
 mod ids;
 mod json;
 mod message;
-mod environment;
 mod placement;
 pub mod text;
 mod tool_call;
@@ -47,13 +47,13 @@ pub use envelope::{
     Append, ChainError, CommandRecord, Envelope, Epoch, Head, Logged, NewEvent, Recorded, Stored, in_order,
     verify_chain,
 };
+pub use environment::*;
 pub use event::*;
 pub use execution::*;
 pub use history_query::{HistoryQuery, Past, ReplayedExecution, Selection, Written};
 pub use ids::*;
 pub use json::{OPEN, Open, RawJson, RawObject, compact};
 pub use message::*;
-pub use environment::*;
 pub use placement::*;
 pub use tool_call::*;
 pub use upcast::DecodeError;

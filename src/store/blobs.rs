@@ -362,6 +362,18 @@ mod tests {
         assert!(content(&blobs, &sha256).await == whole);
     }
 
+    #[test]
+    fn events_name_the_blobs_of_outputs_attachments_and_environments() {
+        let (one, two) = ("ab".repeat(32), "cd".repeat(32));
+        let payload = format!(
+            r#"{{"kernel_session":"k","environment":{{"sha256":"{one}","size_bytes":3}},"outputs":[{{"blobs":[{{"pointer":"/x","sha256":"{two}"}}]}}]}}"#
+        );
+        assert_eq!(named_in(&payload).iter().map(Hash::to_string).collect::<Vec<_>>(), [one.as_str(), two.as_str()]);
+        assert!(
+            named_in(&format!(r#"{{"environment":{{"sha256":"short"}},"other":{{"sha256":"{one}"}}}}"#)).is_empty()
+        );
+    }
+
     #[tokio::test]
     async fn a_blob_belongs_to_its_notebook() {
         let (blobs, _folder) = open();

@@ -207,12 +207,7 @@ async fn answer(
     }
 }
 
-fn ready(
-    kernel_info: &str,
-    kernelspec: &Kernelspec,
-    options: &LaunchOptions,
-    folder: &TemporaryFolder,
-) -> KernelEvent {
+fn ready(kernel_info: &str, kernelspec: &Kernelspec, options: &LaunchOptions, folder: &TemporaryFolder) -> KernelEvent {
     #[derive(Deserialize)]
     struct KernelInfo {
         language_info: Option<Box<RawValue>>,

@@ -20,9 +20,9 @@ use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCo
 use crate::values::kernel_commands::RestartKernel;
 use notarium_record::{
     CorrelationId, Document, Effects, EndCause, Event, Execution, ExecutionId, ExecutionLost, ExecutionStatus,
-    ExplainedCause, KernelCause, KernelEffects, KernelEnvironment, KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed,
-    KernelPhase, KernelPlacement, KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId,
-    KernelSessionStarted, KernelShutdownRequested, RawObject,
+    ExplainedCause, KernelCause, KernelEffects, KernelEnvironment, KernelInterruptRequested, KernelLaunchClaimed,
+    KernelLaunchFailed, KernelPhase, KernelPlacement, KernelRestartRequested, KernelSession, KernelSessionEnded,
+    KernelSessionId, KernelSessionStarted, KernelShutdownRequested, RawObject,
 };
 
 // --- people ---
