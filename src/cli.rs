@@ -11,6 +11,7 @@ pub mod command_line;
 mod files;
 mod history;
 mod notebooks;
+mod replay;
 mod run;
 mod runs;
 pub mod serve;
@@ -214,8 +215,8 @@ commands! {
     Verify(proof::VerifyArgs) => proof::verify,
     /// Show the end of a record: its version and hash, or signed, to keep elsewhere.
     Head(heads::HeadArgs) => heads::head,
-    /// Rebuild the state here from the record, and compare it with the server's.
-    Replay(proof::RecordArgs) => proof::replay,
+    /// Rebuild the state here from the record, and compare it with the server's; with --run, repeat its runs on a fresh kernel.
+    Replay(replay::ReplayArgs) => replay::replay,
 
     /// Talk with an assistant that works in the notebook for you; asks you before anything is destroyed.
     Chat(chat::ChatArgs) in notebook => chat::chat,
@@ -268,7 +269,7 @@ impl Command {
     pub fn default_log(&self) -> &'static str {
         match self {
             // The ZeroMQ library logs the normal end of a kernel as a warning.
-            Self::Up(_) | Self::Demo(_) | Self::Agent(_) | Self::Run(_) => "warn,zeromq=error",
+            Self::Up(_) | Self::Demo(_) | Self::Agent(_) | Self::Run(_) | Self::Replay(_) => "warn,zeromq=error",
             Self::Serve(_) => "warn",
             _ => "error",
         }

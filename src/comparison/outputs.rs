@@ -55,7 +55,8 @@ fn kind(output: &Value) -> String {
     match output["output_type"].as_str() {
         Some("error") => format!("an error: {}", joined(&output["ename"])),
         _ => {
-            let types: Vec<&str> = data(output).map(|data| data.keys().map(String::as_str).collect()).unwrap_or_default();
+            let types: Vec<&str> =
+                data(output).map(|data| data.keys().map(String::as_str).collect()).unwrap_or_default();
             format!("an output: {}", types.join(", "))
         }
     }
@@ -153,7 +154,8 @@ fn table(place: &str, recorded: &tables::HtmlTable, replayed: &tables::HtmlTable
             let count = |row: &[String]| format!("{} columns", row.len());
             comparison.differ(format!("{place}, row {}", row + 1), count(ours), count(theirs));
         }
-        for (column, (ours, theirs)) in ours.iter().zip(theirs).enumerate().filter(|(_, (ours, theirs))| ours != theirs) {
+        for (column, (ours, theirs)) in ours.iter().zip(theirs).enumerate().filter(|(_, (ours, theirs))| ours != theirs)
+        {
             let (normal, again) = (text::normalised(ours), text::normalised(theirs));
             if normal.text == again.text {
                 comparison.apart_from.extend(normal.noise);

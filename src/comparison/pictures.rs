@@ -67,7 +67,9 @@ fn decoded(bytes: &[u8]) -> Result<Pixels, String> {
     buffer.truncate(frame.buffer_size());
     let rgba = match frame.color_type {
         ColorType::Rgba => buffer,
-        ColorType::GrayscaleAlpha => buffer.chunks(2).flat_map(|pixel| [pixel[0], pixel[0], pixel[0], pixel[1]]).collect(),
+        ColorType::GrayscaleAlpha => {
+            buffer.chunks(2).flat_map(|pixel| [pixel[0], pixel[0], pixel[0], pixel[1]]).collect()
+        }
         other => return Err(format!("its colours ({other:?}) are not known")),
     };
     Ok(Pixels { width, height, rgba })

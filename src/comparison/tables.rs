@@ -121,8 +121,15 @@ fn decoded(text: &str) -> String {
     if !text.contains('&') {
         return text.to_owned();
     }
-    let named =
-        [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#x27;", "'"), ("&amp;", "&")];
+    let named = [
+        ("&nbsp;", " "),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&#x27;", "'"),
+        ("&amp;", "&"),
+    ];
     named.into_iter().fold(text.to_owned(), |text, (name, character)| text.replace(name, character))
 }
 
@@ -143,7 +150,14 @@ mod tests {
 
     #[test]
     fn broken_pages_are_read_to_their_end() {
-        for html in ["<table><td>1<td>2", "<table><tr><td>1</td", "<table", "<style>", "</table><table>", "<table><tr></table>x<"] {
+        for html in [
+            "<table><td>1<td>2",
+            "<table><tr><td>1</td",
+            "<table",
+            "<style>",
+            "</table><table>",
+            "<table><tr></table>x<",
+        ] {
             read(html);
         }
         assert_eq!(read("<table><td>1<td>2").unwrap().tables, [vec![vec!["1", "2"]]]);

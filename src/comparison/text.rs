@@ -114,7 +114,10 @@ mod tests {
             ("Sun, 29 Nov 2026 09:18:25", "⟨time⟩"),
             ("at 09:18:25, 1796000000.123456", "at ⟨time⟩, ⟨time⟩"),
             ("Wall time: 1min 3s", "Wall time: ⟨duration⟩ ⟨duration⟩"),
-            ("1.23 µs ± 4.5 ns per loop (7 runs, 1,000,000 loops each)", "⟨duration⟩ ± ⟨duration⟩ per loop (7 runs, ⟨duration⟩)"),
+            (
+                "1.23 µs ± 4.5 ns per loop (7 runs, 1,000,000 loops each)",
+                "⟨duration⟩ ± ⟨duration⟩ per loop (7 runs, ⟨duration⟩)",
+            ),
             ("100%|██| 10/10 [00:01<00:00, 9.87it/s]", "100%|██| 10/10 [⟨duration⟩, ⟨duration⟩]"),
             ("took 0.52 seconds", "took ⟨duration⟩"),
             ("/tmp/ipykernel_12/3.py:1: UserWarning", "⟨path⟩:1: UserWarning"),

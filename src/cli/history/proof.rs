@@ -29,13 +29,13 @@ const OTHER_STATE: &str =
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// Id or title.
-    notebook: Option<String>,
+    pub notebook: Option<String>,
     /// A file that `notarium export-record` or `notarium log NB --since 0 --json` wrote; no server is asked.
     #[arg(long, value_name = "FILE", conflicts_with = "notebook")]
-    file: Option<PathBuf>,
+    pub file: Option<PathBuf>,
     /// The answer in JSON.
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -304,7 +304,7 @@ async fn served_hash(served: Option<&(NotebookClient, Head)>, version: Version) 
 }
 
 /// Passes every event of a record to `visit`. Returns the notebook and its head if the record is on a server.
-async fn each_recorded(
+pub async fn each_recorded(
     args: &RecordArgs,
     context: &CommonOptions,
     mut visit: impl FnMut(&Stored) -> Ended,

@@ -59,7 +59,10 @@ fn an_error_is_its_type_and_message() {
 fn tables_are_compared_by_cell() {
     let table = |id: &str, value: &str| {
         let style = format!("<style>#T_{id} {{ color: red }}</style>");
-        [shown("text/html", &format!("{style}<table id=\"T_{id}\"><tr><th>a</th></tr><tr><td>{value}</td></tr></table>"))]
+        [shown(
+            "text/html",
+            &format!("{style}<table id=\"T_{id}\"><tr><th>a</th></tr><tr><td>{value}</td></tr></table>"),
+        )]
     };
     assert!(compare(&table("1", "5"), &table("2", "5")).is_same());
     assert_eq!(places(&table("1", "5"), &table("2", "6")), ["output 1, text/html, row 2, column 1"]);
@@ -72,10 +75,16 @@ fn tables_are_compared_by_cell() {
 #[test]
 fn what_repeats_itself_for_the_page_does_not_count() {
     let with = |own: &str| {
-        [json!({"output_type": "execute_result", "execution_count": 1, "data": {"text/plain": "1", own: "x"}, "metadata": {}})]
+        [
+            json!({"output_type": "execute_result", "execution_count": 1, "data": {"text/plain": "1", own: "x"}, "metadata": {}}),
+        ]
     };
-    assert!(compare(&with("application/vnd.notarium.table+json"), &with("application/vnd.notarium.table+arrow")).is_same());
-    let widget = |id: &str| [json!({"output_type": "display_data", "data": {"application/vnd.jupyter.widget-view+json": {"model_id": id}}})];
+    assert!(
+        compare(&with("application/vnd.notarium.table+json"), &with("application/vnd.notarium.table+arrow")).is_same()
+    );
+    let widget = |id: &str| {
+        [json!({"output_type": "display_data", "data": {"application/vnd.jupyter.widget-view+json": {"model_id": id}}})]
+    };
     assert!(compare(&widget("a"), &widget("b")).is_same());
     assert_eq!(places(&with("text/html"), &with("text/markdown")), ["output 1, text/html", "output 1, text/markdown"]);
 }
