@@ -11,6 +11,7 @@ pub mod command_line;
 mod files;
 mod history;
 mod notebooks;
+mod replay;
 mod run;
 mod runs;
 pub mod serve;
@@ -49,7 +50,7 @@ use cells::{comments, show};
 pub use connection::context::CommonOptions;
 use connection::session;
 use history::{
-    export_record, find, heads, import_record, log, proof, redact, replay, report, verification, watch,
+    export_record, find, heads, import_record, log, proof, redact, report, verification, watch,
 };
 use runs::{call, data, exec, kernels};
 use serve::up;
@@ -218,8 +219,8 @@ commands! {
     Verify(verification::VerifyArgs) => proof::verify,
     /// Show the end of a record: its version and hash, or signed, to keep elsewhere.
     Head(heads::HeadArgs) => heads::head,
-    /// Rebuild the state here from the record, and compare it with the server's.
-    Replay(replay::RecordArgs) => replay::replay,
+    /// Rebuild the state here from the record, and compare it with the server's; with --run, repeat its runs on a fresh kernel.
+    Replay(replay::ReplayArgs) => replay::replay,
 
     /// Talk with an assistant that works in the notebook for you; asks you before anything is destroyed.
     Chat(chat::ChatArgs) in notebook => chat::chat,
@@ -272,7 +273,7 @@ impl Command {
     pub fn default_log(&self) -> &'static str {
         match self {
             // The ZeroMQ library logs the normal end of a kernel as a warning.
-            Self::Up(_) | Self::Demo(_) | Self::Agent(_) | Self::Run(_) => "warn,zeromq=error",
+            Self::Up(_) | Self::Demo(_) | Self::Agent(_) | Self::Run(_) | Self::Replay(_) => "warn,zeromq=error",
             Self::Serve(_) => "warn",
             _ => "error",
         }

@@ -10,6 +10,7 @@
 mod channels;
 mod comms;
 mod driver;
+mod environment;
 mod executions;
 mod fence;
 mod held_kernel;
@@ -134,6 +135,8 @@ pub enum KernelEvent {
         language_info: Option<Box<RawValue>>,
         /// The sandbox around its code and the holding of effects, as recorded.
         sandbox: RawObject,
+        /// The text of its environment; absent: it is not known.
+        environment: Option<String>,
     },
     /// The kernel has begun with this execution.
     Started { execution_id: ExecutionId },
@@ -177,6 +180,8 @@ notarium_core::with_defaults! {
         pub notebook: Option<NotebookId> = None,
         /// The kernel's working folder.
         pub working_dir: PathBuf = PathBuf::from("."),
+        /// The working folder is this kernel's alone: held code writes and removes files in it, as in its temporary folder.
+        pub owns_working_dir: bool = false,
         /// Parent of each kernel's private folder (mode 0700: sockets, connection file). Keep it short: socket paths
         /// have at most 107 bytes.
         pub runtime_dir: PathBuf = std::env::temp_dir(),
@@ -295,6 +300,11 @@ impl Kernel {
     /// Requests of the kernel's code to the server; the first caller has them.
     pub(crate) fn take_server_requests(&mut self) -> Option<mpsc::Receiver<ServerRequest>> {
         self.server_requests.take()
+    }
+
+    /// Refuses requests of its code to a server: there is none.
+    pub fn refuse_server_requests(&mut self) {
+        self.server_requests = None;
     }
 
     /// Stops the kernel process: shutdown request, SIGTERM, SIGKILL, with `timeout` for each step. `Ended` is the last

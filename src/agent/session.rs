@@ -57,6 +57,8 @@ notarium_core::with_defaults! {
         pub idle_timeout_ms: Option<u64> = None,
         /// False: kernels are told that nobody can answer `input()`, and code can catch their error.
         pub may_ask: bool = true,
+        /// The server takes the environments of kernels.
+        pub reports_environment: bool = false,
     }
 }
 

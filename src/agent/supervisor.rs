@@ -199,6 +199,9 @@ impl Supervisor {
         if self.kernel.has_namespace {
             folders.push("/dev/shm".into());
         }
+        if self.kernel.owns_working_folder {
+            folders.push(self.kernel.working_folder.clone());
+        }
         let own = OwnThings { folders, ports: self.kernel.ports.clone() };
         open_things::list(&processes, &own, &mut shared.connections)
             .unwrap_or_else(|error| vec![format!("something unknown ({error})")])

@@ -51,9 +51,8 @@ pub struct AgentArgs {
 /// Which kernels, and how they are run.
 #[derive(Debug, Args)]
 pub struct KernelArgs {
-    /// A virtual environment (or other prefix) with kernels, searched before the usual places; may be repeated.
-    #[arg(long = "kernel-path", value_name = "DIR", value_parser = existing_folder)]
-    pub kernel_paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub setup: KernelSetup,
     /// Folder in which kernels begin.
     #[arg(long, value_name = "DIR", default_value = ".", value_parser = existing_folder)]
     working_dir: PathBuf,
@@ -63,6 +62,14 @@ pub struct KernelArgs {
     /// Most output of one run in the record; what is more is cut, with a notice. Absent: 10 MiB; 1 GiB for `run`.
     #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_RUN_OUTPUT")]
     pub max_run_output: Option<Size>,
+}
+
+/// Places of kernels, and what their code may reach.
+#[derive(Debug, Args)]
+pub struct KernelSetup {
+    /// A virtual environment (or other prefix) with kernels, searched before the usual places; may be repeated.
+    #[arg(long = "kernel-path", value_name = "DIR", value_parser = existing_folder)]
+    pub kernel_paths: Vec<PathBuf>,
     /// Most memory (address space) of one kernel, in MiB.
     #[arg(long, value_name = "MIB")]
     max_memory: Option<u64>,
@@ -72,7 +79,7 @@ pub struct KernelArgs {
     #[command(flatten)]
     connections: ConnectionArgs,
     #[command(flatten)]
-    sandbox: SandboxArgs,
+    pub sandbox: SandboxArgs,
 }
 
 /// Checks that the folder exists: a wrong path would otherwise silently select another kernel.
@@ -81,26 +88,30 @@ fn existing_folder(text: &str) -> Result<PathBuf, String> {
     if path.is_dir() { Ok(path) } else { Err("there is no such folder".to_owned()) }
 }
 
-impl KernelArgs {
-    /// The sandbox and connections of the kernels; `own` are folders of Notarium besides the usual ones.
-    pub async fn kept(&self, kernel_paths: &[PathBuf], mut own: Vec<PathBuf>) -> Result<KernelRestrictions, Failure> {
+impl KernelSetup {
+    /// Names of the connections to databases.
+    pub fn connections(&self) -> Result<Vec<String>, Failure> {
+        Ok(self.connections.read()?.list.into_iter().map(|connection| connection.name).collect())
+    }
+
+    /// The sandbox and connections of kernels in `working_dir`; `own` are folders of Notarium besides the usual ones.
+    pub async fn kept(
+        &self,
+        working_dir: &Path,
+        kernel_paths: &[PathBuf],
+        mut own: Vec<PathBuf>,
+    ) -> Result<KernelRestrictions, Failure> {
         let connections = self.connections.read()?;
         own.extend(self.connections.secret_files());
         let drivers = self.connections.places_of_drivers(&connections, kernel_paths).await?;
-        let around =
-            Surroundings { working_dir: &self.working_dir, kernel_paths, own, drivers, passed: &self.pass_environment };
+        let around = Surroundings { working_dir, kernel_paths, own, drivers, passed: &self.pass_environment };
         Ok(KernelRestrictions { connections: Arc::new(connections), ..self.sandbox.kept(&around).await? })
     }
 
-    pub fn options(
-        &self,
-        connect: ConnectOptions,
-        kernel_paths: Vec<PathBuf>,
-        state_dir: Option<PathBuf>,
-        kept: KernelRestrictions,
-    ) -> AgentOptions {
-        let launch = LaunchOptions {
-            working_dir: self.working_dir.clone(),
+    /// Options for kernels that begin in `working_dir`.
+    pub fn launch_options(&self, working_dir: PathBuf, kept: KernelRestrictions) -> LaunchOptions {
+        LaunchOptions {
+            working_dir,
             runtime_dir: runtime_dir(),
             hidden: kept.hidden,
             read_only: kept.read_only,
@@ -111,7 +122,24 @@ impl KernelArgs {
             pass_environment: connections::harmless(&self.pass_environment),
             max_memory_bytes: self.max_memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
             ..LaunchOptions::default()
-        };
+        }
+    }
+}
+
+impl KernelArgs {
+    /// The sandbox and connections of the kernels; `own` are folders of Notarium besides the usual ones.
+    pub async fn kept(&self, kernel_paths: &[PathBuf], own: Vec<PathBuf>) -> Result<KernelRestrictions, Failure> {
+        self.setup.kept(&self.working_dir, kernel_paths, own).await
+    }
+
+    pub fn options(
+        &self,
+        connect: ConnectOptions,
+        kernel_paths: Vec<PathBuf>,
+        state_dir: Option<PathBuf>,
+        kept: KernelRestrictions,
+    ) -> AgentOptions {
+        let launch = self.setup.launch_options(self.working_dir.clone(), kept);
         let idle_timeout_ms = self.idle_timeout.map(|minutes| minutes.saturating_mul(60_000));
         let mut outputs = OutputLimits::default();
         if let Some(most) = &self.max_run_output {
@@ -126,7 +154,8 @@ impl KernelArgs {
 
 pub async fn agent(args: AgentArgs, context: &CommonOptions) -> Ended {
     let token_file = context.token_file.iter().filter(|file| file.is_file()).cloned().collect();
-    let kept = args.kernels.kept(&args.kernels.kernel_paths, token_file).await?;
+    let kernel_paths = args.kernels.setup.kernel_paths.clone();
+    let kept = args.kernels.kept(&kernel_paths, token_file).await?;
     if args.check {
         return sandbox::show(&kept);
     }
@@ -139,7 +168,7 @@ pub async fn agent(args: AgentArgs, context: &CommonOptions) -> Ended {
     let connect = ConnectOptions::new(server, token, name);
     let labels = checked_labels(args.labels.into_iter().collect());
     let labels = labels.map_err(|rejection| Failure::usage(rejection.message))?;
-    let options = args.kernels.options(connect, args.kernels.kernel_paths.clone(), state_dir(), kept);
+    let options = args.kernels.options(connect, kernel_paths, state_dir(), kept);
     let options = AgentOptions { labels, ..options };
     let mut printer = NoticePrinter::default();
     runtime::run(options, stopped(), move |notice| {

@@ -1,6 +1,6 @@
 //! `run`: executes a notebook file from top to bottom, and writes the result.
 
-mod embedded;
+pub mod embedded;
 mod failures;
 mod parameters;
 
@@ -94,7 +94,7 @@ pub async fn run(args: RunArgs, context: &CommonOptions) -> Ended {
         prepare(&mut document, &args, &language)?;
         return execute(&args, &document, &client, None).await;
     }
-    let (kernel, paths) = choose_kernel(&document, args.kernel.as_deref(), &args.kernels.kernel_paths)?;
+    let (kernel, paths) = choose_kernel(&document, args.kernel.as_deref(), &args.kernels.setup.kernel_paths)?;
     prepare(&mut document, &args, &kernel.language)?;
     kernel.name_in(&mut document);
     let embedded = Embedded::start(&args.kernels, paths).await?;

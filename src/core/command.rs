@@ -11,8 +11,8 @@ use crate::values::{
 };
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, Effect, ExecutionId, ForkOrigin, FunctionPlace,
-    GrantId, Hash, KernelCause, KernelSessionId, MessageBlock, MessageRole, Millis, Output, Policy, RawObject,
-    Reactivity, RedactedTarget, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage,
+    GrantId, Hash, KernelCause, KernelEnvironment, KernelSessionId, MessageBlock, MessageRole, Millis, Output, Policy,
+    RawObject, Reactivity, RedactedTarget, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage,
     UserFunction, UserId, Version,
 };
 
@@ -280,6 +280,10 @@ pub enum Command {
         /// The isolation of the kernel's code from the rest of its machine, by kind and means. Absent: no isolation is known.
         #[serde(skip_serializing_if = "RawObject::is_empty", default)]
         sandbox: RawObject,
+        /// The software that the kernel finds, in a blob that was uploaded for the notebook. Send it only to a server with the
+        /// feature `kernel_environments`. Absent: it is not known.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        environment: Option<KernelEnvironment>,
     },
     /// Reports that the kernel of a claimed session could not be started.
     ReportKernelLaunchFailed {

@@ -14,6 +14,7 @@ use crate::command::Command;
 use crate::context::Context;
 use crate::ledger::Ledger;
 use crate::notebook::{self, Notebook, provisional};
+use crate::runs::kernels::StartReport;
 use crate::runs::reports::{self, RunReport};
 use crate::runs::{self, kernels, launches, refusals, widgets};
 use crate::values::decision::{Decision, Rejection, RejectionCode, Result};
@@ -176,8 +177,9 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
         C::ShutDownKernel { kernel_session } => kernels::decide_shut_down(notebook, context, kernel_session),
         C::StopAll {} => Ok(kernels::decide_stop_all(notebook)),
         C::ClaimKernelLaunch { kernel_session } => kernels::decide_claim(notebook, context, kernel_session),
-        C::ReportKernelStarted { kernel_session, language_info, sandbox } => {
-            kernels::decide_started(notebook, context, kernel_session, language_info, sandbox)
+        C::ReportKernelStarted { kernel_session, language_info, sandbox, environment } => {
+            let report = StartReport { language_info, sandbox, environment };
+            kernels::decide_started(notebook, context, kernel_session, report)
         }
         C::ReportKernelLaunchFailed { kernel_session, cause, detail } => {
             kernels::decide_failed(notebook, context, kernel_session, ExplainedCause { cause, detail })

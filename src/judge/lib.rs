@@ -41,7 +41,7 @@ pub use names::{cell_names, names_of_statements};
 pub use names_of_cell::{CellNames, is_table};
 pub use python::MAX_CHECKED_BYTES;
 pub use rules::{DangerRule, Grade};
-pub use sql::{is_elsewhere, says_write, sql_body, sql_cell_names};
+pub use sql::{is_elsewhere, says_write, sql_body, sql_cell_names, sql_connection};
 pub use warnings::MAX_TOTAL_BYTES;
 
 use warnings::CodeContext;

@@ -5,7 +5,7 @@ mod names;
 mod tokens;
 
 pub(crate) use cells::judge;
-pub use cells::{is_elsewhere, says_write, sql_body};
+pub use cells::{is_elsewhere, says_write, sql_body, sql_connection};
 pub use names::sql_cell_names;
 
 use crate::rules::DangerRule::{self, *};

@@ -26,6 +26,7 @@ mod cell;
 mod document;
 mod effects;
 mod envelope;
+mod environment;
 mod event;
 mod execution;
 mod history_query;
@@ -47,6 +48,7 @@ pub use envelope::{
     Append, ChainError, CommandRecord, Envelope, Epoch, Head, Logged, NewEvent, Recorded, Stored, in_order,
     verify_chain,
 };
+pub use environment::*;
 pub use event::*;
 pub use execution::*;
 pub use history_query::{HistoryQuery, Past, ReplayedExecution, Selection, Written};

@@ -251,6 +251,10 @@ fn collect(command: &Command, hashes: &mut BTreeSet<Hash>) -> Result<(), Rejecti
             hashes.insert(parse_hash(&attachment.sha256)?);
             Ok(())
         }),
+        Command::ReportKernelStarted { environment: Some(environment), .. } => {
+            hashes.insert(environment.sha256);
+            Ok(())
+        }
         _ => Ok(()),
     }
 }

@@ -222,10 +222,13 @@ impl Blobs {
     }
 }
 
-/// Returns the blobs that an event's payload names, in fields of outputs and attachments at any depth.
+/// Fields of payloads that hold, at some depth, what names a blob.
+const NAMING_FIELDS: [&str; 3] = ["\"blobs\"", "\"attachment\"", "\"environment\""];
+
+/// Returns the blobs that an event's payload names, in fields of outputs, attachments and environments at any depth.
 pub fn named_in(payload: &str) -> Vec<Hash> {
     let mut named = Vec::new();
-    if (payload.contains("\"blobs\"") || payload.contains("\"attachment\""))
+    if NAMING_FIELDS.iter().any(|field| payload.contains(field))
         && let Ok(value) = serde_json::from_str(payload)
     {
         collect_named(&value, &mut named);
@@ -241,6 +244,8 @@ fn collect_named(value: &Value, named: &mut Vec<Hash>) {
             if let (Some(Value::String(sha256)), true) = (fields.get("sha256"), is_named) {
                 named.extend(parse_hash(sha256));
             }
+            let environment = fields.get("environment").and_then(|environment| environment["sha256"].as_str());
+            named.extend(environment.and_then(parse_hash));
             fields.values().for_each(|value| collect_named(value, named));
         }
         _ => {}
@@ -355,6 +360,18 @@ mod tests {
         let sha256 = Hash(Sha256::digest(&whole).into());
         assert_eq!(blobs.put(&notebook("nb"), &sha256, chunks(parts)).await.unwrap(), MAX);
         assert!(content(&blobs, &sha256).await == whole);
+    }
+
+    #[test]
+    fn events_name_the_blobs_of_outputs_attachments_and_environments() {
+        let (one, two) = ("ab".repeat(32), "cd".repeat(32));
+        let payload = format!(
+            r#"{{"kernel_session":"k","environment":{{"sha256":"{one}","size_bytes":3}},"outputs":[{{"blobs":[{{"pointer":"/x","sha256":"{two}"}}]}}]}}"#
+        );
+        assert_eq!(named_in(&payload).iter().map(Hash::to_string).collect::<Vec<_>>(), [one.as_str(), two.as_str()]);
+        assert!(
+            named_in(&format!(r#"{{"environment":{{"sha256":"short"}},"other":{{"sha256":"{one}"}}}}"#)).is_empty()
+        );
     }
 
     #[tokio::test]

@@ -20,6 +20,7 @@ mod client_message;
 mod connection_schema;
 pub mod frame;
 pub mod ipynb;
+mod kernel_environment;
 mod kernel_questions;
 mod kernel_requests;
 mod kernel_tables;
@@ -37,6 +38,7 @@ mod working_files;
 
 pub use client_message::*;
 pub use connection_schema::*;
+pub use kernel_environment::*;
 pub use kernel_questions::*;
 pub use kernel_requests::*;
 pub use kernel_tables::*;

@@ -279,6 +279,7 @@ impl EchoAgent {
                     kernel_session,
                     language_info: RawObject::default(),
                     sandbox: RawObject::parse(r#"{"effects": "held"}"#).unwrap(),
+                    environment: None,
                 };
                 self.send(&notebook, started).await;
             }

@@ -1,8 +1,8 @@
 //! Tests of runtime agents over the wire: launches, runs, and late agents.
 
 use notarium_core::{
-    Command, ExecutionId, ExecutionOutcome, ExecutionReport, ExecutionStatus, KernelPhase, KernelSessionId, Output,
-    RawJson, RawObject, RejectionCode, Version,
+    Command, ExecutionId, ExecutionOutcome, ExecutionReport, ExecutionStatus, Hash, KernelEnvironment, KernelPhase,
+    KernelSessionId, Output, RawJson, RawObject, RejectionCode, Version,
 };
 use notarium_wire::{ClientMessage, ErrorCode, OfferMessage, OfferedKernelspec, ServerMessage};
 use reqwest::Method;
@@ -50,6 +50,7 @@ async fn start(agent: &mut TestClient, session: &KernelSessionId) {
                 kernel_session,
                 language_info: RawObject::default(),
                 sandbox: RawObject::default(),
+                environment: None,
             },
         )
         .await
@@ -92,6 +93,30 @@ async fn notebook(server: &TestServer, ann: &Person) -> crate::support::Http {
     http.post("/api/notebooks", json!({"id": "n", "title": "Notes"})).await.ok();
     http.post("/api/notebooks/n/cells", json!({"cell_id": "c", "cell_type": "code", "source": "1+1"})).await.ok();
     http
+}
+
+#[tokio::test]
+async fn an_environment_is_uploaded_before_it_is_named() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let http = notebook(&server, &ann).await;
+    let mut gpu = agent(&server, &ann, "gpu", "python3").await;
+    http.post("/api/notebooks/n/kernels", json!({})).await.ok();
+    let kernel_session = work(&mut gpu).await;
+    gpu.subscribe("n").await;
+    gpu.run("n", &Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() }).await.unwrap();
+    let text = "# Python 3.11.2\n# Linux\n";
+    let sha256 = Hash(Sha256::digest(text).into());
+    let started = Command::ReportKernelStarted {
+        kernel_session,
+        language_info: RawObject::default(),
+        sandbox: RawObject::default(),
+        environment: Some(KernelEnvironment { sha256, size_bytes: text.len() as u64 }),
+    };
+    assert_eq!(gpu.run("n", &started).await.unwrap_err().code, RejectionCode::InvalidValue);
+    let upload = http.request(Method::PUT, &format!("/api/notebooks/n/blobs/{sha256}")).body(text);
+    http.send(upload).await.ok();
+    gpu.run("n", &started).await.unwrap();
 }
 
 #[tokio::test]

@@ -462,7 +462,8 @@ async fn others_who_follow_the_notebook_see_it_being_written_and_no_secret() {
             "kernel_tables",
             "kernel_format",
             "kernel_effects",
-            "agent_machines"
+            "agent_machines",
+            "kernel_environments"
         ]
     );
     let (mut stream, mut turn) = scene.ask("hello").await;

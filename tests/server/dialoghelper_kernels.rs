@@ -48,7 +48,8 @@ impl Scene {
         let kernel_session = kernel.clone();
         agent.run("n", &Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() }).await.unwrap();
         let (language_info, sandbox) = (RawObject::default(), RawObject::parse(r#"{"effects": "held"}"#).unwrap());
-        agent.run("n", &Command::ReportKernelStarted { kernel_session, language_info, sandbox }).await.unwrap();
+        let started = Command::ReportKernelStarted { kernel_session, language_info, sandbox, environment: None };
+        agent.run("n", &started).await.unwrap();
         Self { server, ann, agent, agent_token, kernel, callers: KernelCallers::default() }
     }
 

@@ -31,7 +31,8 @@ async fn kernel_of(server: &TestServer, ann: &Person, features: &[&str]) -> (Htt
     let kernel_session = kernel.clone();
     agent.run("n", &Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() }).await.unwrap();
     let (language_info, sandbox) = (RawObject::default(), RawObject::default());
-    agent.run("n", &Command::ReportKernelStarted { kernel_session, language_info, sandbox }).await.unwrap();
+    let started = Command::ReportKernelStarted { kernel_session, language_info, sandbox, environment: None };
+    agent.run("n", &started).await.unwrap();
     (http, agent, kernel)
 }
 

@@ -1240,6 +1240,12 @@ class KernelSessionStarted(Event):
         value: list[dict[str, Any]] | None = self.raw["payload"].get("missing_functions")
         return value
 
+    @property
+    def environment(self) -> dict[str, Any] | None:
+        """The software that the kernel finds, in a blob. Absent: it is not known."""
+        value: dict[str, Any] | None = self.raw["payload"].get("environment")
+        return value
+
 
 class KernelLaunchFailed(Event):
     """The kernel could not be started, so the session has ended."""

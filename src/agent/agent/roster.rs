@@ -418,6 +418,7 @@ mod tests {
             kernelspec: "python3".into(),
             language_info: RawObject::default(),
             sandbox: RawObject::default(),
+            environment: None,
         };
         let restart = KernelRestartRequested { kernel_session: "k".parse().unwrap(), next: "k2".parse().unwrap() };
         let events = [requested(), claimed("c1"), recorded(3, "c2", started), recorded(4, "c3", restart)];

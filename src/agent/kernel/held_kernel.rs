@@ -67,6 +67,7 @@ impl HeldKernel {
         let kernel = SupervisedKernel {
             temporary_folder,
             working_folder: options.working_dir.canonicalize()?,
+            owns_working_folder: options.owns_working_dir,
             private_folder,
             closed: options.hidden.iter().chain(&options.read_only).chain(plans).cloned().collect(),
             ports: ports(info),

@@ -26,7 +26,7 @@ use super::held_kernel::{HeldKernel, StartedKernel};
 use super::kernelspecs::Kernelspec;
 use super::process::{ExitStatus, KernelProcess, ProcessInput, exited};
 use super::questions::{InputQuestions, MAX_WAITING_QUESTIONS};
-use super::{Kernel, KernelEvent, LaunchOptions, TransportChoice, python_package};
+use super::{Kernel, KernelEvent, LaunchOptions, TransportChoice, environment, python_package};
 use crate::connections::schemas::Schemas;
 use crate::connections::{self, BrokerListener, TOLD_TO_KERNELS};
 use crate::sandbox;
@@ -147,7 +147,7 @@ async fn start(
         channels,
         executions: Executions::new(options.idle_timeout),
         events,
-        outbox: VecDeque::from([ready(&kernel_info, kernelspec, options)]),
+        outbox: VecDeque::from([ready(&kernel_info, kernelspec, options, &folder)]),
         requests: requests_receiver,
         urgent: urgent_receiver,
         asks,
@@ -207,14 +207,15 @@ async fn answer(
     }
 }
 
-fn ready(kernel_info: &str, kernelspec: &Kernelspec, options: &LaunchOptions) -> KernelEvent {
+fn ready(kernel_info: &str, kernelspec: &Kernelspec, options: &LaunchOptions, folder: &TemporaryFolder) -> KernelEvent {
     #[derive(Deserialize)]
     struct KernelInfo {
         language_info: Option<Box<RawValue>>,
     }
     let info = serde_json::from_str::<KernelInfo>(kernel_info);
     let sandbox = sandbox::record(options.sandbox.as_ref(), &options.kernel_effects(kernelspec), options.surprises);
-    KernelEvent::Ready { language_info: info.ok().and_then(|info| info.language_info), sandbox }
+    let language_info = info.ok().and_then(|info| info.language_info);
+    KernelEvent::Ready { language_info, sandbox, environment: environment::read(&folder.path) }
 }
 
 async fn connection_info(

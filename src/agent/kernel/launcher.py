@@ -265,6 +265,31 @@ def settle_temporary_files(functools, folder):
     when_imported("duckdb", after=settle)
 
 
+def note_environment(folder):
+    """Leaves the names and versions of the installed distributions for the runtime agent, by the names of their folders: to read
+    each one's metadata would take longer than the start."""
+    import platform
+    import re
+
+    found = {}
+    for place in sys.path:
+        try:
+            entries = os.listdir(place or ".")
+        except OSError:
+            continue
+        for entry in entries:
+            stem, kind = os.path.splitext(entry)
+            name, _, version = (stem.rpartition if kind == ".dist-info" else stem.partition)("-")
+            if kind == ".egg-info":
+                version = re.sub(r"-py\d.*$", "", version)
+            name = re.sub(r"[-_.]+", "-", name).lower()
+            if kind in (".dist-info", ".egg-info") and re.fullmatch(r"[a-z0-9-]+", name) and re.fullmatch(r"[!-~]+", version):
+                found.setdefault(name, version)
+    with open(os.path.join(folder, "environment.txt"), "x", encoding="ascii") as file:
+        file.write(f"# Python {platform.python_version()}\n# {platform.platform().replace(' ', '_')}\n")
+        file.writelines(f"{name}=={version}\n" for name, version in sorted(found.items()))
+
+
 if __name__ == "__main__":
     # `python FILE` puts the file's folder on the path where `-m` puts the working folder; ipykernel_launcher removes
     # that while it imports, and IPython adds it again.
@@ -287,6 +312,10 @@ if __name__ == "__main__":
     import contextlib
     import functools
     import threading
+
+    # An environment that cannot be listed is not recorded.
+    with contextlib.suppress(Exception):
+        note_environment(os.path.dirname(os.path.realpath(__file__)))
 
     import zmq
     from ipykernel import iostream

@@ -112,6 +112,12 @@ impl KernelSessionMachine {
         self.flush();
     }
 
+    /// Adds the report of the kernel's start. `environment` is the blob that it names.
+    pub(super) fn push_report_of_start(&mut self, command: Command, environment: Option<Bytes>) {
+        let to_store = ToStore::Parts(environment.into_iter().collect());
+        self.push(ReportCommand { to_store, ..ReportCommand::plain(command) });
+    }
+
     pub(super) fn push_command(&mut self, command: Command) {
         self.push(ReportCommand::plain(command));
     }

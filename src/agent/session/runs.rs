@@ -2,12 +2,14 @@
 //!
 //! A refused registration is shown in the run that caused it. An invalid message fails only its own registration.
 
+use bytes::Bytes;
 use notarium_core::{
-    CellId, Command, Effect, ExecutionId, ExecutionOutcome, ExecutionReport, ExplainedCause, FunctionPlace,
-    KernelCause, Millis, Open, RawObject, Risk, UserFunction, Version,
+    CellId, Command, Effect, ExecutionId, ExecutionOutcome, ExecutionReport, ExplainedCause, FunctionPlace, Hash,
+    KernelCause, KernelEnvironment, Millis, Open, RawObject, Risk, UserFunction, Version,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
 
 use super::reports::{ReportCommand, ToStore, notice};
 use super::{KernelSessionMachine, SessionOutput, SessionPhase};
@@ -149,7 +151,10 @@ const MAX_FINISHED_RUNS: usize = 32;
 impl KernelSessionMachine {
     pub(super) fn kernel(&mut self, now_ms: u64, event: KernelEvent) {
         match event {
-            KernelEvent::Ready { language_info, sandbox } => self.ready(now_ms, language_info.as_deref(), sandbox),
+            KernelEvent::Ready { language_info, sandbox, environment } => {
+                let environment = environment.filter(|_| self.limits.reports_environment);
+                self.ready(now_ms, language_info.as_deref(), sandbox, environment);
+            }
             KernelEvent::Started { execution_id } => self.started(now_ms, &id_of(&execution_id)),
             KernelEvent::Output { execution_id, output } => self.output(now_ms, execution_id.as_ref(), output),
             KernelEvent::Functions { execution_id, data } => self.functions(now_ms, execution_id.as_ref(), &data),
@@ -170,14 +175,23 @@ impl KernelSessionMachine {
         }
     }
 
-    fn ready(&mut self, now_ms: u64, language_info: Option<&RawValue>, sandbox: RawObject) {
+    fn ready(
+        &mut self,
+        now_ms: u64,
+        language_info: Option<&RawValue>,
+        sandbox: RawObject,
+        environment: Option<String>,
+    ) {
         self.idle_since = now_ms;
         if self.phase != SessionPhase::Launching {
             return;
         }
         self.phase = SessionPhase::Running;
         let language_info = language_info.and_then(|info| RawObject::parse(info.get()).ok()).unwrap_or_default();
-        self.push_command(Command::ReportKernelStarted { kernel_session: self.id.clone(), language_info, sandbox });
+        let kernel_session = self.id.clone();
+        let (environment, text) = environment.map(named_environment).unzip();
+        let command = Command::ReportKernelStarted { kernel_session, language_info, sandbox, environment };
+        self.push_report_of_start(command, text);
         self.flush();
     }
 
@@ -332,6 +346,12 @@ impl KernelSessionMachine {
             self.runs.remove(&id);
         }
     }
+}
+
+/// The text of a kernel's environment as a blob.
+fn named_environment(text: String) -> (KernelEnvironment, Bytes) {
+    let (sha256, size_bytes) = (Hash(Sha256::digest(&text).into()), text.len() as u64);
+    (KernelEnvironment { sha256, size_bytes }, text.into())
 }
 
 /// The driver passes our ids on as text.

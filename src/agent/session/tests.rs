@@ -32,7 +32,7 @@ fn view(phase: KernelPhase, assigned: Option<&str>) -> SessionInput {
 }
 
 fn ready() -> SessionInput {
-    SessionInput::Kernel(KernelEvent::Ready { language_info: None, sandbox: RawObject::default() })
+    SessionInput::Kernel(KernelEvent::Ready { language_info: None, sandbox: RawObject::default(), environment: None })
 }
 
 fn started(execution: &str) -> SessionInput {

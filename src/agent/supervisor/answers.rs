@@ -106,7 +106,11 @@ impl Answers {
         let missing = || std::io::Error::other("the launcher sent too few folders");
         let temporary = folders.next().ok_or_else(missing)?;
         let mut temporary = vec![Folder::new(self.kernel.temporary_folder.clone(), temporary, false)];
-        let working = Folder::new(self.kernel.working_folder.clone(), folders.next().ok_or_else(missing)?, false);
+        let working_folder = folders.next().ok_or_else(missing)?;
+        if self.kernel.owns_working_folder {
+            temporary.push(Folder::new(self.kernel.working_folder.clone(), working_folder.try_clone()?, false));
+        }
+        let working = Folder::new(self.kernel.working_folder.clone(), working_folder, false);
         temporary.push(match folders.next() {
             Some(shared) => Folder::new("/dev/shm".into(), shared, true),
             // Shared memory of the machine, which only the names are of: the files lie below the temporary folder.

@@ -55,6 +55,7 @@ impl Holding {
         let kernel = SupervisedKernel {
             temporary_folder: folder.path.clone(),
             working_folder: folder.path.clone(),
+            owns_working_folder: false,
             private_folder: folder.path.clone(),
             closed: Vec::new(),
             ports: Vec::new(),

@@ -8,6 +8,8 @@ pub(crate) struct SupervisedKernel {
     /// Temporary files of the kernel, as it sees the path.
     pub temporary_folder: PathBuf,
     pub working_folder: PathBuf,
+    /// True if held code writes and removes files in the working folder, as in the temporary one.
+    pub owns_working_folder: bool,
     /// The kernel's private folder, with its sockets and those of the brokers.
     pub private_folder: PathBuf,
     /// Places in which nothing new is made.

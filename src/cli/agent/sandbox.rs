@@ -104,7 +104,8 @@ impl KernelRestrictions {
         format!("{sandbox}; {}", self.effects_sentence())
     }
 
-    fn effects_sentence(&self) -> String {
+    /// What is said of held effects, in one phrase.
+    pub fn effects_sentence(&self) -> String {
         match &self.holding {
             Ok(_) => KernelEffects::Held.phrase(),
             Err((cause, words)) => {
@@ -129,6 +130,11 @@ pub struct Surroundings<'a> {
 }
 
 impl SandboxArgs {
+    /// True if the user has switched the sandbox off.
+    pub fn is_off(&self) -> bool {
+        self.sandbox == SandboxMode::Off
+    }
+
     /// Determines the restrictions of this machine's kernels.
     pub async fn kept(&self, around: &Surroundings<'_>) -> Result<KernelRestrictions, Failure> {
         let own = own_places(around)?;

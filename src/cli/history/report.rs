@@ -28,7 +28,7 @@ const MAX_ROWS: usize = 5_000;
 /// Characters of arguments and results that are shown.
 const MAX_CHARACTERS: usize = 300;
 
-const STYLE: &str = include_str!("report.css");
+pub const STYLE: &str = include_str!("report.css");
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -312,7 +312,8 @@ fn count(deeds: &mut Deeds, recorded: &Recorded) {
     }
 }
 
-fn table(out: &mut String, title: &str, headings: &[&str], rows: impl Iterator<Item = Vec<String>>, empty: &str) {
+/// Adds a table, or a sentence if it has no rows.
+pub fn table(out: &mut String, title: &str, headings: &[&str], rows: impl Iterator<Item = Vec<String>>, empty: &str) {
     let _ = writeln!(out, "<h2>{title}</h2>");
     let mut rows = rows.peekable();
     if rows.peek().is_none() {

@@ -9,7 +9,7 @@ use notarium_wire::rest::Verification;
 use serde::Serialize;
 
 use crate::cli::history::heads::{AgainstArgs, ProvenHead};
-use crate::cli::history::replay::{RecordArgs, hash_of};
+use crate::cli::history::rebuild::{RecordArgs, hash_of};
 use crate::cli::terminal::print;
 use crate::cli::{Ended, Failure};
 

@@ -54,10 +54,10 @@ fn unlimited(folder: &Path) -> ServerConfig {
 }
 
 /// A folder that is removed when dropped.
-struct RunFolder(PathBuf);
+pub struct RunFolder(pub PathBuf);
 
 impl RunFolder {
-    fn create() -> Result<Self, Failure> {
+    pub fn create() -> Result<Self, Failure> {
         use std::os::unix::fs::DirBuilderExt;
         let path = std::env::temp_dir().join(format!("notarium-{}", ulid::Ulid::generate()));
         let failed = |error| Failure::failed(format!("{}: {error}", path.display()));
@@ -103,6 +103,21 @@ impl RunKernel {
     }
 }
 
+/// The search path of this machine's kernels: the given folders, else those that `up` used. Fails if no kernel is installed.
+pub fn local_kernel_paths(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let known = if given.is_empty() { Config::load()?.kernel_paths } else { given.to_vec() };
+    let data = context::data_folder()?;
+    let paths = kernel_places(&known, &data);
+    if !discover(&paths).kernelspecs.is_empty() {
+        return Ok(paths);
+    }
+    Err(Failure::failed(format!(
+        "no Jupyter kernel is installed here: name an environment that has ipykernel and the notebook's packages with \
+         --kernel-path DIR; or start `notarium up`, which makes one in {} (it downloads ipykernel), and repeat this",
+        data.join(ENVIRONMENT).display()
+    )))
+}
+
 /// Chooses a kernel: the named one, the notebook's own, else one of the same language. Returns it with the search path: the
 /// given folders, else those that `up` used.
 pub fn choose_kernel(
@@ -110,17 +125,8 @@ pub fn choose_kernel(
     named: Option<&str>,
     given: &[PathBuf],
 ) -> Result<(RunKernel, Vec<PathBuf>), Failure> {
-    let known = if given.is_empty() { Config::load()?.kernel_paths } else { given.to_vec() };
-    let data = context::data_folder()?;
-    let paths = kernel_places(&known, &data);
+    let paths = local_kernel_paths(given)?;
     let found = discover(&paths);
-    if found.kernelspecs.is_empty() {
-        return Err(Failure::failed(format!(
-            "no Jupyter kernel is installed here: name an environment that has ipykernel and the notebook's packages with \
-             --kernel-path DIR; or start `notarium up`, which makes one in {} (it downloads ipykernel), and repeat this",
-            data.join(ENVIRONMENT).display()
-        )));
-    }
     let chosen = choose(&found, &wanted_kernel(document), named)?;
     let (name, language, display_name) = (chosen.name.clone(), chosen.language.clone(), chosen.display_name.clone());
     Ok((RunKernel { name, language, display_name }, paths))

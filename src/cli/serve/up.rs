@@ -62,7 +62,7 @@ pub async fn up(args: UpArgs, _: &CommonOptions) -> Ended {
 }
 
 async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &[String]) -> Ended {
-    let paths = kernel_places(&args.kernels.kernel_paths, folder);
+    let paths = kernel_places(&args.kernels.setup.kernel_paths, folder);
     let kept = args.kernels.kept(&paths, args.own(folder)?).await?;
     // If kernels could read the disk, stored sessions must not be able to confirm.
     let confirm_with = if kept.holds() { args.place.confirm_with } else { ConfirmWith::Password };
@@ -149,7 +149,7 @@ async fn start_kernels(
     server: &RunningServer,
     keys: &Keys,
 ) -> Result<LocalAgent, Failure> {
-    let paths = kernel_paths(&args.kernels.kernel_paths, folder).await?;
+    let paths = kernel_paths(&args.kernels.setup.kernel_paths, folder).await?;
     let kept = args.kernels.kept(&paths, args.own(folder)?).await?;
     let kernels = kept.sentence();
     let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
@@ -346,7 +346,7 @@ pub async fn demo(args: DemoArgs, _: &CommonOptions) -> Ended {
 }
 
 async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
-    let paths = kernel_paths(&args.kernels.kernel_paths, folder).await?;
+    let paths = kernel_paths(&args.kernels.setup.kernel_paths, folder).await?;
     // Keys stay in memory: kernels find nothing on the disk that could confirm calls.
     let keys = Keys::make(server).await?;
     let kept = args.kernels.kept(&paths, vec![folder.to_owned()]).await?;

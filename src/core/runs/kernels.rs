@@ -20,9 +20,9 @@ use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCo
 use crate::values::kernel_commands::RestartKernel;
 use notarium_record::{
     CorrelationId, Document, Effects, EndCause, Event, Execution, ExecutionId, ExecutionLost, ExecutionStatus,
-    ExplainedCause, KernelCause, KernelEffects, KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed,
-    KernelPhase, KernelPlacement, KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId,
-    KernelSessionStarted, KernelShutdownRequested, RawObject,
+    ExplainedCause, KernelCause, KernelEffects, KernelEnvironment, KernelInterruptRequested, KernelLaunchClaimed,
+    KernelLaunchFailed, KernelPhase, KernelPlacement, KernelRestartRequested, KernelSession, KernelSessionEnded,
+    KernelSessionId, KernelSessionStarted, KernelShutdownRequested, RawObject,
 };
 
 // --- people ---
@@ -147,13 +147,20 @@ pub(crate) fn decide_claim(notebook: &Document, context: &Context, id: KernelSes
     }
 }
 
+/// Facts about a kernel that has started, from its agent.
+pub(crate) struct StartReport {
+    pub language_info: RawObject,
+    pub sandbox: RawObject,
+    pub environment: Option<KernelEnvironment>,
+}
+
 pub(crate) fn decide_started(
     notebook: &Notebook,
     context: &mut Context,
     id: KernelSessionId,
-    language_info: RawObject,
-    sandbox: RawObject,
+    report: StartReport,
 ) -> Result<Decision> {
+    let StartReport { language_info, sandbox, environment } = report;
     let session = owned_kernel(notebook, context, &id)?;
     check_metadata(&context.limits, &language_info)?;
     check_metadata(&context.limits, &sandbox)?;
@@ -172,7 +179,15 @@ pub(crate) fn decide_started(
     let first = || runs.first().map(|(run, _)| runs::assignment(run, &id, &agent, fence));
     let next = runs::assign_next(notebook, &id, &agent, fence, &except).or_else(first);
     let (kernel_session, agent, kernelspec) = (id.clone(), agent.clone(), session.kernelspec.clone());
-    let started = KernelSessionStarted { kernel_session, agent, kernelspec, language_info, sandbox, missing_functions };
+    let started = KernelSessionStarted {
+        kernel_session,
+        agent,
+        kernelspec,
+        language_info,
+        sandbox,
+        missing_functions,
+        environment,
+    };
     let runs = runs.into_iter().map(|(_, requested)| requested);
     Ok(Decision::of([started.into()].into_iter().chain(unheld).chain(runs).chain(next)))
 }

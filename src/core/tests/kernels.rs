@@ -359,3 +359,12 @@ fn a_run_that_ends_with_its_kernel_says_what_was_asked_of_that() {
         assert_eq!((run.status, run.end_cause.clone()), (Status::Cancelled, Some(cause.into())));
     }
 }
+
+#[test]
+fn the_environment_of_a_kernel_is_recorded() {
+    let environment = json!({"sha256": "ab".repeat(32), "size_bytes": 7});
+    let mut report = answers();
+    report["ReportKernelStarted"]["environment"] = environment.clone();
+    let (events, _) = claimed().try_do(&agent("gpu"), &report).unwrap();
+    assert_eq!(serde_json::to_value(&events[0]).unwrap()["KernelSessionStarted"]["environment"], environment);
+}

@@ -72,6 +72,11 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|found| found.is_alphanumeric() || found == '_')
 }
 
+/// The connection that the text of an SQL cell names, as a kernel is given it. `None`: it names a file, the database in memory, or none.
+pub fn sql_connection(text: &str) -> Option<&str> {
+    SqlHeader::of(sql_body(text)?).connection.filter(|name| *name != "duckdb" && !name.contains(['.', '/']))
+}
+
 /// The SQL of a text that a kernel is given for an SQL cell.
 pub fn sql_body(text: &str) -> Option<&str> {
     let (head, body) = text.strip_prefix("%%")?.split_once('\n')?;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cause::{EndCause, KernelCause};
 use crate::effects::{Effect, Effects};
+use crate::environment::KernelEnvironment;
 use crate::execution::{ExecutionCause, ExecutionOutcome, ExecutionSubject, Output};
 use crate::ids::{AgentId, ExecutionId, KernelSessionId, Millis, Version};
 use crate::json::{Open, RawObject};
@@ -307,6 +308,9 @@ pub struct KernelSessionStarted {
     /// Functions of an earlier kernel that this one lacks. A person can register them again.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub missing_functions: Vec<MissingFunctions>,
+    /// The software that the kernel finds, in a blob. Absent: it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub environment: Option<KernelEnvironment>,
 }
 
 /// The kernel could not be started, so the session has ended.

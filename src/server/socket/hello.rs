@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use notarium_core::{Actor, Door, RejectionDetails, attachments};
 use notarium_wire::{
-    AGENT_MACHINES, CONNECTION_SCHEMAS, ClientMessage, ErrorCode, ErrorMessage, KERNEL_EFFECTS, KERNEL_FORMAT,
-    KERNEL_TABLES, SendLimits, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
+    AGENT_MACHINES, CONNECTION_SCHEMAS, ClientMessage, ErrorCode, ErrorMessage, KERNEL_EFFECTS, KERNEL_ENVIRONMENTS,
+    KERNEL_FORMAT, KERNEL_TABLES, SendLimits, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
 };
 use serde::de::IgnoredAny;
 
@@ -107,7 +107,8 @@ pub fn refusal(error: &AuthError) -> ErrorMessage {
 
 fn features(app: &App) -> Vec<String> {
     let files = [WORKING_FILES, WORKING_FILE_CHANGES];
-    let kernels = [CONNECTION_SCHEMAS, KERNEL_TABLES, KERNEL_FORMAT, KERNEL_EFFECTS, AGENT_MACHINES];
+    let kernels =
+        [CONNECTION_SCHEMAS, KERNEL_TABLES, KERNEL_FORMAT, KERNEL_EFFECTS, AGENT_MACHINES, KERNEL_ENVIRONMENTS];
     let always = ["kernel_questions", "comms"].into_iter().chain(files).chain(kernels);
     let features = app.assistants.are_here.then_some("assistants").into_iter().chain(always);
     features.map(str::to_owned).collect()

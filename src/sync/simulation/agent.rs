@@ -172,8 +172,9 @@ impl Agent {
                 KernelPhase::Claimed if is_mine => {
                     self.kernels.entry(id.clone()).or_default();
                     let holds = RawObject::parse(r#"{"effects":"held"}"#).expect("an object");
-                    let (language_info, sandbox) = (RawObject::default(), holds);
-                    commands.push(Command::ReportKernelStarted { kernel_session: id.clone(), language_info, sandbox });
+                    let (kernel_session, language_info, environment) = (id.clone(), RawObject::default(), None);
+                    let sandbox = holds;
+                    commands.push(Command::ReportKernelStarted { kernel_session, language_info, sandbox, environment });
                 }
                 _ => {}
             }

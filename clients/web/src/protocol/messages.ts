@@ -364,6 +364,11 @@ ReportKernelStarted: {
 kernel_session: KernelSessionId
 language_info: AnyObject
 sandbox?: AnyObject
+/**
+ * The software that the kernel finds, in a blob that was uploaded for the notebook. Send it only to a server with the
+ * feature `kernel_environments`. Absent: it is not known.
+ */
+environment?: (KernelEnvironment | null)
 }
 } | {
 ReportKernelLaunchFailed: {
@@ -755,6 +760,7 @@ export type KernelSessionId = string
  */
 export type RequestedEffects = "free"
 export type AnyJson = unknown
+export type Hash = string
 /**
  * Cause of the end of a kernel session, or of a failed launch.
  * 
@@ -893,7 +899,6 @@ export type Policy = ("guarded" | "ask_for_every_edit" | "trusted")
  * 
  */
 export type ToolCallId = string
-export type Hash = string
 /**
  * Id of a grant: a person's permission, given in advance, for tool calls of one conversation.
  * 
@@ -2228,6 +2233,17 @@ agent?: (AgentId | null)
 labels?: ({
 [k: string]: string
 } | null)
+}
+/**
+ * The software of a kernel: a blob with its Python, its platform and the installed distributions.
+ * 
+ */
+export interface KernelEnvironment {
+sha256: Hash
+/**
+ * Size of the blob, in bytes.
+ */
+size_bytes: number
 }
 /**
  * Text that a run offers for a cell: Jupyter's `set_next_input`, as `%load` and `%recall` do. It replaces the source of the run's
@@ -5217,6 +5233,10 @@ sandbox?: AnyObject
  * Functions of an earlier kernel that this one lacks. A person can register them again.
  */
 missing_functions?: MissingFunctions[]
+/**
+ * The software that the kernel finds, in a blob. Absent: it is not known.
+ */
+environment?: (KernelEnvironment | null)
 }
 /**
  * Functions that a new kernel lacks and that are not registered again automatically.

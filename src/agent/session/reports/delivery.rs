@@ -127,8 +127,13 @@ impl Reporter {
                 ToStore::Parts(parts) => self.store_parts(&mut command, parts).await,
                 ToStore::Overflow => self.store_overflow(&mut command, overflow.as_ref()).await,
             };
-            if let (Err(reason), Command::ReportExecution { report, .. }) = (stored, &mut command) {
-                *report = missing(&reason);
+            match (stored, &mut command) {
+                (Err(reason), Command::ReportExecution { report, .. }) => *report = missing(&reason),
+                (Err(reason), Command::ReportKernelStarted { environment, .. }) => {
+                    tracing::warn!(reason, "the environment of a kernel is not recorded");
+                    *environment = None;
+                }
+                _ => {}
             }
             group.push(command);
         }
@@ -136,6 +141,9 @@ impl Reporter {
     }
 
     async fn store_parts(&self, command: &mut Command, parts: &[Bytes]) -> Result<(), String> {
+        if let (Command::ReportKernelStarted { .. }, [environment]) = (&*command, parts) {
+            return self.uploader.put(&self.notebook, environment).await.map(drop);
+        }
         for (blob, bytes) in blobs_of(command).zip(parts) {
             blob.sha256 = self.uploader.put(&self.notebook, bytes).await?;
         }

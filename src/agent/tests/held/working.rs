@@ -96,3 +96,20 @@ async fn a_pool_of_an_earlier_run_is_made_anew() {
         assert_eq!(ran.is_ok(), "[1, 3, 9, 27, 81]\n");
     }
 }
+
+#[tokio::test]
+async fn code_writes_in_a_working_folder_of_its_own_and_nowhere_else() {
+    let mut held = Held::start_with(|options| options.owns_working_dir = true).await;
+    let code = "import os\nf = open('kept.txt', 'a+')\nf.write('more')\nf.flush()\nos.mkdir('d')\nos.rename('kept.txt', 'd/moved')\n\
+                print(open('d/moved').read())";
+    assert_eq!(held.held(code).await.is_ok(), "keptmore\n");
+    // The file is open still.
+    assert_eq!(
+        held.held("f.write('!')\nf.close()\nos.remove('d/moved')\nos.rmdir('d')\nprint(os.listdir())").await.is_ok(),
+        "[]\n"
+    );
+    for code in ["open('OUT/kept.txt', 'w')", "open('../outside/new.txt', 'w')", "os.symlink('OUT', 'out')"] {
+        assert!(!held.held(code).await.refused().is_empty(), "{code}");
+    }
+    held.nothing_outside_changed();
+}

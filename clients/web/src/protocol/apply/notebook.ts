@@ -1,15 +1,8 @@
 // Events of the notebook as a whole: title, access, policy.
 import type { AccessEntry, Subject } from "../messages.ts";
 import type { Document } from "../document.ts";
-import type { Folding, Handlers } from "../apply.ts";
+import type { Handlers } from "../apply.ts";
 import { present } from "../values.ts";
-
-/** Apart from the others, because the payload is not read here. */
-const redactions = {
-  ContentRedacted(_: unknown, { document, event }: Folding) {
-    document.redaction_epoch = event.version;
-  },
-};
 
 export const notebookEvents: Handlers = {
   NotebookCreated({ title, metadata, owner }, { document, event, touched }) {
@@ -56,7 +49,6 @@ export const notebookEvents: Handlers = {
     document.policy = policy;
     touched.part("assistants");
   },
-  ...redactions,
   AccessGranted({ subject, role, expires_at }, { document, touched }) {
     grant(document, present({ subject, role, expires_at }));
     touched.part("access");

@@ -82,6 +82,7 @@ impl Scene {
             kernel_session: kernel_session.clone(),
             language_info,
             sandbox: RawObject::parse(r#"{"effects": "held"}"#).unwrap(),
+            environment: None,
         };
         self.as_agent(notebook, &started).await;
         let state = self.server.assistant_host().read(notebook).await.unwrap();

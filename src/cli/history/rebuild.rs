@@ -1,9 +1,9 @@
-//! `replay`: builds the state again from its record, and compares it with the server's.
+//! `replay` without `--run`: builds the state again from its record, and compares it with the server's.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use notarium_core::{Document, Hash, Stored, Version};
+use notarium_core::{Document, Hash, Head, Stored, Version};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -41,13 +41,13 @@ struct Replayed {
     same: bool,
 }
 
-pub async fn replay(args: RecordArgs, context: &CommonOptions) -> Ended {
+pub async fn rebuild(args: RecordArgs, context: &CommonOptions) -> Ended {
     let mut state = None;
     let served = each_recorded(&args, context, |stored| fold(&mut state, stored)).await?;
     let state = state.ok_or_else(|| Failure::failed("the record has no events"))?;
     let (version, state_hash) = (state.version, hash_of(&state)?);
     let server_state_hash = match &served {
-        Some(notebook) => Some(served_hash(notebook, version).await?),
+        Some((notebook, _)) => Some(served_hash(notebook, version).await?),
         None => None,
     };
     let same = server_state_hash.is_none_or(|hash| hash == state_hash);
@@ -85,12 +85,12 @@ pub async fn served_hash(notebook: &NotebookClient, version: Version) -> Result<
     hash_of(&notebook.state(Some(version)).await?.notebook)
 }
 
-/// Passes every event of a record to `visit`. Returns the notebook if the record is on a server.
-async fn each_recorded(
+/// Passes every event of a record to `visit`. Returns the notebook and its head if the record is on a server.
+pub async fn each_recorded(
     args: &RecordArgs,
     context: &CommonOptions,
     mut visit: impl FnMut(&Stored) -> Ended,
-) -> Result<Option<NotebookClient>, Failure> {
+) -> Result<Option<(NotebookClient, Head)>, Failure> {
     if let Some(file) = &args.file {
         for stored in RecordEvents::open(file)? {
             visit(&stored?)?;
@@ -99,6 +99,6 @@ async fn each_recorded(
     }
     let missing = || Failure::usage("name a notebook, or a file with its record (--file)");
     let notebook = context.notebook(args.notebook.as_deref().ok_or_else(missing)?).await?;
-    each_event(&notebook, 0, visit).await?;
-    Ok(Some(notebook))
+    let end = each_event(&notebook, 0, visit).await?;
+    Ok(Some((notebook, end)))
 }
