@@ -91,6 +91,7 @@ events! {
         NotebookUnarchived,
         NotebookVersionNamed,
         NotebookRestored,
+        NotebookErased,
         AccessGranted,
         AccessRevoked,
         NotebookPolicyChanged,

@@ -222,6 +222,21 @@ impl Blobs {
     }
 }
 
+impl Blobs {
+    /// Deletes all blobs of a notebook.
+    pub async fn delete_all(&self, notebook: &NotebookId) -> Result<(), BlobError> {
+        let folder = Path::from(notebook.as_str());
+        let found: Vec<ObjectMeta> = self.store.list(Some(&folder)).try_collect().await?;
+        for meta in found {
+            match self.store.delete(&meta.location).await.map_err(BlobError::from) {
+                Ok(()) | Err(BlobError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Returns the blobs that an event's payload names, in fields of outputs and attachments at any depth.
 pub fn named_in(payload: &str) -> Vec<Hash> {
     let mut named = Vec::new();

@@ -438,6 +438,13 @@ pub trait EventStore: Send + Sync + 'static {
     ) -> Result<Vec<BlobRecord>, StoreError>;
 
     async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError>;
+
+    /// Deletes everything of a notebook whose last event erased it, but that event and its command, and writes nothing else for it from
+    /// then on. The bytes are overwritten. Returns false if the last event is another one; a second call changes nothing.
+    async fn erase(&self, notebook: &NotebookId) -> Result<bool, StoreError>;
+
+    /// Returns notebooks whose last event erased them, while [`Self::erase`] has not been called, in any order.
+    async fn unfinished_erasures(&self) -> Result<Vec<NotebookId>, StoreError>;
 }
 
 /// Returns the number of rows of a page: 1 to [`MAX_PAGE`]; 0 means [`MAX_PAGE`].

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use notarium_core::{Document, Hash, Head, RecordAudit, Stored, UserId, Version, verify_chain};
+use notarium_core::{Document, Erasure, Hash, Head, RecordAudit, Stored, UserId, Version, verify_chain};
 use notarium_store::blobs::named_in;
 use notarium_wire::rest::{NotebookLine, Verification};
 use serde::Serialize;
@@ -118,7 +118,11 @@ pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
     if let (true, Some(server)) = (args.all, &server) {
         return verify_all(&args, context, server, signed).await;
     }
-    let (proof, blobs) = prove(&args, &args.record, context, signed).await?;
+    let proven = prove(&args, &args.record, context, signed.clone()).await;
+    let (proof, blobs) = match proven {
+        Err(Failure { erased: Some(erasure), .. }) => return tell_erased(&erasure, &args.record, signed.as_deref()),
+        proven => proven?,
+    };
     told(proof, args.blobs.then_some(blobs), args.record.json)
 }
 
@@ -151,6 +155,37 @@ async fn verify_all(
             print::count(verified, "record"),
             print::count(broken, "is")
         ))),
+    }
+}
+
+/// Says of an erased notebook what is left, and whether its end was the one of a signed head.
+fn tell_erased(erasure: &Erasure, record: &RecordArgs, signed: Option<&[ProvenHead]>) -> Ended {
+    let Erasure { by, at, reason, version, hash } = erasure;
+    let own = |head: &&ProvenHead| Some(head.notebook_id.as_str()) == record.notebook.as_deref();
+    let agreeing = signed.into_iter().flatten().filter(own).find(|head| head.version == *version);
+    if let Some(head) = agreeing.filter(|head| head.hash != *hash) {
+        return Err(Failure::failed(format!(
+            "the notebook was erased, and its record was another one: version {version} had the hash {}, not {hash}",
+            head.hash
+        )));
+    }
+    if record.json {
+        let agrees = agreeing.is_some();
+        return print::json(&serde_json::json!({"erased": erasure, "agrees_with_signed_head": agrees}));
+    }
+    print::line(format!(
+        "erased at version {} by {} on {}: nothing before is here ({}). Its record ended with {version}:{hash}",
+        version + 1,
+        by.key(),
+        print::time(*at),
+        print::clean(reason)
+    ))?;
+    match (agreeing, signed) {
+        (Some(head), _) => print::line(format!("that is the head that {} signed at {}", head.key, print::time(head.signed_at))),
+        (None, Some(_)) => {
+            print::line(format!("no signed head is of version {version}: others cannot be compared any more"))
+        }
+        (None, None) => Ok(()),
     }
 }
 

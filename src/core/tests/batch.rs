@@ -122,6 +122,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::edits::cases(),
         crate::undo::cases(),
         crate::restore_notebook::cases(),
+        crate::erasure::cases(),
         crate::executions::cases(),
         crate::kernels::cases(),
         crate::machines::cases(),

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::access::{ForkOrigin, Role, Subject};
+use crate::access::{AccessEntry, ForkOrigin, Role, Subject};
 use crate::cell::{CellContent, CellFlags, CellType, OrderKey};
 use crate::execution::{PastExecution, Reactivity};
-use crate::ids::{CellId, CommentId, ExecutionId, Millis, ThreadId, UserId, Version};
+use crate::ids::{CellId, CommentId, ExecutionId, Hash, Millis, ThreadId, UserId, Version};
 use crate::json::RawObject;
 use crate::message::CellReply;
 use crate::placement::KernelSettings;
@@ -68,6 +68,20 @@ pub struct NotebookVersionNamed {
 pub struct NotebookRestored {
     /// The version whose content returns, which is below that of this event.
     pub version: Version,
+}
+
+/// The notebook was erased. This is the last event of the log: the server deletes all events before it with everything that derives
+/// from them, so that a reader may find this event alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotebookErased {
+    /// The reason, in words of the person who erased it: 1 to 1,000 characters.
+    pub reason: String,
+    /// Version of the event before this one.
+    pub version: Version,
+    /// Hash of the event before this one, from which the hash of this one follows.
+    pub hash: Hash,
+    /// People and workspaces that had access, sorted by subject. They may still read who erased the notebook, when and why.
+    pub access: Vec<AccessEntry>,
 }
 
 /// A subject got a role. A role that it had before is replaced.

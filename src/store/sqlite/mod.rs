@@ -9,6 +9,7 @@
 
 mod catalog;
 mod copy;
+mod erasure;
 mod error;
 mod folder;
 mod health;
@@ -52,6 +53,9 @@ use crate::event_store::{
 };
 use crate::past_text::PastLine;
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot};
+
+/// Tries to empty the write-ahead log; each waits for readers as long as a write does.
+const MAX_CHECKPOINTS: u32 = 6;
 
 /// An open data folder. On drop the writer ends after all queued appends are written; [`Sqlite::close`] waits for it.
 #[derive(Debug)]
@@ -153,6 +157,22 @@ impl Sqlite {
         let done = query.execute(&mut *transaction).await.map_err(|error| self.failed(error))?;
         self.commit(transaction).await?;
         Ok(done.rows_affected())
+    }
+
+    /// Copies the write-ahead log into the database, and empties it: deleted text is in it until then. A reader that began before
+    /// keeps it for a moment.
+    pub(crate) async fn empty_log(&self) -> Result<(), StoreError> {
+        for _ in 0..MAX_CHECKPOINTS {
+            let mut writer = self.writer.lock().await;
+            let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+            let (is_busy, ..): (i64, i64, i64) =
+                sqlx::query_as(sql).fetch_one(&mut **writer).await.map_err(|error| self.failed(error))?;
+            if is_busy == 0 {
+                return Ok(());
+            }
+        }
+        let reason = "long reads keep the write-ahead log from being emptied: it is tried again at the next start".to_owned();
+        Err(StoreError::Unavailable { reason })
     }
 
     async fn events(&self, notebook: &NotebookId, query: ReaderQuery<'_>) -> Result<Vec<Stored>, StoreError> {
@@ -378,5 +398,13 @@ impl EventStore for Sqlite {
     async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError> {
         let sql = "DELETE FROM blobs WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 = ?";
         self.write(sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.to_vec())).await.map(drop)
+    }
+
+    async fn erase(&self, notebook: &NotebookId) -> Result<bool, StoreError> {
+        erasure::erase(self, notebook).await
+    }
+
+    async fn unfinished_erasures(&self) -> Result<Vec<NotebookId>, StoreError> {
+        erasure::unfinished(&self.readers).await.map_err(|error| self.failed(error))
     }
 }

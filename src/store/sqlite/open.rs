@@ -19,7 +19,7 @@ use crate::blobs::BLOBS_FOLDER;
 use crate::event_store::StoreError;
 
 /// Schema migrations: version, name, SQL. A test compares them with the folder.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 11] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 12] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
     (3, "snapshot checksums", include_str!("../../../migrations/sqlite/0003_snapshot_checksums.sql")),
@@ -31,6 +31,7 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 11] = [
     (9, "places without trigger", include_str!("../../../migrations/sqlite/0009_places_without_trigger.sql")),
     (10, "signing keys", include_str!("../../../migrations/sqlite/0010_signing_keys.sql")),
     (11, "past", include_str!("../../../migrations/sqlite/0011_past.sql")),
+    (12, "erasure", include_str!("../../../migrations/sqlite/0012_erasure.sql")),
 ];
 
 fn migrator() -> Migrator {
@@ -130,7 +131,9 @@ pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreEr
         // Limits the log of a writer that is never idle; an idle one copies the log into the database.
         .pragma("wal_autocheckpoint", "8192")
         .pragma("journal_size_limit", "67108864")
-        .pragma("cache_size", "-65536");
+        .pragma("cache_size", "-65536")
+        // Deleted text is overwritten, in the pages and in the free list.
+        .pragma("secure_delete", "ON");
     create_privately(path)?;
     let mut connection = options.connect().await.map_err(failed)?;
     check_library(&mut connection).await?;

@@ -28,6 +28,11 @@ export function takeDrafts(notebook: string, storage: BrowserStorage = localStor
   return drafts;
 }
 
+/** Removes what this browser keeps of an erased notebook. */
+export function forgetDrafts(notebook: string, storage: BrowserStorage = localStorage): void {
+  storage.removeItem(key(notebook));
+}
+
 function peek(notebook: string, storage: BrowserStorage): Draft[] {
   try {
     const value: unknown = JSON.parse(storage.getItem(key(notebook)) ?? "[]");

@@ -37,6 +37,7 @@ const WORDS: { [type in EventType | "TakenOver"]?: string } = {
   NotebookUnarchived: "unarchived the notebook",
   NotebookVersionNamed: "named a version",
   NotebookRestored: "took the notebook back to an earlier version",
+  NotebookErased: "erased the notebook",
   NotebookPolicyChanged: "changed the assistant’s permissions",
   CellInserted: "inserted",
   CellSourceEdited: "edited",

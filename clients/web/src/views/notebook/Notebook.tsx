@@ -74,6 +74,7 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
     if (session.connection.state.name === "idle") session.connection.start(session.token);
     setStore(begun);
     const drafts = () =>
+      !begun.document.erased &&
       keepDrafts(
         id,
         begun.texts
