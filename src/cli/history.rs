@@ -7,6 +7,7 @@ pub mod import_record;
 pub mod log;
 pub mod moment;
 pub mod proof;
+mod publish;
 mod record_file;
 mod record_rows;
 pub mod report;

@@ -44,6 +44,7 @@ use crate::notebooks::{Notebooks, erasure, output_spill, past_text};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
 use crate::signing::{HeadSigner, SigningKeyError};
+use crate::tree_log;
 
 pub use doors::DoorContext;
 pub use mounted::MountContext;
@@ -192,6 +193,7 @@ impl Server {
         tokio::spawn(output_spill::follow(app.notebooks.clone()));
         tokio::spawn(past_text::follow(app.notebooks.clone()));
         tokio::spawn(erasure::follow(app.notebooks.clone()));
+        tokio::spawn(tree_log::follow(app.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer {
             local_addr,
@@ -275,6 +277,7 @@ fn app(
         notebooks: Arc::new(notebooks),
         oidc,
         signer,
+        appending: Mutex::default(),
         kernel_questions: Arc::default(),
         transfers: AgentTransfers::default(),
         agent_locks: AgentLocks::default(),

@@ -7,11 +7,13 @@ use notarium_core::{Hash, NotebookId, Version};
 use notarium_wire::rest::SigningKeys;
 use notarium_wire::signed_head::{StatedHead, notes_of};
 use notarium_wire::signed_note::VerifierKey;
+use notarium_wire::tree_log::proof::{self, InclusionProof};
 use reqwest::Method;
 use serde::Serialize;
 
 use crate::cli::connection::client::{NotebookClient, RestClient};
 use crate::cli::connection::find;
+use crate::cli::history::publish::publish;
 use crate::cli::terminal::{input, print};
 use crate::cli::{CommonOptions, Ended, Failure};
 
@@ -22,7 +24,9 @@ const MAX_HEADS: usize = 100_000;
 #[command(after_help = "Examples:
   notarium head analysis                       # VERSION:HASH, for `notarium verify --expect`
   notarium head analysis --sign -o head.txt    # keep it where the server's owner cannot change it
+  notarium head analysis --sign --inclusion -o head.txt   # with the proof that it is in the server's tree of heads
   notarium head --all -o heads.txt             # signed heads of all notebooks that you can see
+  notarium head --all --publish log.txt        # the newest checkpoint of that tree, which covers all notebooks
   notarium verify analysis --against head.txt")]
 pub struct HeadArgs {
     /// Id or title.
@@ -34,19 +38,38 @@ pub struct HeadArgs {
     /// The signed heads of all notebooks that you can see, also archived ones.
     #[arg(long, conflicts_with = "notebook")]
     all: bool,
+    /// With --sign: also the proof that the head is in the server's tree of heads (C2SP tlog-proof).
+    #[arg(long, requires = "sign")]
+    inclusion: bool,
+    /// With --all: append the newest checkpoint of the server's tree of heads to this file, or send it to this address (https). A tree
+    /// that does not continue the last checkpoint of the file is refused.
+    #[arg(long, value_name = "FILE|URL", requires = "all", conflicts_with = "output")]
+    publish: Option<String>,
+    /// The server's key for --publish, which you kept. Without it the server is asked for its keys.
+    #[arg(long, value_name = "KEY", requires = "publish", value_parser = parse_key)]
+    key: Vec<VerifierKey>,
+    /// Let --publish send to addresses of private networks, also by http.
+    #[arg(long, requires = "publish")]
+    allow_private: bool,
     /// The file; else standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 pub async fn head(args: HeadArgs, context: &CommonOptions) -> Ended {
+    if let Some(target) = &args.publish {
+        let client = context.client()?;
+        let keys = keys(&args.key, Some(&client)).await?;
+        return publish(&client, target, &keys, args.allow_private).await;
+    }
     let text = match &args.notebook {
         None => all(&context.client()?).await?,
         Some(name) => {
             let notebook = context.notebook(name).await?;
-            match args.sign {
-                true => signed(&notebook).await?,
-                false => {
+            match (args.sign, args.inclusion) {
+                (true, true) => note(&notebook, "/proven-head").await?,
+                (true, false) => signed(&notebook).await?,
+                (false, _) => {
                     let head = notebook.events(0, 1).await?.head;
                     format!("{}:{}\n", head.version, head.hash)
                 }
@@ -62,7 +85,11 @@ pub async fn head(args: HeadArgs, context: &CommonOptions) -> Ended {
 
 /// The signed head of a notebook, from its server.
 pub async fn signed(notebook: &NotebookClient) -> Result<String, Failure> {
-    let answer = notebook.client.send(notebook.request(Method::GET, "/signed-head")).await?;
+    note(notebook, "/signed-head").await
+}
+
+async fn note(notebook: &NotebookClient, path: &str) -> Result<String, Failure> {
+    let answer = notebook.client.send(notebook.request(Method::GET, path)).await?;
     let cut = |error: reqwest::Error| Failure::connection(format!("the answer was cut off ({error}): try again"));
     answer.text().await.map_err(cut)
 }
@@ -111,19 +138,26 @@ pub struct ProvenHead {
     pub signed_at: u64,
     /// Name of the key.
     pub key: String,
+    /// Size of the server's tree that has this head, if the file proves it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree_size: Option<u64>,
 }
 
 impl AgainstArgs {
     /// The heads of the file, whose signatures count. `None`: no file is given. `server`: absent for a record in a file.
     pub async fn heads(&self, server: Option<&RestClient>) -> Result<Option<Vec<ProvenHead>>, Failure> {
         let Some(file) = &self.against else { return Ok(None) };
-        let keys = self.keys(server).await?;
+        let keys = keys(&self.key, server).await?;
         let text = input::text(file).await?;
         let unusable = |error: &dyn std::fmt::Display| Failure::failed(format!("{}: {error}", file.display()));
+        let log_keys: Vec<VerifierKey> = keys.iter().map(VerifierKey::for_log).collect();
         let heads = notes_of(&text).map(|note| {
+            let (note, proof) = proof::split(note);
+            let tree = proof.map(|proof| InclusionProof::verify(proof, note.as_bytes(), &log_keys)).transpose();
+            let tree_size = tree.map_err(|error| unusable(&error))?.map(|tree| tree.size);
             let (head, key) = StatedHead::verified(note, &keys).map_err(|error| unusable(&error))?;
             let StatedHead { notebook_id, version, hash, signed_at, .. } = head;
-            Ok(ProvenHead { notebook_id, version, hash, signed_at, key: key.name.clone() })
+            Ok(ProvenHead { notebook_id, version, hash, signed_at, key: key.name.clone(), tree_size })
         });
         let heads = heads.collect::<Result<Vec<ProvenHead>, Failure>>()?;
         if heads.is_empty() {
@@ -131,18 +165,19 @@ impl AgainstArgs {
         }
         Ok(Some(heads))
     }
+}
 
-    async fn keys(&self, server: Option<&RestClient>) -> Result<Vec<VerifierKey>, Failure> {
-        match (self.key.as_slice(), server) {
-            ([], Some(server)) => {
-                let listed: SigningKeys = server.get("/.well-known/notarium-keys").await?;
-                let keys = listed.keys.iter().map(|line| VerifierKey::parse(&line.key));
-                keys.collect::<Result<_, _>>().map_err(|error| Failure::failed(error.to_string()))
-            }
-            ([], None) => Err(Failure::usage(
-                "a file alone does not say whose signature counts: give the server's key (--key), a line of SERVER/.well-known/notarium-keys",
-            )),
-            (given, _) => Ok(given.to_vec()),
+/// The given keys; without any those of the server.
+async fn keys(given: &[VerifierKey], server: Option<&RestClient>) -> Result<Vec<VerifierKey>, Failure> {
+    match (given, server) {
+        ([], Some(server)) => {
+            let listed: SigningKeys = server.get("/.well-known/notarium-keys").await?;
+            let keys = listed.keys.iter().map(|line| VerifierKey::parse(&line.key));
+            keys.collect::<Result<_, _>>().map_err(|error| Failure::failed(error.to_string()))
         }
+        ([], None) => Err(Failure::usage(
+            "a file alone does not say whose signature counts: give the server's key (--key), a line of SERVER/.well-known/notarium-keys",
+        )),
+        (given, _) => Ok(given.to_vec()),
     }
 }

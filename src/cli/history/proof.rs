@@ -299,9 +299,12 @@ fn told(proof: Proof, blobs: Option<usize>, as_json: bool) -> Ended {
         tell_rights(proof.verified.untold.as_ref())?;
         for head in &proof.signed_heads {
             let when = print::time(head.signed_at);
+            let tree = head.tree_size.map(|size| format!("; that head is in the server's tree of {size} heads"));
             print::line(format!(
-                "it agrees with the head of version {} that {} signed at {when}",
-                head.version, head.key
+                "it agrees with the head of version {} that {} signed at {when}{}",
+                head.version,
+                head.key,
+                tree.unwrap_or_default()
             ))?;
         }
     }

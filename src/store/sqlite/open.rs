@@ -19,7 +19,7 @@ use crate::blobs::BLOBS_FOLDER;
 use crate::event_store::StoreError;
 
 /// Schema migrations: version, name, SQL. A test compares them with the folder.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 12] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 13] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
     (3, "snapshot checksums", include_str!("../../../migrations/sqlite/0003_snapshot_checksums.sql")),
@@ -32,6 +32,7 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 12] = [
     (10, "signing keys", include_str!("../../../migrations/sqlite/0010_signing_keys.sql")),
     (11, "past", include_str!("../../../migrations/sqlite/0011_past.sql")),
     (12, "erasure", include_str!("../../../migrations/sqlite/0012_erasure.sql")),
+    (13, "logged heads", include_str!("../../../migrations/sqlite/0013_logged_heads.sql")),
 ];
 
 fn migrator() -> Migrator {

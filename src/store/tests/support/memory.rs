@@ -11,7 +11,7 @@ use notarium_core::{
 };
 use notarium_store::{
     AppendError, Author, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES,
-    EventStore, FoundLines, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, MAX_SNAPSHOT_GAP, NotebookSize, PastLine,
+    EventStore, FoundLines, LoggedHead, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, MAX_SNAPSHOT_GAP, NotebookSize, PastLine,
     PastLinesWritten, Snapshot, StoreError, bounded, check, check_listed, lower_case, page, thinned_out, within_gap,
     within_limit, words,
 };
@@ -38,6 +38,7 @@ struct Log {
     catalog: Option<CatalogEntry>,
     blobs: BTreeMap<Hash, BlobRecord>,
     is_erased: bool,
+    logged: BTreeMap<String, LoggedHead>,
 }
 
 impl Memory {
@@ -353,10 +354,39 @@ impl EventStore for Memory {
         let Some(last) = log.events.last().filter(|last| last.stored.envelope.event_type == ERASED).cloned() else {
             return Ok(false);
         };
-        let Log { holder, epoch, head, mut commands, .. } = std::mem::take(log);
+        let Log { holder, epoch, head, mut commands, logged, .. } = std::mem::take(log);
         commands.retain(|_, command| command.version == last.stored.envelope.version);
-        *log = Log { holder, epoch, head, commands, events: vec![last], is_erased: true, ..Log::default() };
+        *log = Log { holder, epoch, head, commands, events: vec![last], is_erased: true, logged, ..Log::default() };
         Ok(true)
+    }
+
+    async fn unlogged_heads(&self, origin: &str, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {
+        let notebooks = self.notebooks.lock();
+        let heads = notebooks.iter().filter_map(|(id, log)| {
+            let logged = log.logged.get(origin).map_or(0, |logged| logged.version);
+            log.head.filter(|head| head.version > logged).map(|head| (id.clone(), head))
+        });
+        Ok(heads.take(page(limit)).collect())
+    }
+
+    async fn put_logged_heads(&self, origin: &str, heads: Vec<LoggedHead>) -> Result<(), StoreError> {
+        let mut notebooks = self.notebooks.lock();
+        for head in heads {
+            if let Some(log) = notebooks.get_mut(&head.notebook_id) {
+                log.logged = BTreeMap::from([(origin.to_owned(), head)]);
+            }
+        }
+        Ok(())
+    }
+
+    async fn logged_head(&self, origin: &str, notebook: &NotebookId) -> Result<Option<LoggedHead>, StoreError> {
+        Ok(self.with(notebook, |log| log.logged.get(origin).cloned()))
+    }
+
+    async fn logged_leaves(&self, origin: &str) -> Result<u64, StoreError> {
+        let notebooks = self.notebooks.lock();
+        let leaves = notebooks.values().filter_map(|log| log.logged.get(origin)).map(|logged| logged.leaf + 1);
+        Ok(leaves.max().unwrap_or(0))
     }
 
     async fn unfinished_erasures(&self) -> Result<Vec<NotebookId>, StoreError> {
