@@ -67,6 +67,7 @@ impl World {
             correlation_id: format!("c{}", self.commands).parse()?,
             causation_id: None,
             expected_version: None,
+            head_hash: notarium_core::Head::START.hash,
             ids: IdSource::new(self.commands, [7; 32]),
             history: History::default(),
             past: None,

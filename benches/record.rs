@@ -151,6 +151,7 @@ impl Author {
             correlation_id: id.parse()?,
             causation_id: None,
             expected_version: None,
+            head_hash: notarium_core::Head::START.hash,
             ids: IdSource::new(self.commands, [7; 32]),
             history: History::default(),
             past: None,

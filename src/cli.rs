@@ -144,6 +144,8 @@ commands! {
     Archive(NoArgs) in notebook => notebooks::archive,
     /// Take a notebook out of the archive.
     Unarchive(NoArgs) in notebook => notebooks::unarchive,
+    /// Erase a notebook you own: its record, outputs and files are deleted for everybody. Nothing takes it back.
+    Erase(notebooks::EraseArgs) in notebook => notebooks::erase,
 
     /// Show a notebook as text, as it is or as it was.
     Show(show::ShowArgs) => show::show,

@@ -8,6 +8,7 @@ pub mod log;
 mod manifest_file;
 pub mod moment;
 pub mod proof;
+mod publish;
 mod record_file;
 mod record_rows;
 pub mod rebuild;

@@ -139,6 +139,37 @@ pub async fn unarchive(_: NoArgs, notebook: NotebookClient) -> Ended {
     notebook.change(&Command::UnarchiveNotebook {}).await
 }
 
+// --- erase ---
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium erase analysis --reason 'Ann asked for it'       # asks for the title
+  notarium erase analysis --reason 'a test' --yes           # asks nothing")]
+pub struct EraseArgs {
+    /// The reason, which people who had access may read.
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    /// Do not ask for the title.
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Erases a notebook, after its title was typed.
+pub async fn erase(args: EraseArgs, notebook: NotebookClient) -> Ended {
+    let state = notebook.outline().await?;
+    if !args.yes {
+        let (title, version) = (print::clean(&state.title), state.version);
+        print::note(format!(
+            "'{title}' with its {version} versions, outputs and files is deleted for everybody: nothing takes it back"
+        ));
+        let typed = input::ask("its title, to erase it: ", false).await?;
+        if typed != state.title.trim() {
+            return Err(Failure::usage("nothing was erased: that is not its title (`--yes` asks for none)".to_owned()));
+        }
+    }
+    notebook.change(&Command::EraseNotebook { reason: args.reason }).await
+}
+
 // --- templates ---
 
 #[derive(Debug, Args)]

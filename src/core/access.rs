@@ -2,7 +2,7 @@
 
 use crate::account_status::{AccountStatus, check_active, user};
 use crate::authority::{Authority, Operation, operation};
-use crate::checks::{check_not_archived, kernel_session};
+use crate::checks::{check_not_archived, check_not_erased, kernel_session};
 use crate::command::Command;
 use crate::context::Context;
 use crate::values::decision::{Decision, Rejection, RejectionCode, Result, word};
@@ -59,10 +59,11 @@ pub(crate) fn authorise(notebook: &Document, context: &Context, operation: Opera
     }
     check_kind_of_actor(&context.actor, operation)?;
     if context.actor == Actor::System {
-        return Ok(());
+        return check_not_erased(notebook);
     }
     let roles = roles_of(notebook, &context.actor, &context.authority, context.now);
     let Some(highest) = roles.iter().max() else { return Err(unknown_notebook(notebook)) };
+    check_not_erased(notebook)?;
     let is_closed = !roles.iter().any(|role| operation.is_open_to(*role));
     if is_closed {
         return Err(not_open(*highest, operation));
@@ -141,7 +142,7 @@ fn authorise_create(context: &Context) -> Result<()> {
 fn authorise_take_over(notebook: &Document, context: &Context) -> Result<()> {
     let is_admin = matches!(context.actor, Actor::User { .. }) && context.authority.scopes.contains(&Scope::Admin);
     RejectionCode::Forbidden.when(!is_admin, || "only an administrator takes notebooks over: ask one")?;
-    if notebook.exists() { Ok(()) } else { Err(unknown_notebook(notebook)) }
+    if notebook.exists() { check_not_erased(notebook) } else { Err(unknown_notebook(notebook)) }
 }
 
 /// Refuses all senders but the server: only its reactor starts and reports calls and advances turns.

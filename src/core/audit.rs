@@ -108,6 +108,12 @@ impl RecordAudit {
         if self.making.as_ref() == Some(&envelope.command_id) {
             return Ok(());
         }
+        if let Event::NotebookErased(event) = &recorded.event
+            && !self.document.exists()
+        {
+            // All events before it were deleted.
+            self.document.access.clone_from(&event.access);
+        }
         if let Some(needed) = needed(&recorded.event) {
             self.demand(recorded, &envelope.actor, needed)?;
             self.belongs_to_a_call(recorded)?;
@@ -265,6 +271,7 @@ fn needed(event: &Event) -> Option<Operation> {
         E::AccessGranted(_) | E::AccessRevoked(_) => Operation::Share,
         E::ContentRedacted(_) => Operation::Redact,
         E::NotebookPolicyChanged(_) => Operation::SetPolicy,
+        E::NotebookErased(_) => Operation::Erase,
         E::CellInserted(_) | E::CellSourceEdited(_) | E::CellMoved(_) | E::CellTypeChanged(_) => Operation::Edit,
         E::CellDeleted(_) | E::CellRestored(_) | E::CellMetadataSet(_) | E::CellAttachmentsSet(_) => Operation::Edit,
         E::CellFlagsSet(_) | E::CellOutputsCleared(_) => Operation::Edit,

@@ -1,9 +1,14 @@
 //! Validations shared by slices: sizes, characters, archived notebooks.
 
 use crate::context::{Context, History, Limits};
-use crate::values::decision::{RejectionCode, Result};
-use crate::values::details::LimitName;
-use notarium_record::{Cell, CellDeleted, CellId, Document, Event, KernelSession, KernelSessionId, RawObject};
+use crate::values::decision::{Rejection, RejectionCode, Result};
+use crate::values::details::{LimitName, RejectionDetails};
+use notarium_record::{
+    Cell, CellDeleted, CellId, Document, Erasure, Event, KernelSession, KernelSessionId, Millis, RawObject,
+};
+
+/// Limit of a reason for an erasure.
+const MAX_REASON_CHARACTERS: usize = 1_000;
 
 /// Trims a title; refuses an empty or long one, and control characters.
 pub(crate) fn checked_title(limits: &Limits, title: &str) -> Result<String> {
@@ -26,6 +31,45 @@ pub(crate) fn check_metadata(limits: &Limits, metadata: &RawObject) -> Result<()
 /// Refuses to change or run an archived notebook; it can only be read, exported and forked.
 pub(crate) fn check_not_archived(notebook: &Document) -> Result<()> {
     RejectionCode::NotebookArchived.when(notebook.archived, || "the notebook is archived: unarchive it first")
+}
+
+/// Refuses everything in an erased notebook.
+pub(crate) fn check_not_erased(notebook: &Document) -> Result<()> {
+    notebook.erased.as_ref().map_or(Ok(()), |erasure| Err(erased(erasure)))
+}
+
+/// Refusal: the notebook was erased. The sentence says when and why, the details also by whom.
+pub fn erased(erasure: &Erasure) -> Rejection {
+    let Erasure { by, at, reason, version, .. } = erasure;
+    let message = format!(
+        "the notebook was erased on {} by {}, with its versions 1 to {version}: {reason}",
+        day(*at),
+        by.key()
+    );
+    RejectionCode::Erased.because(message).with(RejectionDetails::Erased { erasure: Box::new(erasure.clone()) })
+}
+
+/// Date of a time in UTC, as in `2026-11-29`.
+fn day(at: Millis) -> String {
+    // Days since 0000-03-01: years that begin in March have the leap day at their end.
+    let days = at / 86_400_000 + 719_468;
+    let of_era = days % 146_097;
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let (day, month) = (of_year - (153 * from_march + 2) / 5 + 1, (from_march + 2) % 12 + 1);
+    let year = days / 146_097 * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+pub(crate) fn checked_reason(reason: &str) -> Result<String> {
+    let reason = reason.trim();
+    let is_fitting = !reason.is_empty() && reason.chars().count() <= MAX_REASON_CHARACTERS;
+    RejectionCode::InvalidValue
+        .when(!is_fitting, || format!("a reason has 1 to {MAX_REASON_CHARACTERS} characters: say why"))?;
+    let is_odd = reason.chars().any(|character| character.is_control() && character != '\n');
+    RejectionCode::InvalidValue.when(is_odd, || "a reason has no control characters")?;
+    Ok(reason.to_owned())
 }
 
 pub(crate) fn check_source(limits: &Limits, source: &str) -> Result<()> {

@@ -63,6 +63,12 @@ pub enum Command {
         /// The content, without its text.
         target: RedactedTarget,
     },
+    /// Erases the notebook: all events, outputs and files of the record are deleted, but for the event that says so. It cannot be
+    /// undone. Kernels, runs and turns end. Needs the right to erase. Refused in a batch.
+    EraseNotebook {
+        /// The reason, which people who had access may read: 1 to 1,000 characters.
+        reason: String,
+    },
     /// Gives a subject a role, which replaces its present one. Needs the right to share.
     GrantAccess {
         /// An existing user, share link, workspace or agent (`unknown_subject` otherwise) that is still active

@@ -13,8 +13,8 @@ use crate::redaction::RedactionPlan;
 use crate::values::code_names::KnownNames;
 use notarium_record::text::ChangeSet;
 use notarium_record::{
-    Actor, CellId, CommandId, CorrelationId, Document, Effect, Effects, Event, EventId, ExecutionId, InstanceId,
-    KernelSessionId, Labels, Logged, Millis, Past, Recorded, ReplayedExecution, Risk, Salt, TurnId, Version,
+    Actor, CellId, CommandId, CorrelationId, Document, Effect, Effects, Event, EventId, ExecutionId, Hash,
+    InstanceId, KernelSessionId, Labels, Logged, Millis, Past, Recorded, ReplayedExecution, Risk, Salt, TurnId, Version,
 };
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
@@ -37,6 +37,8 @@ pub struct Context {
     pub causation_id: Option<EventId>,
     /// `conflict` refuses the command where the notebook is at another version.
     pub expected_version: Option<Version>,
+    /// Hash of the notebook's last event; zeros before the first.
+    pub head_hash: Hash,
     /// New ids and salts.
     pub ids: IdSource,
     /// The answer to [`crate::required_history`].

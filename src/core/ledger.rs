@@ -71,6 +71,9 @@ impl Ledger {
 
     /// Folds in one event, after `document` has. Total, like the document's.
     pub fn apply(&mut self, document: &Document, recorded: &Recorded) {
+        if matches!(recorded.event, Event::NotebookErased(_)) {
+            return *self = Self::default();
+        }
         if matches!(recorded.event, Event::NotebookCreated(_)) {
             self.made_by = Some(recorded.envelope.command_id.clone());
         }

@@ -64,6 +64,7 @@ pub use audit::{AuditBreak, RecordAudit};
 pub use authority::{Authority, DelegatedAuthority, Operation, operation};
 pub use cells::MAX_REPLY_UNITS;
 pub use cells::restore_notebook::required_past;
+pub use checks::erased;
 pub use command::Command;
 pub use context::{
     BUSY_CONVERSATIONS_PER_TOKEN, Context, EXPIRY_MS, History, IdSource, Judgement, JudgementQuery, Limits,

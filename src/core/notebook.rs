@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::checks::{check_metadata, check_not_archived, checked_title};
+use crate::checks::{check_metadata, check_not_archived, checked_reason, checked_title};
 use crate::context::Context;
 use crate::ledger::Ledger;
 use crate::values::decision::{Decided, Decision, RejectionCode, Result};
 use crate::values::details::LimitName;
 use notarium_record::{
-    Actor, Document, Envelope, EventId, ForkOrigin, Head, NotebookArchived, NotebookCreated, NotebookId,
+    AccessEntry, Actor, Document, Envelope, EventId, ForkOrigin, Head, NotebookArchived, NotebookCreated, NotebookErased, NotebookId,
     NotebookMetadataSet, NotebookPolicyChanged, NotebookReactivitySet, NotebookRenamed, NotebookUnarchived,
     NotebookVersionNamed, Policy, RawObject, Reactivity, Recorded, Stored, Subject, Version,
 };
@@ -102,6 +102,14 @@ fn envelope(id: EventId, notebook_id: &NotebookId, head: &Head, context: &Contex
 }
 
 // --- commands about the notebook as a whole ---
+
+/// Erases the notebook. Links and runtime agents lose their access; people and workspaces keep theirs to the refusals that say so.
+pub(crate) fn decide_erase(notebook: &Document, context: &Context, reason: &str) -> Result<Decision> {
+    let reason = checked_reason(reason)?;
+    let stays = |entry: &&AccessEntry| matches!(entry.subject, Subject::User { .. } | Subject::Workspace { .. });
+    let access = notebook.access.iter().filter(stays).cloned().collect();
+    Ok(Decision::one(NotebookErased { reason, version: notebook.version, hash: context.head_hash, access }))
+}
 
 pub(crate) fn decide_create(
     notebook: &Document,

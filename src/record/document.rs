@@ -18,14 +18,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::access::{AccessEntry, Grant, Role, Subject};
+use crate::access::{AccessEntry, Actor, Grant, Role, Subject};
 use crate::cell::{OrderKey, is_default};
 use crate::document::assistants::{AssistantGrant, Conversation, ToolCall, Turn};
 use crate::document::cells::{Cell, Thread};
 use crate::document::executions::Execution;
 use crate::document::kernels::{KernelNotice, KernelSession, RegisteredFunction};
 use crate::envelope::Recorded;
-use crate::event::{Event, EventGroup, NotebookCreated};
+use crate::event::{Event, EventGroup, NotebookCreated, NotebookErased};
 use crate::execution::{ExecutionSubject, Reactivity};
 use crate::ids::{
     CellId, ConversationId, ExecutionId, GrantId, Hash, KernelSessionId, Millis, NotebookId, ThreadId, ToolCallId,
@@ -34,6 +34,21 @@ use crate::ids::{
 use crate::json::RawObject;
 use crate::placement::KernelSettings;
 use crate::tool_call::Policy;
+
+/// Erasure of a notebook: who, when and why, and the end of the record that was erased.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Erasure {
+    /// Author of the event.
+    pub by: Actor,
+    /// Time of the event, in milliseconds since 1970.
+    pub at: Millis,
+    /// The reason, in words of the author.
+    pub reason: String,
+    /// Version of the last erased event.
+    pub version: Version,
+    /// Hash of the last erased event.
+    pub hash: Hash,
+}
 
 /// The document of one notebook at one version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +62,9 @@ pub struct Document {
     /// True: the notebook can be read, exported and forked, but neither changed nor run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
+    /// The erasure, after which nothing else is left but `access`. Absent: the notebook was not erased.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erased: Option<Erasure>,
     /// The notebook's metadata, as in nbformat.
     pub metadata: RawObject,
     /// Time of the first event, in milliseconds since 1970.
@@ -113,6 +131,7 @@ impl Document {
             version: 0,
             title: String::new(),
             archived: false,
+            erased: None,
             metadata: RawObject::default(),
             created_at: 0,
             updated_at: 0,
@@ -218,8 +237,23 @@ pub(crate) fn apply_notebook(document: &mut Document, recorded: &Recorded) {
         Event::NotebookPolicyChanged(event) => document.policy = event.policy,
         Event::NotebookReactivitySet(event) => document.reactivity = event.reactivity,
         Event::NotebookKernelSettingsSet(event) => document.kernel_settings = event.settings.clone(),
+        Event::NotebookErased(event) => erase(document, recorded, event),
         _ => {}
     }
+}
+
+/// Leaves the same document as the event alone does, when all events before it are deleted.
+fn erase(document: &mut Document, recorded: &Recorded, event: &NotebookErased) {
+    let NotebookErased { reason, version, hash, access } = event.clone();
+    let (by, at) = (recorded.envelope.actor.clone(), recorded.envelope.recorded_at);
+    let Document { notebook_id, version: now, updated_at, .. } = document;
+    *document = Document {
+        version: *now,
+        updated_at: *updated_at,
+        access,
+        erased: Some(Erasure { by, at, reason, version, hash }),
+        ..Document::new(notebook_id.clone())
+    };
 }
 
 fn create(document: &mut Document, recorded: &Recorded, event: &NotebookCreated) {

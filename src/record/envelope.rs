@@ -123,6 +123,9 @@ pub struct Recorded {
     pub event: Event,
 }
 
+/// Type of the event that erases a notebook.
+pub const ERASED: &str = "NotebookErased";
+
 /// End of a notebook's chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
@@ -195,6 +198,15 @@ impl Stored {
     pub fn head(&self) -> Head {
         Head { version: self.envelope.version, hash: self.hash, recorded_at: self.envelope.recorded_at }
     }
+
+    /// Head of the erased chain, if this is the event that erased it: a record that begins with this event continues there.
+    pub fn erased_head(&self) -> Option<Head> {
+        if self.envelope.event_type != ERASED {
+            return None;
+        }
+        let Ok(Event::NotebookErased(event)) = self.typed().map(|recorded| recorded.event) else { return None };
+        Some(Head { version: event.version, hash: event.hash, recorded_at: 0 })
+    }
 }
 
 /// SHA-256(salt ‖ payload).
@@ -265,6 +277,7 @@ pub fn verify_chain<'a>(head: Head, events: impl IntoIterator<Item = &'a Stored>
 }
 
 fn verify_one(head: Head, stored: &Stored) -> Result<Head, ChainError> {
+    let head = if head == Head::START { stored.erased_head().unwrap_or(head) } else { head };
     let Envelope { version, recorded_at, .. } = stored.envelope;
     if version != head.version + 1 {
         return Err(ChainError::Gap { after: head.version, found: version });

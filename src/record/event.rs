@@ -92,6 +92,7 @@ events! {
         NotebookVersionNamed,
         NotebookRestored,
         ContentRedacted,
+        NotebookErased,
         AccessGranted,
         AccessRevoked,
         NotebookPolicyChanged,

@@ -42,10 +42,10 @@ pub mod upcast;
 pub use access::*;
 pub use cause::*;
 pub use cell::{CellContent, CellFlags, CellType, OrderKey, SQL_LINE, is_default};
-pub use document::{Document, assistants::*, canonical_json, cells::*, executions::*, kernels::*};
+pub use document::{Document, Erasure, assistants::*, canonical_json, cells::*, executions::*, kernels::*};
 pub use effects::*;
 pub use envelope::{
-    Append, ChainError, CommandRecord, Envelope, Epoch, Head, Logged, NewEvent, Recorded, Stored, in_order,
+    ERASED, Append, ChainError, CommandRecord, Envelope, Epoch, Head, Logged, NewEvent, Recorded, Stored, in_order,
     verify_chain,
 };
 pub use environment::*;

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::agents::AgentLocks;
 use crate::agents::kernel_questions::{KernelAskService, KernelQuestions};
@@ -29,6 +29,8 @@ pub struct AppParts {
     /// OpenID Connect provider for sign-in.
     pub oidc: Option<Arc<Oidc>>,
     pub signer: HeadSigner,
+    /// Held while heads are appended to the tree, and while proofs are read from it.
+    pub appending: Mutex<()>,
     pub kernel_questions: Arc<KernelQuestions>,
     /// Pending file transfers to and from runtime agents.
     pub transfers: AgentTransfers,

@@ -40,6 +40,7 @@ pub mod routes;
 mod server;
 mod signing;
 mod socket;
+mod tree_log;
 
 pub use crate::server::StartError;
 pub use agents::Agents;

@@ -63,6 +63,10 @@ notarium_core::with_defaults! {
         pub blob_grace: Duration = Duration::from_secs(24 * 60 * 60),
         /// Interval of sweeps for such blobs.
         pub sweep_interval: Duration = Duration::from_secs(6 * 60 * 60),
+        /// Time between two appends to the tree of heads; `None`: only by request.
+        pub tree_interval: Option<Duration> = Some(Duration::from_secs(10 * 60)),
+        /// True: everybody may read the checkpoint and the tiles of the tree of heads, not only administrators.
+        pub is_tree_public: bool = false,
         pub max_sockets: usize = 20_000,
         /// Bytes that a connection may send before it is welcomed.
         pub max_hello_bytes: usize = 16 << 10,

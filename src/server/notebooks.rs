@@ -2,6 +2,7 @@
 
 pub mod blame;
 pub mod diff;
+pub mod erasure;
 pub mod files;
 pub mod graph;
 pub mod history;
@@ -21,7 +22,7 @@ use notarium_core::{
 };
 use notarium_store::{CatalogEntry, CatalogQuery, EventStore, StoreError};
 use notarium_wire::{AckMessage, CommandMessage};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::Agents;
@@ -57,6 +58,8 @@ pub struct Notebooks {
     pub agent_outputs: AgentOutputs,
     /// One permit per MiB of memory for exports in progress.
     pub making_files: Semaphore,
+    /// Held while an erased notebook is deleted: one after the other.
+    pub erasing: Mutex<()>,
     /// Cancelled when the server begins to stop.
     pub stopping: CancellationToken,
 }
@@ -96,7 +99,14 @@ impl Notebooks {
     /// Executes a command as this identity; returns its ack when it is on disk.
     pub async fn execute_as(&self, identity: Arc<Identity>, decoded: DecodedCommand) -> Result<AckMessage, Rejection> {
         let facts = self.check(&identity, &decoded).await?;
-        self.rooms.open(&decoded.message.notebook).execute(identity, decoded, facts).await
+        let erased = matches!(decoded.command, Command::EraseNotebook { .. }).then(|| decoded.message.notebook.clone());
+        let ack = self.rooms.open(&decoded.message.notebook).execute(identity, decoded, facts).await?;
+        if let Some(notebook) = erased
+            && let Err(error) = erasure::finish(self, &notebook).await
+        {
+            tracing::error!(%notebook, %error, "an erased notebook was not deleted completely: it is tried again");
+        }
+        Ok(ack)
     }
 
     /// Checks quotas, blobs and attachments; returns the account status of the subjects that the command names, the past

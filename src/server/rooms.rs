@@ -104,6 +104,8 @@ pub struct Rooms {
     pub large_states: NoticeQueue,
     /// Notebooks whose past may have lines that are not written down for searches.
     pub past_lines_due: NoticeQueue,
+    /// Erased notebooks, of which everything but the event that says so is still to be deleted.
+    pub erased: NoticeQueue,
     /// Notebooks that are shown as before a damage.
     pub(crate) unreadable: stored::UnreadableRecords,
     is_stopping: AtomicBool,
@@ -139,6 +141,7 @@ impl Rooms {
             usage,
             large_states: NoticeQueue::default(),
             past_lines_due: NoticeQueue::default(),
+            erased: NoticeQueue::default(),
             unreadable: stored::UnreadableRecords::default(),
             is_stopping: AtomicBool::new(false),
             tasks: TaskTracker::new(),

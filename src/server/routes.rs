@@ -16,6 +16,7 @@ pub mod notebooks;
 pub mod records;
 pub mod runs;
 pub mod status;
+pub mod tree_log;
 pub mod working_files;
 
 use std::any::Any;
@@ -72,6 +73,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = chat::routes(routes);
     let routes = doors::routes(routes);
     let routes = kernel_requests::routes(routes);
+    let routes = tree_log::routes(routes, app.limits.is_tree_public);
     let mut routes = status::routes(routes);
     let openapi = routes.openapi();
     let text = format!("{openapi:#}\n");

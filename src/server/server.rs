@@ -15,7 +15,7 @@ use notarium_store::blobs::BLOBS_FOLDER;
 use notarium_store::{BlobError, Blobs, CatalogEntry, CatalogQuery, Sqlite, StoreError};
 use notarium_wire::rest::Model;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -40,10 +40,11 @@ use crate::limits::{self, ServerLimits};
 use crate::notebooks::blame::Blames;
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::history::{Checks, Replays, StateTexts};
-use crate::notebooks::{Notebooks, output_spill, past_text, redaction};
+use crate::notebooks::{Notebooks, erasure, output_spill, past_text, redaction};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
 use crate::signing::{HeadSigner, SigningKeyError};
+use crate::tree_log;
 
 pub use doors::DoorContext;
 pub use mounted::MountContext;
@@ -192,6 +193,8 @@ impl Server {
         tokio::spawn(output_spill::follow(app.notebooks.clone()));
         tokio::spawn(past_text::follow(app.notebooks.clone()));
         tokio::spawn(redaction::finish(app.notebooks.clone()));
+        tokio::spawn(erasure::follow(app.notebooks.clone()));
+        tokio::spawn(tree_log::follow(app.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer {
             local_addr,
@@ -265,6 +268,7 @@ fn app(
         agents: Arc::default(),
         agent_outputs: AgentOutputs::new(limits.max_agent_output_bytes_per_hour),
         making_files: Semaphore::new(MAX_MAKING_MIB as usize),
+        erasing: Mutex::default(),
         stopping: CancellationToken::new(),
         limits,
     };
@@ -274,6 +278,7 @@ fn app(
         notebooks: Arc::new(notebooks),
         oidc,
         signer,
+        appending: Mutex::default(),
         kernel_questions: Arc::default(),
         transfers: AgentTransfers::default(),
         agent_locks: AgentLocks::default(),
@@ -325,6 +330,7 @@ async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) 
 /// Brings the list of notebooks up to date with the log, then opens notebooks with work that this node owns. Their
 /// launches are offered again, and leases of runs start anew.
 async fn resume(app: &App) -> Result<(), StoreError> {
+    erasure::resume(&app.notebooks).await?;
     let caught_up = catch_up_catalog(&*app.store).await?;
     let with_work = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
     let mut listed = Vec::new();

@@ -12,11 +12,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use notarium_core::Actor;
+use notarium_core::{Actor, Hash};
 use notarium_store::accounts::{AccountChange, AccountError, SigningKey};
 use notarium_wire::signed_head::StatedHead;
 use notarium_wire::signed_names::StatedNames;
 use notarium_wire::signed_note::VerifierKey;
+use notarium_wire::tree_log::checkpoint::Checkpoint;
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 
@@ -63,6 +64,16 @@ impl HeadSigner {
     /// The names as a note.
     pub fn sign_names(&self, names: &StatedNames) -> String {
         names.signed(&self.0)
+    }
+
+    /// The key of the tree of heads.
+    pub fn log_key(&self) -> VerifierKey {
+        VerifierKey::of_log_pair(&self.0)
+    }
+
+    /// The checkpoint of the tree of heads as a note.
+    pub fn sign_tree(&self, size: u64, root: Hash) -> String {
+        Checkpoint::signed(size, root, &self.0)
     }
 
     /// The head as a note.

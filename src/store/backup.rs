@@ -218,10 +218,14 @@ async fn copy_blobs(from: &Path, into: &Path, copy: &Path, progress: ReportStep<
         blobs: inventory.blobs.len() as u64,
         ..BackedUp::default()
     };
-    if inventory.blobs.is_empty() {
+    if inventory.blobs.is_empty() && inventory.erased.is_empty() {
         return Ok(done);
     }
     let (source, target) = (Blobs::shared(from.join(BLOBS_FOLDER))?, Blobs::shared(into.join(BLOBS_FOLDER))?);
+    for notebook in &inventory.erased {
+        // An earlier backup in the same folder may have them.
+        target.delete_all(notebook).await?;
+    }
     for (index, (notebook, sha256)) in inventory.blobs.iter().enumerate() {
         progress(BackupStep::Blobs { done: index as u64, of: done.blobs });
         if target.is_whole(notebook, sha256).await? {

@@ -222,6 +222,40 @@ impl Blobs {
     }
 }
 
+impl Blobs {
+    /// Stores a file that is no blob of a notebook: its folder is no id. A reader finds the old file or the new one.
+    pub async fn put_file(&self, path: &str, bytes: Bytes) -> Result<(), BlobError> {
+        self.store.put(&Path::from(path), bytes.into()).await?;
+        Ok(())
+    }
+
+    /// Returns the file; `None`: there is none.
+    pub async fn file(&self, path: &str) -> Result<Option<Bytes>, BlobError> {
+        match self.store.get(&Path::from(path)).await.map_err(BlobError::from) {
+            Ok(found) => Ok(Some(found.bytes().await?)),
+            Err(BlobError::NotFound) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Deletes all files of a folder.
+    pub async fn delete_files(&self, folder: &str) -> Result<(), BlobError> {
+        let found: Vec<ObjectMeta> = self.store.list(Some(&Path::from(folder))).try_collect().await?;
+        for meta in found {
+            match self.store.delete(&meta.location).await.map_err(BlobError::from) {
+                Ok(()) | Err(BlobError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes all blobs of a notebook.
+    pub async fn delete_all(&self, notebook: &NotebookId) -> Result<(), BlobError> {
+        self.delete_files(notebook.as_str()).await
+    }
+}
+
 /// Fields of payloads that hold, at some depth, what names a blob.
 const NAMING_FIELDS: [&str; 3] = ["\"blobs\"", "\"attachment\"", "\"environment\""];
 

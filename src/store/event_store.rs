@@ -238,6 +238,16 @@ pub struct Author {
     pub recorded_at: Millis,
 }
 
+/// Head of a notebook that is a leaf of the tree of heads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedHead {
+    pub notebook_id: NotebookId,
+    /// Version of the head.
+    pub version: Version,
+    /// Place in the tree.
+    pub leaf: u64,
+}
+
 /// Lines of the past that a search returns at most.
 pub const MAX_FOUND_LINES: usize = 1_000;
 
@@ -470,6 +480,25 @@ pub trait EventStore: Send + Sync + 'static {
     ) -> Result<Vec<BlobRecord>, StoreError>;
 
     async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError>;
+
+    /// Deletes everything of a notebook whose last event erased it, but that event and its command, and writes nothing else for it from
+    /// then on. The bytes are overwritten. Returns false if the last event is another one; a second call changes nothing.
+    async fn erase(&self, notebook: &NotebookId) -> Result<bool, StoreError>;
+
+    /// Returns heads of notebooks that are not in the tree of this origin, by id, at most `limit`.
+    async fn unlogged_heads(&self, origin: &str, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError>;
+
+    /// Records heads as leaves of the tree of this origin; of each notebook the last one is kept.
+    async fn put_logged_heads(&self, origin: &str, heads: Vec<LoggedHead>) -> Result<(), StoreError>;
+
+    /// Returns the last head of the notebook in the tree of this origin.
+    async fn logged_head(&self, origin: &str, notebook: &NotebookId) -> Result<Option<LoggedHead>, StoreError>;
+
+    /// Returns the number of leaves that the tree of this origin has at least.
+    async fn logged_leaves(&self, origin: &str) -> Result<u64, StoreError>;
+
+    /// Returns notebooks whose last event erased them, while [`Self::erase`] has not been called, in any order.
+    async fn unfinished_erasures(&self) -> Result<Vec<NotebookId>, StoreError>;
 }
 
 /// Returns the number of rows of a page: 1 to [`MAX_PAGE`]; 0 means [`MAX_PAGE`].

@@ -265,6 +265,10 @@ pub enum Output {
         notebook: Arc<Notebook>,
         head: Head,
     },
+    /// Deletes everything of an erased notebook but the event that says so, which is on disk.
+    Erase {
+        version: Version,
+    },
     /// Marks the notebook list as outdated for these actors, until [`Output::UpdateCatalog`] is done.
     ListLacks {
         actors: Vec<Actor>,

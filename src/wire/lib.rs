@@ -34,6 +34,7 @@ mod server_message;
 pub mod signed_head;
 pub mod signed_names;
 pub mod signed_note;
+pub mod tree_log;
 mod working_files;
 
 pub use client_message::*;

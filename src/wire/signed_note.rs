@@ -61,8 +61,27 @@ pub struct VerifierKey {
 impl VerifierKey {
     /// The key of a server, whose name follows from the key.
     pub fn of(public: [u8; PUBLIC_KEY_BYTES]) -> Self {
+        Self::named("notarium-", public)
+    }
+
+    /// The same key under the name with which a server signs the tree of its heads.
+    pub fn of_log(public: [u8; PUBLIC_KEY_BYTES]) -> Self {
+        Self::named("notarium-log-", public)
+    }
+
+    /// Like [`Self::of_log`], of a pair.
+    pub fn of_log_pair(pair: &Ed25519KeyPair) -> Self {
+        Self::of_log(public_of(pair))
+    }
+
+    /// The key of the same server for the tree of its heads.
+    pub fn for_log(&self) -> Self {
+        Self::of_log(self.public)
+    }
+
+    fn named(prefix: &str, public: [u8; PUBLIC_KEY_BYTES]) -> Self {
         let digest = Sha256::digest(public);
-        let name = digest[..8].iter().fold("notarium-".to_owned(), |mut name, byte| {
+        let name = digest[..8].iter().fold(prefix.to_owned(), |mut name, byte| {
             let _ = write!(name, "{byte:02x}");
             name
         });
@@ -110,9 +129,17 @@ fn is_name(name: &str) -> bool {
 
 /// The text with the server's signature. The text ends with a line break.
 pub fn sign(text: &str, pair: &Ed25519KeyPair) -> String {
+    sign_as(text, pair, &VerifierKey::of(public_of(pair)))
+}
+
+fn public_of(pair: &Ed25519KeyPair) -> [u8; PUBLIC_KEY_BYTES] {
     let mut public = [0; PUBLIC_KEY_BYTES];
     public.copy_from_slice(pair.public_key().as_ref());
-    let key = VerifierKey::of(public);
+    public
+}
+
+/// Like [`sign`], under the name of this key, which must be the pair's.
+pub fn sign_as(text: &str, pair: &Ed25519KeyPair, key: &VerifierKey) -> String {
     let signature = [&key.id()[..], pair.sign(text.as_bytes()).as_ref()].concat();
     format!("{text}\n{SIGNATURE}{} {}\n", key.name, STANDARD.encode(signature))
 }

@@ -24,6 +24,7 @@ mod starts;
 mod support;
 mod tampered;
 mod templates;
+mod tree;
 mod words;
 
 use notarium_server::{Server, ServerConfig};

@@ -11,6 +11,7 @@ mod checks;
 mod comments;
 mod dialoghelper;
 mod dialoghelper_kernels;
+mod erasure;
 mod errors;
 mod expired;
 mod files;

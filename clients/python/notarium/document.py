@@ -30,7 +30,7 @@ ENDED = frozenset(get_args(ExecutionStatus)) - {"queued", "assigned", "running"}
 # Order of subject kinds in `access`.
 _SUBJECTS = ("user", "share_link", "workspace", "agent")
 _FIELDS = frozenset(
-    ("notebook_id", "version", "title", "archived", "metadata", "created_at", "updated_at", "access", "cells", "order")
+    ("notebook_id", "version", "title", "archived", "erased", "metadata", "created_at", "updated_at", "access", "cells", "order")
     + ("latest", "threads", "executions", "kernels", "kernel_notice", "functions", "named_versions", "policy")
     + ("redaction_epoch", "reactivity", "kernel_settings", "conversations", "turns", "tool_calls", "grants")
 )
@@ -397,6 +397,14 @@ def _functions_forgotten(state: Json, payload: Json, event: Json) -> None:
         drop(state, "functions", name)
 
 
+def _erased(state: Json, payload: Json, event: Json) -> None:
+    empty = Document.empty(state["notebook_id"]).state
+    empty |= {"version": state["version"], "updated_at": state["updated_at"], "access": payload["access"]}
+    erased = {name: payload[name] for name in ("reason", "version", "hash")}
+    state.clear()
+    state.update(empty, erased={"by": event["actor"], "at": event["recorded_at"], **erased})
+
+
 def _nothing(*_: Json) -> None:
     pass
 
@@ -412,6 +420,7 @@ _NOTEBOOK: dict[str, Apply] = {
     "NotebookKernelSettingsSet": _kernel_settings_set,
     "NotebookRestored": _nothing,
     "ContentRedacted": lambda state, _, event: state.update(redaction_epoch=event["version"]),
+    "NotebookErased": _erased,
     "UndoSkipped": _nothing,
     "AccessGranted": _granted,
     "AccessRevoked": _revoked,

@@ -272,6 +272,13 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
         """Takes it out of the archive."""
         await self._command("UnarchiveNotebook")
 
+    async def erase(self, reason: str) -> None:
+        """Erases the notebook for everybody: its record, outputs and files are deleted. Nothing takes it back. Owners only.
+
+        What is left says who erased it, when and why, and the hash of the erased record.
+        """
+        await self._command("EraseNotebook", reason=reason)
+
     async def set_reactivity(self, reactivity: Reactivity) -> None:
         """Sets reactive execution. `lazy`: run stale inputs first. `eager`: also run dependents. `off`: run only the cell."""
         await self._command("SetReactivity", reactivity=reactivity)

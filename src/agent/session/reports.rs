@@ -171,7 +171,7 @@ impl KernelSessionMachine {
             Ok(notices) => {
                 notices.into_iter().map(|notice| format!("a function was not registered: {notice}")).collect()
             }
-            Err((RejectionCode::StaleFence | RejectionCode::Forbidden | RejectionCode::UnknownNotebook, _)) => {
+            Err((code, _)) if is_over(code) => {
                 return self.abandon();
             }
             Err((_, message)) => {
@@ -243,6 +243,12 @@ impl ReportCommand {
         let parts: &[Bytes] = if let ToStore::Parts(parts) = &self.to_store { parts } else { &[] };
         OVERHEAD_BYTES + content + parts.iter().map(Bytes::len).sum::<usize>()
     }
+}
+
+/// True if no further report of the session can be recorded.
+fn is_over(code: RejectionCode) -> bool {
+    use RejectionCode as C;
+    matches!(code, C::StaleFence | C::Forbidden | C::UnknownNotebook | C::Erased)
 }
 
 /// The blobs that a command names.

@@ -309,7 +309,7 @@ fn last_version(commit: &[Recorded]) -> Version {
 
 /// True if the assistant's person has no rights here any more: without any role the notebook is unknown to them.
 fn is_shut_out(rejection: &Rejection) -> bool {
-    matches!(rejection.code, RejectionCode::Forbidden | RejectionCode::UnknownNotebook)
+    matches!(rejection.code, RejectionCode::Forbidden | RejectionCode::UnknownNotebook | RejectionCode::Erased)
 }
 
 /// Runs `work` to its end, with `update` beside it.

@@ -79,6 +79,7 @@ impl World {
             correlation_id: id.parse().unwrap(),
             causation_id: None,
             expected_version: None,
+            head_hash: notarium_core::Head::START.hash,
             ids: IdSource::new(self.now, seed),
             history: History { judgement, ..History::of(self.recorded.clone()) },
             past: None,

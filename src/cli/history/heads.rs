@@ -7,11 +7,13 @@ use notarium_core::{Hash, Millis, NotebookId, Version};
 use notarium_wire::rest::SigningKeys;
 use notarium_wire::signed_head::{StatedHead, notes_of};
 use notarium_wire::signed_note::{NoteError, VerifierKey};
+use notarium_wire::tree_log::proof::{self, InclusionProof};
 use reqwest::Method;
 use serde::Serialize;
 
 use crate::cli::connection::client::{NotebookClient, RestClient};
 use crate::cli::connection::find;
+use crate::cli::history::publish::publish;
 use crate::cli::terminal::{input, print};
 use crate::cli::{CommonOptions, Ended, Failure};
 
@@ -22,7 +24,9 @@ const MAX_HEADS: usize = 100_000;
 #[command(after_help = "Examples:
   notarium head analysis                       # VERSION:HASH, for `notarium verify --expect`
   notarium head analysis --sign -o head.txt    # keep it where the server's owner cannot change it
+  notarium head analysis --sign --inclusion -o head.txt   # with the proof that it is in the server's tree of heads
   notarium head --all -o heads.txt             # signed heads of all notebooks that you can see
+  notarium head --all --publish log.txt        # the newest checkpoint of that tree, which covers all notebooks
   notarium verify analysis --against head.txt")]
 pub struct HeadArgs {
     /// Id or title.
@@ -34,19 +38,38 @@ pub struct HeadArgs {
     /// The signed heads of all notebooks that you can see, also archived ones.
     #[arg(long, conflicts_with = "notebook")]
     all: bool,
+    /// With --sign: also the proof that the head is in the server's tree of heads (C2SP tlog-proof).
+    #[arg(long, requires = "sign")]
+    inclusion: bool,
+    /// With --all: append the newest checkpoint of the server's tree of heads to this file, or send it to this address (https). A tree
+    /// that does not continue the last checkpoint of the file is refused.
+    #[arg(long, value_name = "FILE|URL", requires = "all", conflicts_with = "output")]
+    publish: Option<String>,
+    /// The server's key for --publish, which you kept. Without it the server is asked for its keys.
+    #[arg(long, value_name = "KEY", requires = "publish", value_parser = parse_key)]
+    key: Vec<VerifierKey>,
+    /// Let --publish send to addresses of private networks, also by http.
+    #[arg(long, requires = "publish")]
+    allow_private: bool,
     /// The file; else standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 pub async fn head(args: HeadArgs, context: &CommonOptions) -> Ended {
+    if let Some(target) = &args.publish {
+        let client = context.client()?;
+        let keys = known_keys(&args.key, Some(&client)).await?.keys;
+        return publish(&client, target, &keys, args.allow_private).await;
+    }
     let text = match &args.notebook {
         None => all(&context.client()?).await?,
         Some(name) => {
             let notebook = context.notebook(name).await?;
-            match args.sign {
-                true => signed(&notebook).await?,
-                false => {
+            match (args.sign, args.inclusion) {
+                (true, true) => note(&notebook, "/proven-head").await?,
+                (true, false) => signed(&notebook).await?,
+                (false, _) => {
                     let head = notebook.events(0, 1).await?.head;
                     format!("{}:{}\n", head.version, head.hash)
                 }
@@ -63,7 +86,11 @@ pub async fn head(args: HeadArgs, context: &CommonOptions) -> Ended {
 
 /// The signed head of a notebook, from its server.
 pub async fn signed(notebook: &NotebookClient) -> Result<String, Failure> {
-    let answer = notebook.client.send(notebook.request(Method::GET, "/signed-head")).await?;
+    note(notebook, "/signed-head").await
+}
+
+async fn note(notebook: &NotebookClient, path: &str) -> Result<String, Failure> {
+    let answer = notebook.client.send(notebook.request(Method::GET, path)).await?;
     let cut = |error: reqwest::Error| Failure::connection(format!("the answer was cut off ({error}): try again"));
     answer.text().await.map_err(cut)
 }
@@ -116,12 +143,15 @@ pub struct ProvenHead {
     /// Time from which the server signs with this key, in milliseconds since 1970; absent if the server was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_since: Option<Millis>,
+    /// Size of the server's tree that has this head, if the file proves it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree_size: Option<u64>,
 }
 
 impl ProvenHead {
     pub fn new(head: StatedHead, key: String, key_since: Option<Millis>) -> Self {
         let StatedHead { notebook_id, version, hash, signed_at, .. } = head;
-        Self { notebook_id, version, hash, signed_at, key, key_since }
+        Self { notebook_id, version, hash, signed_at, key, key_since, tree_size: None }
     }
 
     /// The agreement of a record with this head, in words.
@@ -192,10 +222,14 @@ impl AgainstArgs {
     /// `server`: absent for a record in a file.
     async fn read(&self, server: Option<&RestClient>) -> Result<Option<Vec<ProvenHead>>, Failure> {
         let Some(file) = &self.against else { return Ok(None) };
-        let known = self.known_keys(server).await?;
+        let known = known_keys(&self.key, server).await?;
         let text = input::text(file).await?;
         let unusable = |error: &dyn std::fmt::Display| Failure::failed(format!("{}: {error}", file.display()));
+        let log_keys: Vec<VerifierKey> = known.keys.iter().map(VerifierKey::for_log).collect();
         let heads = notes_of(&text).map(|note| {
+            let (note, proof) = proof::split(note);
+            let tree = proof.map(|proof| InclusionProof::verify(proof, note.as_bytes(), &log_keys)).transpose();
+            let tree_size = tree.map_err(|error| unusable(&error))?.map(|tree| tree.size);
             let (head, key) = StatedHead::verified(note, &known.keys).map_err(|error| match error {
                 NoteError::UnknownKey { .. } => unusable(&format!("{error}{}", known.listed())),
                 error => unusable(&error),
@@ -209,7 +243,7 @@ impl AgainstArgs {
                     print::time(since)
                 )));
             }
-            Ok(ProvenHead::new(head, key.name.clone(), since))
+            Ok(ProvenHead { tree_size, ..ProvenHead::new(head, key.name.clone(), since) })
         });
         let heads = heads.collect::<Result<Vec<ProvenHead>, Failure>>()?;
         if heads.is_empty() {
@@ -217,15 +251,16 @@ impl AgainstArgs {
         }
         Ok(Some(heads))
     }
+}
 
-    async fn known_keys(&self, server: Option<&RestClient>) -> Result<KnownKeys, Failure> {
-        match (self.key.as_slice(), server) {
-            ([], Some(server)) => listed_keys(server).await,
-            ([], None) => Err(Failure::usage(
-                "a file alone does not say whose signature counts: give the server's key (--key), a line of SERVER/.well-known/notarium-keys",
-            )),
-            (given, _) => Ok(KnownKeys { keys: given.to_vec(), since: vec![None; given.len()] }),
-        }
+/// The given keys; without any those of the server.
+async fn known_keys(given: &[VerifierKey], server: Option<&RestClient>) -> Result<KnownKeys, Failure> {
+    match (given, server) {
+        ([], Some(server)) => listed_keys(server).await,
+        ([], None) => Err(Failure::usage(
+            "a file alone does not say whose signature counts: give the server's key (--key), a line of SERVER/.well-known/notarium-keys",
+        )),
+        (given, _) => Ok(KnownKeys { keys: given.to_vec(), since: vec![None; given.len()] }),
     }
 }
 

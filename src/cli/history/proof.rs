@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::Hash;
+use notarium_core::{Erasure, Hash};
 use notarium_wire::rest::Verification;
 use sha2::{Digest, Sha256};
 
@@ -31,7 +31,10 @@ pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
     }
     let missing = || Failure::usage("name a notebook, or a file with its record (--file)");
     let notebook = context.notebook(args.record.notebook.as_deref().ok_or_else(missing)?).await?;
-    told(prove(&args, &notebook, signed.as_deref()).await?, args.record.json)
+    match prove(&args, &notebook, signed.as_deref()).await {
+        Err(Failure { erased: Some(erasure), .. }) => tell_erased(&erasure, &args.record, signed.as_deref()),
+        proven => told(proven?, args.record.json),
+    }
 }
 
 /// Verifies all notebooks; those with a problem make it a failure at the end.
@@ -51,6 +54,37 @@ async fn verify_all(args: &VerifyArgs, server: &RestClient, signed: Option<Vec<P
         (0, _) => Err(Failure::failed("you can see no notebook: there is nothing to verify")),
         (_, 0) => Ok(()),
         _ => Err(not_whole(verified, broken)),
+    }
+}
+
+/// Says of an erased notebook what is left, and whether its end was the one of a signed head.
+fn tell_erased(erasure: &Erasure, record: &RecordArgs, signed: Option<&[ProvenHead]>) -> Ended {
+    let Erasure { by, at, reason, version, hash } = erasure;
+    let own = |head: &&ProvenHead| Some(head.notebook_id.as_str()) == record.notebook.as_deref();
+    let agreeing = signed.into_iter().flatten().filter(own).find(|head| head.version == *version);
+    if let Some(head) = agreeing.filter(|head| head.hash != *hash) {
+        return Err(Failure::failed(format!(
+            "the notebook was erased, and its record was another one: version {version} had the hash {}, not {hash}",
+            head.hash
+        )));
+    }
+    if record.json {
+        let agrees = agreeing.is_some();
+        return print::json(&serde_json::json!({"erased": erasure, "agrees_with_signed_head": agrees}));
+    }
+    print::line(format!(
+        "erased at version {} by {} on {}: nothing before is here ({}). Its record ended with {version}:{hash}",
+        version + 1,
+        by.key(),
+        print::time(*at),
+        print::clean(reason)
+    ))?;
+    match (agreeing, signed) {
+        (Some(head), _) => print::line(format!("that is the head that {} signed at {}", head.key, print::time(head.signed_at))),
+        (None, Some(_)) => {
+            print::line(format!("no signed head is of version {version}: others cannot be compared any more"))
+        }
+        (None, None) => Ok(()),
     }
 }
 

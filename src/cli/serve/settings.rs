@@ -91,6 +91,12 @@ pub struct Settings {
     /// Time that a blob is kept that no event names.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_KEEP_BLOBS", default_value = "1d", value_parser = parse_duration)]
     keep_blobs: Millis,
+    /// Time between two appends of changed notebooks' signed heads to the server's tree of heads.
+    #[arg(long, value_name = "TIME", env = "NOTARIUM_TREE_INTERVAL", default_value = "10m", value_parser = parse_duration)]
+    tree_interval: Millis,
+    /// Let everybody read the tree of heads (/.well-known/notarium-log), not only administrators: ids of notebooks, versions, hashes and times.
+    #[arg(long, env = "NOTARIUM_PUBLIC_LOG")]
+    public_log: bool,
     /// A TOML file whose table [serve] holds options of this command under their names without dashes in front, as in
     /// `max-cell-size = "2MiB"`. The command line and the environment go first.
     #[arg(long, value_name = "FILE", env = "NOTARIUM_SETTINGS")]
@@ -136,6 +142,8 @@ impl Settings {
             },
             state_bytes: self.max_state.0,
         };
+        server.tree_interval = Some(Duration::from_millis(self.tree_interval));
+        server.is_tree_public = self.public_log;
         server.blob_grace = Duration::from_millis(self.keep_blobs);
     }
 }

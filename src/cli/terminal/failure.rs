@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use notarium_agent::connection::{CommandError, ConnectError};
+use notarium_core::{Erasure, RejectionDetails};
 use notarium_wire::rest::Problem;
 use reqwest::StatusCode;
 
@@ -18,6 +19,8 @@ pub struct Failure {
     pub message: String,
     /// Status and code of the server's refusal, for example `conflict`.
     pub refusal: Option<(StatusCode, String)>,
+    /// Facts of the refusal of an erased notebook.
+    pub erased: Option<Box<Erasure>>,
 }
 
 /// The exit code of a failure.
@@ -37,7 +40,7 @@ pub enum FailureKind {
 
 impl Failure {
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), refusal: None }
+        Self { kind, message: message.into(), refusal: None, erased: None }
     }
 
     pub fn failed(message: impl Into<String>) -> Self {
@@ -60,7 +63,11 @@ impl Failure {
     pub fn refused(status: StatusCode, problem: Problem) -> Self {
         let is_unknown = status == StatusCode::UNAUTHORIZED;
         let kind = if is_unknown { FailureKind::Connection } else { FailureKind::Failed };
-        Self { refusal: Some((status, problem.code)), ..Self::new(kind, problem.detail) }
+        let erased = problem.details.and_then(|details| match *details {
+            RejectionDetails::Erased { erasure } => Some(erasure),
+            _ => None,
+        });
+        Self { refusal: Some((status, problem.code)), erased, ..Self::new(kind, problem.detail) }
     }
 
     /// The server's response has an unknown form.

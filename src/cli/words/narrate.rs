@@ -301,6 +301,7 @@ fn notebook_sentence(event: &Event) -> Option<String> {
             format!("redacted content of {events}: \"{}\"", print::clean(&event.reason))
         }
         Event::NotebookRestored(event) => format!("took the notebook back to version {}", event.version),
+        Event::NotebookErased(event) => format!("erased the notebook: {}", print::clean(&event.reason)),
         Event::UndoSkipped(_) => "had nothing left to undo there".to_owned(),
         _ => return None,
     })

@@ -24,6 +24,7 @@ fn context(now: Millis) -> Context {
         correlation_id: CorrelationId::new(format!("c{now}")).expect("an id"),
         causation_id: None,
         expected_version: None,
+        head_hash: notarium_core::Head::START.hash,
         ids: IdSource::new(now, [u8::try_from(now % 251).unwrap_or_default(); 32]),
         history: History::default(),
         past: None,

@@ -123,6 +123,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::undo::cases(),
         crate::redaction::cases(),
         crate::restore_notebook::cases(),
+        crate::erasure::cases(),
         crate::executions::cases(),
         crate::kernels::cases(),
         crate::machines::cases(),

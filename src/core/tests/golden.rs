@@ -333,7 +333,7 @@ pub fn before(version: Version) -> Head {
 fn every_event_type_has_a_golden_file() {
     let (story, commented) = (crate::machines::story(), crate::comments::commented());
     let worlds =
-        [story, life(), assistance(), making_room(), commented, crate::reactive::story(), crate::redaction::redacted()];
+        [story, life(), assistance(), making_room(), commented, crate::reactive::story(), crate::redaction::redacted(), crate::erasure::erased()];
     let mut by_type: BTreeMap<&str, &Recorded> = BTreeMap::new();
     for recorded in worlds.iter().flat_map(|world| &world.recorded) {
         by_type.entry(recorded.event.event_type()).or_insert(recorded);
@@ -470,7 +470,8 @@ fn queue() -> World {
 #[test]
 fn the_golden_scenarios_lead_to_their_states() {
     let machines = crate::machines::story();
-    let scenarios: [(&str, &str, World); 10] = [
+    let scenarios: [(&str, &str, World); 11] = [
+        ("erasure", "a notebook with runs that its owner erases", crate::erasure::erased()),
         ("life", "every type of event of people and kernels at least once", life()),
         ("assistance", "every type of event of assistants at least once", assistance()),
         ("making_room", "an idle conversation, functions of a dead kernel, an expired grant", making_room()),

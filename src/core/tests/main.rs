@@ -18,6 +18,7 @@ mod digest;
 mod edits;
 mod effects;
 mod execute_prompt;
+mod erasure;
 mod executions;
 mod fresh_kernel;
 mod function_effects;

@@ -136,6 +136,8 @@ pub enum RejectionCode {
     NotebookExists,
     /// The notebook is archived: unarchive it first. 409
     NotebookArchived,
+    /// The notebook was erased: nothing of it is left, and its id is not used again. 410
+    Erased,
     /// `expected_version`, a cell's version, a range or a hash does not match. 409
     Conflict,
     /// The notebook has not reached this version. 400

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::values::decision::{Rejection, RejectionCode, Result};
-use notarium_record::{CellId, Role, Scope};
+use notarium_record::{CellId, Erasure, Role, Scope};
 
 /// Facts of a refusal, for programs. Ignore an unknown kind: `code` and `message` have the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +48,11 @@ pub enum RejectionDetails {
     Cells {
         /// The cells, in the order in which the message names them.
         cells: Vec<CellId>,
+    },
+    /// The notebook was erased.
+    Erased {
+        /// Who erased it, when and why.
+        erasure: Box<Erasure>,
     },
     /// An argument is missing, unknown or wrong.
     Argument {

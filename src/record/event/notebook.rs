@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::access::{ForkOrigin, Role, Subject};
+use crate::access::{AccessEntry, ForkOrigin, Role, Subject};
 use crate::cell::{CellContent, CellFlags, CellType, OrderKey};
 use crate::execution::{PastExecution, Reactivity};
 use crate::ids::{CellId, CommentId, ExecutionId, Hash, Millis, ThreadId, UserId, Version};
@@ -110,6 +110,20 @@ pub struct RedactedEvent {
     pub version: Version,
     /// SHA-256 of the stand-in's JSON, as it is in the log. Nothing else may stand there.
     pub stand_in: Hash,
+}
+
+/// The notebook was erased. This is the last event of the log: the server deletes all events before it with everything that derives
+/// from them, so that a reader may find this event alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotebookErased {
+    /// The reason, in words of the person who erased it: 1 to 1,000 characters.
+    pub reason: String,
+    /// Version of the event before this one.
+    pub version: Version,
+    /// Hash of the event before this one, from which the hash of this one follows.
+    pub hash: Hash,
+    /// People and workspaces that had access, sorted by subject. They may still read who erased the notebook, when and why.
+    pub access: Vec<AccessEntry>,
 }
 
 /// A subject got a role. A role that it had before is replaced.

@@ -137,7 +137,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
         C::UnknownTool | C::UnknownToolCall | C::UnknownMessage | C::UnknownSubject => StatusCode::NOT_FOUND,
         C::UnknownConversation | C::UnknownTurn | C::UnknownThread | C::UnknownComment => StatusCode::NOT_FOUND,
         C::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-        C::CellDeleted => StatusCode::GONE,
+        C::CellDeleted | C::Erased => StatusCode::GONE,
         C::VersionInFuture
         | C::InvalidPlace
         | C::InvalidChange

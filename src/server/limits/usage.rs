@@ -176,6 +176,14 @@ impl UsageCounters {
         self.change(id, |notebook| notebook.owners = owners);
     }
 
+    /// Forgets a notebook that was erased.
+    pub fn erased(&self, id: &NotebookId) {
+        self.change(id, |notebook| {
+            *notebook = NotebookUsage::default();
+        });
+        self.state.lock().notebooks.remove(id);
+    }
+
     pub fn placed(&self, id: &NotebookId, workspace: Option<WorkspaceId>) {
         self.change(id, |notebook| notebook.workspace = workspace);
     }

@@ -189,6 +189,9 @@ pub(super) async fn load(
     recent_after: Version,
     max_snapshot_gap: Version,
 ) -> Result<Loaded, String> {
+    if let Some(loaded) = load_erased(store, notebook).await? {
+        return Ok(loaded);
+    }
     let (mut at_most, mut farthest) = (None, None::<Box<Loaded>>);
     let content = store.content_locks().try_read(notebook);
     loop {
@@ -215,6 +218,16 @@ pub(super) async fn load(
             from => Some(from - 1),
         };
     }
+}
+
+/// Loads a notebook whose last event erased it, from that event alone. `None`: it is not erased.
+async fn load_erased(store: &dyn EventStore, notebook: &NotebookId) -> Result<Option<Loaded>, String> {
+    let failed = |error| unread(notebook, &error);
+    let Some(head) = store.head(notebook).await.map_err(failed)? else { return Ok(None) };
+    let Ok(last) = store.read(notebook, head.version.saturating_sub(1), 1).await else { return Ok(None) };
+    let mut replay = Replay::new(notebook.clone());
+    let is_erased = last.first().is_some_and(|last| last.erased_head().is_some()) && replay.apply(&last).is_ok();
+    Ok(is_erased.then(|| replay.finish(last)))
 }
 
 /// The state before the damage. An error if the first event is damaged, because then the access list is unknown.

@@ -232,6 +232,7 @@ impl Task {
                     self.rooms.tasks.spawn(catalog::write_snapshot(store, notebook, head, content));
                 }
             }
+            Output::Erase { version } => self.rooms.erased.put(self.id.clone(), version),
             Output::ListLacks { actors } => self.rooms.list_lag.note(&self.id, &actors),
             Output::UpdateCatalog { notebook } => self.update_catalog(notebook),
             Output::Listed { caller } => self.answer_when_listed(caller),

@@ -17,7 +17,7 @@ use notarium_core::{
 use notarium_store::{CatalogCursor, CatalogEntry};
 use notarium_wire::CommandMessage;
 use notarium_wire::rest::{
-    AnyCommand, Fork, FoundText, ListOrder, ListQuery, NewNotebook, NotebookAnswer, NotebookChange, NotebookLine,
+    AnyCommand, ErasureReason, Fork, FoundText, ListOrder, ListQuery, NewNotebook, NotebookAnswer, NotebookChange, NotebookLine,
     NotebookNow, NotebookPage, PersonHere, ReadQuery, RestoredVersion, Steps, TemplateChoice, TemplateLine,
     TemplateMark, Templates, VersionName,
 };
@@ -50,6 +50,11 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             read_notebook, answers::<NotebookAnswer>("200", "application/json"), answers_empty("304");
         /// Renames a notebook or sets its metadata.
         PATCH "", of(Operation::Edit) => command(|_: NotebookId, JsonBody(to)| change(to));
+        /// Erases a notebook: its record, outputs and files are deleted, but for the event that says so. Nothing takes it back.
+        ///
+        /// From then on every request for it is answered with 410 and `erased`, to people who had access.
+        DELETE "", of(Operation::Erase) =>
+            command(|_: NotebookId, JsonBody(ErasureReason { reason })| Command::EraseNotebook { reason });
         /// Archives a notebook: it is read, exported and forked, not changed or run.
         POST "/archive", of(Operation::Archive) => command(|_: NotebookId, _: NoBody| Command::ArchiveNotebook {});
         /// Takes a notebook out of the archive.

@@ -75,9 +75,11 @@ async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
 
 async fn signing_keys(State(app): State<App>) -> Result<Json<SigningKeys>, Problem> {
     let keys = app.accounts.store().signing_keys().await?;
-    let keys = keys
-        .into_iter()
-        .map(|key| SigningKeyLine { key: VerifierKey::of(key.public_key).to_string(), since: key.since });
+    let keys = keys.into_iter().map(|key| SigningKeyLine {
+        key: VerifierKey::of(key.public_key).to_string(),
+        log_key: VerifierKey::of_log(key.public_key).to_string(),
+        since: key.since,
+    });
     Ok(Json(SigningKeys { keys: keys.collect() }))
 }
 

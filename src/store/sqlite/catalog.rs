@@ -9,7 +9,8 @@ use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, bounded, page,
 
 /// Writes the entry, unless a later one exists. Returns false if there is no such notebook.
 pub(super) async fn put(connection: &mut SqliteConnection, entry: &CatalogEntry) -> Result<bool, sqlx::Error> {
-    let sql = "SELECT n.key, c.version FROM notebooks n LEFT JOIN catalog c ON c.notebook = n.key WHERE n.id = ?";
+    let sql = "SELECT n.key, c.version FROM notebooks n LEFT JOIN catalog c ON c.notebook = n.key \
+               WHERE n.id = ? AND n.erased = 0";
     let place: Option<(i64, Option<i64>)> =
         sqlx::query_as(sql).bind(entry.notebook_id.as_str()).fetch_optional(&mut *connection).await?;
     let Some((notebook, shown)) = place else { return Ok(false) };
@@ -108,7 +109,7 @@ fn entry(row: &SqliteRow) -> Result<CatalogEntry, sqlx::Error> {
 
 pub(super) async fn lag(pool: &SqlitePool, count: usize) -> Result<Vec<NotebookId>, sqlx::Error> {
     let sql = "SELECT n.id FROM notebooks n JOIN heads h ON h.notebook = n.key JOIN events e ON e.position = h.position \
-               LEFT JOIN catalog c ON c.notebook = n.key WHERE e.version > coalesce(c.version, 0) ORDER BY n.id LIMIT ?";
+               LEFT JOIN catalog c ON c.notebook = n.key WHERE e.version > coalesce(c.version, 0) AND n.erased = 0 ORDER BY n.id LIMIT ?";
     let count = i64::try_from(page(count)).unwrap_or(i64::MAX);
     let ids: Vec<String> = sqlx::query_scalar(sql).bind(count).fetch_all(pool).await?;
     ids.iter().map(|id| NotebookId::new(id).map_err(|error| sqlx::Error::Decode(error.into()))).collect()

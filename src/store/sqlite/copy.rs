@@ -23,6 +23,8 @@ pub struct Inventory {
     pub events: u64,
     /// Blobs that events name.
     pub blobs: BTreeSet<(NotebookId, Hash)>,
+    /// Notebooks that were erased.
+    pub erased: BTreeSet<NotebookId>,
 }
 
 /// Writes a snapshot of the database into `copy`, a file that is missing or empty. Writers continue meanwhile; every acknowledged append
@@ -78,6 +80,14 @@ async fn verify_notebook(
 ) -> Result<(), StoreError> {
     let wrong = |error: String| damaged(database, format!("notebook {notebook}: {error}"));
     let mut head = Head::START;
+    // Of an erased notebook the last event proves itself. Others may be left while they are being deleted.
+    let last = reader::read(pool, notebook, end.version.saturating_sub(1), 1).await;
+    let last = last.map_err(|error| wrong(error.to_string()))?;
+    if last.first().is_some_and(|last| last.erased_head().is_some()) {
+        head = verify_chain(head, &last).map_err(|error| wrong(error.to_string()))?;
+        inventory.events += 1;
+        inventory.erased.insert(notebook.clone());
+    }
     while head.version < end.version {
         let events =
             reader::read(pool, notebook, head.version, PAGE).await.map_err(|error| wrong(error.to_string()))?;

@@ -9,9 +9,11 @@
 
 mod catalog;
 mod copy;
+mod erasure;
 mod error;
 mod folder;
 mod health;
+mod logged_heads;
 mod open;
 mod past_lines;
 mod projections;
@@ -49,7 +51,7 @@ use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed, unanswered};
 use crate::content_locks::ContentLocks;
 use crate::event_store::{
-    AppendError, Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, MAX_READ_EVENTS,
+    AppendError, Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, LoggedHead, MAX_READ_EVENTS,
     NotebookSize, PastLinesWritten, StoreError, check_listed, within_limit,
 };
 use crate::past_text::PastLine;
@@ -413,5 +415,30 @@ impl EventStore for Sqlite {
     async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError> {
         let sql = "DELETE FROM blobs WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 = ?";
         self.write(sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.to_vec())).await.map(drop)
+    }
+
+    async fn erase(&self, notebook: &NotebookId) -> Result<bool, StoreError> {
+        erasure::erase(self, notebook).await
+    }
+
+    async fn unlogged_heads(&self, origin: &str, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {
+        logged_heads::unlogged(&self.readers, origin, limit).await.map_err(|error| self.failed(error))
+    }
+
+    async fn put_logged_heads(&self, origin: &str, heads: Vec<LoggedHead>) -> Result<(), StoreError> {
+        let rows = logged_heads::rows(&heads).map_err(|error| self.failed(error))?;
+        self.write(logged_heads::put(origin, &rows)).await.map(drop)
+    }
+
+    async fn logged_head(&self, origin: &str, notebook: &NotebookId) -> Result<Option<LoggedHead>, StoreError> {
+        logged_heads::last(&self.readers, origin, notebook).await.map_err(|error| self.failed(error))
+    }
+
+    async fn logged_leaves(&self, origin: &str) -> Result<u64, StoreError> {
+        logged_heads::leaves(&self.readers, origin).await.map_err(|error| self.failed(error))
+    }
+
+    async fn unfinished_erasures(&self) -> Result<Vec<NotebookId>, StoreError> {
+        erasure::unfinished(&self.readers).await.map_err(|error| self.failed(error))
     }
 }

@@ -55,7 +55,7 @@ pub(super) async fn put(
     lines: &BTreeMap<u64, PastLine>,
 ) -> Result<bool, sqlx::Error> {
     let sql = "SELECT n.key, coalesce(r.version, 0) FROM notebooks n LEFT JOIN past_lines_read r ON r.notebook = n.key \
-               WHERE n.id = ?";
+               WHERE n.id = ? AND n.erased = 0";
     let place: Option<(i64, Version)> =
         sqlx::query_as(sql).bind(notebook.as_str()).fetch_optional(&mut *connection).await?;
     let Some((key, _)) = place.filter(|(_, version)| *version == after) else { return Ok(false) };

@@ -20,7 +20,7 @@ pub(super) async fn put_snapshot(
     max_gap: Version,
 ) -> Result<bool, sqlx::Error> {
     let sql = "INSERT OR REPLACE INTO snapshots (notebook, version, format, hash, recorded_at, checksum, state, base) \
-               SELECT key, ?, ?, ?, ?, ?, ?, ? FROM notebooks WHERE id = ?";
+               SELECT key, ?, ?, ?, ?, ?, ?, ? FROM notebooks WHERE id = ? AND erased = 0";
     let head = &snapshot.head;
     let query = sqlx::query(sql).bind(integer(head.version)).bind(snapshot.format).bind(head.hash.0.to_vec());
     let query = query.bind(integer(head.recorded_at)).bind(snapshot.checksum.0.to_vec());
@@ -53,7 +53,7 @@ pub(super) async fn put_blame(
     packed: &[u8],
     max_gap: Version,
 ) -> Result<bool, sqlx::Error> {
-    let sql = "INSERT OR REPLACE INTO blames (notebook, version, state) SELECT key, ?, ? FROM notebooks WHERE id = ?";
+    let sql = "INSERT OR REPLACE INTO blames (notebook, version, state) SELECT key, ?, ? FROM notebooks WHERE id = ? AND erased = 0";
     let query = sqlx::query(sql).bind(integer(version)).bind(packed).bind(notebook.as_str());
     let is_known = query.execute(&mut *connection).await?.rows_affected() > 0;
     let sql = "SELECT version FROM blames WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) ORDER BY version";
@@ -104,7 +104,7 @@ pub(super) async fn put_blob_record(
     record: &BlobRecord,
 ) -> Result<bool, sqlx::Error> {
     let sql = "INSERT INTO blobs (notebook, sha256, size_bytes, media_type, uploaded_by, created_at) \
-               SELECT key, ?, ?, ?, ?, ? FROM notebooks WHERE id = ? ON CONFLICT DO NOTHING";
+               SELECT key, ?, ?, ?, ?, ? FROM notebooks WHERE id = ? AND erased = 0 ON CONFLICT DO NOTHING";
     let query = sqlx::query(sql).bind(record.sha256.0.to_vec()).bind(integer(record.size_bytes));
     let query = query.bind(record.media_type.as_deref()).bind(record.uploaded_by.as_str());
     let query = query.bind(integer(record.created_at)).bind(record.notebook_id.as_str());

@@ -11,12 +11,14 @@ use notarium_core::{
 use notarium_wire::{ServerMessage, frame};
 
 use super::answers::{recorded_answer, reused};
-use super::queue::PendingCommand;
+use super::queue::{NotebookNames, PendingCommand};
 use super::set_aside::is_scan;
 use super::{Cycle, Phase, Room, RoomConfig};
+use crate::cell_changes::CellChanges;
 use crate::decoded_command::{parse, secrets};
 use crate::io::{ClientId, Output, ReplyTo};
 use crate::replay::ReadOnly;
+use crate::ring::Ring;
 
 /// An accepted command, not synced yet.
 #[derive(Debug)]
@@ -101,6 +103,7 @@ impl BatchEffects {
             | Event::NotebookRenamed(_)
             | Event::NotebookArchived(_)
             | Event::NotebookUnarchived(_) => self.catalog_now = true,
+            Event::NotebookErased(_) => self.kernels = true,
             Event::AccessGranted(_) | Event::AccessRevoked(_) => {
                 self.access = true;
                 self.catalog_now = true;
@@ -145,6 +148,7 @@ impl BatchEffects {
             | E::TurnModelCallStarted(_)
             | E::TurnModelCallFinished(_) => self.assistants = true,
             E::NotebookPolicyChanged(_) | E::GrantIssued(_) | E::GrantRevoked(_) => self.assistants = true,
+            E::NotebookErased(_) => self.assistants = true,
             E::ExecutionCompleted(_) | E::ExecutionCancelled(_) | E::ExecutionBlocked(_) | E::ExecutionLost(_) => {
                 self.assistants = true
             }
@@ -333,6 +337,7 @@ impl Room {
             correlation_id: pending.correlation(),
             causation_id: None,
             expected_version: pending.message.expected_version,
+            head_hash: self.head.hash,
             ids: self.next_ids(cycle.now),
             history: pending.history.take().unwrap_or_default(),
             past: pending.facts.past.clone(),
@@ -361,6 +366,10 @@ impl Room {
             Rejection::new(RejectionCode::InvalidValue, format!("this cannot be written as JSON: {error}"))
         })?;
         let state = Arc::make_mut(&mut self.state);
+        if decision.events.iter().any(|decided| matches!(decided.event, Event::NotebookErased(_))) {
+            // The agents forget launches that none of them has claimed.
+            state.kernels.keys().for_each(|kernel_session| batch.effects.settled(kernel_session));
+        }
         for ((decided, stored), text) in decision.events.into_iter().zip(events).zip(texts) {
             let recorded = Recorded { envelope: stored.envelope.clone(), event: decided.event };
             batch.effects.note(&recorded.event);
@@ -387,7 +396,7 @@ impl Room {
         if self.joins.is_empty() {
             self.rendering.forget();
         }
-        if batch.effects.access || self.grant_ends_at.is_some_and(|at| at <= cycle.now) {
+        if (batch.effects.access && self.state.erased.is_none()) || self.grant_ends_at.is_some_and(|at| at <= cycle.now) {
             self.recheck_access(cycle);
         }
         if batch.effects.assistants {
@@ -406,11 +415,27 @@ impl Room {
         }
         let redacts = !batch.removal.is_empty();
         self.follow(cycle, batch.effects);
+        if self.state.erased.is_some() {
+            return self.leave_nothing(cycle);
+        }
         if redacts {
             self.drop_content(cycle);
         } else {
             self.snapshot_when_due(cycle);
         }
+    }
+
+    /// Ends all subscriptions of an erased notebook, and forgets what is in memory.
+    fn leave_nothing(&mut self, cycle: &mut Cycle) {
+        self.show(cycle, |_| true);
+        self.recheck_access(cycle);
+        self.ring = Ring::default();
+        self.changes = CellChanges::default();
+        self.rendering.forget();
+        self.names = NotebookNames::default();
+        self.listing.at = None;
+        self.sweep_at = None;
+        cycle.out.push(Output::Erase { version: self.committed });
     }
 
     /// Answers a command. Of several acks for one client, only the last has the person's next undo steps.

@@ -180,7 +180,8 @@ impl Room {
     }
 
     fn write_snapshot(&mut self, cycle: &mut Cycle) {
-        if self.read_only.is_some() || self.committed == self.snapshot_version {
+        let is_needless = self.committed == self.snapshot_version || self.state.erased.is_some();
+        if self.read_only.is_some() || is_needless {
             return;
         }
         self.snapshot_version = self.committed;
@@ -206,7 +207,8 @@ impl Room {
             self.unload_at = None;
             return;
         }
-        let wait = if self.state.exists() { self.config.unload_after_ms } else { UNLOAD_NOTHING_AFTER_MS };
+        let is_there = self.state.exists() && self.state.erased.is_none();
+        let wait = if is_there { self.config.unload_after_ms } else { UNLOAD_NOTHING_AFTER_MS };
         let at = *self.unload_at.get_or_insert(cycle.now + wait);
         if self.is_closing || at <= cycle.now {
             self.end(cycle);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, KernelSessionId, Millis, Recorded, Rejection, RejectionCode, Role, Scope, Version, lacks_scope, role_of,
+    Actor, KernelSessionId, Millis, Recorded, Rejection, RejectionCode, Role, Scope, Version, erased, lacks_scope, role_of,
 };
 use notarium_wire::{PeerState, PresenceState, ServerMessage};
 
@@ -156,10 +156,10 @@ impl Room {
             let message = format!("no notebook {id} that you may see: check the id, or ask for access");
             Rejection::new(RejectionCode::UnknownNotebook, message)
         })?;
-        if identity.actor == Actor::System || identity.authority.scopes.contains(&Scope::Read) {
-            return Ok(role);
+        if identity.actor != Actor::System && !identity.authority.scopes.contains(&Scope::Read) {
+            return Err(lacks_scope(Scope::Read));
         }
-        Err(lacks_scope(Scope::Read))
+        self.state.erased.as_ref().map_or(Ok(role), |erasure| Err(erased(erasure)))
     }
 
     pub(super) fn take_identity(&mut self, cycle: &Cycle, client: ClientId, identity: Arc<Identity>) {
@@ -272,7 +272,7 @@ impl Room {
     }
 
     /// Sends missing events up to the committed version. Clients at the same version share a frame.
-    fn show(&mut self, cycle: &mut Cycle, is_meant: impl Fn(ClientId) -> bool) {
+    pub(super) fn show(&mut self, cycle: &mut Cycle, is_meant: impl Fn(ClientId) -> bool) {
         let committed = self.committed;
         let mut groups: BTreeMap<Version, Vec<ClientId>> = BTreeMap::new();
         for (client, subscriber) in &mut self.subscribers {

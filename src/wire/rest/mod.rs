@@ -106,8 +106,20 @@ pub struct SigningKeys {
 pub struct SigningKeyLine {
     /// The key as a verifier key of C2SP signed notes: `NAME+ID+KEY`.
     pub key: String,
+    /// The same key under the name with which the server signs the checkpoints of its tree of heads.
+    #[serde(default)]
+    pub log_key: String,
     /// Time from which the server signs with it, in milliseconds since 1970.
     pub since: Millis,
+}
+
+/// Result of an append to the tree of heads.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct AppendedHeads {
+    /// Number of leaves of the tree now.
+    pub size: u64,
+    /// Number of heads that are new.
+    pub added: u64,
 }
 
 /// Health of the server.

@@ -269,6 +269,14 @@ pub struct RestoredVersion {
     pub version: Version,
 }
 
+/// An erasure of a notebook, which nothing takes back.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ErasureReason {
+    /// The reason, which people who had access may read: 1 to 1,000 characters.
+    pub reason: String,
+}
+
 /// Extent of an undo or redo. The body may be omitted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

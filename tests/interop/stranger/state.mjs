@@ -106,6 +106,13 @@ const EVENTS = {
   NotebookUnarchived(s) {
     delete s.archived
   },
+  NotebookErased(s, p, e) {
+    const { notebook_id, version, updated_at } = s
+    for (const field of Object.keys(s)) delete s[field]
+    Object.assign(s, { notebook_id, version, title: '', metadata: {}, created_at: 0, updated_at, access: p.access })
+    Object.assign(s, { cells: {}, order: [], latest: {}, executions: {}, kernels: {} })
+    s.erased = { by: e.actor, at: e.recorded_at, reason: p.reason, version: p.version, hash: p.hash }
+  },
   NotebookVersionNamed(s, p) {
     ;(s.named_versions ??= {})[p.version] = p.name
   },

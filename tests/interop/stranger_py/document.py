@@ -347,6 +347,14 @@ def end_turn(s, p, **how):
         drop(s, "turns", p["turn_id"])
 
 
+def notebook_erased(s, p, e):
+    kept = {name: s[name] for name in ("notebook_id", "version", "updated_at")}
+    why = {"by": e["actor"], "at": e["recorded_at"], **{name: p[name] for name in ("reason", "version", "hash")}}
+    s.clear()
+    s.update(kept, title="", metadata={}, created_at=0, access=p["access"], erased=why)
+    s.update(cells={}, order=[], latest={}, executions={}, kernels={})
+
+
 STATE = {
     **dict.fromkeys(("UndoSkipped", "NotebookRestored", "KernelInterruptRequested"), lambda s, p, e: None),
     "NotebookCreated": notebook_created,
@@ -355,6 +363,7 @@ STATE = {
     "NotebookArchived": lambda s, p, e: s.update(archived=True),
     "NotebookUnarchived": lambda s, p, e: s.pop("archived", None),
     "ContentRedacted": lambda s, p, e: s.update(redaction_epoch=e["version"]),
+    "NotebookErased": notebook_erased,
     "NotebookVersionNamed": lambda s, p, e: s.setdefault("named_versions", {}).update({str(p["version"]): p["name"]}),
     "NotebookKernelSettingsSet": kernel_settings_set,
     "NotebookReactivitySet": lambda s, p, e: put(s, "reactivity", p["reactivity"], "off"),

@@ -6,6 +6,7 @@ import type {
   AccessEntry,
   AssistantGrant,
   Cell,
+  Erasure,
   Conversation,
   Document as Snapshot,
   Execution,
@@ -36,6 +37,8 @@ export class Document {
   version = 0;
   title = "";
   archived = false;
+  /** The erasure, after which the document is empty. */
+  erased: Erasure | undefined;
   metadata: { [key: string]: unknown } = {};
   created_at = 0;
   updated_at = 0;
@@ -69,6 +72,7 @@ export class Document {
     document.reactivity = snapshot.reactivity ?? "off";
     document.redaction_epoch = snapshot.redaction_epoch ?? 0;
     document.kernel_settings = snapshot.kernel_settings ?? NO_SETTINGS;
+    document.erased = snapshot.erased ?? undefined;
     Object.assign(document, { archived: archived ?? false, kernel_notice: kernel_notice ?? undefined });
     Object.assign(document, { created_at: created_at ?? 0, updated_at: updated_at ?? 0, policy: policy ?? "guarded" });
     for (const name of [...ALWAYS, ...SOMETIMES]) {
@@ -76,6 +80,15 @@ export class Document {
       for (const [id, value] of Object.entries(snapshot[name] ?? {})) map.set(id, value);
     }
     return document;
+  }
+
+  /** Empties the document of an erased notebook. */
+  clear(): void {
+    const { notebook_id, version, updated_at } = this;
+    const { title, archived, metadata, created_at, order, kernel_notice, policy, reactivity, kernel_settings } = new Document(notebook_id);
+    Object.assign(this, { title, archived, metadata, created_at, order, kernel_notice, policy, reactivity, kernel_settings });
+    Object.assign(this, { version, updated_at });
+    for (const name of [...ALWAYS, ...SOMETIMES]) this[name].clear();
   }
 
   /** Snapshot in the server's shape. */
@@ -88,6 +101,7 @@ export class Document {
       ...maps,
       ...Object.fromEntries(filled),
       ...(this.archived && { archived: true }),
+      ...(this.erased && { erased: this.erased }),
       ...(this.kernel_notice && { kernel_notice: this.kernel_notice }),
       ...(this.policy !== "guarded" && { policy: this.policy }),
       ...(this.reactivity !== "off" && { reactivity: this.reactivity }),

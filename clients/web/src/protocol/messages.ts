@@ -171,6 +171,13 @@ name: string
 } | {
 RestoreNotebook: RestoreNotebook
 } | {
+EraseNotebook: {
+/**
+ * The reason, which people who had access may read: 1 to 1,000 characters.
+ */
+reason: string
+}
+} | {
 GrantAccess: {
 subject: Subject
 role: Role
@@ -1155,7 +1162,7 @@ kind: "cells"
  * The cells, in the order in which the message names them.
  */
 cells: CellId[]
-} | {
+} | Erasure | {
 kind: "argument"
 /**
  * Its place in the arguments, as in `at.x` or `rows[2].name`. Empty: the arguments as a whole.
@@ -1181,6 +1188,26 @@ export type LimitName = ("source" | "metadata" | "attachments" | "title" | "cell
  * 
  */
 export type LimitUnit = ("bytes" | "characters" | "count")
+/**
+ * The author of an event. Ids are opaque; the accounts have the names.
+ * 
+ */
+export type Actor = ({
+kind: "user"
+id: UserId
+} | {
+kind: "guest"
+share_link: ShareLinkId
+} | {
+kind: "assistant"
+for_user: UserId
+conversation: ConversationId
+} | {
+kind: "agent"
+id: AgentId
+} | {
+kind: "system"
+})
 /**
  * A runtime agent's answer to a file request.
  * 
@@ -1357,26 +1384,6 @@ request: FileRequest
 }
 } | {
 error: ErrorMessage
-})
-/**
- * The author of an event. Ids are opaque; the accounts have the names.
- * 
- */
-export type Actor = ({
-kind: "user"
-id: UserId
-} | {
-kind: "guest"
-share_link: ShareLinkId
-} | {
-kind: "assistant"
-for_user: UserId
-conversation: ConversationId
-} | {
-kind: "agent"
-id: AgentId
-} | {
-kind: "system"
 })
 /**
  * Key for the place of a cell: ASCII text that sorts byte by byte, with ties sorted by cell id. The server chooses it.
@@ -1586,7 +1593,7 @@ claimant: InstanceId
  * Code of a rejection, in `snake_case`. Each code maps to one HTTP status, given after the sentence.
  * 
  */
-export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "dependency_cycle" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "agent_not_wanted" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
+export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "erased" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "dependency_cycle" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "agent_not_wanted" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
 /**
  * Kind of activity. `block` is the index of the block in one model call's reply, from 0.
  * 
@@ -3165,6 +3172,26 @@ formatter?: (string | null)
 cells: (string | null)[]
 }
 /**
+ * Erasure of a notebook: who, when and why, and the end of the record that was erased.
+ * 
+ */
+export interface Erasure {
+by: Actor
+/**
+ * Time of the event, in milliseconds since 1970.
+ */
+at: number
+/**
+ * The reason, in words of the author.
+ */
+reason: string
+/**
+ * Version of the last erased event.
+ */
+version: number
+hash: Hash
+}
+/**
  * A page of a folder.
  * 
  */
@@ -3506,6 +3533,10 @@ title: string
  * True: the notebook can be read, exported and forked, but neither changed nor run.
  */
 archived?: boolean
+/**
+ * The erasure, after which nothing else is left but `access`. Absent: the notebook was not erased.
+ */
+erased?: (Erasure | null)
 metadata: AnyObject
 /**
  * Time of the first event, in milliseconds since 1970.
@@ -4426,6 +4457,7 @@ NotebookArchived?: NotebookArchived
 NotebookUnarchived?: NotebookUnarchived
 NotebookVersionNamed?: NotebookVersionNamed
 NotebookRestored?: NotebookRestored
+NotebookErased?: NotebookErased
 AccessGranted?: AccessGranted
 AccessRevoked?: AccessRevoked
 NotebookPolicyChanged?: NotebookPolicyChanged
@@ -4573,6 +4605,26 @@ export interface NotebookRestored {
  * The version whose content returns, which is below that of this event.
  */
 version: number
+}
+/**
+ * The notebook was erased. This is the last event of the log: the server deletes all events before it with everything that derives
+ * from them, so that a reader may find this event alone.
+ * 
+ */
+export interface NotebookErased {
+/**
+ * The reason, in words of the person who erased it: 1 to 1,000 characters.
+ */
+reason: string
+/**
+ * Version of the event before this one.
+ */
+version: number
+hash: Hash
+/**
+ * People and workspaces that had access, sorted by subject. They may still read who erased the notebook, when and why.
+ */
+access: AccessEntry[]
 }
 /**
  * A subject got a role. A role that it had before is replaced.

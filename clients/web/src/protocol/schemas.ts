@@ -57,6 +57,7 @@ export const SCHEMAS: ReadonlyMap<string, number> = new Map<EventType, number>([
   ["MessagePosted", 1],
   ["NotebookArchived", 1],
   ["NotebookCreated", 1],
+  ["NotebookErased", 1],
   ["NotebookKernelSettingsSet", 1],
   ["NotebookMetadataSet", 1],
   ["NotebookPolicyChanged", 1],

@@ -1,7 +1,7 @@
 // The page's words for the server's refusals, by code, with advice for this page. The server's own sentences are for all
 // clients and contain ids, routes and terminal commands.
 
-import type { RejectionDetails } from "../protocol/messages.ts";
+import type { Erasure, RejectionDetails } from "../protocol/messages.ts";
 
 /** A sentence, or a function of the server's sentence and of the facts beside it (absent: none, or an older server). */
 type Words = string | ((detail: string, details?: RejectionDetails | null) => string);
@@ -30,6 +30,7 @@ const WORDS: Record<string, Words> = {
   // The notebook and its cells
   unknown_notebook: "This notebook doesn’t exist, or you don’t have access. Ask its owner to share it with you.",
   notebook_exists: "This notebook already exists.",
+  erased: (_, details) => erasedWords(details?.kind === "erased" ? details.erasure : undefined),
   notebook_archived: "This notebook is archived. Unarchive it first.",
   read_only: "This notebook is read-only: a newer server wrote it, or its record is damaged. Ask an administrator.",
   conflict: "Someone changed this at the same time. Look at it and try again.",
@@ -82,6 +83,13 @@ const WORDS: Record<string, Words> = {
 export function pageWords(code: string, detail: string, details?: RejectionDetails | null): string {
   const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
   return typeof words === "function" ? words(detail, details) : (words ?? sentenceOf(detail));
+}
+
+/** Sentence about an erased notebook; without facts if an older server sent none. */
+export function erasedWords(erasure: Pick<Erasure, "at" | "reason"> | undefined): string {
+  if (!erasure) return "This notebook was erased.";
+  const day = new Date(erasure.at).toLocaleDateString(undefined, { dateStyle: "long" });
+  return `This notebook was erased on ${day}. Reason: ${sentenceOf(erasure.reason)}`;
 }
 
 /** Example: “in 20 seconds”; undefined if the server names no time. */

@@ -17,7 +17,7 @@ import { DOCUMENT, Document } from "../protocol/document.ts";
 import { Touched } from "../protocol/touched.ts";
 import type { Connection } from "./connection.ts";
 import { Listeners } from "./listeners.ts";
-import { pageWords } from "./refusals.ts";
+import { erasedWords, pageWords } from "./refusals.ts";
 import { type CommandOptions, type Done, Outbox } from "./outbox.ts";
 import { Presence } from "./presence.ts";
 
@@ -171,7 +171,9 @@ export class Replica {
     else if ("kernels" in message) this.#setKernels(message.kernels.kernels);
     else if ("presence" in message) this.presence.hear(message.presence.peers ?? [], message.presence.left ?? []);
     else if ("error" in message && message.error.code === "unknown_notebook")
-      this.#leave(pageWords(message.error.code, message.error.message, message.error.details));
+      this.#leave(
+        pageWords(message.error.details?.kind === "erased" ? "erased" : message.error.code, message.error.message, message.error.details),
+      );
     this.message.tell(message);
   }
 
@@ -280,7 +282,7 @@ export class Replica {
 
   #access(role: Role | undefined): void {
     this.role = role;
-    if (!role) this.#leave("Ask its owner for access.");
+    if (!role) this.#leave(this.document.erased ? erasedWords(this.document.erased) : "Ask its owner for access.");
     else this.changed.tell(everything(this.document));
   }
 

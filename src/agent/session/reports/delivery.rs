@@ -240,7 +240,7 @@ impl Delivery {
     pub fn refused(&mut self, mut group: Group, refusal: ReportRefusal) -> Result<Vec<Group>, ReportRefusal> {
         use RejectionCode as C;
         match refusal.code {
-            C::StaleFence | C::Forbidden | C::UnknownNotebook => return Err(refusal),
+            C::StaleFence | C::Forbidden | C::UnknownNotebook | C::Erased => return Err(refusal),
             C::ReportGap => {
                 if let Some(again) = self.close_gap(&group, &refusal) {
                     return Ok(again);

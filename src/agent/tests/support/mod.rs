@@ -355,6 +355,7 @@ impl Inner {
             correlation_id: message.correlation_id.clone().unwrap_or_else(|| message.id.as_str().parse().unwrap()),
             causation_id: None,
             expected_version: message.expected_version,
+            head_hash: notarium_core::Head::START.hash,
             ids: IdSource::new(now, *blake(message.id.as_str())),
             history: History::default(),
             past: None,

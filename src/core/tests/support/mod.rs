@@ -171,6 +171,7 @@ impl World {
             command_id: CommandId::new(&command_id).unwrap(),
             causation_id: None,
             expected_version,
+            head_hash: self.head.hash,
             ids: IdSource::new(self.now, seed),
             history: History::default(),
             past: None,

@@ -32,7 +32,7 @@ const CONTENT: [(&str, &str, Forgets); 12] = [
 ];
 
 /// Columns without content, by table.
-const OTHERS: [(&str, &[&str]); 24] = [
+const OTHERS: [(&str, &[&str]); 25] = [
     ("account_audit", &["number", "at", "actor", "action", "subject"]),
     ("actors", &["key", "id"]),
     ("blames", &["notebook", "version"]),
@@ -73,7 +73,8 @@ const OTHERS: [(&str, &[&str]); 24] = [
             "hash",
         ],
     ),
-    ("notebooks", &["key", "id", "epoch", "holder"]),
+    ("logged_heads", &["notebook", "origin", "version", "leaf"]),
+    ("notebooks", &["key", "id", "epoch", "holder", "erased"]),
     ("past_lines", &["id", "cell", "spans", "last"]),
     ("past_lines_read", &["notebook", "version", "next"]),
     ("places", &["notebook", "version", "position"]),

@@ -31,6 +31,7 @@ impl Author {
             correlation_id: "c0".parse().unwrap(),
             causation_id: None,
             expected_version: None,
+            head_hash: notarium_core::Head::START.hash,
             ids: IdSource::new(1_700_000_000_000, seed),
             history: History::default(),
             past: None,

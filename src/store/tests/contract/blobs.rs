@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn blob(name: &str, hash: u8) -> BlobRecord {
+pub fn blob(name: &str, hash: u8) -> BlobRecord {
     BlobRecord {
         notebook_id: notebook(name),
         sha256: Hash([hash; 32]),

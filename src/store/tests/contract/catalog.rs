@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn entry(name: &str, version: Version, updated_at: u64) -> CatalogEntry {
+pub fn entry(name: &str, version: Version, updated_at: u64) -> CatalogEntry {
     CatalogEntry {
         notebook_id: notebook(name),
         version,

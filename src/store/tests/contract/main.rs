@@ -4,6 +4,7 @@ mod accounts;
 mod author;
 mod blobs;
 mod catalog;
+mod erasure;
 mod events;
 mod exactness;
 mod history;
@@ -29,6 +30,7 @@ use accounts::*;
 use author::{Author, notebook};
 use blobs::*;
 use catalog::*;
+use erasure::*;
 use events::*;
 use exactness::*;
 use history::*;
@@ -72,7 +74,7 @@ macro_rules! contract_suite {
             the_catalog_pages, the_catalog_filters, the_catalog_finds_words, the_catalog_never_goes_back,
             the_catalog_finds_templates_and_what_waits,
             the_catalog_says_what_lags, blobs_are_recorded_once, blobs_are_listed_and_forgotten,
-            what_each_notebook_takes_is_told,
+            what_each_notebook_takes_is_told, an_erased_notebook_is_one_event, a_long_record_is_erased_to_its_last_event,
         );
     };
 }

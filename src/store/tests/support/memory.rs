@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
-    Append, CommandId, CommandRecord, ContentRemoval, Envelope, Epoch, Hash, Head, InstanceId, Millis, NewEvent,
+    Append, CommandId, CommandRecord, ContentRemoval, ERASED, Envelope, Epoch, Hash, Head, InstanceId, Millis, NewEvent,
     NotebookId, Selection, StandIn, Stored, Version,
 };
 use notarium_store::{
     AppendError, Author, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, ContentLocks,
-    EVENT_OVERHEAD_BYTES, EventStore, FoundLines, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, MAX_SNAPSHOT_GAP, NotebookSize,
-    PastLine, PastLinesWritten, Snapshot, StoreError, bounded, check, check_listed, lower_case, page, thinned_out,
-    within_gap, within_limit, words,
+    EVENT_OVERHEAD_BYTES, EventStore, FoundLines, LoggedHead, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, MAX_SNAPSHOT_GAP,
+    NotebookSize, PastLine, PastLinesWritten, Snapshot, StoreError, bounded, check, check_listed, lower_case, page,
+    thinned_out, within_gap, within_limit, words,
 };
 use parking_lot::Mutex;
 
@@ -39,6 +39,8 @@ struct Log {
     catalog: Option<CatalogEntry>,
     blobs: BTreeMap<Hash, BlobRecord>,
     blobs_to_purge: Vec<Hash>,
+    is_erased: bool,
+    logged: BTreeMap<String, LoggedHead>,
 }
 
 impl Memory {
@@ -176,7 +178,8 @@ impl EventStore for Memory {
 
     async fn read(&self, notebook: &NotebookId, after: Version, limit: usize) -> Result<Vec<Stored>, StoreError> {
         Ok(self.with(notebook, |log| {
-            let tail = log.events.iter().skip(index(after)).take(limit.min(MAX_READ_EVENTS));
+            let tail = log.events.iter().skip(if log.is_erased { 0 } else { index(after) });
+            let tail = tail.filter(|event| event.stored.envelope.version > after).take(limit.min(MAX_READ_EVENTS));
             tail.map(|event| event.stored.clone()).collect()
         }))
     }
@@ -246,7 +249,7 @@ impl EventStore for Memory {
 
     async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError> {
         let mut notebooks = self.notebooks.lock();
-        let log = notebooks.get_mut(notebook).ok_or_else(|| StoreError::unknown(notebook))?;
+        let log = notebooks.get_mut(notebook).filter(|log| !log.is_erased).ok_or_else(|| StoreError::unknown(notebook))?;
         log.snapshots.insert(snapshot.head.version, snapshot);
         let snapshots: Vec<_> = log.snapshots.values().map(|snapshot| (snapshot.version, snapshot.base)).collect();
         for version in thinned_out(&snapshots, MAX_SNAPSHOT_GAP) {
@@ -302,7 +305,7 @@ impl EventStore for Memory {
         lines: BTreeMap<u64, PastLine>,
     ) -> Result<bool, StoreError> {
         let mut notebooks = self.notebooks.lock();
-        let Some(log) = notebooks.get_mut(notebook).filter(|log| log.lines_written.version == after) else {
+        let Some(log) = notebooks.get_mut(notebook).filter(|log| log.lines_written.version == after && !log.is_erased) else {
             return Ok(false);
         };
         log.lines.extend(lines);
@@ -326,7 +329,7 @@ impl EventStore for Memory {
         max_gap: Version,
     ) -> Result<(), StoreError> {
         let mut notebooks = self.notebooks.lock();
-        let log = notebooks.get_mut(notebook).ok_or_else(|| StoreError::unknown(notebook))?;
+        let log = notebooks.get_mut(notebook).filter(|log| !log.is_erased).ok_or_else(|| StoreError::unknown(notebook))?;
         log.blames.insert(version, packed);
         let versions: Vec<Version> = log.blames.keys().copied().collect();
         within_gap(&versions, max_gap).iter().for_each(|version| _ = log.blames.remove(version));
@@ -352,7 +355,7 @@ impl EventStore for Memory {
 
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {
         let mut notebooks = self.notebooks.lock();
-        let log = notebooks.get_mut(&entry.notebook_id).ok_or_else(|| StoreError::unknown(&entry.notebook_id))?;
+        let log = notebooks.get_mut(&entry.notebook_id).filter(|log| !log.is_erased).ok_or_else(|| StoreError::unknown(&entry.notebook_id))?;
         if log.catalog.as_ref().is_none_or(|present| present.version <= entry.version) {
             let search_text = bounded(&entry.search_text).to_owned();
             log.catalog = Some(CatalogEntry { search_text, ..entry });
@@ -372,14 +375,14 @@ impl EventStore for Memory {
         let notebooks = self.notebooks.lock();
         let lags = notebooks.iter().filter(|(_, log)| {
             let shown = log.catalog.as_ref().map_or(0, |entry| entry.version);
-            log.head.is_some_and(|head| head.version > shown)
+            log.head.is_some_and(|head| head.version > shown) && !log.is_erased
         });
         Ok(lags.map(|(id, _)| id.clone()).take(page(limit)).collect())
     }
 
     async fn put_blob_record(&self, record: BlobRecord) -> Result<(), StoreError> {
         let mut notebooks = self.notebooks.lock();
-        let log = notebooks.get_mut(&record.notebook_id).ok_or_else(|| StoreError::unknown(&record.notebook_id))?;
+        let log = notebooks.get_mut(&record.notebook_id).filter(|log| !log.is_erased).ok_or_else(|| StoreError::unknown(&record.notebook_id))?;
         log.blobs.entry(record.sha256).or_insert(record);
         Ok(())
     }
@@ -405,6 +408,55 @@ impl EventStore for Memory {
             log.blobs.remove(sha256);
         }
         Ok(())
+    }
+
+    async fn erase(&self, notebook: &NotebookId) -> Result<bool, StoreError> {
+        let mut notebooks = self.notebooks.lock();
+        let Some(log) = notebooks.get_mut(notebook) else { return Ok(false) };
+        let Some(last) = log.events.last().filter(|last| last.stored.envelope.event_type == ERASED).cloned() else {
+            return Ok(false);
+        };
+        let Log { holder, epoch, head, mut commands, logged, .. } = std::mem::take(log);
+        commands.retain(|_, command| command.version == last.stored.envelope.version);
+        *log = Log { holder, epoch, head, commands, events: vec![last], is_erased: true, logged, ..Log::default() };
+        Ok(true)
+    }
+
+    async fn unlogged_heads(&self, origin: &str, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {
+        let notebooks = self.notebooks.lock();
+        let heads = notebooks.iter().filter_map(|(id, log)| {
+            let logged = log.logged.get(origin).map_or(0, |logged| logged.version);
+            log.head.filter(|head| head.version > logged).map(|head| (id.clone(), head))
+        });
+        Ok(heads.take(page(limit)).collect())
+    }
+
+    async fn put_logged_heads(&self, origin: &str, heads: Vec<LoggedHead>) -> Result<(), StoreError> {
+        let mut notebooks = self.notebooks.lock();
+        for head in heads {
+            if let Some(log) = notebooks.get_mut(&head.notebook_id) {
+                log.logged = BTreeMap::from([(origin.to_owned(), head)]);
+            }
+        }
+        Ok(())
+    }
+
+    async fn logged_head(&self, origin: &str, notebook: &NotebookId) -> Result<Option<LoggedHead>, StoreError> {
+        Ok(self.with(notebook, |log| log.logged.get(origin).cloned()))
+    }
+
+    async fn logged_leaves(&self, origin: &str) -> Result<u64, StoreError> {
+        let notebooks = self.notebooks.lock();
+        let leaves = notebooks.values().filter_map(|log| log.logged.get(origin)).map(|logged| logged.leaf + 1);
+        Ok(leaves.max().unwrap_or(0))
+    }
+
+    async fn unfinished_erasures(&self) -> Result<Vec<NotebookId>, StoreError> {
+        let notebooks = self.notebooks.lock();
+        let begun = notebooks.iter().filter(|(_, log)| {
+            !log.is_erased && log.events.last().is_some_and(|last| last.stored.envelope.event_type == ERASED)
+        });
+        Ok(begun.map(|(id, _)| id.clone()).collect())
     }
 }
 

@@ -184,6 +184,7 @@ impl World {
             command_id: id,
             causation_id: None,
             expected_version: None,
+            head_hash: notarium_core::Head::START.hash,
             ids: IdSource::new(self.now, self.chance.bytes()),
             history: History::default(),
             past: None,

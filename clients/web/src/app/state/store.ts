@@ -28,6 +28,8 @@ import { type AssistantAtWork, CallEffects, assistantsAtWork, proposalsIn } from
 import { missingIn } from "./missingFunctions.ts";
 import { Runs } from "./runs.ts";
 import { Schemas } from "./schemas.ts";
+import { forgetDrafts } from "../session/drafts.ts";
+import { forgetRecent } from "../session/recent.ts";
 import { type Session, isNotProved } from "../session/session.ts";
 import { Review } from "./review.ts";
 import { Groups } from "../words/steps.ts";
@@ -137,6 +139,7 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
     this.ahead.act = () => this.focus.act();
     this.replica.folded.add((event, before) => {
       const { cell_id } = event.payload as { cell_id?: string };
+      if (event.type === "NotebookErased") (forgetDrafts(id), forgetRecent(session.userId, id));
       if (event.type === "CellDeleted" && cell_id === this.current) this.#isDeletedHere = this.replica.isOwn(event);
       for (const part of [this.progress, this.groups, this.inputs]) part.hear(event);
       this.#reviewed(this.review.hear(event, before));

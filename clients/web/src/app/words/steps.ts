@@ -40,6 +40,7 @@ const WORDS: { [type in EventType | "TakenOver"]?: string } = {
   NotebookVersionNamed: "named a version",
   NotebookRestored: "took the notebook back to an earlier version",
   ContentRedacted: "redacted content",
+  NotebookErased: "erased the notebook",
   NotebookPolicyChanged: "changed the assistant’s permissions",
   CellInserted: "inserted",
   CellSourceEdited: "edited",

@@ -45,6 +45,13 @@ export const notebookEvents: Handlers = {
     document.kernel_settings = settings;
     touched.part("kernels");
   },
+  NotebookErased({ reason, version, hash, access }, { document, event, touched }) {
+    document.clear();
+    document.access = access;
+    document.erased = { by: event.actor, at: event.recorded_at, reason, version, hash };
+    for (const part of ["notebook", "order", "access", "kernels", "executions", "comments", "assistants"] as const)
+      touched.part(part);
+  },
   NotebookPolicyChanged({ policy }, { document, touched }) {
     document.policy = policy;
     touched.part("assistants");

@@ -97,7 +97,7 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
         ...{ cell, text: texts.shown(cell) ?? "", base: replica.document.cells.get(cell)?.source },
         epoch: replica.redactionEpoch,
       });
-      if (!isRedacted) keepDrafts(id, texts.cells().map(draft));
+      if (!isRedacted && !begun.document.erased) keepDrafts(id, texts.cells().map(draft));
     };
     const online = () => session.connection.retryNow();
     const leaving = (event: BeforeUnloadEvent) => {

@@ -23,6 +23,7 @@ export interface RowProps {
 
 interface MenuProps extends RowProps {
   rename: () => void;
+  erase: () => void;
 }
 
 export type { MenuProps };
@@ -32,6 +33,8 @@ export function NotebookRow(props: RowProps) {
   const workspace = workspaces.find(({ id }) => id === line.workspace);
   const [isNaming, setIsNaming] = useState(false);
   const rename = useCallback(() => setIsNaming(true), []);
+  const [isErasing, setIsErasing] = useState(false);
+  const erase = useCallback(() => setIsErasing(true), []);
   if (isNaming) return <Naming {...props} end={() => setIsNaming(false)} />;
   const { found } = line;
   return (
@@ -52,7 +55,12 @@ export function NotebookRow(props: RowProps) {
           {ago(line.updated_at)}
         </time>
       </a>
-      {session.userId !== undefined && <More {...props} rename={rename} />}
+      {session.userId !== undefined && <More {...props} rename={rename} erase={erase} />}
+      {isErasing && (
+        <Suspense fallback={null}>
+          <Erasing {...props} close={() => setIsErasing(false)} />
+        </Suspense>
+      )}
     </li>
   );
 }
@@ -134,6 +142,7 @@ function Owners({ session, owners }: { session: Session; owners: string[] }) {
 
 const loadMenu = () => import("./RowMenu.tsx");
 const RowMenu = part(loadMenu);
+const Erasing = part(() => import("./Erasing.tsx"));
 
 /** A plain button until the first click, then a menu. */
 function More(props: MenuProps) {

@@ -5,7 +5,7 @@ import { download } from "../../app/files/download.ts";
 import type { MenuProps } from "./NotebookRow.tsx";
 import { MenuPopup } from "../../ui/MenuPopup.tsx";
 
-export default function RowMenu({ session, line, workspaces, act, rename }: MenuProps) {
+export default function RowMenu({ session, line, workspaces, act, rename, erase }: MenuProps) {
   const { rest } = session;
   const path = `/api/notebooks/${line.id}`;
   const post = (what: string, words: string, body?: object) =>
@@ -61,6 +61,11 @@ export default function RowMenu({ session, line, workspaces, act, rename }: Menu
             ) : (
               <Menu.Item className="item danger" onClick={remove}>
                 Delete notebook
+              </Menu.Item>
+            )}
+            {line.owners?.includes(session.userId ?? "") && (
+              <Menu.Item className="item danger" onClick={erase}>
+                Erase…
               </Menu.Item>
             )}
             {workspaces.length > 0 && <p className="note small">Workspace</p>}
