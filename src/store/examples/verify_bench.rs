@@ -64,6 +64,8 @@ fn context(number: u64, command: &Command) -> Context {
         ids: IdSource::new(number, [7; 32]),
         history: History::default(),
         past: None,
+        redaction: None,
+        head_hash: Head::START.hash,
         account_status: AccountStatuses::new(active),
         away: Default::default(),
         unreachable: Default::default(),
@@ -79,7 +81,7 @@ async fn make(store: &Sqlite, id: &NotebookId, count: u64) {
     let (mut notebook, mut head, mut number) = (Notebook::new(id.clone()), Head::START, 0);
     while head.version < count {
         let mut append =
-            Append { notebook_id: id.clone(), epoch: 0, expected: head, events: Vec::new(), commands: Vec::new() };
+            Append { notebook_id: id.clone(), epoch: 0, expected: head, events: Vec::new(), commands: Vec::new(), removal: Default::default() };
         while append.events.len() < 1_000 {
             let command = command(number, &notebook);
             let mut context = context(number, &command);
