@@ -280,7 +280,7 @@ async fn a_changed_list_of_keys_is_found_and_named() {
         assert!(found.contains(told) && found.contains(" since "), "{way}: {found}");
         scene.put_back(before).await;
     }
-    // Who has kept the key needs no list.
+    // A key that was kept needs no list.
     scene.tampered("key-replaced").await;
     let kept = [&verify[..], &["--key", &scene.key]].concat();
     scene.world.run(&kept).await.ok();

@@ -210,7 +210,7 @@ impl World {
         Ok((decision.events.into_iter().map(|decided| decided.event).collect(), decision.outcome))
     }
 
-    /// What the events show of a command must agree with its answer.
+    /// Checks that the events of a command agree with its answer.
     fn trace(&self, context: &Context, decision: &Decision) {
         let first = self.log.len() - decision.events.len();
         let mut tracer = CommandTracer::default();
