@@ -31,7 +31,7 @@ pub struct TracedCommand {
     pub command_id: CommandId,
     /// Version of its last event.
     pub version: Version,
-    /// What the events tell of the answer. `None`: one of them is unknown to this build.
+    /// Parts of the answer that follow from the events. `None`: one of them is unknown to this build.
     answer: Option<Outcome>,
     /// Kernel sessions that the events name.
     sessions: BTreeSet<KernelSessionId>,
@@ -82,7 +82,7 @@ impl TracedCommand {
     fn note(&mut self, event: &Event, envelope: &Envelope) {
         let Some(answer) = &mut self.answer else { return };
         match event {
-            // What an undo brings back is not named.
+            // An undo does not name the cells that it brings back.
             Event::CellInserted(event) if envelope.undoes.is_none() => answer.cells.push(event.cell_id.clone()),
             Event::CellRestored(event) if envelope.undoes.is_none() => answer.cells.push(event.cell_id.clone()),
             Event::ExecutionRequested(event) if ANSWERED.iter().any(|cause| event.cause == *cause) => {

@@ -42,7 +42,7 @@ pub async fn verify_file(file: &Path, args: &VerifyArgs) -> Ended {
     found.tell(manifest.as_ref(), args)
 }
 
-/// Notebooks of a file, and what is wrong with the file as a whole.
+/// Notebooks of a file, and the problem of the file as a whole.
 struct FileVerification {
     problem: Option<String>,
     proofs: Vec<(NotebookId, Proof)>,
@@ -198,7 +198,7 @@ impl ManifestCheck<'_> {
         Ok(key.map(|key| ProvenHead::new(stated, key.name.clone(), None)))
     }
 
-    /// What is wrong with the file as a whole: notebooks that are missing, other counts, names that nobody has signed.
+    /// Problem of the file as a whole: notebooks that are missing, other counts, names that nobody has signed.
     fn problem_of_all(&self, proofs: &[(NotebookId, Proof)]) -> Option<String> {
         let is_there = |listed: &&ManifestNotebook| proofs.iter().any(|(id, _)| *id == listed.id);
         if let Some(missing) = self.manifest.notebooks.iter().find(|listed| !is_there(listed)) {

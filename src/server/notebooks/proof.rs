@@ -19,7 +19,7 @@ const PAGE: usize = 2_000;
 pub struct RecordProof {
     /// The record itself.
     pub check: RecordCheck,
-    /// What is kept beside the record and contradicts it, the first of it.
+    /// The first thing that is kept beside the record and contradicts it.
     pub contradiction: Option<String>,
     /// Comparison of the answers to commands.
     pub commands: ComparedCommands,
@@ -90,7 +90,7 @@ async fn read(
     }
 }
 
-/// What each event is checked against.
+/// Checks that each event passes.
 struct ProofProgress {
     check: RecordCheck,
     tracer: CommandTracer,

@@ -399,7 +399,7 @@ pub struct Verification {
     pub untold: Option<BTreeMap<UserId, u64>>,
     /// Place and kind of the first break: in the chain, or an event that nobody might have written.
     pub problem: Option<String>,
-    /// What the server keeps beside the record and the events contradict: an answer to a command, or a snapshot. The record may be whole.
+    /// Contradiction between the events and what the server keeps beside them: an answer to a command, or a snapshot. The record may be whole.
     pub contradiction: Option<String>,
     /// Comparison of the kept answers to commands with the events. Absent for a record in a file.
     pub commands: Option<ComparedCommands>,
@@ -419,7 +419,7 @@ pub struct ComparedCommands {
     pub imported_to: Option<Version>,
 }
 
-/// What a verification reads.
+/// Extent of a verification.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VerificationQuery {

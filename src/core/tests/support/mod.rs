@@ -262,7 +262,7 @@ impl World {
         Ok(named.map(|redacted| redacted.version).collect())
     }
 
-    /// What the events show of a command must agree with its answer.
+    /// Checks that the events of a command agree with its answer.
     fn trace(&self, context: &Context, decision: &Decision) {
         let first = self.log.len() - decision.events.len();
         let mut tracer = CommandTracer::default();
