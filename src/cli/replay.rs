@@ -28,7 +28,7 @@ use crate::cli::agent::KernelSetup;
 use crate::cli::connection::client::NotebookClient;
 use crate::cli::history::rebuild::{self, RecordArgs};
 use crate::cli::replay::kernel::{ReplayKernel, ReplayedOutputs, kernelspec, make_folder};
-use crate::cli::replay::plan::{PlannedRun, RunPlan};
+use crate::cli::replay::plan::{ReplayPart, ReplayStep};
 use crate::cli::replay::recorded::Recording;
 use crate::cli::replay::report::{ReplayReport, ReplayedKernel, ReplayedRunReport};
 use crate::cli::replay::run_outputs::BlobSource;
@@ -150,7 +150,7 @@ async fn repeated(
     }
     allow_effects(args).await?;
     let outputs = ReplayedOutputs { outputs: Default::default(), folder: parts };
-    let replay = Replay { args, recording: &recording, source: &source, kernelspecs, launch, outputs };
+    let replay = ReplayInWork { args, recording: &recording, source: &source, kernelspecs, launch, outputs };
     let report = replay.run(planned).await;
     drop(folder);
     report
@@ -181,13 +181,13 @@ async fn read(args: &ReplayArgs, context: &CommonOptions) -> Result<(Recording, 
 
 /// The kernelspec of each kernel that is needed.
 fn kernelspecs(
-    planned: &[PlannedRun],
+    planned: &[ReplayStep],
     recording: &Recording,
     named: Option<&str>,
     paths: &[PathBuf],
 ) -> Result<BTreeMap<Option<KernelSessionId>, Kernelspec>, Failure> {
     let mut found = BTreeMap::new();
-    for planned in planned.iter().filter(|planned| !matches!(planned.plan, RunPlan::Skip(_))) {
+    for planned in planned.iter().filter(|planned| !matches!(planned.plan, ReplayPart::Skip(_))) {
         let session = planned.session.as_ref().and_then(|id| recording.sessions.get(id));
         let recorded = session.map(|session| session.kernelspec.as_str()).or_else(|| recording.last_kernelspec());
         let name = named.or(recorded).unwrap_or("python3");
@@ -253,7 +253,7 @@ fn copy_files(from: &Path, to: &Path, copied: &mut u64) -> Ended {
 }
 
 /// The replay of one record.
-struct Replay<'a> {
+struct ReplayInWork<'a> {
     args: &'a ReplayArgs,
     recording: &'a Recording,
     source: &'a BlobSource,
@@ -262,8 +262,8 @@ struct Replay<'a> {
     outputs: ReplayedOutputs,
 }
 
-impl Replay<'_> {
-    async fn run(mut self, planned: Vec<PlannedRun>) -> Result<ReplayReport, Failure> {
+impl ReplayInWork<'_> {
+    async fn run(mut self, planned: Vec<ReplayStep>) -> Result<ReplayReport, Failure> {
         let progress = print::progress(ProgressBar::new(planned.len() as u64), "{bar:30} {pos}/{len} runs {elapsed}");
         let mut last = BTreeMap::new();
         planned.iter().enumerate().for_each(|(at, planned)| _ = last.insert(planned.session.clone(), at));
@@ -271,7 +271,7 @@ impl Replay<'_> {
         let (mut told, mut reports) = (Vec::new(), Vec::with_capacity(planned.len()));
         for (at, planned) in planned.iter().enumerate() {
             let mut report = ReplayedRunReport::of(planned);
-            if !matches!(planned.plan, RunPlan::Skip(_)) {
+            if !matches!(planned.plan, ReplayPart::Skip(_)) {
                 if !kernels.contains_key(&planned.session) {
                     let kernel = self.start(&planned.session).await?;
                     told.push(self.kernel_report(&planned.session, &kernel).await?);
@@ -307,7 +307,7 @@ impl Replay<'_> {
 
     async fn repeat(
         &mut self,
-        planned: &PlannedRun,
+        planned: &ReplayStep,
         kernel: &mut ReplayKernel,
         report: &mut ReplayedRunReport,
     ) -> Ended {
@@ -323,7 +323,7 @@ impl Replay<'_> {
         Ok(())
     }
 
-    async fn compare(&self, planned: &PlannedRun, report: &mut ReplayedRunReport) -> Ended {
+    async fn compare(&self, planned: &ReplayStep, report: &mut ReplayedRunReport) -> Ended {
         let id = &planned.run.id;
         let recorded = self.source.whole(self.recording.outputs_of(id)).await?;
         let replayed = BlobSource::Folder(self.outputs.folder.clone()).whole(self.outputs.outputs.of(id)).await?;

@@ -4,8 +4,13 @@
 //! as a terminal shows it ([`text`]); tables are compared by cell (`tables`), PNG pictures by pixel (`pictures`), errors by their type and
 //! message.
 //!
-//! **Invariants.** Pure. Equal outputs are the same. Normalising a text twice changes nothing. Memory for a picture is bounded. The
-//! order between a stream and other outputs does not count: kernels send them through different buffers.
+//! Invariants:
+//! - Pure. Equal outputs are the same, and both directions agree.
+//! - Normalising a text twice changes nothing.
+//! - Memory for a picture is bounded.
+//!
+//! The order between a stream and other outputs does not count: kernels send them through different buffers. This crate must never read
+//! a blob, run anything or know where outputs come from.
 
 mod outputs;
 mod pictures;

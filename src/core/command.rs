@@ -271,8 +271,7 @@ pub enum Command {
     StopAll {},
 
     // --- from agents ---
-    /// Claims a launch for the sender, a runtime agent. Other agents get `already_claimed`; an agent that the launch does
-    /// not allow gets `agent_not_wanted`.
+    /// Claims a launch for the sender, a runtime agent. Others get `already_claimed`, or `agent_not_wanted` if it excludes them.
     ClaimKernelLaunch {
         /// A session in phase `requested`.
         kernel_session: KernelSessionId,
@@ -286,9 +285,7 @@ pub enum Command {
         /// The isolation of the kernel's code from the rest of its machine, by kind and means. Absent: no isolation is known.
         #[serde(skip_serializing_if = "RawObject::is_empty", default)]
         sandbox: RawObject,
-        /// The software that the kernel finds, in a blob that was uploaded for the notebook. Send it only to a server with the
-        /// feature `kernel_environments`. Absent: it is not known.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
+        /// The kernel's software, in an uploaded blob. Only for a server with the feature `kernel_environments`. Absent: not known.
         environment: Option<KernelEnvironment>,
     },
     /// Reports that the kernel of a claimed session could not be started.
@@ -434,8 +431,7 @@ pub enum Command {
     RequestToolCall(RequestToolCall),
 
     // --- assistants: commands of the server's reactor ---
-    /// Starts a tool call that has passed or is confirmed. If the core executes the tool, its effects are recorded in
-    /// the same append.
+    /// Starts a tool call that has passed or is confirmed. If the core executes the tool, the same append records its effects.
     StartToolCall {
         /// A call in phase `passed` or `confirmed`, whose `after` has ended.
         call_id: ToolCallId,

@@ -19,7 +19,7 @@ const MAX_WORD_CHARACTERS: usize = 200;
 pub struct EnvironmentText {
     /// Version of Python.
     pub python: String,
-    /// Operating system and processor, as Python's `platform.platform()` names them.
+    /// Operating system, its release and the processor, as in `Linux-6.1.0-x86_64`.
     pub platform: String,
     /// Versions of the distributions by their normalised names.
     pub distributions: BTreeMap<String, String>,

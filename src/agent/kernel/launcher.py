@@ -268,10 +268,9 @@ def settle_temporary_files(functools, folder):
 def note_environment(folder):
     """Leaves the names and versions of the installed distributions for the runtime agent, by the names of their folders: to read
     each one's metadata would take longer than the start."""
-    import platform
     import re
 
-    found = {}
+    system, found = os.uname(), {}
     for place in sys.path:
         try:
             entries = os.listdir(place or ".")
@@ -283,10 +282,14 @@ def note_environment(folder):
             if kind == ".egg-info":
                 version = re.sub(r"-py\d.*$", "", version)
             name = re.sub(r"[-_.]+", "-", name).lower()
-            if kind in (".dist-info", ".egg-info") and re.fullmatch(r"[a-z0-9-]+", name) and re.fullmatch(r"[!-~]+", version):
+            if (
+                kind in (".dist-info", ".egg-info")
+                and re.fullmatch(r"[a-z0-9-]+", name)
+                and re.fullmatch(r"[!-~]+", version)
+            ):
                 found.setdefault(name, version)
     with open(os.path.join(folder, "environment.txt"), "x", encoding="ascii") as file:
-        file.write(f"# Python {platform.python_version()}\n# {platform.platform().replace(' ', '_')}\n")
+        file.write(f"# Python {sys.version.split()[0]}\n# {system.sysname}-{system.release}-{system.machine}\n")
         file.writelines(f"{name}=={version}\n" for name, version in sorted(found.items()))
 
 

@@ -14,7 +14,7 @@ const TIMES_RECORDED: u32 = 10;
 
 /// Part of a run in the replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunPlan {
+pub enum ReplayPart {
     /// It is repeated, and its outputs are compared.
     Compare,
     /// It is repeated for what it leaves in the kernel. The reason why its outputs are not compared.
@@ -25,16 +25,16 @@ pub enum RunPlan {
 
 /// A run with its part in the replay.
 #[derive(Debug, Clone)]
-pub struct PlannedRun {
+pub struct ReplayStep {
     pub run: RecordedRun,
     /// The text to run; it differs from the run's for a cell that was edited since.
     pub source: String,
     /// The recorded kernel whose place a fresh one takes. `None`: one kernel for all.
     pub session: Option<KernelSessionId>,
-    pub plan: RunPlan,
+    pub plan: ReplayPart,
 }
 
-impl PlannedRun {
+impl ReplayStep {
     /// The time limit: the given one, else ten times the recorded time and at least a minute. A run without a clear end in the
     /// record may never end by itself: it gets the time that it had.
     pub fn limit(&self, given: Option<Duration>) -> Duration {
@@ -48,8 +48,8 @@ impl PlannedRun {
 }
 
 /// All runs in the order of the record.
-pub fn in_order_of_record(recording: &Recording, connections: &[String]) -> Vec<PlannedRun> {
-    let planned = |run: &RecordedRun| PlannedRun {
+pub fn in_order_of_record(recording: &Recording, connections: &[String]) -> Vec<ReplayStep> {
+    let planned = |run: &RecordedRun| ReplayStep {
         source: run.source.to_string(),
         session: run.session.clone(),
         plan: part_in_record(run, connections),
@@ -58,39 +58,39 @@ pub fn in_order_of_record(recording: &Recording, connections: &[String]) -> Vec<
     recording.in_order().into_iter().map(planned).collect()
 }
 
-fn part_in_record(run: &RecordedRun, connections: &[String]) -> RunPlan {
+fn part_in_record(run: &RecordedRun, connections: &[String]) -> ReplayPart {
     if run.is_imported {
-        return RunPlan::Skip("it came with an imported file: no kernel ran it here".to_owned());
+        return ReplayPart::Skip("it came with an imported file: no kernel ran it here".to_owned());
     }
     if run.started.is_none() {
         let why = match run.end {
             Some(RecordedEnd::Unclear(words)) => format!("it {words} before a kernel began it"),
             _ => "no kernel began it".to_owned(),
         };
-        return RunPlan::Skip(why);
+        return ReplayPart::Skip(why);
     }
     part(run, connections)
 }
 
 /// The part of a run that has a text.
-fn part(run: &RecordedRun, connections: &[String]) -> RunPlan {
+fn part(run: &RecordedRun, connections: &[String]) -> ReplayPart {
     if run.is_redacted {
-        return RunPlan::Skip("redacted: its text is gone".to_owned());
+        return ReplayPart::Skip("redacted: its text is gone".to_owned());
     }
     if run.is_tool {
-        return RunPlan::Skip(format!("it is a tool of an assistant ({})", run.source));
+        return ReplayPart::Skip(format!("it is a tool of an assistant ({})", run.source));
     }
     if run.asked_password {
-        return RunPlan::Skip("it asked for a password, and passwords are not recorded".to_owned());
+        return ReplayPart::Skip("it asked for a password, and passwords are not recorded".to_owned());
     }
     if let Some(missing) = missing_connection(&run.source, connections) {
-        return RunPlan::Skip(missing);
+        return ReplayPart::Skip(missing);
     }
     match run.end {
-        None => RunPlan::Run("the record ends before it does".to_owned()),
-        Some(RecordedEnd::Unclear(words)) => RunPlan::Run(format!("it {words} in the record")),
-        Some(_) if run.has_redacted_outputs => RunPlan::Run("redacted: some of its outputs are gone".to_owned()),
-        Some(_) => RunPlan::Compare,
+        None => ReplayPart::Run("the record ends before it does".to_owned()),
+        Some(RecordedEnd::Unclear(words)) => ReplayPart::Run(format!("it {words} in the record")),
+        Some(_) if run.has_redacted_outputs => ReplayPart::Run("redacted: some of its outputs are gone".to_owned()),
+        Some(_) => ReplayPart::Compare,
     }
 }
 
@@ -100,7 +100,7 @@ fn missing_connection(source: &str, connections: &[String]) -> Option<String> {
 }
 
 /// The notebook's cells from top to bottom, with what they show.
-pub fn in_order_of_notebook(recording: &Recording, notebook: &Document, connections: &[String]) -> Vec<PlannedRun> {
+pub fn in_order_of_notebook(recording: &Recording, notebook: &Document, connections: &[String]) -> Vec<ReplayStep> {
     let runs = notebook.ordered_cells().filter(|(_, cell)| {
         let content = &cell.content;
         content.cell_type.runs() && !content.source.trim().is_empty()
@@ -111,14 +111,16 @@ pub fn in_order_of_notebook(recording: &Recording, notebook: &Document, connecti
         let Some(run) = shown else {
             let (run, reason) = (RecordedRun::of_cell(cell_id, &source), "it has no run in the record".to_owned());
             let missing = missing_connection(&source, connections);
-            let plan = missing.map_or(RunPlan::Run(reason), RunPlan::Skip);
-            return PlannedRun { run, source, session: None, plan };
+            let plan = missing.map_or(ReplayPart::Run(reason), ReplayPart::Skip);
+            return ReplayStep { run, source, session: None, plan };
         };
         let plan = match part(run, connections) {
-            RunPlan::Compare if *run.source != *source => RunPlan::Run("the cell was edited after its run".to_owned()),
+            ReplayPart::Compare if *run.source != *source => {
+                ReplayPart::Run("the cell was edited after its run".to_owned())
+            }
             plan => plan,
         };
-        PlannedRun { run: run.clone(), source, session: None, plan }
+        ReplayStep { run: run.clone(), source, session: None, plan }
     };
     runs.map(planned).collect()
 }
@@ -133,7 +135,7 @@ mod tests {
         run
     }
 
-    fn plan(change: impl FnOnce(&mut RecordedRun)) -> RunPlan {
+    fn plan(change: impl FnOnce(&mut RecordedRun)) -> ReplayPart {
         let mut run = run("x = 1");
         change(&mut run);
         part_in_record(&run, &["warehouse".to_owned()])
@@ -141,21 +143,21 @@ mod tests {
 
     #[test]
     fn what_cannot_be_repeated_is_told() {
-        let skipped = |plan: RunPlan| matches!(plan, RunPlan::Skip(_));
-        assert_eq!(plan(|_| {}), RunPlan::Compare);
+        let skipped = |plan: ReplayPart| matches!(plan, ReplayPart::Skip(_));
+        assert_eq!(plan(|_| {}), ReplayPart::Compare);
         assert!(skipped(plan(|run| run.is_redacted = true)));
         assert!(skipped(plan(|run| run.is_tool = true)));
         assert!(skipped(plan(|run| run.is_imported = true)));
         assert!(skipped(plan(|run| run.asked_password = true)));
         assert!(skipped(plan(|run| run.started = None)));
         assert!(skipped(plan(|run| run.source = "%%notarium_sql\n-- @sales\nSELECT 1".into())));
-        assert_eq!(plan(|run| run.source = "%%notarium_sql\n-- @warehouse\nSELECT 1".into()), RunPlan::Compare);
-        assert_eq!(plan(|run| run.source = "%%notarium_sql\nSELECT 1".into()), RunPlan::Compare);
+        assert_eq!(plan(|run| run.source = "%%notarium_sql\n-- @warehouse\nSELECT 1".into()), ReplayPart::Compare);
+        assert_eq!(plan(|run| run.source = "%%notarium_sql\nSELECT 1".into()), ReplayPart::Compare);
     }
 
     #[test]
     fn unclear_ends_are_repeated_and_not_compared() {
-        let runs = |plan: RunPlan| matches!(plan, RunPlan::Run(_));
+        let runs = |plan: ReplayPart| matches!(plan, ReplayPart::Run(_));
         assert!(runs(plan(|run| run.end = None)));
         assert!(runs(plan(|run| run.end = Some(RecordedEnd::Unclear("was lost")))));
         assert!(runs(plan(|run| run.has_redacted_outputs = true)));
@@ -163,10 +165,10 @@ mod tests {
 
     #[test]
     fn a_limit_follows_the_recorded_time() {
-        let of = |end, took| {
+        let of = |end, took: u64| {
             let mut run = run("x");
             (run.end, run.ended_at) = (Some(end), Some(1_000 + took));
-            PlannedRun { run, source: String::new(), session: None, plan: RunPlan::Compare }
+            ReplayStep { run, source: String::new(), session: None, plan: ReplayPart::Compare }
         };
         let seconds = Duration::from_secs;
         assert_eq!(of(RecordedEnd::Ok, 2_000).limit(None), seconds(60));

@@ -34,6 +34,8 @@ pub struct RecordedRun {
     pub session: Option<KernelSessionId>,
     /// Version and time of its start. Absent: no kernel began it.
     pub started: Option<(Version, Millis)>,
+    /// Version and time of its assignment to a kernel.
+    assigned: Option<(Version, Millis)>,
     pub ended_at: Option<Millis>,
     /// Absent: the record ends before the run.
     pub end: Option<RecordedEnd>,
@@ -79,6 +81,7 @@ impl RecordedRun {
             is_assistants: false,
             session: None,
             started: None,
+            assigned: None,
             ended_at: None,
             end: None,
             answers: Vec::new(),
@@ -185,7 +188,10 @@ impl Recording {
 impl RecordedRun {
     fn note(&mut self, event: &Event, version: Version, at: Millis) {
         match event {
-            Event::ExecutionAssigned(event) => self.session = Some(event.kernel_session.clone()),
+            Event::ExecutionAssigned(event) => {
+                self.session = Some(event.kernel_session.clone());
+                self.assigned = Some((version, at));
+            }
             Event::ExecutionStarted(_) => self.started = Some((version, at)),
             Event::ExecutionInputRequested(event) => {
                 self.asked = true;
@@ -205,12 +211,92 @@ impl RecordedRun {
             }
             Event::ExecutionCancelled(_) => self.ended(at, RecordedEnd::Unclear("was cancelled")),
             Event::ExecutionBlocked(_) => self.ended(at, RecordedEnd::Unclear("was blocked by an earlier run")),
-            Event::ExecutionLost(_) => self.ended(at, RecordedEnd::Unclear("was lost")),
+            Event::ExecutionLost(_) => {
+                // Its kernel may have begun it, and ended before it could say so.
+                self.started = self.started.or(self.assigned);
+                self.ended(at, RecordedEnd::Unclear("was lost"));
+            }
             _ => {}
         }
     }
 
     fn ended(&mut self, at: Millis, end: RecordedEnd) {
         (self.ended_at, self.end) = (Some(at), Some(end));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn event(version: u64, event_type: &str, schema: u16, payload: Value, is_redacted: bool) -> Stored {
+        let mut stored = json!({
+            "id": format!("e{version}"), "notebook_id": "nb", "version": version, "type": event_type, "schema": schema,
+            "actor": {"kind": "user", "id": "ann"}, "command_id": "c", "correlation_id": "c", "recorded_at": version * 1_000,
+            "payload": payload, "salt": "00".repeat(16), "payload_digest": "00".repeat(32), "hash": "00".repeat(32),
+        });
+        if is_redacted {
+            stored.as_object_mut().unwrap().remove("salt");
+        }
+        serde_json::from_value(stored).unwrap()
+    }
+
+    fn requested(version: u64, id: &str, source: &str, is_redacted: bool) -> Stored {
+        let subject = json!({"kind": "cell", "cell_id": "c", "cell_version": 1, "source": source});
+        let payload = json!({"execution_id": id, "subject": subject, "cause": "requested", "effects": "free"});
+        event(version, "ExecutionRequested", 2, payload, is_redacted)
+    }
+
+    fn of_run(version: u64, event_type: &str, id: &str, more: Value) -> Stored {
+        let mut payload = json!({"execution_id": id, "output_seq": version});
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event(version, event_type, 1, payload, false)
+    }
+
+    #[test]
+    fn runs_come_in_the_order_of_their_starts() {
+        let mut recording = Recording::new(false);
+        let answered = event(7, "ExecutionInputAnswered", 1, json!({"execution_id": "b", "value": "Ann"}), false);
+        let events = [
+            requested(1, "a", "x", false),
+            requested(2, "b", "y", false),
+            requested(3, "c", "z", false),
+            of_run(4, "ExecutionStarted", "b", json!({})),
+            of_run(5, "ExecutionStarted", "a", json!({})),
+            of_run(6, "ExecutionInputRequested", "b", json!({"prompt": "Name?", "password": false})),
+            answered,
+            of_run(8, "ExecutionCompleted", "b", json!({"outcome": "ok"})),
+            of_run(9, "ExecutionCompleted", "a", json!({"outcome": "interrupted"})),
+        ];
+        events.iter().for_each(|event| recording.take(event).unwrap());
+        let runs = recording.in_order();
+        assert_eq!(runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>(), ["b", "a", "c"]);
+        assert_eq!((runs[0].end, &runs[0].answers[..]), (Some(RecordedEnd::Ok), &["Ann".to_owned()][..]));
+        assert_eq!((runs[0].took(), runs[0].asked_password), (Some(4_000), false));
+        assert_eq!(runs[1].end, Some(RecordedEnd::Unclear("was interrupted")));
+        assert_eq!((runs[2].end, runs[2].started), (None, None));
+    }
+
+    #[test]
+    fn redacted_texts_and_outputs_are_known() {
+        let mut recording = Recording::new(false);
+        let output = json!({"execution_id": "b", "output_seq": 1, "outputs": []});
+        let broken = event(4, "ExecutionOutputAppended", 1, json!({"execution_id": "█"}), true);
+        let events = [
+            requested(1, "a", "█████", true),
+            requested(2, "b", "y", false),
+            event(3, "ExecutionOutputAppended", 1, output, true),
+            broken,
+        ];
+        events.iter().for_each(|event| recording.take(event).unwrap());
+        let flags = |id: &str| {
+            let run = &recording.runs[&id.parse::<ExecutionId>().unwrap()];
+            (run.is_redacted, run.has_redacted_outputs)
+        };
+        assert_eq!((flags("a"), flags("b")), ((true, false), (false, true)));
+        let unknown = event(5, "FromTomorrow", 9, json!({}), false);
+        assert_eq!(recording.take(&unknown).unwrap_err().kind, crate::cli::terminal::failure::FailureKind::Usage);
     }
 }

@@ -11,7 +11,7 @@ use crate::cli::Ended;
 use crate::cli::replay::ReplayOrder;
 use crate::cli::replay::environment::EnvironmentChange;
 use crate::cli::replay::kernel::{ReplayedEnd, ReplayedRun};
-use crate::cli::replay::plan::{PlannedRun, RunPlan};
+use crate::cli::replay::plan::{ReplayPart, ReplayStep};
 use crate::cli::replay::recorded::RecordedEnd;
 use crate::cli::terminal::print;
 
@@ -68,11 +68,11 @@ pub struct ReplayedRunReport {
 
 impl ReplayedRunReport {
     /// The report before the run.
-    pub fn of(PlannedRun { run, plan, .. }: &PlannedRun) -> Self {
+    pub fn of(ReplayStep { run, plan, .. }: &ReplayStep) -> Self {
         let (verdict, reason) = match plan {
-            RunPlan::Compare => (ReplayVerdict::Same, None),
-            RunPlan::Run(reason) => (ReplayVerdict::NotCompared, Some(reason.clone())),
-            RunPlan::Skip(reason) => (ReplayVerdict::NotReplayed, Some(reason.clone())),
+            ReplayPart::Compare => (ReplayVerdict::Same, None),
+            ReplayPart::Run(reason) => (ReplayVerdict::NotCompared, Some(reason.clone())),
+            ReplayPart::Skip(reason) => (ReplayVerdict::NotReplayed, Some(reason.clone())),
         };
         Self {
             execution: run.id.clone(),
@@ -101,7 +101,7 @@ impl ReplayedRunReport {
     }
 
     /// Takes the repeated run. Its outputs are compared later.
-    pub fn ran(&mut self, planned: &PlannedRun, replayed: ReplayedRun, limit: Duration) {
+    pub fn ran(&mut self, planned: &ReplayStep, replayed: ReplayedRun, limit: Duration) {
         let ReplayedRun { end, took, refused } = replayed;
         self.replayed_ms = Millis::try_from(took.as_millis()).ok();
         let refused = refused.into_iter();
@@ -111,7 +111,7 @@ impl ReplayedRunReport {
             let (kind, target) = (Effect::Open.into(), open.join(", "));
             self.refused.push(RefusedEffect { kind, target, count: 1 });
         }
-        if planned.plan != RunPlan::Compare {
+        if planned.plan != ReplayPart::Compare {
             return;
         }
         let recorded = match planned.run.end {
