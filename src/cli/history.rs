@@ -14,6 +14,7 @@ mod record_rows;
 pub mod rebuild;
 pub mod redact;
 pub mod report;
+pub mod retention;
 pub mod verification;
 mod verified_file;
 pub mod watch;

@@ -30,6 +30,7 @@ mod redaction;
 mod refused;
 mod rest;
 mod restart;
+mod retention;
 mod revoked;
 mod routes;
 mod sharing;

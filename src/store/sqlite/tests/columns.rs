@@ -32,7 +32,7 @@ const CONTENT: [(&str, &str, Forgets); 12] = [
 ];
 
 /// Columns without content, by table.
-const OTHERS: [(&str, &[&str]); 25] = [
+const OTHERS: [(&str, &[&str]); 26] = [
     ("account_audit", &["number", "at", "actor", "action", "subject"]),
     ("actors", &["key", "id"]),
     ("blames", &["notebook", "version"]),
@@ -80,6 +80,7 @@ const OTHERS: [(&str, &[&str]); 25] = [
     ("places", &["notebook", "version", "position"]),
     ("purges_due", &["notebook", "sha256"]),
     ("recent_places", &["notebook", "version", "position"]),
+    ("retired_blobs", &["notebook", "sha256", "retired_at"]),
     (
         "share_links",
         &["id", "notebook_id", "role", "secret_hash", "label", "created_by", "created_at", "expires_at", "revoked_at"],
