@@ -49,9 +49,7 @@ use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
 use connection::session;
-use history::{
-    export_record, find, heads, import_record, log, proof, redact, report, retention, verification, watch,
-};
+use history::{export_record, find, heads, import_record, log, proof, redact, report, retention, verification, watch};
 use runs::{call, data, exec, kernels};
 use serve::up;
 pub use terminal::failure::Failure;

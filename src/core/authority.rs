@@ -150,7 +150,7 @@ pub fn operation(command: &Command) -> Operation {
             Operation::Edit
         }
         C::SetCellAttachments { .. } | C::SetCellFlags { .. } | C::ClearOutputs { .. } => Operation::Edit,
-        C::RedactContent { .. } => Operation::Redact,
+        C::RedactContent(_) => Operation::Redact,
         C::RestoreNotebook(_) | C::Undo { .. } | C::Redo { .. } => Operation::Edit,
         C::RecordExecution { .. } | C::FlagMessage(_) => Operation::Edit,
         C::AddComment(_) | C::EditComment(_) | C::DeleteComment { .. } => Operation::Comment,

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
 use crate::values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, EditComment, EditSource, EraseNotebook, ExecutionReport,
-    FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall, RestoreNotebook,
-    Revoked, StartTurn, TurnEnd,
+    FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RedactContent, RequestExecution, RequestToolCall,
+    RestoreNotebook, Revoked, StartTurn, TurnEnd,
 };
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, Effect, ExecutionId, ForkOrigin, FunctionPlace,
     GrantId, Hash, KernelCause, KernelEnvironment, KernelSessionId, MessageBlock, MessageRole, Millis, Output, Policy,
-    RawObject, Reactivity, RedactedTarget, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage,
-    UserFunction, UserId, Version,
+    RawObject, Reactivity, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction,
+    UserId, Version,
 };
 
 /// A request to change a notebook, which the server may refuse. Its actor is that of the connection; no field carries it.
@@ -55,14 +55,8 @@ pub enum Command {
     },
     /// Takes cells, their order and metadata back to a version. Needs the right to edit. Refused in a batch.
     RestoreNotebook(RestoreNotebook),
-    /// Removes content from the record for good. The server sends it for `POST /api/notebooks/{notebook}/redactions`; from a client it is
-    /// refused. Needs the right to redact.
-    RedactContent {
-        /// 1 to 500 characters, which the record keeps.
-        reason: String,
-        /// The content, without its text.
-        target: RedactedTarget,
-    },
+    /// Removes content from the record for good. From a client it is refused. Needs the right to redact.
+    RedactContent(RedactContent),
     /// Erases the notebook: one event is left. Needs the right to erase. Refused in a batch.
     EraseNotebook(EraseNotebook),
     /// Gives a subject a role, which replaces its present one. Needs the right to share.

@@ -82,7 +82,7 @@ pub(crate) fn required_of_one(notebook: &Notebook, context: &Context, command: &
     let query = match command {
         Command::EditSource(EditSource { cell_id, base, .. }) => cells::required_for_edit(notebook, cell_id, *base),
         Command::Undo { .. } | Command::Redo { .. } => undo::required_history(notebook, context, command),
-        Command::RedactContent { .. } => redact_content::required_history(notebook, context),
+        Command::RedactContent(_) => redact_content::required_history(notebook, context),
         Command::RestoreNotebook(_) => return restore_notebook::required_history(notebook, context),
         Command::FlagMessage(FlagMessage { conversation_id, message_id, .. }) => {
             assistants::required_for_message(notebook, conversation_id, message_id)
@@ -115,7 +115,7 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
         C::UnarchiveNotebook {} => Ok(notebook::decide_unarchive(notebook)),
         C::NameVersion { version, name } => notebook::decide_name(notebook, context, version, &name),
         C::RestoreNotebook(command) => restore_notebook::decide(notebook, context, command.version),
-        C::RedactContent { reason, target } => redact_content::decide(notebook, context, &reason, &target),
+        C::RedactContent(command) => redact_content::decide(notebook, context, &command),
         C::EraseNotebook(command) => notebook::decide_erase(notebook, context, &command.reason),
         C::SetReactivity { reactivity } => notebook::decide_reactivity(notebook, reactivity),
         C::SetKernelSettings(command) => launches::decide_settings(notebook, command),

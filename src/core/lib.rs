@@ -47,8 +47,8 @@ mod functions;
 mod ledger;
 mod notebook;
 pub mod reactive;
-mod redaction;
 mod record_check;
+mod redaction;
 mod runs;
 mod traced_commands;
 mod values;
@@ -76,8 +76,8 @@ pub use ledger::undo_stacks::{NextStep, NextSteps, UndoGroup, UndoStacks};
 pub use ledger::{KernelVariables, Ledger};
 pub use notarium_record::*;
 pub use notebook::{Notebook, seal};
-pub use redaction::{MAX_REDACTED_EVENTS, RedactionPlan, RedactionSearch, RedactionTarget};
 pub use record_check::RecordCheck;
+pub use redaction::{MAX_REDACTED_EVENTS, RedactionPlan, RedactionSearch, RedactionTarget};
 pub use runs::kernels::{default_session, is_python, session_of};
 pub use runs::launches::{checked_labels, is_kept_for_its_agent, is_replaced_for_waiting_runs};
 pub use traced_commands::{CommandTracer, TracedCommand, import_id, import_row};
@@ -86,6 +86,7 @@ pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
 pub use values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
 pub use values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, EraseNotebook,
-    ExecutionReport, ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RequestExecution,
-    RequestToolCall, RequestedEffects, RestoreNotebook, Revoked, StartTurn, TargetChange, TurnEnd, mask,
+    ExecutionReport, ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RedactContent,
+    RequestExecution, RequestToolCall, RequestedEffects, RestoreNotebook, Revoked, StartTurn, TargetChange, TurnEnd,
+    mask,
 };

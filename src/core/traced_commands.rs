@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use crate::values::decision::Outcome;
 use notarium_record::{
-    Actor, CommandId, CommandRecord, Envelope, Event, ExecutionCause, ExecutionId, KernelSessionId, RawJson, Stored, Version,
+    Actor, CommandId, CommandRecord, Envelope, Event, ExecutionCause, ExecutionId, KernelSessionId, RawJson, Stored,
+    Version,
 };
 
 /// Id of the one row that stands for all commands of an imported record. Their own rows stay on the server that accepted them.

@@ -94,6 +94,17 @@ pub struct EraseNotebook {
     pub reason: String,
 }
 
+/// Removes content from the record for good. The server sends it for `POST /api/notebooks/{notebook}/redactions`, with what it has found in
+/// the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedactContent {
+    /// 1 to 500 characters, which the record keeps.
+    pub reason: String,
+    /// The content, without its text.
+    pub target: RedactedTarget,
+}
+
 /// A change of a cell's text, made at a version that may be older than the notebook's.
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -24,10 +24,10 @@ use notarium_record::{Hash, NotebookId};
 use sha2::{Digest, Sha256};
 
 use crate::blobs::{BLOBS_FOLDER, BlobError, Blobs};
-use crate::event_store::StoreError;
 use crate::sqlite::{
     DATABASE_FILE, MARK_FILE, PART_FILE, copy_database, is_half_restored as is_marked, verify_database,
 };
+use crate::store_error::StoreError;
 
 /// SHA-256 of the database's file, as `sha256sum -c` reads it.
 const CHECKSUM_FILE: &str = "notarium.db.sha256";

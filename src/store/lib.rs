@@ -12,7 +12,7 @@
 //! - Payloads are read back byte for byte as written; unknown event types survive.
 //! - A blob is on disk, and its bytes have the hash that names it, before the event that names it is appended.
 //!
-//! Files: `event_store` (the trait, its errors, the catalog's order), `sqlite/` (its backend), `content_locks` (redactions against derived writes),
+//! Files: `event_store` (the trait, the catalog's order), `store_error`, `sqlite/` (its backend), `content_locks` (redactions against derived writes),
 //! `snapshots`, `past_text` (lines that ever
 //! stood in cells), `blame` (who wrote what), `blobs`,
 //! `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
@@ -30,6 +30,7 @@ mod logged_head;
 mod past_text;
 mod snapshots;
 pub mod sqlite;
+mod store_error;
 
 pub use blame::{Blame, BlameRun};
 pub use blobs::{BlobError, Blobs};
@@ -39,3 +40,4 @@ pub use logged_head::LoggedHead;
 pub use past_text::{LineSpan, PastLine, PastText, Stretch, lower_case};
 pub use snapshots::{MAX_SNAPSHOT_GAP, Snapshot, SnapshotError, superfluous, thinned_out, within_gap};
 pub use sqlite::Sqlite;
+pub use store_error::{AppendError, StoreError};

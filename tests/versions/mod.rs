@@ -3,7 +3,8 @@
 
 use notarium_core::upcast::{PayloadFields, Upcaster, extend};
 use notarium_core::{
-    Append, Command, CommandRecord, Envelope, Head, InstanceId, NewEvent, NotebookId, RawJson, RejectionCode, Salt, Stored, Version,
+    Append, Command, CommandRecord, Envelope, Head, InstanceId, NewEvent, NotebookId, RawJson, RejectionCode, Salt,
+    Stored, Version,
 };
 use notarium_store::EventStore;
 use notarium_store::sqlite::Sqlite;
@@ -71,7 +72,10 @@ async fn written_by_another_server(server: &TestServer, events: &[(&str, u16, &s
         outcome: RawJson::parse("{}").unwrap(),
     };
     let commands = written.iter().map(answer).collect();
-    store.append(Append { notebook_id: id, epoch, expected, events, commands, removal: Default::default() }).await.unwrap();
+    store
+        .append(Append { notebook_id: id, epoch, expected, events, commands, removal: Default::default() })
+        .await
+        .unwrap();
     store.close().await;
     written
 }

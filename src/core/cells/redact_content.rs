@@ -3,8 +3,9 @@
 use crate::context::Context;
 use crate::notebook::Notebook;
 use crate::redaction::MAX_REDACTED_EVENTS;
+use crate::values::RedactContent;
 use crate::values::decision::{Decision, RejectionCode, Result};
-use notarium_record::{ContentRedacted, ContentRemoval, HistoryQuery, RedactedEvent, RedactedTarget, StandIn};
+use notarium_record::{ContentRedacted, ContentRemoval, HistoryQuery, RedactedEvent, StandIn};
 
 /// Maximum number of events that one `ContentRedacted` names; a redaction of more has several.
 const MAX_NAMED: usize = 5_000;
@@ -17,12 +18,8 @@ pub(crate) fn required_history(notebook: &Notebook, context: &Context) -> Option
     (plan.version() < notebook.version).then_some(HistoryQuery::Tail { since: plan.version() })
 }
 
-pub(crate) fn decide(
-    notebook: &Notebook,
-    context: &mut Context,
-    reason: &str,
-    target: &RedactedTarget,
-) -> Result<Decision> {
+pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: &RedactContent) -> Result<Decision> {
+    let RedactContent { reason, target } = command;
     let reason = reason.trim();
     let is_short = (1..=MAX_REASON_CHARACTERS).contains(&reason.chars().count());
     RejectionCode::InvalidValue.when(!is_short, || {

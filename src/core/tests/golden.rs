@@ -332,8 +332,16 @@ pub fn before(version: Version) -> Head {
 #[test]
 fn every_event_type_has_a_golden_file() {
     let (story, commented) = (crate::machines::story(), crate::comments::commented());
-    let worlds =
-        [story, life(), assistance(), making_room(), commented, crate::reactive::story(), crate::redaction::redacted(), crate::erasure::erased()];
+    let worlds = [
+        story,
+        life(),
+        assistance(),
+        making_room(),
+        commented,
+        crate::reactive::story(),
+        crate::redaction::redacted(),
+        crate::erasure::erased(),
+    ];
     let mut by_type: BTreeMap<&str, &Recorded> = BTreeMap::new();
     for recorded in worlds.iter().flat_map(|world| &world.recorded) {
         by_type.entry(recorded.event.event_type()).or_insert(recorded);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use futures_util::TryStreamExt;
 use notarium_core::{
-    Command, Hash, NotebookId, RedactionPlan, RedactionSearch, RedactionTarget, RejectionCode, Stored, Version,
+    Command, Hash, NotebookId, RedactContent, RedactionPlan, RedactionSearch, RedactionTarget, RejectionCode, Stored,
+    Version,
 };
 use notarium_store::StoreError;
 use notarium_wire::CommandMessage;
@@ -41,7 +42,7 @@ impl Notebooks {
         target: RedactionTarget,
         reason: String,
     ) -> Result<Redaction, Problem> {
-        let command = Command::RedactContent { reason, target: target.without_text() };
+        let command = Command::RedactContent(RedactContent { reason, target: target.without_text() });
         let mut attempts = 1;
         let (plan, ack) = loop {
             let plan = Arc::new(self.plan_redaction(notebook, target.clone()).await?);

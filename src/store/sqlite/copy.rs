@@ -11,7 +11,8 @@ use super::error::{damaged, found_error, store_error};
 use super::open::{check_file, options};
 use super::reader;
 use crate::blobs::named_in;
-use crate::event_store::{MAX_PAGE, StoreError};
+use crate::event_store::MAX_PAGE;
+use crate::store_error::StoreError;
 
 /// Number of events per read.
 const PAGE: usize = 1_000;

@@ -8,7 +8,7 @@ use sqlx::{SqliteConnection, SqlitePool};
 
 use super::rows::integer;
 use super::{Sqlite, removal};
-use crate::event_store::StoreError;
+use crate::store_error::StoreError;
 
 /// Rows deleted in one step.
 const STEP: i64 = 2_000;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sqlx::migrate::MigrateError;
 
-use crate::event_store::StoreError;
+use crate::store_error::StoreError;
 
 /// Returns the primary result code: the extended one's low byte.
 fn primary_code(error: &sqlx::Error) -> Option<i32> {

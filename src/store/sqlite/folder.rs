@@ -8,7 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::blobs::BLOBS_FOLDER;
-use crate::event_store::StoreError;
+use crate::store_error::StoreError;
 
 /// Name of the database file in the data folder.
 pub const DATABASE_FILE: &str = "notarium.db";

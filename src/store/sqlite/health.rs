@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::error::{found_error, store_error};
 use super::open::options;
-use crate::event_store::StoreError;
+use crate::store_error::StoreError;
 
 /// Number of SQLite steps between checks for a close of the store: some milliseconds.
 const STEPS: i32 = 10_000;

@@ -53,12 +53,13 @@ use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed, unanswered};
 use crate::content_locks::ContentLocks;
 use crate::event_store::{
-    AppendError, Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, MAX_READ_EVENTS,
-    NotebookSize, PastLinesWritten, StoreError, check_listed, within_limit,
+    Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, MAX_READ_EVENTS, NotebookSize,
+    PastLinesWritten, check_listed, within_limit,
 };
 use crate::logged_head::LoggedHead;
 use crate::past_text::PastLine;
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot};
+use crate::store_error::{AppendError, StoreError};
 
 /// An open data folder. On drop the writer ends after all queued appends are written; [`Sqlite::close`] waits for it.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use super::error::{damaged, found_error, migration_error, store_error};
 use super::folder::{DATABASE_FILE, LOG_FILE, folder_error};
 use super::removal;
 use crate::blobs::BLOBS_FOLDER;
-use crate::event_store::StoreError;
+use crate::store_error::StoreError;
 
 /// Schema migrations: version, name, SQL. A test compares them with the folder.
 pub(super) const MIGRATIONS: [(i64, &str, &str); 15] = [

@@ -20,7 +20,8 @@ use super::rows::{
     MAX_ROWS, MultiRow, SqlScript, Texts,
 };
 use super::transaction::Writer;
-use crate::event_store::{AppendError, StoreError, check};
+use crate::event_store::check;
+use crate::store_error::{AppendError, StoreError};
 
 /// Maximum number of queued appends; beyond it senders wait.
 pub(super) const MAX_QUEUED_APPENDS: usize = 4_096;

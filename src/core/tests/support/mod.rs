@@ -252,7 +252,7 @@ impl World {
     pub fn redact(&mut self, who: &Who, target: RedactionTarget) -> Result<Vec<Version>, Rejection> {
         self.plan(target.clone());
         let (reason, target) = ("it leaked".to_owned(), target.without_text());
-        let decided = self.submit(who, None, Command::RedactContent { reason, target });
+        let decided = self.submit(who, None, Command::RedactContent(RedactContent { reason, target }));
         self.redaction = None;
         let events = decided?.0.into_iter();
         let named = events.flat_map(|event| match event {

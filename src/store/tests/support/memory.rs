@@ -1,13 +1,16 @@
 //! In-memory store for tests, with the contract suite of every store. Appends count as "on disk" immediately.
 
+#[path = "memory_log.rs"]
+mod log;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
-    Append, CommandId, CommandRecord, ContentRemoval, ERASED, Envelope, Epoch, Hash, Head, InstanceId, Millis, NewEvent,
-    NotebookId, Selection, StandIn, Stored, Version,
+    Append, CommandId, CommandRecord, ContentRemoval, ERASED, Envelope, Epoch, Hash, Head, InstanceId, Millis,
+    NewEvent, NotebookId, Selection, StandIn, Stored, Version,
 };
 use notarium_store::{
     AppendError, Author, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, ContentLocks,
@@ -17,6 +20,8 @@ use notarium_store::{
 };
 use parking_lot::Mutex;
 
+use log::{Log, index};
+
 /// Store with one map behind a mutex that is never held across an await.
 #[derive(Debug, Default)]
 pub struct Memory {
@@ -24,100 +29,11 @@ pub struct Memory {
     content_locks: ContentLocks,
 }
 
-#[derive(Debug, Default)]
-struct Log {
-    holder: Option<InstanceId>,
-    epoch: Epoch,
-    head: Option<Head>,
-    /// Events; version n has index n - 1.
-    events: Vec<NewEvent>,
-    commands: BTreeMap<(String, CommandId), CommandRecord>,
-    snapshots: BTreeMap<Version, Snapshot>,
-    blames: BTreeMap<Version, Bytes>,
-    lines: BTreeMap<u64, PastLine>,
-    lines_written: PastLinesWritten,
-    catalog: Option<CatalogEntry>,
-    blobs: BTreeMap<Hash, BlobRecord>,
-    blobs_to_purge: Vec<Hash>,
-    retired: BTreeMap<Hash, Millis>,
-    is_erased: bool,
-    logged: BTreeMap<String, LoggedHead>,
-}
-
 impl Memory {
     /// Runs `read` on the notebook's log; returns the default if there is none.
     fn with<T: Default>(&self, notebook: &NotebookId, read: impl FnOnce(&Log) -> T) -> T {
         self.notebooks.lock().get(notebook).map(read).unwrap_or_default()
     }
-}
-
-impl Log {
-    fn check(&self, append: &Append) -> Result<(), AppendError> {
-        check(append)?;
-        if self.epoch != append.epoch {
-            return Err(AppendError::LeaseLost { epoch: self.epoch });
-        }
-        if self.head.unwrap_or(Head::START) != append.expected {
-            return Err(AppendError::VersionConflict { actual: self.head });
-        }
-        let mut seen = std::collections::BTreeSet::new();
-        for command in &append.commands {
-            let key = (command.actor.clone(), command.command_id.clone());
-            if self.commands.contains_key(&key) || !seen.insert(key) {
-                let (actor, command_id) = (command.actor.clone(), command.command_id.clone());
-                return Err(AppendError::DuplicateCommand { actor, command_id });
-            }
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, append: Append) {
-        let head = append.head();
-        self.head = (head != Head::START).then_some(head);
-        self.events.extend(append.events);
-        for command in append.commands {
-            self.commands.insert((command.actor.clone(), command.command_id.clone()), command);
-        }
-        if !append.removal.is_empty() {
-            self.remove(append.removal);
-        }
-    }
-
-    fn remove(&mut self, removal: ContentRemoval) {
-        for StandIn { version, payload } in removal.stand_ins {
-            let stored = &mut self.events[index(version - 1)].stored;
-            (stored.payload, stored.salt) = (payload, None);
-            let of_event =
-                self.commands.values_mut().filter(|command| command.command_id == stored.envelope.command_id);
-            of_event.for_each(|command| command.digest = [0; 32]);
-        }
-        for sha256 in removal.blobs {
-            self.blobs.remove(&sha256);
-            self.blobs_to_purge.push(sha256);
-        }
-        self.snapshots.clear();
-        self.lines.clear();
-        self.lines_written = PastLinesWritten::default();
-        if let (Some(entry), Some(head)) = (&mut self.catalog, self.head) {
-            (entry.title, entry.template, entry.search_text) = Default::default();
-            entry.version = head.version;
-        }
-    }
-
-    fn select(&self, wanted: &Selection) -> impl Iterator<Item = &Stored> {
-        let holds = |event: &&NewEvent| wanted.holds(event.stored.envelope.version, event.subject.as_deref());
-        self.events.iter().filter(holds).map(|event| &event.stored)
-    }
-
-    /// Returns events below `before`, latest first.
-    fn backwards(&self, before: Option<Version>) -> impl Iterator<Item = &Stored> {
-        let end = before.map_or(self.events.len(), |before| index(before.saturating_sub(1)).min(self.events.len()));
-        self.events[..end].iter().rev().map(|event| &event.stored)
-    }
-}
-
-fn index(version: Version) -> usize {
-    usize::try_from(version).unwrap_or(usize::MAX)
 }
 
 #[async_trait]
