@@ -9,6 +9,7 @@ pub mod listing;
 pub mod output_spill;
 pub mod past_text;
 pub mod proof;
+pub mod served_record;
 pub mod templates;
 
 use std::collections::BTreeSet;
