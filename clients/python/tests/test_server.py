@@ -266,6 +266,29 @@ def test_differences_authors_and_reports_of_the_past(nb: notarium.Notebook, tmp_
         nb.report(since=nb.version, until=1)
 
 
+def test_an_owner_redacts_a_text_an_event_and_a_cell(nt: notarium.Client, nb: notarium.Notebook) -> None:
+    cell = nb.append("key = 'hunter2-hunter2'")
+    inserted = nb.version
+    cell.edit("key = 'hunter2-hunter2'\n1")
+    preview = nb.redact("a key", text="hunter2-hunter2", preview=True)
+    assert (preview.versions, preview.epoch, cell.source) == ([inserted], 0, "key = 'hunter2-hunter2'\n1")
+    done = nb.redact("a key", text="hunter2-hunter2")
+    assert done.versions == [inserted]
+    with nt.open(nb.id) as again:
+        assert again[cell.id].source == f"key = '{'█' * 15}'\n1"
+        assert again.find("hunter2-hunter2", ever=True) == []
+        event = next(event for event in again.events() if event.type == "ContentRedacted")
+        assert (event.payload["reason"], [each["version"] for each in event.payload["redactions"]]) == (
+            "a key",
+            [inserted],
+        )
+        assert again.verify().ok
+    assert nb.redact("all of it", cell=cell).versions
+    assert nb.redact("all of it", event=inserted).epoch > 0
+    with pytest.raises(ValueError, match="one of event, text and cell"):
+        nb.redact("which?", event=1, text="text")
+
+
 def test_the_past_is_read_named_and_proved(nb: notarium.Notebook) -> None:
     cell = nb.append("before")
     nb.name_version("draft")
