@@ -1,18 +1,19 @@
 //! The record of a notebook for pages about it: events from the store, names as the reader may see them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use notarium_core::{Actor, NotebookId, Stored, Subject, Version};
 use notarium_report::RecordSource;
 use notarium_report::words::{clean, short};
 
-use crate::app::App;
+use super::Notebooks;
 use crate::auth::Authenticated;
 use crate::http::problem::Problem;
 
 /// A record that the caller may read.
 pub struct ServedRecord {
-    app: App,
+    notebooks: Arc<Notebooks>,
     who: Authenticated,
     notebook: NotebookId,
     /// Names by the keys of their subjects.
@@ -21,12 +22,12 @@ pub struct ServedRecord {
 
 impl ServedRecord {
     /// The record of a notebook for its reader.
-    pub fn new(app: &App, who: &Authenticated, notebook: &NotebookId) -> Self {
-        Self { app: app.clone(), who: who.clone(), notebook: notebook.clone(), names: BTreeMap::new() }
+    pub fn new(notebooks: &Arc<Notebooks>, who: &Authenticated, notebook: &NotebookId) -> Self {
+        Self { notebooks: notebooks.clone(), who: who.clone(), notebook: notebook.clone(), names: BTreeMap::new() }
     }
 
     async fn found(&self, subject: &Subject) -> Option<String> {
-        let accounts = &self.app.accounts;
+        let accounts = &self.notebooks.accounts;
         match subject {
             Subject::User { id } => accounts.store().user(id).await.ok()?.map(|user| user.name),
             Subject::ShareLink { id } => match accounts.guest_name(id).await.ok()?? {
@@ -67,7 +68,7 @@ impl RecordSource for ServedRecord {
     type Error = Problem;
 
     async fn events(&self, after: Version, limit: usize) -> Result<Vec<Stored>, Problem> {
-        Ok(self.app.store.read(&self.notebook, after, limit).await?)
+        Ok(self.notebooks.store.read(&self.notebook, after, limit).await?)
     }
 
     async fn actor_name(&mut self, actor: &Actor) -> String {

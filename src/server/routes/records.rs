@@ -48,7 +48,7 @@ async fn report(
     let signed_head = app.signer.sign(&StatedHead::new(notebook.clone(), head, app.clock.now()));
     let made_at = app.clock.now();
     let scope = ReportScope { title: title.clone(), from, to, end: head.version, signed_head, made_at };
-    let page = report_page(ServedRecord::new(&app, &who, &notebook), scope).await?;
+    let page = report_page(ServedRecord::new(&app.notebooks, &who, &notebook), scope).await?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_DISPOSITION, attachment(&format!("Record of {title}.html"))),
