@@ -59,7 +59,7 @@ from .files import FileInfo, TrashedFile
 from .graph import Graph
 from .history import Verification
 from .machines import AgentInfo
-from .past import FoundPlace
+from .past import BlamedLine, CellDiff, FoundPlace, Redaction
 from .portal import Face, Portal, unwrap
 from .schema import ConnectionInfo, ConnectionSchema
 from .session import opened

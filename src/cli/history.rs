@@ -20,16 +20,19 @@ mod verified_file;
 pub mod watch;
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_core::text::utf16_len;
 use notarium_core::{Actor, CellId, Command, CorrelationId, Head, Millis, RestoreNotebook, Stored, TurnId, Version};
+use notarium_report::diff_page;
 use notarium_wire::rest::{BlamedEvent, CellBlame, EventPage, NotebookBlame, NotebookDiff};
 use serde::Serialize;
 
 use crate::cli::connection::client::{NotebookClient, with_query};
 use crate::cli::connection::find::People;
 use crate::cli::history::moment::{MOMENT, Moment, version_of};
+use crate::cli::notebooks::write_file;
 use crate::cli::terminal::input;
 use crate::cli::terminal::print::{self, report, style};
 use crate::cli::words::narrate::{NarratedEvent, Narrator};
@@ -206,7 +209,8 @@ pub async fn versions(args: VersionsArgs, notebook: NotebookClient) -> Ended {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   notarium diff analysis 5                          # what changed since version 5
-  notarium diff analysis 'as submitted' 2026-11-29  # versions, names of versions, times")]
+  notarium diff analysis 'as submitted' 2026-11-29  # versions, names of versions, times
+  notarium diff analysis 5 --html -o changes.html   # a page with the words that differ")]
 pub struct DiffArgs {
     /// The version to begin with.
     #[arg(value_name = MOMENT)]
@@ -217,6 +221,12 @@ pub struct DiffArgs {
     /// The answer in JSON.
     #[arg(long)]
     json: bool,
+    /// A page of HTML, in one file, with the words that differ.
+    #[arg(long, conflicts_with = "json")]
+    html: bool,
+    /// The file of the page; absent or `-`: standard output.
+    #[arg(short, long, value_name = "FILE", requires = "html")]
+    output: Option<PathBuf>,
 }
 
 pub async fn diff(args: DiffArgs, notebook: NotebookClient) -> Ended {
@@ -230,9 +240,22 @@ pub async fn diff(args: DiffArgs, notebook: NotebookClient) -> Ended {
             difference.from, difference.to
         ));
     }
+    if args.html {
+        return write_difference(&difference, &notebook, args.output.as_deref()).await;
+    }
     match args.json {
         true => print::json(&difference),
         false => show_difference(&difference),
+    }
+}
+
+async fn write_difference(difference: &NotebookDiff, notebook: &NotebookClient, output: Option<&Path>) -> Ended {
+    let before = notebook.state(Some(difference.from)).await?.notebook;
+    let after = notebook.state(Some(difference.to)).await?.notebook;
+    let page = diff_page(difference, &before, &after);
+    match output.filter(|output| *output != Path::new("-")) {
+        Some(output) => write_file(output, page.as_bytes()).await,
+        None => print::raw(&page),
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const PARTS: [&str; 16] = [
+const PARTS: [&str; 17] = [
     "record",
     "core",
     "judge",
@@ -23,6 +23,7 @@ const PARTS: [&str; 16] = [
     "scripted",
     "export",
     "comparison",
+    "report",
     "doors/dialoghelper",
     "doors/jupyter",
 ];
@@ -69,12 +70,16 @@ fn parts_know_only_what_the_code_map_allows() {
         ("wire", &["core"]),
         ("sync", &["wire", "core"]),
         ("store", &["record"]),
-        ("server", &["assistant", "sync", "store", "expectation", "judge", "wire", "core", "export", "terminal"]),
+        (
+            "server",
+            &["assistant", "sync", "store", "expectation", "judge", "wire", "core", "export", "report", "terminal"],
+        ),
         ("client", &["wire", "core"]),
         ("agent", &["client", "wire", "core", "terminal"]),
         ("assistant", &["judge", "wire", "core", "terminal"]),
         ("scripted", &[]),
         ("export", &[]),
+        ("report", &["wire", "core", "export"]),
         ("terminal", &[]),
         ("comparison", &["terminal"]),
         ("doors/dialoghelper", &["client", "wire", "core", "terminal"]),

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from .history import Verification
     from .kernel import call_function, progress, tool
     from .machines import AgentInfo
-    from .past import FoundPlace
+    from .past import BlamedLine, CellDiff, FoundPlace, Redaction
     from .schema import Column, ConnectionInfo, ConnectionSchema, Table
     from .variables import TableRows, Variable
 
@@ -83,7 +83,7 @@ _HOMES = {
     **dict.fromkeys(("FileInfo", "TrashedFile"), "files"),
     **dict.fromkeys(("Graph", "StaleReason"), "graph"),
     "AgentInfo": "machines",
-    "FoundPlace": "past",
+    **dict.fromkeys(("BlamedLine", "CellDiff", "FoundPlace", "Redaction"), "past"),
     "NotebookInfo": "client",
     "TurnFailed": "assistants",
     "Verification": "history",
@@ -95,7 +95,9 @@ _HOMES = {
 
 __all__ = [
     "AgentInfo",
+    "BlamedLine",
     "Cell",
+    "CellDiff",
     "Client",
     "Column",
     "Comment",
@@ -122,6 +124,7 @@ __all__ = [
     "PastCell",
     "PastNotebook",
     "RateLimited",
+    "Redaction",
     "Rejected",
     "Run",
     "RunFailed",

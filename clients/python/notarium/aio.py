@@ -16,14 +16,16 @@ from .history import History, Verification
 from .machines import AgentInfo
 from .notebook import Notebook
 from .outputs import Output
-from .past import FoundPlace, PastNotebook
+from .past import BlamedLine, CellDiff, FoundPlace, PastNotebook, Redaction
 from .runs import Kernel, Run
 from .schema import Column, ConnectionInfo, ConnectionSchema, Table
 from .variables import TableRows, Variable
 
 __all__ = [
     "AgentInfo",
+    "BlamedLine",
     "Cell",
+    "CellDiff",
     "Client",
     "Column",
     "Comment",
@@ -40,6 +42,7 @@ __all__ = [
     "Output",
     "PastCell",
     "PastNotebook",
+    "Redaction",
     "Run",
     "StaleReason",
     "Table",

@@ -17,7 +17,7 @@ from .files import FileInfo, TrashedFile
 from .graph import Graph
 from .history import Verification
 from .machines import AgentInfo
-from .past import FoundPlace
+from .past import BlamedLine, CellDiff, FoundPlace, Redaction
 from .portal import Face, Portal, unwrap
 from .schema import ConnectionInfo, ConnectionSchema
 from .session import opened
@@ -1190,6 +1190,56 @@ class Notebook(Face[aio.Notebook]):
         [True]
         """
         return self._portal.call(self._aio.find(text, ever=ever))
+
+    def diff(self, since: int | str | datetime, until: int | str | datetime | None = None) -> list[CellDiff]:
+        """Cells that differ between two versions, names of versions or times; without `until`, since the first one.
+
+        >>> cell = nb.append("total = 1")
+        >>> version = nb.version
+        >>> cell.edit("total = 2")
+        >>> [(changed.changes, changed.source.splitlines()[-1]) for changed in nb.diff(version)]
+        [(['edited'], '+total = 2')]
+        """
+        return self._portal.call(self._aio.diff(since, until))
+
+    def blame(self, cell: Cell | str | None = None, *, at: int | str | datetime | None = None) -> list[BlamedLine]:
+        """Each line of a cell, or of all cells, with the newest event that wrote in it.
+
+        >>> cell = nb.append("first")
+        >>> cell.edit("first\\nsecond")
+        >>> [(line.text, line.version == nb.version) for line in nb.blame(cell)]
+        [('first', False), ('second', True)]
+        """
+        return self._portal.call(self._aio.blame(unwrap(cell), at=at))
+
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        since: int | str | datetime | None = None,
+        until: int | str | datetime | None = None,
+    ) -> bytes:
+        """A page of HTML for auditors about the events after `since` up to `until`. If `path` is given, writes it there too.
+
+        >>> nb.report().startswith(b"<!doctype html>")
+        True
+        """
+        return self._portal.call(self._aio.report(path, since=since, until=until))
+
+    def redact(
+        self,
+        reason: str,
+        *,
+        event: int | None = None,
+        text: str | None = None,
+        cell: Cell | str | None = None,
+        preview: bool = False,
+    ) -> Redaction:
+        """Removes content from the record permanently: all texts of an event, a text wherever it stood, or the past of a cell.
+
+        Owners only. `reason` stays in the record, with the author and the time. With `preview` nothing is changed.
+        """
+        return self._portal.call(self._aio.redact(reason, event=event, text=text, cell=unwrap(cell), preview=preview))
 
     def verify(self) -> Verification:
         """Verifies locally, by the hash chain, that the record is intact and leads to the current state.

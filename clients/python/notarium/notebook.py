@@ -7,11 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from . import past
 from .assistants import ToolCall, Turn
 from .cells import Cell, id_of, place_of
 from .comments import Thread, threads_of
 from .document import Json
-from .errors import Disconnected
+from .errors import Disconnected, NotFound
 from .event import Event
 from .files import WorkingFiles
 from .graph import Graph, of_json
@@ -20,7 +21,7 @@ from .ids import new_id
 from .link import NotebookLink
 from .machines import AgentInfo, agents_of, place_fields
 from .outputs import blob
-from .past import FoundPlace, PastNotebook, find, version_of
+from .past import BlamedLine, CellDiff, FoundPlace, PastNotebook, Redaction, redaction_target, version_of
 from .portal import Stream
 from .replica import Replica
 from .runs import Kernel, Run, request_runs
@@ -386,7 +387,76 @@ class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases
         >>> [place.last == nb.version - 1 for place in await nb.find("PASSWORD", ever=True)]
         [True]
         """
-        return await find(self._session, self.id, text, ever)
+        return await past.find(self._session, self.id, text, ever)
+
+    async def diff(self, since: int | str | datetime, until: int | str | datetime | None = None) -> list[CellDiff]:
+        """Cells that differ between two versions, names of versions or times; without `until`, since the first one.
+
+        >>> cell = await nb.append("total = 1")
+        >>> version = nb.version
+        >>> await cell.edit("total = 2")
+        >>> [(changed.changes, changed.source.splitlines()[-1]) for changed in await nb.diff(version)]
+        [(['edited'], '+total = 2')]
+        """
+        to = None if until is None else await self._version_of(until)
+        return await past.diff(self._session, self.id, await self._version_of(since), to)
+
+    async def blame(
+        self, cell: Cell | str | None = None, *, at: int | str | datetime | None = None
+    ) -> list[BlamedLine]:
+        """Each line of a cell, or of all cells, with the newest event that wrote in it.
+
+        >>> cell = await nb.append("first")
+        >>> await cell.edit("first\\nsecond")
+        >>> [(line.text, line.version == nb.version) for line in await nb.blame(cell)]
+        [('first', False), ('second', True)]
+        """
+        version = None if at is None else await self._version_of(at)
+        return await past.blame(self._session, self.id, self._cell_id(cell), version)
+
+    async def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        since: int | str | datetime | None = None,
+        until: int | str | datetime | None = None,
+    ) -> bytes:
+        """A page of HTML for auditors about the events after `since` up to `until`. If `path` is given, writes it there too.
+
+        >>> (await nb.report()).startswith(b"<!doctype html>")
+        True
+        """
+        bounds = {"from": since, "to": until}
+        query = {name: await self._version_of(bound) for name, bound in bounds.items() if bound is not None}
+        body = (await self._session.rest.request("GET", f"/api/notebooks/{self.id}/report", params=query)).content
+        if path is not None:
+            Path(path).write_bytes(body)
+        return body
+
+    async def redact(
+        self,
+        reason: str,
+        *,
+        event: int | None = None,
+        text: str | None = None,
+        cell: Cell | str | None = None,
+        preview: bool = False,
+    ) -> Redaction:
+        """Removes content from the record permanently: all texts of an event, a text wherever it stood, or the past of a cell.
+
+        Owners only. `reason` stays in the record, with the author and the time. With `preview` nothing is changed.
+        """
+        target = redaction_target(event, text, self._cell_id(cell))
+        return await past.redact(self._session, self.id, reason, target, preview)
+
+    def _cell_id(self, cell: Cell | str | None) -> str | None:
+        """The id of a cell. A string may be the id of a deleted cell."""
+        if cell is None or isinstance(cell, Cell):
+            return None if cell is None else cell.id
+        try:
+            return self._find(cell)
+        except NotFound:
+            return cell
 
     async def _version_of(self, moment: int | str | datetime) -> int:
         return await version_of(self._session, self.id, self.named_versions, moment)

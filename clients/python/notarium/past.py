@@ -1,8 +1,8 @@
-"""The past of a notebook: earlier versions, moments, and what ever stood in its cells."""
+"""The past of a notebook: earlier versions, moments, what ever stood in its cells, differences, and authors."""
 
 import html
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -126,6 +126,88 @@ async def find(session: Session, notebook_id: str, text: str, ever: bool) -> lis
         )
         raise NotariumError(f"{up_to}: try again, or search for a longer text", code="incomplete")
     return [FoundPlace(**place) for place in answer["found"]]
+
+
+@dataclass(frozen=True)
+class CellDiff:
+    """A cell that differs between two versions. `changes` has any of `added`, `deleted`, `moved`, `edited`, `retyped`, `run`."""
+
+    cell_id: str
+    changes: list[str]
+    source: str = ""
+    """A unified diff of the source; empty if the source is the same."""
+
+
+async def diff(session: Session, notebook_id: str, since: int, until: int | None) -> list[CellDiff]:
+    """Cells that differ, from top to bottom; then deleted ones."""
+    query: Json = {"from": since, **({} if until is None else {"to": until})}
+    answer = await session.rest.get(f"/api/notebooks/{notebook_id}/diff", **query)
+    return [CellDiff(**cell) for cell in answer["cells"]]
+
+
+@dataclass(frozen=True)
+class BlamedLine:
+    """A line of a cell, with the newest event that wrote in it."""
+
+    cell_id: str
+    number: int
+    """Number of the line in the cell, from 1."""
+    text: str
+    version: int
+    actor: dict[str, Any] = field(hash=False)
+    at: datetime
+
+
+async def blame(session: Session, notebook_id: str, cell_id: str | None, at: int | None) -> list[BlamedLine]:
+    """Authors of the lines of a cell, or of all cells."""
+    query: Json = {**({} if cell_id is None else {"cell": cell_id}), **({} if at is None else {"at": at})}
+    answer = await session.rest.get(f"/api/notebooks/{notebook_id}/blame", **query)
+    return [line for cell in answer["cells"] for line in _lines(cell, answer["events"])]
+
+
+def _lines(cell: Json, events: Json) -> Iterator[BlamedLine]:
+    """Lines with their newest versions. Positions count UTF-16 code units; an empty line is its line break's."""
+    versions = [run["version"] for run in cell["runs"] for _ in range(run["length"])]
+    start = 0
+    for number, text in enumerate(cell["source"].split("\n"), 1):
+        end = start + len(text.encode("utf-16-le")) // 2
+        around = versions[start:end] or versions[end : end + 1] or versions[-1:]
+        version = max(around, default=0)
+        event = events.get(str(version))
+        actor, at = (event["actor"], event["recorded_at"]) if event else ({"kind": "system"}, 0)
+        yield BlamedLine(cell["cell_id"], number, text, version, actor, as_time(at))
+        start = end + 1
+
+
+@dataclass(frozen=True)
+class Redaction:
+    """Content that was removed from the record, or would be. `epoch` is the version of the redaction; 0 for a preview."""
+
+    versions: list[int]
+    blobs: int
+    occurrences: int
+    epoch: int
+
+
+async def redact(session: Session, notebook_id: str, reason: str, target: Json, preview: bool) -> Redaction:
+    """Removes content from the record."""
+    body = {"reason": reason, "target": target, "preview": preview}
+    answer = await session.rest.post(f"/api/notebooks/{notebook_id}/redactions", body)
+    return Redaction(answer["versions"], answer["blobs"], answer["occurrences"], answer["epoch"])
+
+
+def redaction_target(event: int | None, text: str | None, cell_id: str | None) -> Json:
+    """The one target that is named."""
+    named: list[Json] = []
+    if event is not None:
+        named.append({"event": {"version": event}})
+    if text is not None:
+        named.append({"text": {"text": text}})
+    if cell_id is not None:
+        named.append({"cell": {"cell_id": cell_id}})
+    if len(named) != 1:
+        raise ValueError("name one of event, text and cell")
+    return named[0]
 
 
 async def version_of(session: Session, notebook_id: str, names: dict[int, str], moment: int | str | datetime) -> int:

@@ -232,6 +232,63 @@ def test_a_file_comes_in_and_goes_out(nt: notarium.Client, tmp_path: Path) -> No
         assert json.loads((tmp_path / "out.ipynb").read_text())["cells"][0]["source"] in ("# Täglich", ["# Täglich"])
 
 
+def test_differences_authors_and_reports_of_the_past(nb: notarium.Notebook, tmp_path: Path) -> None:
+    cell = nb.append("a = '😀'\nb = 1\n\nd")
+    other = nb.append("gone")
+    nb.name_version("begun")
+    begun = nb.version - 1
+    cell.edit("a = '😀'\nb = 22\n\nd")
+    edited = nb.version
+    other.delete()
+    changed = {diff.cell_id: diff for diff in nb.diff("begun")}
+    assert changed[cell.id].changes == ["edited"]
+    assert changed[cell.id].source.splitlines()[-3:] == ["+b = 22", " ", " d"]
+    assert changed[other.id].changes == ["deleted"]
+    assert nb.diff(begun, begun) == []
+
+    lines = nb.blame(cell)
+    inserted = lines[0].version
+    assert [(line.number, line.text, line.version) for line in lines] == [
+        (1, "a = '😀'", inserted),
+        (2, "b = 22", edited),
+        (3, "", inserted),
+        (4, "d", inserted),
+    ]
+    assert lines[0].actor["kind"] == "user"
+    assert {line.version for line in nb.blame(cell, at="begun")} == {inserted}
+    assert {line.cell_id for line in nb.blame()} == {cell.id}
+    assert [line.text for line in nb.blame(other.id, at="begun")] == ["gone"]
+
+    page = nb.report(tmp_path / "report.html", since=begun)
+    assert (tmp_path / "report.html").read_bytes() == page
+    assert b"edited cell" in page and b"made the notebook" not in page
+    with pytest.raises(notarium.Invalid, match="no event after version"):
+        nb.report(since=nb.version, until=1)
+
+
+def test_an_owner_redacts_a_text_an_event_and_a_cell(nt: notarium.Client, nb: notarium.Notebook) -> None:
+    cell = nb.append("key = 'hunter2-hunter2'")
+    inserted = nb.version
+    cell.edit("key = 'hunter2-hunter2'\n1")
+    preview = nb.redact("a key", text="hunter2-hunter2", preview=True)
+    assert (preview.versions, preview.epoch, cell.source) == ([inserted], 0, "key = 'hunter2-hunter2'\n1")
+    done = nb.redact("a key", text="hunter2-hunter2")
+    assert done.versions == [inserted]
+    with nt.open(nb.id) as again:
+        assert again[cell.id].source == f"key = '{'█' * 15}'\n1"
+        assert again.find("hunter2-hunter2", ever=True) == []
+        event = next(event for event in again.events() if event.type == "ContentRedacted")
+        assert (event.payload["reason"], [each["version"] for each in event.payload["redactions"]]) == (
+            "a key",
+            [inserted],
+        )
+        assert again.verify().ok
+    assert nb.redact("all of it", cell=cell).versions
+    assert nb.redact("all of it", event=inserted).epoch > 0
+    with pytest.raises(ValueError, match="one of event, text and cell"):
+        nb.redact("which?", event=1, text="text")
+
+
 def test_the_past_is_read_named_and_proved(nb: notarium.Notebook) -> None:
     cell = nb.append("before")
     nb.name_version("draft")

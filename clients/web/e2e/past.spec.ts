@@ -1,4 +1,5 @@
 // The past of a record of some hundred events: slider, comparison, authors, search, restoring and names.
+import { readFileSync } from "node:fs";
 import type { Browser, Page } from "@playwright/test";
 import { type MadeRecord, WORD, makeRecord } from "./past.ts";
 import { type TestServer, expect, person, test } from "./server.ts";
@@ -101,4 +102,27 @@ test("a version is named, restored as one step, and the restoration undone", asy
   await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
   await expect(page.locator(".cell")).toHaveCount(3);
   await expect(page.locator(".cell").first()).not.toContainText(WORD);
+});
+
+test("the report of a stretch of time, the record and its signed head are files", async ({ browser, server }) => {
+  const record = await makeRecord(server, "For <auditors>");
+  const page = await history(browser, server, record);
+  await page.getByRole("button", { name: "Report and record…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Report and record" });
+  const saved = async (button: string) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: button }).click()]);
+    return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
+  };
+  const report = await saved("Download report");
+  expect(report.name).toBe("Record of For auditors.html");
+  expect(report.text).toContain("Every hash of the record was followed");
+  expect(report.text).toContain("Record of For &lt;auditors&gt;");
+  const events = await saved("Export the record");
+  const lines = events.text.trim().split("\n");
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ version: 1, type: "NotebookCreated" });
+  expect(lines.length).toBeGreaterThan(150);
+  expect((await saved("Signed head")).text).toContain(`${record.id}`);
+  await dialog.getByLabel(/^To/).fill("2001-01-01T00:00");
+  await dialog.getByRole("button", { name: "Download report" }).click();
+  await expect(dialog.getByRole("alert")).toHaveText("Nothing was recorded between these times.");
 });

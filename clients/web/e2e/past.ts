@@ -3,6 +3,8 @@ import type { TestServer } from "./server.ts";
 
 export interface MadeRecord {
   id: string;
+  /** A token of Bob. */
+  bob: string;
   /** Ids of the cells, from top to bottom; the deleted one is last. */
   cells: string[];
   /** First and last version at which the first cell held `WORD`. */
@@ -58,5 +60,5 @@ export async function makeRecord(server: TestServer, title: string): Promise<Mad
     if (step % 10 === 0) await edit(third, `print(total)\nmean = total / ${step}`, bob.token);
   }
   await send("DELETE", `/cells/${gone}`, {});
-  return { id, cells, from, to };
+  return { id, bob: bob.token, cells, from, to };
 }

@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 
 use notarium_export::escaped;
+use notarium_report::{head_of, table};
 
-use crate::cli::history::report::{STYLE, table};
 use crate::cli::replay::report::ReplayReport;
 use crate::cli::terminal::print;
 use crate::cli::terminal::values::now;
 
+/// Rows of a table at most.
+const MAX_ROWS: usize = 5_000;
+
 pub fn page(report: &ReplayReport) -> String {
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>Replay</title>\n<style>{STYLE}</style>\n<h1>Replay of a record</h1>\n"
-    );
+    let mut out = head_of("Replay of a record");
     let (class, words) = if report.same { ("whole", "Nothing differs") } else { ("broken", "Some outputs differ") };
     let _ = writeln!(out, "<p class=\"{class}\">{words}. {}.</p>", escaped(&report.verdict()));
     let _ = writeln!(out, "<p>Made by notarium {} at {}.</p>", env!("CARGO_PKG_VERSION"), print::time(now()));
@@ -26,7 +26,7 @@ pub fn page(report: &ReplayReport) -> String {
         vec![run.verdict.word().to_owned(), run.name(), run.source.clone(), times, run.remarks().join("; ")]
     });
     let headings = ["result", "cell", "source", "took: recorded / replayed", "remarks"];
-    table(&mut out, "Runs", &headings, rows, "The record has no runs.");
+    table(MAX_ROWS, &mut out, "Runs", &headings, rows, "The record has no runs.");
     let differences = report.runs.iter().flat_map(|run| {
         let row = |difference: &notarium_comparison::Difference| {
             let place = print::clean(&difference.place);
@@ -41,6 +41,6 @@ pub fn page(report: &ReplayReport) -> String {
         run.differences.iter().map(row)
     });
     let headings = ["cell", "source", "where", "recorded", "replayed"];
-    table(&mut out, "Differences", &headings, differences, "There are none.");
+    table(MAX_ROWS, &mut out, "Differences", &headings, differences, "There are none.");
     out
 }

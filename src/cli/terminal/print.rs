@@ -8,12 +8,14 @@ use std::time::Duration;
 use console::{Alignment, colors_enabled, measure_text_width, pad_str};
 use indicatif::{ProgressBar, ProgressStyle};
 use notarium_core::Millis;
+use notarium_report::words::is_unsafe;
 use notarium_wire::rest::Answer;
 use serde::Serialize;
 
 /// Styles text if standard output shows colours: it is a terminal, and the user has not disabled them
 /// (<https://no-color.org>).
 pub use console::style;
+pub use notarium_report::words::{clean, clock, count, duration, short, time};
 
 use crate::cli::{Ended, Failure};
 
@@ -98,11 +100,6 @@ fn unprintable(error: serde_json::Error) -> Failure {
 
 // --- text of other people ---
 
-/// One line of untrusted text: every control character becomes a blank.
-pub fn clean(text: &str) -> String {
-    text.chars().map(|character| if is_unsafe(character) { ' ' } else { character }).collect()
-}
-
 /// Untrusted text of several lines. Colours stay if they are enabled; every other control sequence is removed.
 pub fn clean_block(text: &str) -> String {
     clean_block_for(text, colors_enabled())
@@ -134,11 +131,6 @@ pub fn shown_whole(text: &str) -> String {
     let shown =
         |character| if matches!(character, '\n' | '\t') || !is_unsafe(character) { character } else { mark(character) };
     text.chars().map(shown).collect()
-}
-
-/// True for control characters, and for marks that change the direction of text.
-fn is_unsafe(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Length in bytes of the control sequence (`ESC [ … letter`) at the start, and whether it sets colours; 0 if there is none.
@@ -202,49 +194,14 @@ pub fn shorten(text: &str, columns: usize) -> String {
 
 // --- times and sizes ---
 
-/// A time in the local zone: `2026-11-22T01:24:15+01:00`.
-pub fn time(at: Millis) -> String {
-    local(at).map_or_else(|| format!("{at} ms"), |time| time.format("%Y-%m-%dT%H:%M:%S%:z").to_string())
-}
-
-/// The time of day: `01:24:15`.
-pub fn clock(at: Millis) -> String {
-    local(at).map_or_else(|| format!("{at} ms"), |time| time.format("%H:%M:%S").to_string())
-}
-
-fn local(at: Millis) -> Option<chrono::DateTime<chrono::Local>> {
-    let utc = chrono::DateTime::<chrono::Utc>::from_timestamp_millis(i64::try_from(at).ok()?)?;
-    Some(utc.with_timezone(&chrono::Local))
-}
-
 /// A time, or a dash.
 pub fn optional_time(at: Option<Millis>) -> String {
     at.map_or_else(|| "–".to_owned(), time)
 }
 
-/// `0.42 s`, `3 min 5 s`.
-pub fn duration(milliseconds: Millis) -> String {
-    match milliseconds {
-        0..10_000 => format!("{}.{:02} s", milliseconds / 1000, milliseconds % 1000 / 10),
-        10_000..60_000 => format!("{} s", milliseconds / 1000),
-        _ => format!("{} min {} s", milliseconds / 60_000, milliseconds % 60_000 / 1000),
-    }
-}
-
 /// `812 B`, `12.50 KiB`.
 pub fn size(bytes: u64) -> String {
     indicatif::BinaryBytes(bytes).to_string()
-}
-
-/// `1 cell`, `3 cells`.
-pub fn count(number: usize, word: &str) -> String {
-    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
-}
-
-/// A short form of a long id, for people; unique enough within one notebook.
-pub fn short(id: &str) -> &str {
-    // ULIDs begin with their time, so the end distinguishes them.
-    if id.len() > 12 { &id[id.len() - 6..] } else { id }
 }
 
 // --- diffs, and results of commands ---
@@ -307,10 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_durations_are_words() {
+    fn sizes_are_words() {
         assert_eq!(size(1_572_864), "1.50 MiB");
-        assert_eq!(duration(420), "0.42 s");
-        assert_eq!(duration(185_000), "3 min 5 s");
-        assert_eq!(count(1, "cell"), "1 cell");
     }
 }

@@ -4,8 +4,9 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use notarium_core::Millis;
 pub use notarium_core::wire_word as word;
-use notarium_core::{Labels, Millis};
+pub use notarium_report::words::labels_text;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -29,12 +30,6 @@ where
 pub fn label(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("a label is KEY=VALUE, as in gpu=a100")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
-}
-
-/// Labels such as `gpu=a100, place=cellar`.
-pub fn labels_text(labels: &Labels) -> String {
-    let labels: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    labels.join(", ")
 }
 
 /// Parses a duration such as `30m`, `12h`, `7d`, `2w`; in milliseconds.

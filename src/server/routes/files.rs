@@ -35,7 +35,7 @@ const MAX_TITLE_CHARACTERS: usize = 255;
 const BYTES: &str = "application/octet-stream";
 const IPYNB: &str = "application/x-ipynb+json";
 /// Policy that keeps a file from acting as a page of this server, even if its address is opened.
-const FILE_POLICY: &str = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'";
+pub(super) const FILE_POLICY: &str = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 /// Header with the hashes of blobs that an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
 /// Header with the number of comment threads that an export leaves out.

@@ -1,25 +1,35 @@
-//! Routes for exported records: what is signed beside the heads.
+//! Routes for people who answer for records: the page of a report, and signed names.
 
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::header;
-use notarium_core::{AgentId, ShareLinkId, UserId};
-use notarium_wire::rest::{NamesQuery, RetentionPreview, RetentionQuery};
+use http::{HeaderValue, header};
+use notarium_core::{AgentId, Operation, ShareLinkId, UserId};
+use notarium_report::{ReportScope, report_page};
+use notarium_wire::rest::{NamesQuery, ReportQuery, RetentionPreview, RetentionQuery};
+use notarium_wire::signed_head::StatedHead;
 use notarium_wire::signed_names::StatedNames;
 
+use super::answers::NotebookReader;
+use super::files::{FILE_POLICY, attachment};
 use crate::app::App;
 use crate::blobs::retention::{self, RetentionAges, RetentionCount};
 use crate::http::extract::{JsonBody, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
+use crate::notebooks::served_record::ServedRecord;
 
 /// Limit of subjects in one note.
 const MAX_SUBJECTS: usize = 1_000;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    let router = route_table!(router; "history" "/api/notebooks/{notebook}" {
+        /// A page of HTML about a stretch of the record, for people who must answer for it: who took part, what assistants requested and who
+        /// decided, runs, roles, events, and the signed head.
+        GET "/report", Guard::Notebook(Operation::Read) => report, answers_plain("200", "text/html; charset=utf-8");
+    });
     route_table!(router; "history" "/api/signed-names" {
         /// The names of people, guests and agents, signed: events have ids alone, and an exported record is read without the
         /// server. Unknown subjects are left out.
@@ -41,6 +51,30 @@ async fn retention_preview(
     };
     let RetentionCount { blobs, blob_bytes, snapshots } = retention::retain(&app.notebooks, ages, true).await?;
     Ok(Json(RetentionPreview { blobs, blob_bytes, snapshots }))
+}
+
+async fn report(
+    NotebookReader { app, who, notebook, now }: NotebookReader,
+    QueryOf(ReportQuery { from, to }): QueryOf<ReportQuery>,
+) -> Result<Response, Problem> {
+    let (title, head) = (now.notebook.title.clone(), now.head);
+    let (from, to) = (from.unwrap_or(0), to.unwrap_or(head.version).min(head.version));
+    if from >= to {
+        return Err(Problem::invalid(format!(
+            "there is no event after version {from} up to version {to}: the notebook is at version {}",
+            head.version
+        )));
+    }
+    let signed_head = app.signer.sign(&StatedHead::new(notebook.clone(), head, app.clock.now()));
+    let made_at = app.clock.now();
+    let scope = ReportScope { title: title.clone(), from, to, end: head.version, signed_head, made_at };
+    let page = report_page(ServedRecord::new(&app.notebooks, &who, &notebook), scope).await?;
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (header::CONTENT_DISPOSITION, attachment(&format!("Record of {title}.html"))),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(FILE_POLICY)),
+    ];
+    Ok((headers, page).into_response())
 }
 
 async fn signed_names(State(app): State<App>, JsonBody(query): JsonBody<NamesQuery>) -> Result<Response, Problem> {

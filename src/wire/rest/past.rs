@@ -115,6 +115,16 @@ pub struct DiffQuery {
     pub to: Option<Version>,
 }
 
+/// The stretch of a report.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReportQuery {
+    /// Events after this version; absent: from the beginning.
+    pub from: Option<Version>,
+    /// Events up to this version; absent: to the end.
+    pub to: Option<Version>,
+}
+
 /// Differences between two versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookDiff {

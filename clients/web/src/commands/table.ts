@@ -38,6 +38,7 @@ export interface PageActions extends EditingPage, PythonPage {
   help: () => void;
   home: () => void;
   kernel: () => void;
+  records: () => void;
   theme: () => void;
 }
 
@@ -375,6 +376,8 @@ export const actions: Action[] = [
   { id: "download-html", title: "Download as HTML", run: (store) => void save(store, "html") },
   { id: "download-md", title: "Download as Markdown", run: (store) => void save(store, "md") },
   { id: "download-py", title: "Download as Python (.py)", run: (store) => void save(store, "py") },
+  { id: "report", title: "Report for auditors…", run: () => page.records?.() },
+  { id: "export-record", title: "Export the record…", run: () => page.records?.() },
   {
     id: "fork",
     title: "Make a copy",

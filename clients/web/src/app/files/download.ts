@@ -35,12 +35,17 @@ export async function download(
 ): Promise<string | undefined> {
   const query = new URLSearchParams({ format, ...(at !== undefined && { at: String(at) }) });
   const answer = await rest.send(`/api/notebooks/${encodeURIComponent(notebook)}/export?${query}`);
+  await saveAs(answer, `${fileName(title)}${at === undefined ? "" : ` (version ${at})`}.${format}`);
+  return lackWords(answer.headers.get(MISSING), answer.headers.get(THREADS));
+}
+
+/** Saves the body of an answer under a name. */
+export async function saveAs(answer: Response, name: string): Promise<void> {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await answer.blob());
-  link.download = `${fileName(title)}${at === undefined ? "" : ` (version ${at})`}.${format}`;
+  link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
-  return lackWords(answer.headers.get(MISSING), answer.headers.get(THREADS));
 }
 
 /** Removes characters that file systems refuse. */

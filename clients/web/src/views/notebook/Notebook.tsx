@@ -40,6 +40,7 @@ const History = part(() => import("../panels/history/History.tsx").then((module)
 const Keys = part(() => import("../panels/Keys.tsx").then((module) => ({ default: module.Keys })));
 const Past = part(() => import("../panels/history/Past.tsx"));
 const ReviewBar = part(() => import("../cell/CellReview.tsx").then((module) => ({ default: module.ReviewBar })));
+const RecordFiles = part(() => import("../panels/history/RecordFiles.tsx"));
 const Share = part(() => import("../account/Share.tsx").then((module) => ({ default: module.Share })));
 const Files = part(() => import("../panels/files/Files.tsx"));
 const Variables = part(() => import("../panels/Variables.tsx"));
@@ -135,7 +136,7 @@ function keyOf(store: NotebookStore): string {
 
 function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" | "at" | "signedIn"> & { store: NotebookStore }) {
   useTopics(store, "status", "notebook", "panel");
-  const [palette, setPalette] = useState<"palette" | "help" | "keys" | "share" | "functions">();
+  const [palette, setPalette] = useState<"palette" | "help" | "keys" | "share" | "functions" | "records">();
   const { title, version } = store.document;
   useKeys(store);
   useAttention(store);
@@ -160,6 +161,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
       share: open("share"),
       files: () => store.show("files"),
       functions: open("functions"),
+      records: open("records"),
       home: () => go({ name: "home" }),
       theme: nextTheme,
       comment,
@@ -260,6 +262,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
           <Boundary key={palette} what="This dialog" close={close}>
             {palette === "keys" && <Keys close={close} />}
             {palette === "share" && <Share store={store} close={close} />}
+            {palette === "records" && <RecordFiles store={store} close={close} />}
             {palette === "functions" && <FunctionForm store={store} close={close} />}
             {(palette === "palette" || palette === "help") && <Palette store={store} mode={palette} close={close} />}
           </Boundary>

@@ -1,5 +1,5 @@
 // The history panel: timeline of versions, runs, authors of lines, and trash.
-import { Pause, Play, Search, X } from "lucide-react";
+import { FileDown, Pause, Play, Search, X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { MOST_CHARACTERS } from "../../../app/cells/pastPlaces.ts";
 import { type RedactedBy, redactedIn } from "../../../app/words/redactions.ts";
@@ -7,6 +7,7 @@ import { KINDS, type Kind, type NameOf, type Step, steps, wordsOf } from "../../
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import { ago, date } from "../../../app/words/words.ts";
+import { page } from "../../../commands/table.ts";
 import type { Actor, EventMessage } from "../../../protocol/messages.ts";
 import { Author, useName } from "../../../ui/Author.tsx";
 import FoundInPast from "./FoundInPast.tsx";
@@ -28,6 +29,14 @@ export function History({ store }: { store: NotebookStore }) {
     <aside className="panel history" aria-label="History">
       <header className="row">
         <h2 className="grow">History</h2>
+        <button
+          className="button bare icon"
+          aria-label="Report and record…"
+          title="Report and record…"
+          onClick={() => page.records?.()}
+        >
+          <FileDown size={16} />
+        </button>
         <button className="button bare icon" aria-label="Close" title="Close" onClick={() => store.show("history")}>
           <X size={16} />
         </button>

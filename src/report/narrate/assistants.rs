@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use notarium_core::{ConversationId, Document, Event, GrantId, ToolCallId};
+use notarium_core::{ConversationId, Document, Event, GrantId, ToolCallId, wire_word as word};
 
-use crate::cli::terminal::print;
-use crate::cli::terminal::values::word;
+use crate::words;
 
 /// Names of calls, conversations and grants, as far as they are known.
 #[derive(Debug, Default)]
@@ -44,14 +43,14 @@ impl Work {
     /// A name such as `delete_cell (call 01J…)`.
     fn call(&self, id: &ToolCallId) -> String {
         match self.functions.get(id) {
-            Some(function) => format!("{} (call {id})", print::clean(function)),
+            Some(function) => format!("{} (call {id})", words::clean(function)),
             None => format!("call {id}"),
         }
     }
 
     fn conversation(&self, id: &ConversationId) -> String {
         match self.titles.get(id).filter(|title| !title.is_empty()) {
-            Some(title) => format!("the conversation \"{}\"", print::clean(title)),
+            Some(title) => format!("the conversation \"{}\"", words::clean(title)),
             None => format!("conversation {id}"),
         }
     }
@@ -59,7 +58,7 @@ impl Work {
     fn grant(&self, id: &GrantId) -> String {
         match self.grants.get(id) {
             Some(conversation) => format!("grant for {}", self.conversation(conversation)),
-            None => format!("grant {}", print::short(id.as_str())),
+            None => format!("grant {}", words::short(id.as_str())),
         }
     }
 
@@ -75,8 +74,8 @@ impl Work {
             Event::NotebookPolicyChanged(event) => format!("set the policy for assistants to {}", word(&event.policy)),
             Event::GrantIssued(event) => {
                 let what = if event.functions.is_empty() { "act".to_owned() } else { event.functions.join(", ") };
-                let (conversation, until) = (self.conversation(&event.conversation_id), print::time(event.expires_at));
-                format!("let {conversation} {} unasked until {until}", print::clean(&what))
+                let (conversation, until) = (self.conversation(&event.conversation_id), words::time(event.expires_at));
+                format!("let {conversation} {} unasked until {until}", words::clean(&what))
             }
             Event::GrantRevoked(event) => format!("ended the {}", self.grant(&event.grant_id)),
             Event::GrantExpired(event) => format!("put the expired {} away", self.grant(&event.grant_id)),
@@ -93,16 +92,16 @@ impl Work {
             }
             Event::ToolCallConfirmed(_) => format!("confirmed {call}"),
             Event::ToolCallDenied(event) => {
-                let reason = event.detail.as_deref().map(|reason| format!(": {}", print::clean(reason)));
+                let reason = event.detail.as_deref().map(|reason| format!(": {}", words::clean(reason)));
                 format!("denied {call}{}", reason.unwrap_or_default())
             }
-            Event::ToolCallWithdrawn(event) => format!("withdrew {call}: {}", print::clean(&event.sentence())),
-            Event::ToolCallVoided(event) => format!("closed {call}: {}", print::clean(&event.sentence())),
+            Event::ToolCallWithdrawn(event) => format!("withdrew {call}: {}", words::clean(&event.sentence())),
+            Event::ToolCallVoided(event) => format!("closed {call}: {}", words::clean(&event.sentence())),
             Event::ToolCallExpired(_) => format!("closed {call}: it waited too long"),
             Event::ToolCallStarted(_) => format!("started {call}"),
             Event::ToolCallExecuted(event) => {
                 let end = word(&event.end).replace('_', " ");
-                format!("ended {call}: {end}, after {}", print::duration(event.duration_ms))
+                format!("ended {call}: {end}, after {}", words::duration(event.duration_ms))
             }
             _ => return None,
         })
@@ -111,7 +110,7 @@ impl Work {
 
 fn talk_sentence(event: &Event) -> Option<String> {
     Some(match event {
-        Event::ConversationStarted(event) => format!("began the conversation \"{}\"", print::clean(&event.title)),
+        Event::ConversationStarted(event) => format!("began the conversation \"{}\"", words::clean(&event.title)),
         Event::MessagePosted(event) => {
             let is_partial = if event.is_partial { ", stopped before its end" } else { "" };
             format!("posted a message ({}{is_partial})", word(&event.role))
@@ -122,7 +121,7 @@ fn talk_sentence(event: &Event) -> Option<String> {
                 (_, true) => "never",
                 _ => "as there is room",
             };
-            let message = print::short(event.message_id.as_str());
+            let message = words::short(event.message_id.as_str());
             format!("wants message {message} in the assistant's context: {words}")
         }
         Event::TurnStarted(event) => format!("asked the assistant (turn {})", event.turn_id),
@@ -130,10 +129,10 @@ fn talk_sentence(event: &Event) -> Option<String> {
             format!("ended turn {} ({})", event.turn_id, word(&event.stop_reason).replace('_', " "))
         }
         Event::TurnCancelled(event) => format!("stopped turn {}", event.turn_id),
-        Event::TurnFailed(event) => format!("gave up turn {}: {}", event.turn_id, print::clean(&event.sentence())),
-        Event::TurnModelCallStarted(event) => format!("asked the model {}", print::clean(&event.model)),
+        Event::TurnFailed(event) => format!("gave up turn {}: {}", event.turn_id, words::clean(&event.sentence())),
+        Event::TurnModelCallStarted(event) => format!("asked the model {}", words::clean(&event.model)),
         Event::TurnModelCallFinished(event) => match event.sentence() {
-            Some(cause) => format!("got no answer of the model: {}", print::clean(&cause)),
+            Some(cause) => format!("got no answer of the model: {}", words::clean(&cause)),
             None => {
                 let (read, written) = (event.usage.input_tokens, event.usage.output_tokens);
                 format!("got the model's answer ({read} tokens in, {written} out)")

@@ -3,7 +3,7 @@
 use hashlink::LruCache;
 use notarium_core::{CorrelationId, Envelope, Version};
 
-use crate::cli::connection::client::NotebookClient;
+use crate::record_source::RecordSource;
 
 /// Groups that are remembered. One that was evicted is read from the record again.
 const MAX_GROUPS: usize = 20_000;
@@ -62,7 +62,7 @@ impl GroupKinds {
     /// The kind of an event. Reads the record before it, if the group that it takes back was not seen.
     pub async fn kind(
         &mut self,
-        notebook: &NotebookClient,
+        record: &impl RecordSource,
         version: Version,
         undoes: Option<&CorrelationId>,
         group: &CorrelationId,
@@ -75,7 +75,7 @@ impl GroupKinds {
             return *kind;
         }
         if self.0.get(target).is_none() {
-            self.read_back(notebook, version, target).await;
+            self.read_back(record, version, target).await;
         }
         // A group that cannot be found is no undo, as far as anybody can see.
         let kind = self.0.get(target).copied().unwrap_or(GroupKind::Change).taken_back();
@@ -84,14 +84,14 @@ impl GroupKinds {
     }
 
     /// Reads back from the version until the whole chain of groups is known: an undo, what it took back, and so on.
-    async fn read_back(&mut self, notebook: &NotebookClient, version: Version, target: &CorrelationId) {
+    async fn read_back(&mut self, record: &impl RecordSource, version: Version, target: &CorrelationId) {
         let mut chain = vec![target.clone()];
         let mut before = version;
         while before > 1 {
             let after = before.saturating_sub(PAGE + 1);
             let length = usize::try_from(before - after - 1).unwrap_or_default();
-            let Ok(page) = notebook.events(after, length).await else { break };
-            for Envelope { correlation_id, undoes, .. } in page.events.iter().rev().map(|stored| &stored.envelope) {
+            let Ok(events) = record.events(after, length).await else { break };
+            for Envelope { correlation_id, undoes, .. } in events.iter().rev().map(|stored| &stored.envelope) {
                 if chain.last() != Some(correlation_id) {
                     continue;
                 }
