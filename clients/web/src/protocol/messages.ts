@@ -372,8 +372,7 @@ kernel_session: KernelSessionId
 language_info: AnyObject
 sandbox?: AnyObject
 /**
- * The software that the kernel finds, in a blob that was uploaded for the notebook. Send it only to a server with the
- * feature `kernel_environments`. Absent: it is not known.
+ * The kernel's software, in an uploaded blob. Only for a server with the feature `kernel_environments`. Absent: not known.
  */
 environment?: (KernelEnvironment | null)
 }
