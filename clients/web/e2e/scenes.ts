@@ -252,6 +252,26 @@ export const scenes: Scene[] = [
     },
   },
   {
+    name: "found-in-past",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.getByRole("button", { name: "History", exact: true }).click();
+      await page.getByRole("searchbox", { name: "Find in all versions" }).fill("readings");
+      await page.locator(".found-places li").first().waitFor();
+      return page;
+    },
+  },
+  {
+    name: "record-files",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.getByRole("button", { name: "History", exact: true }).click();
+      await page.getByRole("button", { name: "Report and record…" }).click();
+      await page.getByRole("dialog", { name: "Report and record" }).waitFor();
+      return page;
+    },
+  },
+  {
     name: "comments",
     open: async (browser, server) => {
       const page = await demoNotebook(browser, server);

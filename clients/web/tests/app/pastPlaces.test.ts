@@ -41,6 +41,6 @@ test("a long line is shown from shortly before its match", () => {
   const line = `    ${"x".repeat(80)} secret`;
   const pieces = markedLine(line, "secret");
   expect(pieces.at(-1)).toEqual({ text: "secret", className: "", isMatch: true });
-  expect(pieces[0]?.text).toMatch(/^…x{29} $/);
+  expect(pieces[0]?.text).toMatch(/^…x{19} $/);
   expect(markedLine("    y = 1", "y")[0]?.text).toBe("y");
 });

@@ -8,7 +8,7 @@ export const MOST_CHARACTERS = 1_000;
 /** Shorter texts are not in the server's index: it looks through a part of the lines. */
 const INDEXED_CHARACTERS = 3;
 /** Characters shown before the first match in a line. */
-const BEFORE_MATCH = 30;
+const BEFORE_MATCH = 20;
 
 /** A piece of text, as it is shown. */
 export interface Piece extends Token {

@@ -94,12 +94,19 @@ function Place({ store, place, text }: { store: NotebookStore; place: FoundPlace
           {last != null && ` · ${versionWords(place)}`}
         </span>
       </button>
-      {last == null && first != null && (
-        <button className="button bare tiny small" title={`Open version ${first}`} onClick={() => openVersion(first)}>
-          {versionWords(place)}
-        </button>
-      )}
-      <RedactButton store={store} label="Redact this text" choices={[{ target: { text: { text: written } }, words: "" }]} isIcon />
+      <span className="ways">
+        {last == null && first != null && (
+          <button className="button bare tiny small" title={`Open version ${first}`} onClick={() => openVersion(first)}>
+            {versionWords(place)}
+          </button>
+        )}
+        <RedactButton
+          store={store}
+          label="Redact this text"
+          choices={[{ target: { text: { text: written } }, words: "" }]}
+          isIcon
+        />
+      </span>
     </li>
   );
 }
