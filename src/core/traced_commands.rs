@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::values::decision::Outcome;
 use notarium_record::{
     Actor, CommandId, CommandRecord, Envelope, Event, ExecutionCause, ExecutionId, KernelSessionId, RawJson, Stored,
-    Version,
+    ToolCallId, Version,
 };
 
 /// Id of the one row that stands for all commands of an imported record. Their own rows stay on the server that accepted them.
@@ -36,6 +36,8 @@ pub struct TracedCommand {
     answer: Option<Outcome>,
     /// Kernel sessions that the events name.
     sessions: BTreeSet<KernelSessionId>,
+    /// Calls that became void.
+    voided: BTreeSet<ToolCallId>,
 }
 
 impl TracedCommand {
@@ -58,11 +60,16 @@ impl TracedCommand {
             ("thread", told.thread == outcome.thread),
             ("comment", told.comment == outcome.comment),
             ("turn", told.turn == outcome.turn),
-            ("tool_call", told.tool_call == outcome.tool_call),
+            ("tool_call", told.tool_call == outcome.tool_call || self.has_voided(&outcome)),
             ("kernel_session", self.may_name(outcome.kernel_session.as_ref())),
         ];
         let wrong = parts.iter().find(|(_, agrees)| !agrees).map(|(part, _)| part)?;
         Some(format!("the answer in its row has other {wrong} than its events"))
+    }
+
+    /// A command that was to confirm or start a call, and voided it, names the call; one that sweeps calls does not.
+    fn has_voided(&self, outcome: &Outcome) -> bool {
+        outcome.tool_call.as_ref().is_some_and(|call_id| self.voided.contains(call_id))
     }
 
     /// A run that is bound to no kernel names no session, although its sender learned one.
@@ -77,6 +84,7 @@ impl TracedCommand {
             version: envelope.version,
             answer: Some(Outcome::default()),
             sessions: BTreeSet::new(),
+            voided: BTreeSet::new(),
         }
     }
 
@@ -100,10 +108,7 @@ impl TracedCommand {
             Event::ToolCallRequested(event) => answer.tool_call = Some(event.call_id.clone()),
             Event::ToolCallStarted(event) => answer.tool_call = Some(event.call_id.clone()),
             Event::ToolCallConfirmed(event) => answer.tool_call = Some(event.call_id.clone()),
-            // The server itself voids calls of others.
-            Event::ToolCallVoided(event) if envelope.actor != Actor::System => {
-                answer.tool_call = Some(event.call_id.clone());
-            }
+            Event::ToolCallVoided(event) => _ = self.voided.insert(event.call_id.clone()),
             _ => {}
         }
     }
