@@ -47,6 +47,7 @@ pub use agents::Agents;
 pub use app::App;
 pub use assistants::AssistantHost;
 pub use auth::oidc::{InvalidOidc, OidcSettings};
+pub use blobs::retention::RetentionAges;
 pub use limits::clock::Clock;
 pub use limits::{Quota, Quotas, ServerLimits};
 pub use server::{DoorContext, MountContext, RunningServer, Server, ServerConfig};

@@ -9,6 +9,7 @@ use std::time::Duration;
 use notarium_core::Actor;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
+use crate::blobs::retention::RetentionAges;
 /// Quota of a person or a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quota {
@@ -63,6 +64,8 @@ notarium_core::with_defaults! {
         pub blob_grace: Duration = Duration::from_secs(24 * 60 * 60),
         /// Interval of sweeps for such blobs.
         pub sweep_interval: Duration = Duration::from_secs(6 * 60 * 60),
+        /// Ages above which large outputs and snapshots are removed.
+        pub retention: RetentionAges = RetentionAges::default(),
         /// Time between two appends to the tree of heads; `None`: only by request.
         pub tree_interval: Option<Duration> = Some(Duration::from_secs(10 * 60)),
         /// True: everybody may read the checkpoint and the tiles of the tree of heads, not only administrators.

@@ -31,7 +31,6 @@ STATUS_OF_CODE: dict[str, int] = {
     "damaged": 409,
     "dependency_cycle": 409,
     "disk_full": 507,
-    "erased": 410,
     "execution_state": 409,
     "file_exists": 409,
     "forbidden": 403,
