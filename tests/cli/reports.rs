@@ -27,7 +27,10 @@ async fn a_report_tells_who_did_what_and_is_safe_to_open() {
     world.run(&["report", &notebook, "--from", &from, "--to", "4", "-o", "part.html"]).await.ok();
     let page = read("part.html");
     let served = served_report(&world, &notebook, "from=2&to=4").await;
-    assert!(served.contains("Events 3 to 4") && served.contains("edited cell") && !served.contains("<script"), "{served}");
+    assert!(
+        served.contains("Events 3 to 4") && served.contains("edited cell") && !served.contains("<script"),
+        "{served}"
+    );
     assert!(page.contains("Events 3 to 4"), "{page}");
     assert!(page.contains("edited cell") && !page.contains("made the notebook"), "{page}");
     let nothing = world.run(&["report", &notebook, "--from", "4", "--to", "3", "-o", "none.html"]).await.fails(2);
@@ -51,7 +54,10 @@ async fn a_difference_is_a_page_with_the_words_that_differ() {
     world.run(&["cell", "delete", &notebook, &cell]).await.ok();
     let page = world.run(&["diff", &notebook, "2", "4", "--html"]).await.ok();
     assert!(page.starts_with("<!doctype html>") && page.contains("Work &amp; more: versions 2 and 4"), "{page}");
-    assert!(page.contains("<pre class=\"diff\">x = <del>1</del><ins>22</ins>\ny = &#39;&lt;b&gt;&#39;</pre>"), "{page}");
+    assert!(
+        page.contains("<pre class=\"diff\">x = <del>1</del><ins>22</ins>\ny = &#39;&lt;b&gt;&#39;</pre>"),
+        "{page}"
+    );
     assert!(page.contains("<ins>&lt;script&gt;alert(1)&lt;/script&gt;</ins>") && !page.contains("<script"), "{page}");
     world.run(&["diff", &notebook, "4", "--html", "-o", "changes.html"]).await.ok();
     let page = std::fs::read_to_string(world.folder.path().join("changes.html")).unwrap();
