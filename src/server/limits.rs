@@ -9,7 +9,6 @@ use std::time::Duration;
 use notarium_core::Actor;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use crate::blobs::retention::RetentionAges;
 /// Quota of a person or a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quota {
@@ -19,6 +18,13 @@ pub struct Quota {
     pub log_bytes: u64,
     /// Bytes of their large outputs.
     pub blob_bytes: u64,
+}
+
+/// Largest ages; `None`: kept for ever.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RetentionAges {
+    pub blobs: Option<Duration>,
+    pub snapshots: Option<Duration>,
 }
 
 notarium_core::with_defaults! {

@@ -119,6 +119,7 @@ mod tests {
             diverged: false,
             role: Role::Viewer,
             document: 1,
+            redaction_epoch: 0,
             digest: None,
             undo: None,
             read_only: false,

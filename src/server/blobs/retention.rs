@@ -12,15 +12,9 @@ use notarium_core::{Hash, Millis, NotebookId};
 use notarium_store::blobs::{BlobEntry, named_in};
 
 use super::sweep::SweepError;
+use crate::limits::RetentionAges;
 use crate::limits::clock::millis;
 use crate::notebooks::Notebooks;
-
-/// Largest ages; `None`: kept for ever.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RetentionAges {
-    pub blobs: Option<Duration>,
-    pub snapshots: Option<Duration>,
-}
 
 /// Things that were removed, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use crate::auth::AuthError;
 use crate::auth::oidc::OidcError;
-use crate::blobs::sweep::SweepError;
 
 /// A refusal or a fault, boxed because every `Result` carries one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -248,15 +247,6 @@ impl From<StoreError> for Problem {
             _ => "the server could not read or write its data; nothing was changed, try again later",
         };
         Self::unavailable(detail)
-    }
-}
-
-impl From<SweepError> for Problem {
-    fn from(error: SweepError) -> Self {
-        match error {
-            SweepError::Blobs(error) => error.into(),
-            SweepError::Store(error) => error.into(),
-        }
     }
 }
 

@@ -15,11 +15,15 @@ use notarium_wire::signed_names::StatedNames;
 use super::answers::NotebookReader;
 use super::files::{FILE_POLICY, attachment};
 use crate::app::App;
-use crate::blobs::retention::{self, RetentionAges, RetentionCount};
+use crate::blobs::retention::{self, RetentionCount};
 use crate::http::extract::{JsonBody, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
+<<<<<<< ours
 use crate::notebooks::served_record::ServedRecord;
+=======
+use crate::limits::RetentionAges;
+>>>>>>> theirs
 
 /// Limit of subjects in one note.
 const MAX_SUBJECTS: usize = 1_000;
