@@ -59,7 +59,7 @@ pub use audit::{AuditBreak, RecordAudit};
 pub use authority::{Authority, DelegatedAuthority, Operation, operation};
 pub use cells::MAX_REPLY_UNITS;
 pub use cells::restore_notebook::required_past;
-pub use checks::erased;
+pub use checks::{day, erased};
 pub use command::Command;
 pub use context::{
     BUSY_CONVERSATIONS_PER_TOKEN, Context, EXPIRY_MS, History, IdSource, Judgement, JudgementQuery, Limits,
@@ -77,7 +77,7 @@ pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode,
 pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
 pub use values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
 pub use values::{
-    AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
-    ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall,
-    RequestedEffects, RestoreNotebook, Revoked, StartTurn, TargetChange, TurnEnd, mask,
+    AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, EraseNotebook,
+    ExecutionReport, ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RequestExecution,
+    RequestToolCall, RequestedEffects, RestoreNotebook, Revoked, StartTurn, TargetChange, TurnEnd, mask,
 };

@@ -85,6 +85,15 @@ pub struct RestoreNotebook {
     pub version: Version,
 }
 
+/// An erasure: all events, outputs and files of the record are deleted, but for the event that says so. Kernels, runs and turns end, and
+/// nothing takes it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EraseNotebook {
+    /// The reason, which people who had access may read: 1 to 1,000 characters.
+    pub reason: String,
+}
+
 /// A change of a cell's text, made at a version that may be older than the notebook's.
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
