@@ -19,11 +19,8 @@ use crate::blobs::retention::{self, RetentionCount};
 use crate::http::extract::{JsonBody, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
-<<<<<<< ours
-use crate::notebooks::served_record::ServedRecord;
-=======
 use crate::limits::RetentionAges;
->>>>>>> theirs
+use crate::notebooks::served_record::ServedRecord;
 
 /// Limit of subjects in one note.
 const MAX_SUBJECTS: usize = 1_000;
