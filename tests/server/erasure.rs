@@ -159,8 +159,14 @@ async fn an_erasure_that_a_crash_broke_off_goes_on_at_the_next_start() {
     let salt = notarium_core::Salt([7; 16]);
     let stored = notarium_core::Stored::seal(&mut head, envelope, event.payload().unwrap(), salt);
     let events = vec![notarium_core::NewEvent::new(stored, &event)];
-    let append =
-        notarium_core::Append { notebook_id: id.clone(), epoch, expected: before, events, commands: Vec::new() };
+    let append = notarium_core::Append {
+        notebook_id: id.clone(),
+        epoch,
+        expected: before,
+        events,
+        commands: Vec::new(),
+        removal: Default::default(),
+    };
     store.append(append).await.unwrap();
     drop(store);
     scene.server.stop().await;

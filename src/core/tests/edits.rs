@@ -7,6 +7,23 @@ pub fn edit(id: &str, base: impl Into<serde_json::Value>, change: serde_json::Va
     json!({"EditSource": {"cell_id": id, "base": base.into(), "change": change}})
 }
 
+/// Late edits, a whole new source, undo and redo by two people, moves, the trash.
+pub fn typing() -> World {
+    let mut world = with_cells();
+    let (ann, bo) = (user("ann"), user("editor"));
+    let base = world.version();
+    world.step(&ann, edit("a", base, json!([5, [0, " + 😀"]])));
+    world.step(&bo, edit("a", base, json!([[1, "name"], 4])));
+    world.step(&ann, edit("a", world.version(), json!([9, [4]])));
+    world.step(&ann, json!({"ReplaceSource": {"cell_id": "b", "cell_version": world.cell("b").cell_version, "source": "other words\n"}}));
+    world.step(&ann, json!({"Undo": {"steps": 2}}));
+    world.step(&bo, json!({"Undo": {}}));
+    world.step(&ann, json!({"Redo": {}}));
+    world.step(&bo, json!({"MoveCell": {"cell_id": "c", "place": {"before": "b"}}}));
+    world.step(&ann, json!({"RestoreCell": {"cell_id": "gone"}}));
+    world
+}
+
 pub fn cases() -> Vec<Case> {
     let bo = || user("editor");
     let emoji = || with_cells().with(&user("ann"), insert("n", "code", "a😀b"));

@@ -83,6 +83,20 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
+/// A queue, a second run of a cell, a kernel that dies.
+pub fn queue() -> World {
+    let mut world = queued();
+    let gpu = agent("gpu");
+    world.step(&gpu, report("run-a", 2, output(&["1\n", "2\n"])));
+    world.step(&user("ann"), request("a", "again"));
+    world.step(&gpu, report("run-a", 3, completed(true)));
+    world.step(&gpu, report("run-c", 1, json!({"started": {}})));
+    world.step(&gpu, report("run-c", 2, output(&["3\n"])));
+    world.step(&gpu, end_kernel());
+    world.step(&gpu, report("run-c", 3, output(&["late\n"])));
+    world
+}
+
 #[test]
 fn every_execution_command_is_accepted_or_refused_as_written() {
     check_all("executions", &cases());

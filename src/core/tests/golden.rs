@@ -348,8 +348,15 @@ fn every_event_type_has_a_golden_file() {
 /// Events with fields that were added later. Files of the same schema without these fields stay unchanged.
 #[test]
 fn every_field_that_was_added_later_has_a_golden_file() {
-    let worlds =
-        [life(), assistance(), making_room(), crate::access::taken_over(), crate::reactive::story(), surprised()];
+    let worlds = [
+        life(),
+        assistance(),
+        making_room(),
+        crate::access::taken_over(),
+        crate::reactive::story(),
+        surprised(),
+        crate::kernels::with_environment(),
+    ];
     let all = || worlds.iter().flat_map(|world| &world.recorded);
     let mut seen = Vec::new();
     for (name, has_it) in ADDED {
@@ -376,6 +383,10 @@ const ADDED: &[(&str, IsEvent)] = &[
     (
         "ExecutionRequested.2.plan",
         |event| matches!(event, Event::ExecutionRequested(event) if !event.waits_for.is_empty()),
+    ),
+    (
+        "KernelSessionStarted.1.environment",
+        |event| matches!(event, Event::KernelSessionStarted(event) if event.environment.is_some()),
     ),
     ("ToolCallRequested.1.after", |event| matches!(event, Event::ToolCallRequested(event) if event.after.is_some())),
     ("TurnStarted.1.is_bound", |event| matches!(event, Event::TurnStarted(event) if event.is_bound)),
@@ -438,35 +449,6 @@ fn digests(events: &[Stored]) -> Vec<Hash> {
     events.iter().map(after).collect()
 }
 
-fn typing() -> World {
-    let mut world = with_cells();
-    let (ann, bo) = (user("ann"), user("editor"));
-    let base = world.version();
-    world.step(&ann, edit("a", base, json!([5, [0, " + 😀"]])));
-    world.step(&bo, edit("a", base, json!([[1, "name"], 4])));
-    world.step(&ann, edit("a", world.version(), json!([9, [4]])));
-    world.step(&ann, json!({"ReplaceSource": {"cell_id": "b", "cell_version": world.cell("b").cell_version, "source": "other words\n"}}));
-    world.step(&ann, json!({"Undo": {"steps": 2}}));
-    world.step(&bo, json!({"Undo": {}}));
-    world.step(&ann, json!({"Redo": {}}));
-    world.step(&bo, json!({"MoveCell": {"cell_id": "c", "place": {"before": "b"}}}));
-    world.step(&ann, json!({"RestoreCell": {"cell_id": "gone"}}));
-    world
-}
-
-fn queue() -> World {
-    let mut world = queued();
-    let gpu = agent("gpu");
-    world.step(&gpu, report("run-a", 2, output(&["1\n", "2\n"])));
-    world.step(&user("ann"), request("a", "again"));
-    world.step(&gpu, report("run-a", 3, completed(true)));
-    world.step(&gpu, report("run-c", 1, json!({"started": {}})));
-    world.step(&gpu, report("run-c", 2, output(&["3\n"])));
-    world.step(&gpu, end_kernel());
-    world.step(&gpu, report("run-c", 3, output(&["late\n"])));
-    world
-}
-
 #[test]
 fn the_golden_scenarios_lead_to_their_states() {
     let machines = crate::machines::story();
@@ -476,12 +458,20 @@ fn the_golden_scenarios_lead_to_their_states() {
         ("assistance", "every type of event of assistants at least once", assistance()),
         ("making_room", "an idle conversation, functions of a dead kernel, an expired grant", making_room()),
         ("comments", "threads on cells and ranges; edits, a split, a merge, the trash", crate::comments::commented()),
-        ("typing", "late edits, a whole new source, undo and redo by two people, moves, the trash", typing()),
+        (
+            "typing",
+            "late edits, a whole new source, undo and redo by two people, moves, the trash",
+            crate::edits::typing(),
+        ),
         ("reactive", "plans, one that fails, variables that are removed", crate::reactive::story()),
         ("surprises", "a person's run in a kernel that ran an assistant's code, refused and allowed", surprised()),
         ("machines", "kernels for a named agent and for labels, settings, restarts elsewhere", machines),
         ("redaction", "content that was redacted, and edits after it", crate::redaction::redacted()),
-        ("queue", "a queue, a second run of a cell, a kernel that dies, output that comes late", queue()),
+        (
+            "queue",
+            "a queue, a second run of a cell, a kernel that dies, output that comes late",
+            crate::executions::queue(),
+        ),
     ];
     for (name, about, world) in scenarios {
         let scenario = Scenario {
