@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
 use crate::values::{
-    AddComment, CellFlagChanges, Closed, CommentPlace, EditComment, EditSource, EraseNotebook, ExecutionReport,
-    FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RedactContent, RequestExecution, RequestToolCall,
-    RestoreNotebook, Revoked, StartTurn, TurnEnd,
+    AddComment, CellFlagChanges, Closed, CommentPlace, EditComment, EditSource, ExecutionReport, FlagMessage,
+    InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall, RestoreNotebook, Revoked, StartTurn,
+    TurnEnd,
 };
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, Effect, ExecutionId, ForkOrigin, FunctionPlace,
@@ -56,9 +56,9 @@ pub enum Command {
     /// Takes cells, their order and metadata back to a version. Needs the right to edit. Refused in a batch.
     RestoreNotebook(RestoreNotebook),
     /// Removes content from the record for good. From a client it is refused. Needs the right to redact.
-    RedactContent(RedactContent),
+    RedactContent(crate::values::erasure::RedactContent),
     /// Erases the notebook: one event is left. Needs the right to erase. Refused in a batch.
-    EraseNotebook(EraseNotebook),
+    EraseNotebook(crate::values::erasure::EraseNotebook),
     /// Gives a subject a role, which replaces its present one. Needs the right to share.
     GrantAccess {
         /// An existing user, share link, workspace or agent (`unknown_subject` otherwise) that is still active

@@ -83,10 +83,10 @@ pub use runs::launches::{checked_labels, is_kept_for_its_agent, is_replaced_for_
 pub use traced_commands::{CommandTracer, TracedCommand, import_id, import_row};
 pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, wire_word, word};
 pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
+pub use values::erasure::{EraseNotebook, RedactContent};
 pub use values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
 pub use values::{
-    AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, EraseNotebook,
-    ExecutionReport, ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RedactContent,
-    RequestExecution, RequestToolCall, RequestedEffects, RestoreNotebook, Revoked, StartTurn, TargetChange, TurnEnd,
-    mask,
+    AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
+    ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall,
+    RequestedEffects, RestoreNotebook, Revoked, StartTurn, TargetChange, TurnEnd, mask,
 };

@@ -4,6 +4,7 @@ pub(crate) mod code_names;
 pub(crate) mod decision;
 pub(crate) mod details;
 pub(crate) mod edges;
+pub(crate) mod erasure;
 pub(crate) mod kernel_commands;
 pub(crate) mod links;
 pub mod mask;
@@ -83,26 +84,6 @@ impl From<CellFlags> for CellFlagChanges {
 pub struct RestoreNotebook {
     /// A version from 1 to the notebook's present one (`version_in_future` otherwise).
     pub version: Version,
-}
-
-/// An erasure: all events, outputs and files of the record are deleted, but for the event that says so. Kernels, runs and turns end, and
-/// nothing takes it back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct EraseNotebook {
-    /// The reason, which people who had access may read: 1 to 1,000 characters.
-    pub reason: String,
-}
-
-/// Removes content from the record for good. The server sends it for `POST /api/notebooks/{notebook}/redactions`, with what it has found in
-/// the record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RedactContent {
-    /// 1 to 500 characters, which the record keeps.
-    pub reason: String,
-    /// The content, without its text.
-    pub target: RedactedTarget,
 }
 
 /// A change of a cell's text, made at a version that may be older than the notebook's.

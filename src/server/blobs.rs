@@ -5,7 +5,6 @@
 //! other. Attachments must have their declared type and size before the turn is recorded.
 
 pub mod parts;
-pub mod retention;
 pub mod sweep;
 
 use std::collections::{BTreeMap, BTreeSet};

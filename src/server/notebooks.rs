@@ -11,6 +11,7 @@ pub mod output_spill;
 pub mod past_text;
 pub mod proof;
 pub mod redaction;
+pub mod retention;
 pub mod served_record;
 pub mod templates;
 

@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::notebook::Notebook;
 use crate::redaction::MAX_REDACTED_EVENTS;
-use crate::values::RedactContent;
 use crate::values::decision::{Decision, RejectionCode, Result};
+use crate::values::erasure::RedactContent;
 use notarium_record::{ContentRedacted, ContentRemoval, HistoryQuery, RedactedEvent, StandIn};
 
 /// Maximum number of events that one `ContentRedacted` names; a redaction of more has several.

@@ -15,11 +15,11 @@ use notarium_wire::signed_names::StatedNames;
 use super::answers::NotebookReader;
 use super::files::{FILE_POLICY, attachment};
 use crate::app::App;
-use crate::blobs::retention::{self, RetentionCount};
 use crate::http::extract::{JsonBody, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
 use crate::limits::RetentionAges;
+use crate::notebooks::retention::{self, RetentionCount};
 use crate::notebooks::served_record::ServedRecord;
 
 /// Limit of subjects in one note.

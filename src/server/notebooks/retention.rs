@@ -11,10 +11,10 @@ use futures_util::TryStreamExt;
 use notarium_core::{Hash, Millis, NotebookId};
 use notarium_store::blobs::{BlobEntry, named_in};
 
-use super::sweep::SweepError;
+use super::Notebooks;
+use crate::blobs::sweep::SweepError;
 use crate::limits::RetentionAges;
 use crate::limits::clock::millis;
-use crate::notebooks::Notebooks;
 
 /// Things that were removed, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
