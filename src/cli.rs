@@ -48,7 +48,7 @@ use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
 use connection::session;
-use history::{export_record, find, heads, import_record, log, proof, report, watch};
+use history::{export_record, find, heads, import_record, log, proof, report, retention, watch};
 use runs::{call, data, exec, kernels};
 use serve::up;
 pub use terminal::failure::Failure;
@@ -260,6 +260,8 @@ commands! {
     AgentToken(accounts::AgentTokenCommand) => accounts::AgentTokenCommand::run,
     /// Show what you and your workspaces use of the server, and what you may.
     Usage(accounts::UsageArgs) => accounts::usage,
+    /// Show what the removal of old outputs and snapshots would take: for administrators.
+    Retention(retention::RetentionArgs) => retention::retention,
     /// Manage the accounts of people: for administrators.
     #[command(subcommand)]
     User(accounts::UserCommand) => accounts::UserCommand::run,

@@ -281,6 +281,8 @@ impl AgentLoop {
             ServerMessage::Resync { notebook, .. } => self.roster.resync(&notebook),
             ServerMessage::Access { notebook, role: None } => self.roster.lost_access(&notebook),
             ServerMessage::Error(error) => {
+                let acts = self.roster.refused(&error);
+                self.act_all(acts);
                 tracing::warn!(code = ?error.code, message = error.message, "the server complains");
             }
             _ => {}

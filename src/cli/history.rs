@@ -11,6 +11,7 @@ mod publish;
 mod record_file;
 mod record_rows;
 pub mod report;
+pub mod retention;
 pub mod watch;
 
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use clap::Args;
-use notarium_core::{Command, NotebookId, RawObject, Version};
+use notarium_core::{Command, EraseNotebook, NotebookId, RawObject, Version};
 use notarium_wire::rest::{
     Answer, ExportFormat, Fork, ImportAnswer, NewNotebook, TemplateChoice, TemplateMark, Templates,
 };
@@ -167,7 +167,7 @@ pub async fn erase(args: EraseArgs, notebook: NotebookClient) -> Ended {
             return Err(Failure::usage("nothing was erased: that is not its title (`--yes` asks for none)".to_owned()));
         }
     }
-    notebook.change(&Command::EraseNotebook { reason: args.reason }).await
+    notebook.change(&Command::EraseNotebook(EraseNotebook { reason: args.reason })).await
 }
 
 // --- templates ---

@@ -168,7 +168,7 @@ pub fn operation(command: &Command) -> Operation {
         C::AnswerInput { .. } => Operation::AnswerInput,
         C::StartTurn(_) | C::CancelTurn { .. } => Operation::Converse,
         C::SetPolicy { .. } => Operation::SetPolicy,
-        C::EraseNotebook { .. } => Operation::Erase,
+        C::EraseNotebook(_) => Operation::Erase,
         // The rights that the call itself needs are checked where its arguments are known.
         C::RequestToolCall(_) | C::StartToolCall { .. } | C::ReportToolCall { .. } | C::WithdrawToolCall { .. } => {
             Operation::Read

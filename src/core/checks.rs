@@ -41,16 +41,13 @@ pub(crate) fn check_not_erased(notebook: &Document) -> Result<()> {
 /// Refusal: the notebook was erased. The sentence says when and why, the details also by whom.
 pub fn erased(erasure: &Erasure) -> Rejection {
     let Erasure { by, at, reason, version, .. } = erasure;
-    let message = format!(
-        "the notebook was erased on {} by {}, with its versions 1 to {version}: {reason}",
-        day(*at),
-        by.key()
-    );
+    let message =
+        format!("the notebook was erased on {} by {}, with its versions 1 to {version}: {reason}", day(*at), by.key());
     RejectionCode::Erased.because(message).with(RejectionDetails::Erased { erasure: Box::new(erasure.clone()) })
 }
 
 /// Date of a time in UTC, as in `2026-11-29`.
-fn day(at: Millis) -> String {
+pub fn day(at: Millis) -> String {
     // Days since 0000-03-01: years that begin in March have the leap day at their end.
     let days = at / 86_400_000 + 719_468;
     let of_era = days % 146_097;

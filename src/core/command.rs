@@ -55,12 +55,8 @@ pub enum Command {
     },
     /// Takes cells, their order and metadata back to a version. Needs the right to edit. Refused in a batch.
     RestoreNotebook(RestoreNotebook),
-    /// Erases the notebook: all events, outputs and files of the record are deleted, but for the event that says so. It cannot be
-    /// undone. Kernels, runs and turns end. Needs the right to erase. Refused in a batch.
-    EraseNotebook {
-        /// The reason, which people who had access may read: 1 to 1,000 characters.
-        reason: String,
-    },
+    /// Erases the notebook: one event is left. Needs the right to erase. Refused in a batch.
+    EraseNotebook(crate::values::erasure::EraseNotebook),
     /// Gives a subject a role, which replaces its present one. Needs the right to share.
     GrantAccess {
         /// An existing user, share link, workspace or agent (`unknown_subject` otherwise) that is still active
@@ -404,8 +400,7 @@ pub enum Command {
         /// Names of the functions that the grant covers. Empty: every function.
         #[serde(default)]
         functions: Vec<String>,
-        /// Kinds of effects that the covered calls may ask for. Only kinds that destroy nothing (`invalid_value`
-        /// otherwise). Empty: none.
+        /// Kinds of effects that the covered calls may ask for. Only kinds that destroy nothing (`invalid_value` otherwise). Empty: none.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         kinds: Vec<Effect>,
         /// Time at which the grant ends, in milliseconds since 1970; at most seven days ahead.
@@ -422,8 +417,7 @@ pub enum Command {
     RequestToolCall(RequestToolCall),
 
     // --- assistants: commands of the server's reactor ---
-    /// Starts a tool call that has passed or is confirmed. If the core executes the tool, its effects are recorded in
-    /// the same append.
+    /// Starts a tool call that has passed or is confirmed. If the core executes the tool, its effects are recorded in the same append.
     StartToolCall {
         /// A call in phase `passed` or `confirmed`, whose `after` has ended.
         call_id: ToolCallId,

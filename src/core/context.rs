@@ -12,8 +12,8 @@ use crate::authority::Authority;
 use crate::values::code_names::KnownNames;
 use notarium_record::text::ChangeSet;
 use notarium_record::{
-    Actor, CellId, CommandId, CorrelationId, Document, Effect, Effects, Event, EventId, ExecutionId, Hash,
-    InstanceId, KernelSessionId, Labels, Logged, Millis, Past, Recorded, ReplayedExecution, Risk, Salt, TurnId, Version,
+    Actor, CellId, CommandId, CorrelationId, Document, Effect, Effects, Event, EventId, ExecutionId, Hash, InstanceId,
+    KernelSessionId, Labels, Logged, Millis, Past, Recorded, ReplayedExecution, Risk, Salt, TurnId, Version,
 };
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.

@@ -113,7 +113,7 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
         C::UnarchiveNotebook {} => Ok(notebook::decide_unarchive(notebook)),
         C::NameVersion { version, name } => notebook::decide_name(notebook, context, version, &name),
         C::RestoreNotebook(command) => restore_notebook::decide(notebook, context, command.version),
-        C::EraseNotebook { reason } => notebook::decide_erase(notebook, context, &reason),
+        C::EraseNotebook(command) => notebook::decide_erase(notebook, context, &command.reason),
         C::SetReactivity { reactivity } => notebook::decide_reactivity(notebook, reactivity),
         C::SetKernelSettings(command) => launches::decide_settings(notebook, command),
         C::SetPolicy { policy } => Ok(notebook::decide_policy(notebook, policy)),
@@ -256,7 +256,7 @@ fn decide_part(notebook: &Notebook, context: &mut Context, command: Command) -> 
     if matches!(command, Command::Undo { .. } | Command::Redo { .. }) {
         return Err(stands_alone("undo and redo stand alone: take them out of the batch"));
     }
-    if matches!(command, Command::EraseNotebook { .. }) {
+    if matches!(command, Command::EraseNotebook(_)) {
         return Err(stands_alone("an erasure stands alone: take it out of the batch"));
     }
     authorise_command(notebook, context, &command)?;

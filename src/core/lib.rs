@@ -59,7 +59,7 @@ pub use audit::{AuditBreak, RecordAudit};
 pub use authority::{Authority, DelegatedAuthority, Operation, operation};
 pub use cells::MAX_REPLY_UNITS;
 pub use cells::restore_notebook::required_past;
-pub use checks::erased;
+pub use checks::{day, erased};
 pub use command::Command;
 pub use context::{
     BUSY_CONVERSATIONS_PER_TOKEN, Context, EXPIRY_MS, History, IdSource, Judgement, JudgementQuery, Limits,
@@ -75,6 +75,7 @@ pub use runs::kernels::{default_session, is_python, session_of};
 pub use runs::launches::{checked_labels, is_kept_for_its_agent, is_replaced_for_waiting_runs};
 pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, wire_word, word};
 pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
+pub use values::erasure::EraseNotebook;
 pub use values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
 pub use values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,

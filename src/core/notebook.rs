@@ -13,9 +13,9 @@ use crate::ledger::Ledger;
 use crate::values::decision::{Decided, Decision, RejectionCode, Result};
 use crate::values::details::LimitName;
 use notarium_record::{
-    AccessEntry, Actor, Document, Envelope, EventId, ForkOrigin, Head, NotebookArchived, NotebookCreated, NotebookErased, NotebookId,
-    NotebookMetadataSet, NotebookPolicyChanged, NotebookReactivitySet, NotebookRenamed, NotebookUnarchived,
-    NotebookVersionNamed, Policy, RawObject, Reactivity, Recorded, Stored, Subject, Version,
+    AccessEntry, Actor, Document, Envelope, EventId, ForkOrigin, Head, NotebookArchived, NotebookCreated,
+    NotebookErased, NotebookId, NotebookMetadataSet, NotebookPolicyChanged, NotebookReactivitySet, NotebookRenamed,
+    NotebookUnarchived, NotebookVersionNamed, Policy, RawObject, Reactivity, Recorded, Stored, Subject, Version,
 };
 
 /// Document and ledger of a notebook. Dereferences to the document.

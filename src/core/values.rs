@@ -4,6 +4,7 @@ pub(crate) mod code_names;
 pub(crate) mod decision;
 pub(crate) mod details;
 pub(crate) mod edges;
+pub(crate) mod erasure;
 pub(crate) mod kernel_commands;
 pub(crate) mod links;
 pub mod mask;

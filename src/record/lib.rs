@@ -43,7 +43,7 @@ pub use cell::{CellContent, CellFlags, CellType, OrderKey, SQL_LINE, is_default}
 pub use document::{Document, Erasure, assistants::*, canonical_json, cells::*, executions::*, kernels::*};
 pub use effects::*;
 pub use envelope::{
-    ERASED, Append, ChainError, CommandRecord, Envelope, Epoch, Head, Logged, NewEvent, Recorded, Stored, in_order,
+    Append, ChainError, CommandRecord, ERASED, Envelope, Epoch, Head, Logged, NewEvent, Recorded, Stored, in_order,
     verify_chain,
 };
 pub use event::*;

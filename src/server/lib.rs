@@ -48,5 +48,5 @@ pub use app::App;
 pub use assistants::AssistantHost;
 pub use auth::oidc::{InvalidOidc, OidcSettings};
 pub use limits::clock::Clock;
-pub use limits::{Quota, Quotas, ServerLimits};
+pub use limits::{Quota, Quotas, RetentionAges, ServerLimits};
 pub use server::{DoorContext, MountContext, RunningServer, Server, ServerConfig};

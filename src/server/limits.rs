@@ -20,6 +20,13 @@ pub struct Quota {
     pub blob_bytes: u64,
 }
 
+/// Largest ages; `None`: kept for ever.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RetentionAges {
+    pub blobs: Option<Duration>,
+    pub snapshots: Option<Duration>,
+}
+
 notarium_core::with_defaults! {
     /// Quotas of people and workspaces, and the limit of a notebook's state.
     #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +70,8 @@ notarium_core::with_defaults! {
         pub blob_grace: Duration = Duration::from_secs(24 * 60 * 60),
         /// Interval of sweeps for such blobs.
         pub sweep_interval: Duration = Duration::from_secs(6 * 60 * 60),
+        /// Ages above which large outputs and snapshots are removed.
+        pub retention: RetentionAges = RetentionAges::default(),
         /// Time between two appends to the tree of heads; `None`: only by request.
         pub tree_interval: Option<Duration> = Some(Duration::from_secs(10 * 60)),
         /// True: everybody may read the checkpoint and the tiles of the tree of heads, not only administrators.

@@ -10,6 +10,7 @@ pub mod listing;
 pub mod output_spill;
 pub mod past_text;
 pub mod proof;
+pub mod retention;
 pub mod templates;
 
 use std::collections::BTreeSet;
@@ -98,7 +99,7 @@ impl Notebooks {
     /// Executes a command as this identity; returns its ack when it is on disk.
     pub async fn execute_as(&self, identity: Arc<Identity>, decoded: DecodedCommand) -> Result<AckMessage, Rejection> {
         let facts = self.check(&identity, &decoded).await?;
-        let erased = matches!(decoded.command, Command::EraseNotebook { .. }).then(|| decoded.message.notebook.clone());
+        let erased = matches!(decoded.command, Command::EraseNotebook(_)).then(|| decoded.message.notebook.clone());
         let ack = self.rooms.open(&decoded.message.notebook).execute(identity, decoded, facts).await?;
         if let Some(notebook) = erased
             && let Err(error) = erasure::finish(self, &notebook).await

@@ -2,6 +2,8 @@
 
 mod doors;
 mod mounted;
+#[cfg(test)]
+pub mod scratch;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -40,7 +42,7 @@ use crate::limits::{self, ServerLimits};
 use crate::notebooks::blame::Blames;
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::history::{Checks, Replays, StateTexts};
-use crate::notebooks::{Notebooks, erasure, output_spill, past_text};
+use crate::notebooks::{Notebooks, erasure, output_spill, past_text, retention};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
 use crate::signing::{HeadSigner, SigningKeyError};
@@ -194,6 +196,7 @@ impl Server {
         tokio::spawn(past_text::follow(app.notebooks.clone()));
         tokio::spawn(erasure::follow(app.notebooks.clone()));
         tokio::spawn(tree_log::follow(app.clone()));
+        tokio::spawn(retention::follow(app.notebooks.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer {
             local_addr,
@@ -377,6 +380,11 @@ impl RunningServer {
         sweep::Sweeper::default().sweep(&self.app.blobs).await
     }
 
+    /// Removes old outputs and snapshots, as the server does regularly; `is_dry`: counts them only.
+    pub async fn retain(&self, is_dry: bool) -> Result<retention::RetentionCount, SweepError> {
+        retention::retain(&self.app.notebooks, self.app.limits.retention, is_dry).await
+    }
+
     /// Tells every connection to stop, waits for open requests, writes snapshots, and closes the data.
     pub async fn shut_down(self) {
         let patience = self.app.limits.drain_timeout;
@@ -468,35 +476,4 @@ pub enum StartError {
     Oidc(#[from] InvalidOidc),
     #[error("cannot listen on {address}: {reason}; choose another address (--listen)")]
     Listen { address: SocketAddr, reason: std::io::Error },
-}
-
-/// Folders and stores for tests. They live until the test's thread ends.
-#[cfg(test)]
-pub mod scratch {
-    use std::cell::RefCell;
-    use std::path::PathBuf;
-    use std::sync::Arc;
-
-    use notarium_store::Sqlite;
-    use notarium_store::accounts::AccountStore;
-    use tempfile::TempDir;
-
-    thread_local! {
-        static FOLDERS: RefCell<Vec<TempDir>> = const { RefCell::new(Vec::new()) };
-    }
-
-    pub fn folder() -> PathBuf {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().to_owned();
-        FOLDERS.with_borrow_mut(|folders| folders.push(folder));
-        path
-    }
-
-    pub async fn database() -> Arc<Sqlite> {
-        Arc::new(Sqlite::open(folder()).await.unwrap())
-    }
-
-    pub async fn accounts() -> Arc<dyn AccountStore> {
-        database().await
-    }
 }

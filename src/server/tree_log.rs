@@ -37,7 +37,9 @@ pub enum TreeLogError {
          blobs, or move 'signing-key.pk8' away, so that a new tree begins"
     )]
     Behind { size: u64, known: u64 },
-    #[error("the tree of heads is damaged ({0}): restore the folder '{FOLDER}' of the blobs, or move 'signing-key.pk8' away, so that a new tree begins")]
+    #[error(
+        "the tree of heads is damaged ({0}): restore the folder '{FOLDER}' of the blobs, or move 'signing-key.pk8' away, so that a new tree begins"
+    )]
     Damaged(String),
     #[error("no head is in the tree yet: ask again later")]
     Empty,
@@ -51,7 +53,11 @@ impl From<TreeLogError> for Problem {
             TreeLogError::Empty => Problem::new(StatusCode::NOT_FOUND, "not_found", error.to_string()),
             error => {
                 tracing::error!(%error, "the tree of heads is not usable");
-                Problem::new(StatusCode::CONFLICT, "damaged", "the server's tree of heads is damaged: its operator finds the reason in the log")
+                Problem::new(
+                    StatusCode::CONFLICT,
+                    "damaged",
+                    "the server's tree of heads is damaged: its operator finds the reason in the log",
+                )
             }
         }
     }
@@ -71,7 +77,9 @@ pub async fn follow(app: App) {
     let Some(interval) = app.limits.tree_interval else { return };
     while app.stopping.run_until_cancelled(tokio::time::sleep(interval)).await.is_some() {
         match app.stopping.run_until_cancelled(append(&app)).await {
-            Some(Ok(Appended { size, added })) if added > 0 => tracing::info!(size, added, "heads were added to the tree"),
+            Some(Ok(Appended { size, added })) if added > 0 => {
+                tracing::info!(size, added, "heads were added to the tree")
+            }
             Some(Err(error)) => tracing::error!(%error, "no heads were added to the tree: it is tried again later"),
             _ => {}
         }
@@ -93,11 +101,16 @@ pub async fn append(app: &App) -> Result<Appended, TreeLogError> {
             return Ok(appended);
         }
         let signed_at = app.clock.now();
-        let notes = heads.iter().map(|(id, head)| app.signer.sign(&StatedHead::new(id.clone(), *head, signed_at)).into_bytes());
+        let notes =
+            heads.iter().map(|(id, head)| app.signer.sign(&StatedHead::new(id.clone(), *head, signed_at)).into_bytes());
         let notes: Vec<Vec<u8>> = notes.collect();
         let size = appended.size + notes.len() as u64;
         write(app, appended.size, &notes).await?;
-        let leaves = (appended.size..).zip(heads).map(|(leaf, (notebook_id, head))| LoggedHead { notebook_id, version: head.version, leaf });
+        let leaves = (appended.size..).zip(heads).map(|(leaf, (notebook_id, head))| LoggedHead {
+            notebook_id,
+            version: head.version,
+            leaf,
+        });
         app.store.put_logged_heads(&origin, leaves.collect()).await?;
         appended = Appended { size, added: appended.added + notes.len() as u64 };
     }
@@ -135,7 +148,9 @@ pub async fn checkpoint(app: &App) -> Result<Option<(Checkpoint, Bytes)>, TreeLo
     let Some(bytes) = app.blobs.file(&place(app, "checkpoint")).await? else { return Ok(None) };
     let text = std::str::from_utf8(&bytes).map_err(|error| TreeLogError::Damaged(error.to_string()))?;
     let verified = Checkpoint::verified(text, &[app.signer.log_key()]);
-    verified.map(|checkpoint| Some((checkpoint, bytes.clone()))).map_err(|error| TreeLogError::Damaged(error.to_string()))
+    verified
+        .map(|checkpoint| Some((checkpoint, bytes.clone())))
+        .map_err(|error| TreeLogError::Damaged(error.to_string()))
 }
 
 /// Bytes of a file of the tree; `None`: there is none.

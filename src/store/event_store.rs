@@ -9,6 +9,7 @@ use notarium_record::{
     NotebookId, Past, ReplayedExecution, Selection, Stored, Version,
 };
 
+use crate::logged_head::LoggedHead;
 use crate::past_text::{PastLine, lower_case};
 use crate::snapshots::Snapshot;
 
@@ -237,16 +238,6 @@ pub struct Author {
     pub recorded_at: Millis,
 }
 
-/// Head of a notebook that is a leaf of the tree of heads.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoggedHead {
-    pub notebook_id: NotebookId,
-    /// Version of the head.
-    pub version: Version,
-    /// Place in the tree.
-    pub leaf: u64,
-}
-
 /// Lines of the past that a search returns at most.
 pub const MAX_FOUND_LINES: usize = 1_000;
 
@@ -449,9 +440,17 @@ pub trait EventStore: Send + Sync + 'static {
 
     async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError>;
 
-    /// Deletes everything of a notebook whose last event erased it, but that event and its command, and writes nothing else for it from
-    /// then on. The bytes are overwritten. Returns false if the last event is another one; a second call changes nothing.
+    /// Deletes and overwrites all but the last event of an erased notebook, for which nothing is written from then on. False: not erased.
     async fn erase(&self, notebook: &NotebookId) -> Result<bool, StoreError>;
+
+    /// Notes that a blob was removed because of its age, in place of its record; a new record takes the note back.
+    async fn retire_blob(&self, notebook: &NotebookId, sha256: &Hash, at: Millis) -> Result<(), StoreError>;
+
+    /// Returns when a blob was removed because of its age; `None`: it was not.
+    async fn retired_blob(&self, notebook: &NotebookId, sha256: &Hash) -> Result<Option<Millis>, StoreError>;
+
+    /// Deletes snapshots before a time, except each notebook's newest and bases of others; returns their number. `is_dry`: only counts.
+    async fn retire_snapshots(&self, before: Millis, is_dry: bool) -> Result<u64, StoreError>;
 
     /// Returns heads of notebooks that are not in the tree of this origin, by id, at most `limit`.
     async fn unlogged_heads(&self, origin: &str, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError>;

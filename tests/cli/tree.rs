@@ -88,7 +88,8 @@ async fn a_tree_of_another_past_is_not_published_over_the_first() {
     let origin = std::fs::read_dir(world.data_folder().join("blobs/tree.log")).unwrap().next().unwrap().unwrap().path();
     std::fs::remove_dir_all(&origin).unwrap();
     let database = world.data_folder().join("notarium.db");
-    let forget = "import sqlite3, sys; it = sqlite3.connect(sys.argv[1]); it.execute('DELETE FROM logged_heads'); it.commit()";
+    let forget =
+        "import sqlite3, sys; it = sqlite3.connect(sys.argv[1]); it.execute('DELETE FROM logged_heads'); it.commit()";
     let forgotten = std::process::Command::new("python3").args(["-c", forget]).arg(&database).status().unwrap();
     assert!(forgotten.success());
     let said = world.run(&["head", "--all", "--publish", "log.txt"]).await.fails(1);
@@ -149,7 +150,10 @@ async fn an_erased_notebook_is_proven_by_what_is_left() {
     let said = world.run(&["show", &notebook]).await.fails(1);
     assert!(said.contains("the notebook was erased on") && said.contains("a test"), "{said}");
     let said = world.run(&["verify", &notebook, "--against", "head.txt"]).await.ok();
-    assert!(said.contains("nothing before is here (a test)") && said.contains("that is the head that notarium-"), "{said}");
+    assert!(
+        said.contains("nothing before is here (a test)") && said.contains("that is the head that notarium-"),
+        "{said}"
+    );
     let said = world.run(&["erase", &notebook, "--reason", "twice", "--yes"]).await.fails(1);
     assert!(said.contains("was erased on"), "{said}");
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use notarium_core::{Command, Event, RejectionCode, RejectionDetails};
+use notarium_core::{Command, EraseNotebook, Event, RejectionCode, RejectionDetails};
 use notarium_wire::{ErrorCode, ServerMessage};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -86,7 +86,11 @@ async fn nothing_of_an_erased_notebook_is_left_in_the_data_folder_but_who_erased
     let problem = scene.http().get("/api/notebooks/n").await.json();
     let details = &problem["details"]["erasure"];
     assert_eq!((&details["reason"], &details["by"]["id"]), (&json!("Ann asked for it"), &json!(scene.ann.id)));
-    assert_eq!((&details["version"], &details["hash"]), (&before["version"], &before["hash"]), "the end that was erased");
+    assert_eq!(
+        (&details["version"], &details["hash"]),
+        (&before["version"], &before["hash"]),
+        "the end that was erased"
+    );
     assert_eq!(scene.http().get("/api/notebooks").await.ok()["notebooks"], json!([]));
     let eve = scene.server.person("Eve").await;
     assert!(scene.server.http(&eve).get("/api/notebooks/n").await.refused(404).contains("unknown_notebook"));
@@ -104,7 +108,7 @@ async fn the_connected_are_told_and_shut_out() {
     let mut client = scene.server.connect(&scene.ann).await;
     client.subscribe("n").await;
     let last = client.state("n").version;
-    let erase = Command::EraseNotebook { reason: "over".to_owned() };
+    let erase = Command::EraseNotebook(EraseNotebook { reason: "over".to_owned() });
     let id = client.command("n", &erase).await;
     assert_eq!(client.answer(&id).await.unwrap().version, last + 1);
     assert_eq!(client.state("n").erased.as_ref().map(|erasure| erasure.version), Some(last));
@@ -155,7 +159,8 @@ async fn an_erasure_that_a_crash_broke_off_goes_on_at_the_next_start() {
     let salt = notarium_core::Salt([7; 16]);
     let stored = notarium_core::Stored::seal(&mut head, envelope, event.payload().unwrap(), salt);
     let events = vec![notarium_core::NewEvent::new(stored, &event)];
-    let append = notarium_core::Append { notebook_id: id.clone(), epoch, expected: before, events, commands: Vec::new() };
+    let append =
+        notarium_core::Append { notebook_id: id.clone(), epoch, expected: before, events, commands: Vec::new() };
     store.append(append).await.unwrap();
     drop(store);
     scene.server.stop().await;

@@ -29,6 +29,7 @@ mod quotas;
 mod refused;
 mod rest;
 mod restart;
+mod retention;
 mod revoked;
 mod routes;
 mod sharing;

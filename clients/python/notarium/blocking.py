@@ -1092,6 +1092,13 @@ class Notebook(Face[aio.Notebook]):
         """Takes it out of the archive."""
         self._portal.call(self._aio.unarchive())
 
+    def erase(self, reason: str) -> None:
+        """Erases the notebook for everybody: its record, outputs and files are deleted. Nothing takes it back. Owners only.
+
+        What is left says who erased it, when and why, and the hash of the erased record.
+        """
+        self._portal.call(self._aio.erase(reason))
+
     def set_reactivity(self, reactivity: Reactivity) -> None:
         """Sets reactive execution. `lazy`: run stale inputs first. `eager`: also run dependents. `off`: run only the cell."""
         self._portal.call(self._aio.set_reactivity(reactivity))

@@ -30,8 +30,8 @@ ENDED = frozenset(get_args(ExecutionStatus)) - {"queued", "assigned", "running"}
 # Order of subject kinds in `access`.
 _SUBJECTS = ("user", "share_link", "workspace", "agent")
 _FIELDS = frozenset(
-    ("notebook_id", "version", "title", "archived", "erased", "metadata", "created_at", "updated_at", "access", "cells", "order")
-    + ("latest", "threads", "executions", "kernels", "kernel_notice", "functions", "named_versions", "policy")
+    ("notebook_id", "version", "title", "archived", "erased", "metadata", "created_at", "updated_at", "access", "cells")
+    + ("order", "latest", "threads", "executions", "kernels", "kernel_notice", "functions", "named_versions", "policy")
     + ("reactivity", "kernel_settings", "conversations", "turns", "tool_calls", "grants")
 )
 

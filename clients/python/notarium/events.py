@@ -58,6 +58,7 @@ __all__ = [
     "MessagePosted",
     "NotebookArchived",
     "NotebookCreated",
+    "NotebookErased",
     "NotebookKernelSettingsSet",
     "NotebookMetadataSet",
     "NotebookPolicyChanged",
@@ -194,6 +195,36 @@ class NotebookRestored(Event):
     def named_version(self) -> int:
         """The version whose content returns, which is below that of this event."""
         value: int = self.raw["payload"]["version"]
+        return value
+
+
+class NotebookErased(Event):
+    """The notebook was erased. This is the last event of the log: the server deletes all events before it …"""
+
+    __slots__ = ()
+
+    @property
+    def reason(self) -> str:
+        """The reason, in words of the person who erased it: 1 to 1,000 characters."""
+        value: str = self.raw["payload"]["reason"]
+        return value
+
+    @property
+    def named_version(self) -> int:
+        """Version of the event before this one."""
+        value: int = self.raw["payload"]["version"]
+        return value
+
+    @property
+    def hash(self) -> str:
+        """Hash of the event before this one, from which the hash of this one follows."""
+        value: str = self.raw["payload"]["hash"]
+        return value
+
+    @property
+    def access(self) -> list[dict[str, Any]]:
+        """People and workspaces that had access, sorted by subject. They may still read who erased the notebook, …"""
+        value: list[dict[str, Any]] = self.raw["payload"]["access"]
         return value
 
 
@@ -1975,6 +2006,7 @@ EVENTS: dict[str, type[Event]] = {
     "NotebookUnarchived": NotebookUnarchived,
     "NotebookVersionNamed": NotebookVersionNamed,
     "NotebookRestored": NotebookRestored,
+    "NotebookErased": NotebookErased,
     "AccessGranted": AccessGranted,
     "AccessRevoked": AccessRevoked,
     "NotebookPolicyChanged": NotebookPolicyChanged,

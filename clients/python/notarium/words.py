@@ -19,6 +19,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "agent_unreachable": 503,
     "already_claimed": 409,
     "base_too_old": 409,
+    "blob_retired": 410,
     "broken_off": 400,
     "busy": 429,
     "cancelled": 409,

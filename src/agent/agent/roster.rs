@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use notarium_core::{
     AgentId, CommandId, Document, Event, ExecutionId, KernelPhase, KernelSession, KernelSessionId, NotebookId,
-    Recorded, Version,
+    Recorded, RejectionDetails, Version,
 };
+use notarium_wire::ErrorMessage;
 
 use crate::session::{SessionInput, SessionView};
 
@@ -262,6 +263,17 @@ impl Roster {
     pub fn lost_access(&mut self, notebook: &NotebookId) {
         self.subscribed.remove(notebook);
         self.unreconciled.remove(notebook);
+    }
+
+    /// Takes a refusal: a notebook that was erased while this agent was away has no kernels any more.
+    pub fn refused(&mut self, error: &ErrorMessage) -> Vec<RosterAction> {
+        let (Some(notebook), Some(RejectionDetails::Erased { .. })) = (&error.notebook, error.details.as_deref())
+        else {
+            return Vec::new();
+        };
+        let acts = self.updated(&Document::new(notebook.clone()), &[]);
+        self.lost_access(notebook);
+        acts
     }
 
     fn reconcile(&self, notebook: &NotebookId) -> RosterAction {

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::cli::connection::client::{NotebookClient, RestClient};
 use crate::cli::connection::find;
 use crate::cli::history::heads;
+use crate::cli::history::proof::RETIRED;
 use crate::cli::history::record_rows::RecordRows;
 use crate::cli::terminal::print;
 use crate::cli::{CommonOptions, Ended, Failure};
@@ -246,7 +247,7 @@ impl Export {
         };
         let mut answer = match notebook.blob(&sha256.to_string()).await {
             Ok(answer) => answer,
-            Err(failure) if failure.is_not_found() || failure.has_code("damaged") => {
+            Err(failure) if failure.is_not_found() || failure.has_code("damaged") || failure.has_code(RETIRED) => {
                 self.missing.push(sha256);
                 return Ok(());
             }

@@ -181,7 +181,9 @@ fn tell_erased(erasure: &Erasure, record: &RecordArgs, signed: Option<&[ProvenHe
         print::clean(reason)
     ))?;
     match (agreeing, signed) {
-        (Some(head), _) => print::line(format!("that is the head that {} signed at {}", head.key, print::time(head.signed_at))),
+        (Some(head), _) => {
+            print::line(format!("that is the head that {} signed at {}", head.key, print::time(head.signed_at)))
+        }
         (None, Some(_)) => {
             print::line(format!("no signed head is of version {version}: others cannot be compared any more"))
         }
@@ -260,7 +262,11 @@ async fn prove(
         broken = Some(OTHER_STATE.to_owned());
     }
     if let (None, true, Some((notebook, _))) = (&broken, args.blobs, &served) {
-        broken = blob_problem(notebook, &named).await?;
+        let (problem, retired) = blob_problem(notebook, &named).await?;
+        broken = problem;
+        if retired > 0 {
+            print::note(format!("{} removed by retention: their events stay", print::count(retired, "blob")));
+        }
     }
     let verified =
         Verification { ok: broken.is_none(), version, hash, state_hash, state_is_replayed, untold, problem: broken };
@@ -402,23 +408,29 @@ fn hash_of(state: &Document) -> Result<Hash, Failure> {
 
 // --- blobs of a record ---
 
-/// Problems of the named blobs, in one sentence; `None` if there are none.
-async fn blob_problem(notebook: &NotebookClient, named: &BTreeSet<Hash>) -> Result<Option<String>, Failure> {
-    let mut wrong = Vec::new();
+/// Problems of the named blobs, in one sentence, `None` if there are none; and the count of those that retention has removed.
+async fn blob_problem(notebook: &NotebookClient, named: &BTreeSet<Hash>) -> Result<(Option<String>, usize), Failure> {
+    let (mut wrong, mut retired) = (Vec::new(), 0);
     for sha256 in named {
-        if let Some(word) = wrong_with(notebook, sha256).await? {
-            wrong.push(format!("blob {sha256} {word}"));
+        match wrong_with(notebook, sha256).await? {
+            Some(RETIRED) => retired += 1,
+            Some(word) => wrong.push(format!("blob {sha256} {word}")),
+            None => {}
         }
     }
     let say = || format!("{}; upload them again, or restore a backup", wrong.join(", "));
-    Ok((!wrong.is_empty()).then(say))
+    Ok(((!wrong.is_empty()).then(say), retired))
 }
+
+/// Code of a blob that retention has removed, which is no damage.
+pub const RETIRED: &str = "blob_retired";
 
 async fn wrong_with(notebook: &NotebookClient, sha256: &Hash) -> Result<Option<&'static str>, Failure> {
     let mut answer = match notebook.blob(&sha256.to_string()).await {
         Ok(answer) => answer,
         Err(failure) if failure.is_not_found() => return Ok(Some("is missing")),
         Err(failure) if failure.has_code("damaged") => return Ok(Some("is damaged")),
+        Err(failure) if failure.has_code(RETIRED) => return Ok(Some(RETIRED)),
         Err(failure) => return Err(failure),
     };
     let mut digest = Sha256::new();

@@ -31,7 +31,10 @@ pub async fn publish(client: &RestClient, target: &str, keys: &[VerifierKey], al
     match added {
         Ok(answer) => {
             let added: AppendedHeads = answer.json().await.map_err(|error| Failure::connection(error.to_string()))?;
-            print::note(format!("{} were added to the tree", print::count(usize::try_from(added.added).unwrap_or(usize::MAX), "head")));
+            print::note(format!(
+                "{} were added to the tree",
+                print::count(usize::try_from(added.added).unwrap_or(usize::MAX), "head")
+            ));
         }
         // Others publish what the server has appended by itself.
         Err(failure) if failure.has_code("forbidden") => {}
@@ -61,9 +64,13 @@ async fn append(client: &RestClient, file: &Path, note: &str, newest: &Checkpoin
     let name = file.display();
     let last = notes_of(&before).last().map(|last| verified(last, keys, &format!("the last checkpoint of {name}")));
     match last.transpose()? {
-        None if !before.trim().is_empty() => return Err(Failure::failed(format!("{name} holds no checkpoint: name another file"))),
+        None if !before.trim().is_empty() => {
+            return Err(Failure::failed(format!("{name} holds no checkpoint: name another file")));
+        }
         None => {}
-        Some(last) if last == *newest => return print::noted(format!("{name} has the newest checkpoint already (size {})", last.size)),
+        Some(last) if last == *newest => {
+            return print::noted(format!("{name} has the newest checkpoint already (size {})", last.size));
+        }
         Some(last) => check(client, &last, newest, &name.to_string()).await?,
     }
     let gap = if before.is_empty() { "" } else { "\n" };
@@ -130,14 +137,20 @@ async fn send(url: Url, note: String, allows_private: bool) -> Ended {
     }
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
     let port = url.port_or_known_default().unwrap_or(443);
-    let unknown = |error: std::io::Error| Failure::connection(format!("{host} was not found ({error}): check the address"));
+    let unknown =
+        |error: std::io::Error| Failure::connection(format!("{host} was not found ({error}): check the address"));
     let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), port)).await.map_err(unknown)?.collect();
     if !allows_private && found.iter().any(|address| !is_public(address.ip())) {
-        return Err(Failure::usage(format!("{host} is an address of a private network: allow it with --allow-private")));
+        return Err(Failure::usage(format!(
+            "{host} is an address of a private network: allow it with --allow-private"
+        )));
     }
     let failed = |error: reqwest::Error| Failure::connection(format!("the checkpoint was not sent to {host}: {error}"));
     // The address that was checked is the one that is used.
-    let other = reqwest::Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none()).resolve_to_addrs(&host, &found);
+    let other = reqwest::Client::builder()
+        .timeout(TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .resolve_to_addrs(&host, &found);
     let other = other.build().map_err(failed)?;
     let request = other.post(url.clone()).header("content-type", "text/plain; charset=utf-8").body(note);
     let mut answer = request.send().await.map_err(failed)?;
@@ -177,7 +190,17 @@ mod tests {
 
     #[test]
     fn addresses_of_private_networks_are_told_apart() {
-        for private in ["127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "100.64.0.1", "::1", "fd00::1", "fe80::1", "::ffff:10.0.0.1"] {
+        for private in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "192.168.0.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "::1",
+            "fd00::1",
+            "fe80::1",
+            "::ffff:10.0.0.1",
+        ] {
             assert!(!is_public(private.parse().unwrap()), "{private}");
         }
         for public in ["1.1.1.1", "100.128.0.1", "2606:4700::1111"] {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
 use notarium_core::{BUSY_CONVERSATIONS_PER_TOKEN, Millis};
-use notarium_server::{Quota, Quotas, ServerConfig};
+use notarium_server::{Quota, Quotas, RetentionAges, ServerConfig};
 use toml_edit::{DocumentMut, Item, Value};
 
 use crate::cli::terminal::values::{Size, parse_duration};
@@ -91,6 +91,12 @@ pub struct Settings {
     /// Time that a blob is kept that no event names.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_KEEP_BLOBS", default_value = "1d", value_parser = parse_duration)]
     keep_blobs: Millis,
+    /// Age above which large outputs are removed that no notebook shows now; events stay, and tell that they were there. Without it all are kept.
+    #[arg(long, value_name = "TIME", env = "NOTARIUM_RETAIN_BLOBS", value_parser = parse_duration)]
+    retain_blobs: Option<Millis>,
+    /// Age above which snapshots are removed, but for the newest of each notebook. Without it they are thinned out alone.
+    #[arg(long, value_name = "TIME", env = "NOTARIUM_RETAIN_SNAPSHOTS", value_parser = parse_duration)]
+    retain_snapshots: Option<Millis>,
     /// Time between two appends of changed notebooks' signed heads to the server's tree of heads.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_TREE_INTERVAL", default_value = "10m", value_parser = parse_duration)]
     tree_interval: Millis,
@@ -141,6 +147,10 @@ impl Settings {
                 blob_bytes: self.max_blobs_per_workspace.0,
             },
             state_bytes: self.max_state.0,
+        };
+        server.retention = RetentionAges {
+            blobs: self.retain_blobs.map(Duration::from_millis),
+            snapshots: self.retain_snapshots.map(Duration::from_millis),
         };
         server.tree_interval = Some(Duration::from_millis(self.tree_interval));
         server.is_tree_public = self.public_log;

@@ -71,7 +71,10 @@ fn the_refusal_says_when_by_whom_and_why() {
     let rejection = world.try_do(&user("editor"), &insert("n", "code", "")).unwrap_err();
     assert_eq!(
         rejection.message,
-        format!("the notebook was erased on 1970-01-01 by user:ann, with its versions 1 to {}: It was a test", world.version() - 1)
+        format!(
+            "the notebook was erased on 1970-01-01 by user:ann, with its versions 1 to {}: It was a test",
+            world.version() - 1
+        )
     );
     let Some(RejectionDetails::Erased { erasure }) = rejection.details.as_deref() else { panic!("{rejection:?}") };
     assert_eq!((erasure.reason.as_str(), erasure.version), ("It was a test", world.version() - 1));

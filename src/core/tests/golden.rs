@@ -331,9 +331,8 @@ pub fn before(version: Version) -> Head {
 
 #[test]
 fn every_event_type_has_a_golden_file() {
-    let (story, commented) = (crate::machines::story(), crate::comments::commented());
-    let worlds =
-        [story, life(), assistance(), making_room(), commented, crate::reactive::story(), crate::erasure::erased()];
+    let (story, commented, erased) = (crate::machines::story(), crate::comments::commented(), crate::erasure::erased());
+    let worlds = [story, life(), assistance(), making_room(), commented, crate::reactive::story(), erased];
     let mut by_type: BTreeMap<&str, &Recorded> = BTreeMap::new();
     for recorded in worlds.iter().flat_map(|world| &world.recorded) {
         by_type.entry(recorded.event.event_type()).or_insert(recorded);

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::parse_hash;
 use crate::blobs::NotebookBlobs;
+use crate::http::problem::Problem;
 
 /// Events per read.
 const PAGE: usize = 200;
@@ -41,6 +42,15 @@ pub enum SweepError {
     Blobs(#[from] BlobError),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<SweepError> for Problem {
+    fn from(error: SweepError) -> Self {
+        match error {
+            SweepError::Blobs(error) => error.into(),
+            SweepError::Store(error) => error.into(),
+        }
+    }
 }
 
 /// Sweeps regularly until the server stops.

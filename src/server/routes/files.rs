@@ -7,8 +7,10 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use notarium_core::{
-    BlobPart, CommandId, Document, LimitName, NotebookId, Operation, RawObject, Rejection, RejectionCode, Scope,
+    BlobPart, CommandId, Document, Hash, LimitName, NotebookId, Operation, RawObject, Rejection, RejectionCode, Scope,
+    day,
 };
+use notarium_store::BlobError;
 use notarium_store::blobs::{BlobContent, BlobEntry};
 use notarium_wire::ipynb::{self, FileLimits, IpynbError};
 use notarium_wire::rest::{ExportFormat, ExportQuery, ImportAnswer, ImportQuery, NotebookAnswer, Uploaded};
@@ -301,7 +303,10 @@ async fn download_blob(
     Params((_, sha256)): Params<(NotebookId, String)>,
 ) -> Result<Response, Problem> {
     let hash = parse_hash(&sha256)?;
-    let BlobContent { size_bytes, bytes } = app.blobs.get(&notebook, &hash).await?;
+    let BlobContent { size_bytes, bytes } = match app.blobs.get(&notebook, &hash).await {
+        Err(BlobError::NotFound) => return Err(absent(&app, &notebook, &hash).await?),
+        found => found?,
+    };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(BYTES)),
         (header::CONTENT_LENGTH, HeaderValue::from(size_bytes)),
@@ -312,6 +317,20 @@ async fn download_blob(
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
     Ok((headers, guarded_stream::body(app.readers(), &who, &notebook, bytes).await?).into_response())
+}
+
+/// Problem of a blob that is not there: it was removed because of its age, or never was there.
+async fn absent(app: &App, notebook: &NotebookId, hash: &Hash) -> Result<Problem, Problem> {
+    Ok(match app.store.retired_blob(notebook, hash).await? {
+        Some(at) => {
+            let detail = format!(
+                "this output was removed by retention on {}: the server keeps large outputs for a time",
+                day(at)
+            );
+            Problem::new(StatusCode::GONE, "blob_retired", detail)
+        }
+        None => BlobError::NotFound.into(),
+    })
 }
 
 /// Copies blobs of one notebook to another that does not exist yet.

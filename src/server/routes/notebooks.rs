@@ -12,14 +12,15 @@ use futures_util::future::join_all;
 use futures_util::stream;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use notarium_core::{
-    Command, Document, ExecutionStatus, NotebookId, Operation, RawObject, RestoreNotebook, Scope, Version, WorkspaceId,
+    Command, Document, EraseNotebook, ExecutionStatus, NotebookId, Operation, RawObject, RestoreNotebook, Scope,
+    Version, WorkspaceId,
 };
 use notarium_store::{CatalogCursor, CatalogEntry};
 use notarium_wire::CommandMessage;
 use notarium_wire::rest::{
-    AnyCommand, ErasureReason, Fork, FoundText, ListOrder, ListQuery, NewNotebook, NotebookAnswer, NotebookChange, NotebookLine,
-    NotebookNow, NotebookPage, PersonHere, ReadQuery, RestoredVersion, Steps, TemplateChoice, TemplateLine,
-    TemplateMark, Templates, VersionName,
+    AnyCommand, ErasureReason, Fork, FoundText, ListOrder, ListQuery, NewNotebook, NotebookAnswer, NotebookChange,
+    NotebookLine, NotebookNow, NotebookPage, PersonHere, ReadQuery, RestoredVersion, Steps, TemplateChoice,
+    TemplateLine, TemplateMark, Templates, VersionName,
 };
 use sha2::{Digest, Sha256};
 use tokio::time::timeout;
@@ -54,7 +55,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         ///
         /// From then on every request for it is answered with 410 and `erased`, to people who had access.
         DELETE "", of(Operation::Erase) =>
-            command(|_: NotebookId, JsonBody(ErasureReason { reason })| Command::EraseNotebook { reason });
+            command(|_: NotebookId, JsonBody(ErasureReason { reason })| Command::EraseNotebook(EraseNotebook { reason }));
         /// Archives a notebook: it is read, exported and forked, not changed or run.
         POST "/archive", of(Operation::Archive) => command(|_: NotebookId, _: NoBody| Command::ArchiveNotebook {});
         /// Takes a notebook out of the archive.

@@ -1,16 +1,21 @@
 //! Routes for exported records: what is signed beside the heads.
 
+use std::time::Duration;
+
+use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header;
 use notarium_core::{AgentId, ShareLinkId, UserId};
-use notarium_wire::rest::NamesQuery;
+use notarium_wire::rest::{NamesQuery, RetentionPreview, RetentionQuery};
 use notarium_wire::signed_names::StatedNames;
 
 use crate::app::App;
-use crate::http::extract::JsonBody;
+use crate::http::extract::{JsonBody, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
+use crate::limits::RetentionAges;
+use crate::notebooks::retention::{self, RetentionCount};
 
 /// Limit of subjects in one note.
 const MAX_SUBJECTS: usize = 1_000;
@@ -20,7 +25,23 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         /// The names of people, guests and agents, signed: events have ids alone, and an exported record is read without the
         /// server. Unknown subjects are left out.
         POST "", Guard::Authenticated => signed_names, answers_plain("200", "text/plain; charset=utf-8");
+    } "server" "/api/retention" {
+        /// What retention would remove now, with the server's settings or these ages. Nothing is removed.
+        GET "", Guard::Admin => retention_preview;
     })
+}
+
+async fn retention_preview(
+    State(app): State<App>,
+    QueryOf(query): QueryOf<RetentionQuery>,
+) -> Result<Json<RetentionPreview>, Problem> {
+    let RetentionAges { blobs, snapshots } = app.limits.retention;
+    let ages = RetentionAges {
+        blobs: query.blobs_ms.map(Duration::from_millis).or(blobs),
+        snapshots: query.snapshots_ms.map(Duration::from_millis).or(snapshots),
+    };
+    let RetentionCount { blobs, blob_bytes, snapshots } = retention::retain(&app.notebooks, ages, true).await?;
+    Ok(Json(RetentionPreview { blobs, blob_bytes, snapshots }))
 }
 
 async fn signed_names(State(app): State<App>, JsonBody(query): JsonBody<NamesQuery>) -> Result<Response, Problem> {

@@ -17,12 +17,13 @@ const STEP: i64 = 2_000;
 const LINE_BITS: u32 = 40;
 
 /// Tables with rows of one notebook that are small enough for one step.
-const SMALL: [&str; 6] = [
+const SMALL: [&str; 7] = [
     "DELETE FROM snapshots WHERE notebook = ?",
     "DELETE FROM catalog WHERE notebook = ?",
     "DELETE FROM catalog_access WHERE notebook = ?",
     "DELETE FROM catalog_text WHERE rowid = ?",
     "DELETE FROM blobs WHERE notebook = ?",
+    "DELETE FROM retired_blobs WHERE notebook = ?",
     "DELETE FROM past_lines_read WHERE notebook = ?",
 ];
 
@@ -49,12 +50,26 @@ pub(super) async fn erase(store: &Sqlite, notebook: &NotebookId) -> Result<bool,
     begin(store, notebook, erased.key).await?;
     let lines = erased.key << LINE_BITS..(erased.key + 1) << LINE_BITS;
     let range = [lines.start, lines.end];
-    steps(store, "DELETE FROM past_lines_text WHERE rowid IN (SELECT rowid FROM past_lines_text \
-                  WHERE rowid >= ? AND rowid < ? LIMIT ?)", range).await?;
-    steps(store, "DELETE FROM past_lines WHERE id IN (SELECT id FROM past_lines WHERE id >= ? AND id < ? LIMIT ?)", range)
-        .await?;
-    steps(store, "DELETE FROM blames WHERE notebook = ?1 AND version IN (SELECT version FROM blames \
-                  WHERE notebook = ?1 AND version < ?2 LIMIT ?3)", [erased.key, i64::MAX]).await?;
+    steps(
+        store,
+        "DELETE FROM past_lines_text WHERE rowid IN (SELECT rowid FROM past_lines_text \
+                  WHERE rowid >= ? AND rowid < ? LIMIT ?)",
+        range,
+    )
+    .await?;
+    steps(
+        store,
+        "DELETE FROM past_lines WHERE id IN (SELECT id FROM past_lines WHERE id >= ? AND id < ? LIMIT ?)",
+        range,
+    )
+    .await?;
+    steps(
+        store,
+        "DELETE FROM blames WHERE notebook = ?1 AND version IN (SELECT version FROM blames \
+                  WHERE notebook = ?1 AND version < ?2 LIMIT ?3)",
+        [erased.key, i64::MAX],
+    )
+    .await?;
     delete_commands(store, &erased).await?;
     delete_events(store, &erased).await?;
     for merge in MERGES {

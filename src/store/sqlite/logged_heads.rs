@@ -5,7 +5,8 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqlitePool};
 
 use super::reader::{ReaderQuery, head_of};
-use crate::event_store::{LoggedHead, page};
+use crate::event_store::page;
+use crate::logged_head::LoggedHead;
 
 pub(super) async fn unlogged(
     pool: &SqlitePool,

@@ -18,6 +18,7 @@ mod open;
 mod past_lines;
 mod projections;
 mod reader;
+mod retention;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -31,7 +32,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_record::{
-    Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, NotebookId, Selection, Stored, Version, in_order,
+    Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, Millis, NotebookId, Selection, Stored, Version,
+    in_order,
 };
 use sqlx::SqlitePool;
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -49,9 +51,10 @@ use self::rows::integer;
 use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed, unanswered};
 use crate::event_store::{
-    AppendError, Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, LoggedHead, MAX_READ_EVENTS,
+    AppendError, Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, MAX_READ_EVENTS,
     NotebookSize, PastLinesWritten, StoreError, check_listed, within_limit,
 };
+use crate::logged_head::LoggedHead;
 use crate::past_text::PastLine;
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot};
 
@@ -172,7 +175,8 @@ impl Sqlite {
                 return Ok(());
             }
         }
-        let reason = "long reads keep the write-ahead log from being emptied: it is tried again at the next start".to_owned();
+        let reason =
+            "long reads keep the write-ahead log from being emptied: it is tried again at the next start".to_owned();
         Err(StoreError::Unavailable { reason })
     }
 
@@ -403,6 +407,24 @@ impl EventStore for Sqlite {
 
     async fn erase(&self, notebook: &NotebookId) -> Result<bool, StoreError> {
         erasure::erase(self, notebook).await
+    }
+
+    async fn retire_blob(&self, notebook: &NotebookId, sha256: &Hash, at: Millis) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        let retired = retention::retire_blob(&mut transaction, notebook, sha256, at).await;
+        retired.map_err(|error| self.failed(error))?;
+        self.commit(transaction).await
+    }
+
+    async fn retired_blob(&self, notebook: &NotebookId, sha256: &Hash) -> Result<Option<Millis>, StoreError> {
+        retention::retired_blob(&self.readers, notebook, sha256).await.map_err(|error| self.failed(error))
+    }
+
+    async fn retire_snapshots(&self, before: Millis, is_dry: bool) -> Result<u64, StoreError> {
+        match is_dry {
+            true => retention::count_snapshots(&self.readers, before).await.map_err(|error| self.failed(error)),
+            false => self.write(retention::delete_snapshots(before)).await,
+        }
     }
 
     async fn unlogged_heads(&self, origin: &str, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {

@@ -19,7 +19,7 @@ use crate::blobs::BLOBS_FOLDER;
 use crate::event_store::StoreError;
 
 /// Schema migrations: version, name, SQL. A test compares them with the folder.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 13] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 14] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
     (3, "snapshot checksums", include_str!("../../../migrations/sqlite/0003_snapshot_checksums.sql")),
@@ -33,6 +33,7 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 13] = [
     (11, "past", include_str!("../../../migrations/sqlite/0011_past.sql")),
     (12, "erasure", include_str!("../../../migrations/sqlite/0012_erasure.sql")),
     (13, "logged heads", include_str!("../../../migrations/sqlite/0013_logged_heads.sql")),
+    (14, "retired blobs", include_str!("../../../migrations/sqlite/0014_retired_blobs.sql")),
 ];
 
 fn migrator() -> Migrator {

@@ -108,7 +108,11 @@ pub(super) async fn put_blob_record(
     let query = sqlx::query(sql).bind(record.sha256.0.to_vec()).bind(integer(record.size_bytes));
     let query = query.bind(record.media_type.as_deref()).bind(record.uploaded_by.as_str());
     let query = query.bind(integer(record.created_at)).bind(record.notebook_id.as_str());
-    Ok(query.execute(connection).await?.rows_affected() > 0)
+    let is_new = query.execute(&mut *connection).await?.rows_affected() > 0;
+    let sql = "DELETE FROM retired_blobs WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 = ?";
+    let back = sqlx::query(sql).bind(record.notebook_id.as_str()).bind(record.sha256.0.to_vec());
+    back.execute(connection).await?;
+    Ok(is_new)
 }
 
 fn blob(notebook: &NotebookId, row: &SqliteRow) -> Result<BlobRecord, sqlx::Error> {

@@ -385,7 +385,8 @@ impl Room {
         if self.joins.is_empty() {
             self.rendering.forget();
         }
-        if (batch.effects.access && self.state.erased.is_none()) || self.grant_ends_at.is_some_and(|at| at <= cycle.now) {
+        if (batch.effects.access && self.state.erased.is_none()) || self.grant_ends_at.is_some_and(|at| at <= cycle.now)
+        {
             self.recheck_access(cycle);
         }
         if batch.effects.assistants {

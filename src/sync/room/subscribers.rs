@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, KernelSessionId, Millis, Recorded, Rejection, RejectionCode, Role, Scope, Version, erased, lacks_scope, role_of,
+    Actor, KernelSessionId, Millis, Recorded, Rejection, RejectionCode, Role, Scope, Version, erased, lacks_scope,
+    role_of,
 };
 use notarium_wire::{PeerState, PresenceState, ServerMessage};
 

@@ -121,6 +121,27 @@ pub struct SigningKeyLine {
     pub since: Millis,
 }
 
+/// Question what retention would remove. Absent ages: those of the server's settings.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetentionQuery {
+    /// Age of large outputs, in milliseconds.
+    pub blobs_ms: Option<Millis>,
+    /// Age of snapshots, in milliseconds.
+    pub snapshots_ms: Option<Millis>,
+}
+
+/// Things that retention would remove now.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RetentionPreview {
+    /// Number of large outputs; those that notebooks show stay.
+    pub blobs: u64,
+    /// Their bytes.
+    pub blob_bytes: u64,
+    /// Number of snapshots, which are made again when somebody looks at the past.
+    pub snapshots: u64,
+}
+
 /// Result of an append to the tree of heads.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct AppendedHeads {

@@ -69,9 +69,7 @@ impl Log {
 
 #[test]
 fn roots_are_those_of_the_reference() {
-    let entries = [
-        "", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f",
-    ];
+    let entries = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
     let roots = [
         "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
         "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
@@ -103,7 +101,15 @@ fn tiles_have_the_names_of_the_form() {
     assert_eq!(tile(Some(0), 0, 256), "tile/0/000");
     assert_eq!(tile(Some(3), 1_234_067, 7), "tile/3/x001/x234/067.p/7");
     assert_eq!(tile(None, 1_000, 256), "tile/entries/x001/000");
-    for wrong in ["tile/0/0", "tile/0/x000/001", "tile/00/000", "tile/0/000.p/0256", "tile/0/../000", "checkpoint", "tile/0/000.p/"] {
+    for wrong in [
+        "tile/0/0",
+        "tile/0/x000/001",
+        "tile/00/000",
+        "tile/0/000.p/0256",
+        "tile/0/../000",
+        "checkpoint",
+        "tile/0/000.p/",
+    ] {
         assert_eq!(Tile::parse(wrong), None, "{wrong}");
     }
 }
@@ -119,7 +125,10 @@ fn a_large_tree_has_proofs_of_every_height() {
     assert_eq!(log.files["tile/2/000.p/1"].len(), 32);
     for index in [0, 255, 256, 65_535, 65_536, 70_000] {
         let proof = log.hashes(&inclusion(index, log.size).unwrap());
-        assert_eq!(root_of_inclusion(&log.leaves[usize::try_from(index).unwrap()], index, log.size, &proof), Some(root));
+        assert_eq!(
+            root_of_inclusion(&log.leaves[usize::try_from(index).unwrap()], index, log.size, &proof),
+            Some(root)
+        );
     }
     for old in [1, 256, 65_536, 65_537, 69_999] {
         let old_root = root_of(&log.leaves[..usize::try_from(old).unwrap()]);
@@ -188,7 +197,10 @@ fn checkpoints_are_signed_notes_under_the_key_of_the_log() {
     assert_eq!(key, VerifierKey::of(public).for_log());
     let root = leaf_hash(b"x");
     let note = Checkpoint::signed(1, root, &pair);
-    assert_eq!(Checkpoint::verified(&note, std::slice::from_ref(&key)).unwrap(), Checkpoint { origin: key.name.clone(), size: 1, root });
+    assert_eq!(
+        Checkpoint::verified(&note, std::slice::from_ref(&key)).unwrap(),
+        Checkpoint { origin: key.name.clone(), size: 1, root }
+    );
     let verifier = StandardVerifier::new(&key.to_string()).unwrap();
     let read = Note::from_bytes(note.as_bytes()).unwrap();
     assert!(read.verify(&VerifierList::new(vec![Box::new(verifier)])).is_ok(), "{note}");

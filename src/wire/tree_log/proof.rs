@@ -26,7 +26,9 @@ pub enum ProofError {
     #[error("the checkpoint of the proof: {0}")]
     Checkpoint(#[from] crate::signed_note::NoteError),
     /// The hashes do not lead to the root.
-    #[error("the head is not in the tree of the checkpoint (size {size}): head, proof and checkpoint do not belong together")]
+    #[error(
+        "the head is not in the tree of the checkpoint (size {size}): head, proof and checkpoint do not belong together"
+    )]
     NotIncluded {
         /// Size of the tree.
         size: u64,

@@ -76,7 +76,8 @@ pub struct Tiles(BTreeMap<(u8, u64), Vec<Hash>>);
 impl Tiles {
     /// Takes the bytes of a tile; returns false if their number is not that of its hashes.
     pub fn put(&mut self, tile: Tile, bytes: &[u8]) -> bool {
-        let hashes: Vec<Hash> = bytes.chunks_exact(HASH_BYTES).filter_map(|hash| Some(Hash(hash.try_into().ok()?))).collect();
+        let hashes: Vec<Hash> =
+            bytes.chunks_exact(HASH_BYTES).filter_map(|hash| Some(Hash(hash.try_into().ok()?))).collect();
         let is_whole = bytes.len() == hashes.len() * HASH_BYTES && hashes.len() as u64 == tile.width;
         let Some(level) = tile.level.filter(|_| is_whole) else { return false };
         self.0.insert((level, tile.number), hashes);
@@ -144,7 +145,8 @@ pub fn append(open: &mut Tiles, bundle: &[u8], size: u64, entries: &[Vec<u8>]) -
             }
         }
         let number = from / WIDTH;
-        if let Some(tile) = open.0.get(&(level, number)).filter(|tile| !tile.is_empty() && (tile.len() as u64) < WIDTH) {
+        if let Some(tile) = open.0.get(&(level, number)).filter(|tile| !tile.is_empty() && (tile.len() as u64) < WIDTH)
+        {
             files.push((Tile { level: Some(level), number, width: tile.len() as u64 }, bytes_of(tile)));
         }
         let before = size >> (u32::from(level + 1) * u32::from(HEIGHT)).min(63);

@@ -82,7 +82,9 @@ export class Document {
   /** Empties the document of an erased notebook. */
   clear(): void {
     const { notebook_id, version, updated_at } = this;
-    const { title, archived, metadata, created_at, order, kernel_notice, policy, reactivity, kernel_settings } = new Document(notebook_id);
+    const { title, archived, metadata, created_at, order, kernel_notice, policy, reactivity, kernel_settings } = new Document(
+      notebook_id,
+    );
     Object.assign(this, { title, archived, metadata, created_at, order, kernel_notice, policy, reactivity, kernel_settings });
     Object.assign(this, { version, updated_at });
     for (const name of [...ALWAYS, ...SOMETIMES]) this[name].clear();

@@ -171,12 +171,7 @@ name: string
 } | {
 RestoreNotebook: RestoreNotebook
 } | {
-EraseNotebook: {
-/**
- * The reason, which people who had access may read: 1 to 1,000 characters.
- */
-reason: string
-}
+EraseNotebook: EraseNotebook
 } | {
 GrantAccess: {
 subject: Subject
@@ -501,8 +496,7 @@ conversation_id: ConversationId
  */
 functions?: string[]
 /**
- * Kinds of effects that the covered calls may ask for. Only kinds that destroy nothing (`invalid_value`
- * otherwise). Empty: none.
+ * Kinds of effects that the covered calls may ask for. Only kinds that destroy nothing (`invalid_value` otherwise). Empty: none.
  */
 kinds?: Effect[]
 /**
@@ -1157,7 +1151,10 @@ kind: "cells"
  * The cells, in the order in which the message names them.
  */
 cells: CellId[]
-} | Erasure | {
+} | {
+kind: "erased"
+erasure: Erasure
+} | {
 kind: "argument"
 /**
  * Its place in the arguments, as in `at.x` or `rows[2].name`. Empty: the arguments as a whole.
@@ -1969,6 +1966,17 @@ export interface RestoreNotebook {
  * A version from 1 to the notebook's present one (`version_in_future` otherwise).
  */
 version: number
+}
+/**
+ * An erasure: all events, outputs and files of the record are deleted, but for the event that says so. Kernels, runs and turns end, and
+ * nothing takes it back.
+ * 
+ */
+export interface EraseNotebook {
+/**
+ * The reason, which people who had access may read: 1 to 1,000 characters.
+ */
+reason: string
 }
 /**
  * A new cell, and its place.

@@ -71,6 +71,7 @@ const WORDS: Record<string, Words> = {
   broken_off: "The transfer was interrupted. Try again.",
   busy: "Too many transfers at the same time. Try again in a moment.",
   out_of_reach: "This file is outside the notebook’s folder.",
+  blob_retired: "This output is no longer stored: the server keeps large outputs for a limited time.",
   // The server
   unavailable: "The server couldn’t do this right now. Try again in a moment.",
   internal: "The server made a mistake. Try again; if it stays, tell an administrator.",

@@ -165,7 +165,11 @@ export class Replica {
     else if ("presence" in message) this.presence.hear(message.presence.peers ?? [], message.presence.left ?? []);
     else if ("error" in message && message.error.code === "unknown_notebook")
       this.#leave(
-        pageWords(message.error.details?.kind === "erased" ? "erased" : message.error.code, message.error.message, message.error.details),
+        pageWords(
+          message.error.details?.kind === "erased" ? "erased" : message.error.code,
+          message.error.message,
+          message.error.details,
+        ),
       );
     this.message.tell(message);
   }

@@ -83,6 +83,18 @@ test("a rejection is an error with its code; `unavailable` is tried again", asyn
   await expect(refused).rejects.toBeInstanceOf(Rejected);
 });
 
+test("an erased notebook is empty, and says why it is gone", () => {
+  const { server, ann } = setup();
+  const erased = { reason: "it was a test", version: 3, hash: "0".repeat(64), access: [] };
+  server.publish("bo", "NotebookErased", erased);
+  ann.net.deliverAll();
+  expect([ann.replica.document.title, ann.replica.document.cells.size]).toEqual(["", 0]);
+  expect(ann.replica.document.erased).toMatchObject({ reason: "it was a test", version: 3 });
+  ann.net.current.onmessage?.({ data: JSON.stringify({ access: { notebook: NOTEBOOK, role: null } }) });
+  const { state } = ann.replica;
+  expect(state.name === "gone" && state.message).toMatch(/^This notebook was erased on .+\. Reason: It was a test\.$/);
+});
+
 test("a gap in the events is closed", () => {
   const { server, ann } = setup();
   server.append("bo", "lost", "NotebookRenamed", { title: "Lost", previous: "T" });

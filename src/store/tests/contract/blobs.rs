@@ -54,3 +54,15 @@ pub async fn what_each_notebook_takes_is_told(store: Store) {
     let size = |name: &str, log_bytes, blob_bytes| NotebookSize { notebook_id: notebook(name), log_bytes, blob_bytes };
     assert_eq!(sizes, [size("a", of_a, 18), size("b", of_b, 0)]);
 }
+
+pub async fn a_retired_blob_is_told_until_it_is_back(store: Store) {
+    store.append(Author::new("a").rename("x")).await.unwrap();
+    let (id, sha256) = (notebook("a"), Hash([1; 32]));
+    store.put_blob_record(blob("a", 1)).await.unwrap();
+    assert_eq!(store.retired_blob(&id, &sha256).await.unwrap(), None);
+    store.retire_blob(&id, &sha256, 77).await.unwrap();
+    assert_eq!(store.retired_blob(&id, &sha256).await.unwrap(), Some(77));
+    assert_eq!(store.blob_record(&id, &sha256).await.unwrap(), None);
+    store.put_blob_record(blob("a", 1)).await.unwrap();
+    assert_eq!(store.retired_blob(&id, &sha256).await.unwrap(), None);
+}

@@ -60,8 +60,9 @@ pub async fn an_erased_notebook_is_one_event(store: Store) {
 pub async fn a_long_record_is_erased_to_its_last_event(store: Store) {
     let mut author = Author::new("long");
     for _ in 0..50 {
-        let titles: Vec<String> =
-            (0..100).map(|number| serde_json::json!({ "title": format!("{number}"), "previous": "" }).to_string()).collect();
+        let titles: Vec<String> = (0..100)
+            .map(|number| serde_json::json!({ "title": format!("{number}"), "previous": "" }).to_string())
+            .collect();
         let events: Vec<(&str, &str)> = titles.iter().map(|title| ("NotebookRenamed", title.as_str())).collect();
         store.append(author.append(&events)).await.unwrap();
     }

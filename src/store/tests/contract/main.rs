@@ -74,6 +74,7 @@ macro_rules! contract_suite {
             the_catalog_finds_templates_and_what_waits,
             the_catalog_says_what_lags, blobs_are_recorded_once, blobs_are_listed_and_forgotten,
             what_each_notebook_takes_is_told, an_erased_notebook_is_one_event, a_long_record_is_erased_to_its_last_event,
+            old_snapshots_go_but_for_the_newest_and_bases, a_retired_blob_is_told_until_it_is_back,
         );
     };
 }

@@ -115,3 +115,28 @@ pub async fn a_damaged_snapshot_is_found_out(store: Store) {
         assert_eq!(store.snapshot(&author.notebook_id, None).await.unwrap(), Some(snapshot(2)));
     }
 }
+
+pub async fn old_snapshots_go_but_for_the_newest_and_bases(store: Store) {
+    let author = five(&store).await;
+    let at = |version: Version, recorded_at| {
+        Snapshot::compress(1, Head { version, hash: Hash([3; 32]), recorded_at }, b"state").unwrap()
+    };
+    let based = Snapshot { base: Some(3), ..at(4, 90) };
+    for snapshot in [at(1, 10), at(2, 20), at(3, 30), based, at(5, 40)] {
+        store.put_snapshot(&author.notebook_id, snapshot).await.unwrap();
+    }
+    let before = store.retire_snapshots(50, true).await.unwrap();
+    assert_eq!(
+        store.retire_snapshots(50, false).await.unwrap(),
+        before,
+        "the first two, as far as they were not thinned out"
+    );
+    assert!(before > 0);
+    let left = store.snapshot(&author.notebook_id, Some(2)).await.unwrap();
+    assert_eq!(left.map(|snapshot| snapshot.version), None);
+    for kept in [3, 4, 5] {
+        let found = store.snapshot(&author.notebook_id, Some(kept)).await.unwrap();
+        assert_eq!(found.map(|snapshot| snapshot.version), Some(kept));
+    }
+    assert_eq!(store.retire_snapshots(u64::MAX >> 1, false).await.unwrap(), 2, "the newest of each notebook stays");
+}

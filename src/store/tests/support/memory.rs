@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
-    Append, CommandId, CommandRecord, ERASED, Envelope, Epoch, Hash, Head, InstanceId, Millis, NewEvent, NotebookId, Selection,
-    Stored, Version,
+    Append, CommandId, CommandRecord, ERASED, Envelope, Epoch, Hash, Head, InstanceId, Millis, NewEvent, NotebookId,
+    Selection, Stored, Version,
 };
 use notarium_store::{
     AppendError, Author, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES,
@@ -37,6 +37,7 @@ struct Log {
     lines_written: PastLinesWritten,
     catalog: Option<CatalogEntry>,
     blobs: BTreeMap<Hash, BlobRecord>,
+    retired: BTreeMap<Hash, Millis>,
     is_erased: bool,
     logged: BTreeMap<String, LoggedHead>,
 }
@@ -187,7 +188,8 @@ impl EventStore for Memory {
 
     async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError> {
         let mut notebooks = self.notebooks.lock();
-        let log = notebooks.get_mut(notebook).filter(|log| !log.is_erased).ok_or_else(|| StoreError::unknown(notebook))?;
+        let log =
+            notebooks.get_mut(notebook).filter(|log| !log.is_erased).ok_or_else(|| StoreError::unknown(notebook))?;
         log.snapshots.insert(snapshot.head.version, snapshot);
         let snapshots: Vec<_> = log.snapshots.values().map(|snapshot| (snapshot.version, snapshot.base)).collect();
         for version in thinned_out(&snapshots, MAX_SNAPSHOT_GAP) {
@@ -243,7 +245,8 @@ impl EventStore for Memory {
         lines: BTreeMap<u64, PastLine>,
     ) -> Result<bool, StoreError> {
         let mut notebooks = self.notebooks.lock();
-        let Some(log) = notebooks.get_mut(notebook).filter(|log| log.lines_written.version == after && !log.is_erased) else {
+        let Some(log) = notebooks.get_mut(notebook).filter(|log| log.lines_written.version == after && !log.is_erased)
+        else {
             return Ok(false);
         };
         log.lines.extend(lines);
@@ -267,7 +270,8 @@ impl EventStore for Memory {
         max_gap: Version,
     ) -> Result<(), StoreError> {
         let mut notebooks = self.notebooks.lock();
-        let log = notebooks.get_mut(notebook).filter(|log| !log.is_erased).ok_or_else(|| StoreError::unknown(notebook))?;
+        let log =
+            notebooks.get_mut(notebook).filter(|log| !log.is_erased).ok_or_else(|| StoreError::unknown(notebook))?;
         log.blames.insert(version, packed);
         let versions: Vec<Version> = log.blames.keys().copied().collect();
         within_gap(&versions, max_gap).iter().for_each(|version| _ = log.blames.remove(version));
@@ -293,7 +297,10 @@ impl EventStore for Memory {
 
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {
         let mut notebooks = self.notebooks.lock();
-        let log = notebooks.get_mut(&entry.notebook_id).filter(|log| !log.is_erased).ok_or_else(|| StoreError::unknown(&entry.notebook_id))?;
+        let log = notebooks
+            .get_mut(&entry.notebook_id)
+            .filter(|log| !log.is_erased)
+            .ok_or_else(|| StoreError::unknown(&entry.notebook_id))?;
         if log.catalog.as_ref().is_none_or(|present| present.version <= entry.version) {
             let search_text = bounded(&entry.search_text).to_owned();
             log.catalog = Some(CatalogEntry { search_text, ..entry });
@@ -320,7 +327,11 @@ impl EventStore for Memory {
 
     async fn put_blob_record(&self, record: BlobRecord) -> Result<(), StoreError> {
         let mut notebooks = self.notebooks.lock();
-        let log = notebooks.get_mut(&record.notebook_id).filter(|log| !log.is_erased).ok_or_else(|| StoreError::unknown(&record.notebook_id))?;
+        let log = notebooks
+            .get_mut(&record.notebook_id)
+            .filter(|log| !log.is_erased)
+            .ok_or_else(|| StoreError::unknown(&record.notebook_id))?;
+        log.retired.remove(&record.sha256);
         log.blobs.entry(record.sha256).or_insert(record);
         Ok(())
     }
@@ -358,6 +369,40 @@ impl EventStore for Memory {
         commands.retain(|_, command| command.version == last.stored.envelope.version);
         *log = Log { holder, epoch, head, commands, events: vec![last], is_erased: true, logged, ..Log::default() };
         Ok(true)
+    }
+
+    async fn retire_blob(&self, notebook: &NotebookId, sha256: &Hash, at: Millis) -> Result<(), StoreError> {
+        if let Some(log) = self.notebooks.lock().get_mut(notebook).filter(|log| !log.is_erased) {
+            log.blobs.remove(sha256);
+            log.retired.insert(*sha256, at);
+        }
+        Ok(())
+    }
+
+    async fn retired_blob(&self, notebook: &NotebookId, sha256: &Hash) -> Result<Option<Millis>, StoreError> {
+        Ok(self.with(notebook, |log| log.retired.get(sha256).copied()))
+    }
+
+    async fn retire_snapshots(&self, before: Millis, is_dry: bool) -> Result<u64, StoreError> {
+        let mut count = 0;
+        for log in self.notebooks.lock().values_mut() {
+            let Some(newest) = log.snapshots.keys().next_back().copied() else { continue };
+            let is_kept = |snapshot: &Snapshot| snapshot.head.recorded_at >= before || snapshot.version == newest;
+            let bases: Vec<Version> = log
+                .snapshots
+                .values()
+                .filter(|snapshot| is_kept(snapshot))
+                .filter_map(|snapshot| snapshot.base)
+                .collect();
+            let old =
+                log.snapshots.values().filter(|snapshot| !is_kept(snapshot) && !bases.contains(&snapshot.version));
+            let old: Vec<Version> = old.map(|snapshot| snapshot.version).collect();
+            count += old.len() as u64;
+            if !is_dry {
+                old.iter().for_each(|version| _ = log.snapshots.remove(version));
+            }
+        }
+        Ok(count)
     }
 
     async fn unlogged_heads(&self, origin: &str, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {

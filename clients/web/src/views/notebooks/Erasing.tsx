@@ -28,8 +28,8 @@ export default function Erasing({ session, line, act, close }: RowProps & { clos
         <AlertDialog.Popup className="dialog question">
           <AlertDialog.Title>Erase “{title}”?</AlertDialog.Title>
           <AlertDialog.Description className="quiet">
-            Its cells, history, outputs, comments and files are deleted for everyone. Kernels stop. This can’t be undone. People who had
-            access can still see who erased it, when and why.
+            Its cells, history, outputs, comments and files are deleted for everyone. Kernels stop. This can’t be undone. People who
+            had access can still see who erased it, when and why.
           </AlertDialog.Description>
           <form onSubmit={erase}>
             <label className="stack">
@@ -44,7 +44,13 @@ export default function Erasing({ session, line, act, close }: RowProps & { clos
             </label>
             <label className="stack">
               <span className="small quiet">Type the title to confirm: {title}</span>
-              <input className="field" value={typed} dir="auto" autoComplete="off" onChange={({ target }) => setTyped(target.value)} />
+              <input
+                className="field"
+                value={typed}
+                dir="auto"
+                autoComplete="off"
+                onChange={({ target }) => setTyped(target.value)}
+              />
             </label>
             <div className="row end">
               <AlertDialog.Close className="button">Cancel</AlertDialog.Close>
