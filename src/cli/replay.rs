@@ -12,6 +12,7 @@ mod report_page;
 mod run_outputs;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -191,8 +192,8 @@ fn kernelspecs(
         let session = planned.session.as_ref().and_then(|id| recording.sessions.get(id));
         let recorded = session.map(|session| session.kernelspec.as_str()).or_else(|| recording.last_kernelspec());
         let name = named.or(recorded).unwrap_or("python3");
-        if !found.contains_key(&planned.session) {
-            found.insert(planned.session.clone(), kernelspec(paths, name)?);
+        if let Entry::Vacant(place) = found.entry(planned.session.clone()) {
+            place.insert(kernelspec(paths, name)?);
         }
     }
     Ok(found)
@@ -272,14 +273,15 @@ impl ReplayInWork<'_> {
         for (at, planned) in planned.iter().enumerate() {
             let mut report = ReplayedRunReport::of(planned);
             if !matches!(planned.plan, ReplayPart::Skip(_)) {
-                if !kernels.contains_key(&planned.session) {
-                    let kernel = self.start(&planned.session).await?;
-                    told.push(self.kernel_report(&planned.session, &kernel).await?);
-                    kernels.insert(planned.session.clone(), kernel);
-                }
-                if let Some(kernel) = kernels.get_mut(&planned.session) {
-                    self.repeat(planned, kernel, &mut report).await?;
-                }
+                let kernel = match kernels.entry(planned.session.clone()) {
+                    Entry::Occupied(kernel) => kernel.into_mut(),
+                    Entry::Vacant(place) => {
+                        let kernel = self.start(&planned.session).await?;
+                        told.push(self.kernel_report(&planned.session, &kernel).await?);
+                        place.insert(kernel)
+                    }
+                };
+                self.repeat(planned, kernel, &mut report).await?;
             }
             reports.push(report);
             progress.inc(1);
@@ -300,8 +302,7 @@ impl ReplayInWork<'_> {
     async fn start(&self, session: &Option<KernelSessionId>) -> Result<ReplayKernel, Failure> {
         let kernelspec = self.kernelspecs.get(session).cloned();
         let kernelspec = kernelspec.ok_or_else(|| Failure::usage("no kernel was chosen: please report it"))?;
-        let mut limits = OutputLimits::default();
-        limits.max_overflow_bytes = 0;
+        let limits = OutputLimits { max_overflow_bytes: 0, ..OutputLimits::default() };
         ReplayKernel::start(kernelspec, self.launch.clone(), limits).await
     }
 
