@@ -61,8 +61,7 @@ pub enum Command {
     EraseNotebook(crate::values::erasure::EraseNotebook),
     /// Gives a subject a role, which replaces its present one. Needs the right to share.
     GrantAccess {
-        /// An existing user, share link, workspace or agent (`unknown_subject` otherwise) that is still active
-        /// (`subject_ended` otherwise).
+        /// An existing user, share link, workspace or agent (`unknown_subject` otherwise) that is still active (`subject_ended` otherwise).
         subject: Subject,
         /// `agent` for agents only, and for them no other.
         role: Role,
@@ -251,8 +250,7 @@ pub enum Command {
     /// Ends the kernel with all its variables, and begins a new session. Queued runs are cancelled. If the kernel's
     /// agent is unreachable, any agent that offers the kernelspec and has the labels may start the new session.
     RestartKernel(RestartKernel),
-    /// Ends the kernel with all its variables. Queued runs are cancelled. If its agent is unreachable, the session ends
-    /// with this command.
+    /// Ends the kernel with all its variables. Queued runs are cancelled. If its agent is unreachable, the session ends with this command.
     ShutDownKernel {
         /// A session that has not ended.
         kernel_session: KernelSessionId,
@@ -358,8 +356,7 @@ pub enum Command {
         /// A turn that has not ended (`turn_state` otherwise).
         turn_id: TurnId,
     },
-    /// Sets flags of a message: pinned (always in the assistant's context) or skipped (never). Absent flags stay. Needs
-    /// the right to edit.
+    /// Sets flags of a message: pinned (always in the assistant's context) or skipped (never). Absent flags stay. Needs the right to edit.
     FlagMessage(FlagMessage),
     /// Sets whether a run of a cell also updates the cells that it reads from or that read from it. For editors and owners.
     SetReactivity {
