@@ -3,7 +3,8 @@
 
 use notarium_core::upcast::{PayloadFields, Upcaster, extend};
 use notarium_core::{
-    Append, Command, CommandRecord, Envelope, Head, InstanceId, NewEvent, NotebookId, RawJson, RejectionCode, Salt, Stored, Version,
+    Append, Command, CommandRecord, Envelope, Head, InstanceId, NewEvent, NotebookId, RawJson, RejectionCode, Salt,
+    Stored, Version,
 };
 use notarium_store::EventStore;
 use notarium_store::sqlite::Sqlite;

@@ -68,8 +68,7 @@ pub async fn of(
     let is_end = check.broken.is_none() && to == end;
     traced.extend(tracer.finish().filter(|_| is_end));
     commands.compare(store, notebook, &traced).await?;
-    let unproven =
-        if counts && is_end { Some(commands.unproven(store, notebook, to).await?) } else { None };
+    let unproven = if counts && is_end { Some(commands.unproven(store, notebook, to).await?) } else { None };
     let (compared, contradiction) = commands.finish(unproven);
     let (snapshots, other) = snapshots.finish();
     Ok(RecordProof { check, contradiction: contradiction.or(other), commands: compared, snapshots })

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use notarium_core::{
-    AccountStatus, AccountStatuses, Actor, Append, Authority, Command, CommandId, CommandRecord, Context, Head, History,
-    IdSource, Limits, NewEvent, Notebook, NotebookId, RawJson, RecordCheck, Stored, UserId, decide,
+    AccountStatus, AccountStatuses, Actor, Append, Authority, Command, CommandId, CommandRecord, Context, Head,
+    History, IdSource, Limits, NewEvent, Notebook, NotebookId, RawJson, RecordCheck, Stored, UserId, decide,
     required_account_status, seal, verify_chain,
 };
 use notarium_store::{EventStore, Sqlite};
@@ -35,10 +35,9 @@ fn command(number: u64, notebook: &Notebook) -> Command {
             let base = notebook.version;
             // A cell grows to some hundred characters, and begins anew.
             match length > 400 {
-                true => format!(
-                    r#"{{"EditSource":{{"cell_id":"{cell}","base":{base},"change":[5,[{}]]}}}}"#,
-                    length - 5
-                ),
+                true => {
+                    format!(r#"{{"EditSource":{{"cell_id":"{cell}","base":{base},"change":[5,[{}]]}}}}"#, length - 5)
+                }
                 false => format!(
                     r#"{{"EditSource":{{"cell_id":"{cell}","base":{base},"change":[{length},[0,"total = rows.mean()"]]}}}}"#
                 ),
