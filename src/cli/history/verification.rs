@@ -249,10 +249,11 @@ fn tell_whole(proof: &Proof) -> Ended {
     }
     print::line(format!("the file is whole up to version {version}, hash {version}:{hash}{blobs}"))?;
     print::line(match &proof.manifest {
-        Some(_) => format!(
+        Some(_) => {
             "its manifest agrees, and anybody who can change the file can change the manifest: the signature of its head was not checked, \
              because no key is given (--key, a line of SERVER/.well-known/notarium-keys that you kept)"
-        ),
+                .to_owned()
+        }
         None => format!(
             "whether more events followed a signed head tells (--against), or its server: notarium verify NB --expect {version}:{hash}"
         ),
