@@ -10,9 +10,10 @@ use crate::cli::connection::client::{NotebookClient, RestClient};
 use crate::cli::connection::find;
 use crate::cli::history::each_event;
 use crate::cli::history::heads::ProvenHead;
-use crate::cli::history::rebuild::{OTHER_STATE, served_hash};
+use crate::cli::history::rebuild::{OTHER_STATE, RecordArgs, served_hash};
 use crate::cli::history::verification::{Proof, RecordVerifier, VerifyArgs, not_whole, tell_one, told};
 use crate::cli::history::verified_file::verify_file;
+use crate::cli::terminal::print;
 use crate::cli::{CommonOptions, Ended, Failure};
 
 /// Code of the server's refusal of a page of events that begins with an unreadable one.
