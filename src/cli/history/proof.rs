@@ -170,17 +170,3 @@ async fn wrong_with(notebook: &NotebookClient, sha256: &Hash) -> Result<Option<&
     }
     Ok((Hash(digest.finalize().into()) != *sha256).then_some("is damaged"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_expected_hash_is_read_or_explained() {
-        let hash = "a".repeat(64);
-        assert_eq!(parse_expected(&format!("7:{hash}")).unwrap().0, 7);
-        for wrong in ["7", "x:00", "7:zz", &hash] {
-            assert!(parse_expected(wrong).is_err(), "{wrong}");
-        }
-    }
-}
