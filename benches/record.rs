@@ -184,7 +184,14 @@ impl Author {
     async fn append(&mut self, store: &Sqlite) -> Result<()> {
         let events = std::mem::take(&mut self.waiting);
         let commands = std::mem::take(&mut self.answers);
-        let append = Append { notebook_id: self.id.clone(), epoch: 0, expected: self.written, events, commands };
+        let append = Append {
+            notebook_id: self.id.clone(),
+            epoch: 0,
+            expected: self.written,
+            events,
+            commands,
+            removal: Default::default(),
+        };
         self.written = append.head();
         store.append(append).await.context("an append")
     }

@@ -142,6 +142,7 @@ mod tests {
             diverged,
             role: notarium_core::Role::Editor,
             document: notarium_wire::DOCUMENT,
+            redaction_epoch: 0,
             digest: None,
             undo: None,
             read_only: false,

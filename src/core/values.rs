@@ -22,8 +22,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use notarium_record::text::{ChangeSet, TextRange};
 use notarium_record::{
     Attachment, CellFlags, CellId, CellReply, CellType, CommentId, ConversationId, CorrelationId, EndCause,
-    ExecutionId, ExecutionOutcome, KernelSessionId, MessageId, Millis, MovedOutputs, Output, RawObject, RedactedTarget,
-    StopReason, ThreadId, TokenId, ToolCallId, TurnFailure, TurnId, UserId, Version,
+    ExecutionId, ExecutionOutcome, KernelSessionId, MessageId, Millis, MovedOutputs, Output, RawObject, StopReason,
+    ThreadId, TokenId, ToolCallId, TurnFailure, TurnId, UserId, Version,
 };
 
 /// A place for a cell, in page order.

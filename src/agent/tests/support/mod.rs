@@ -299,6 +299,7 @@ impl Inner {
             diverged,
             role: Role::Editor,
             document: notarium_wire::DOCUMENT,
+            redaction_epoch: 0,
             digest: None,
             undo: None,
             read_only: false,
