@@ -23,6 +23,7 @@ __all__ = [
     "CommentDeleted",
     "CommentEdited",
     "CommentPosted",
+    "ContentRedacted",
     "ConversationClosed",
     "ConversationStarted",
     "ExecutionAssigned",
@@ -195,6 +196,36 @@ class NotebookRestored(Event):
     def named_version(self) -> int:
         """The version whose content returns, which is below that of this event."""
         value: int = self.raw["payload"]["version"]
+        return value
+
+
+class ContentRedacted(Event):
+    """Content of earlier events was removed for good. Their payloads are stand-ins since: `█` for each UTF-16 …"""
+
+    __slots__ = ()
+
+    @property
+    def reason(self) -> str:
+        """The owner's reason: 1 to 500 characters."""
+        value: str = self.raw["payload"]["reason"]
+        return value
+
+    @property
+    def target(self) -> Any:
+        """The named content, without its text."""
+        value: Any = self.raw["payload"]["target"]
+        return value
+
+    @property
+    def redactions(self) -> list[dict[str, Any]]:
+        """Events with a stand-in, in the order of versions."""
+        value: list[dict[str, Any]] = self.raw["payload"]["redactions"]
+        return value
+
+    @property
+    def blobs(self) -> list[str] | None:
+        """Blobs that were removed with the content, sorted."""
+        value: list[str] | None = self.raw["payload"].get("blobs")
         return value
 
 
@@ -2012,6 +2043,7 @@ EVENTS: dict[str, type[Event]] = {
     "NotebookUnarchived": NotebookUnarchived,
     "NotebookVersionNamed": NotebookVersionNamed,
     "NotebookRestored": NotebookRestored,
+    "ContentRedacted": ContentRedacted,
     "NotebookErased": NotebookErased,
     "AccessGranted": AccessGranted,
     "AccessRevoked": AccessRevoked,

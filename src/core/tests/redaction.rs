@@ -291,7 +291,7 @@ proptest! {
 // --- fields ---
 
 /// Strings that are no content: ids, words, names of programs, hashes, decisions.
-const STRUCTURE: [&str; 79] = [
+const STRUCTURE: [&str; 80] = [
     "after",
     "agent",
     "arguments_hash",
@@ -363,6 +363,7 @@ const STRUCTURE: [&str; 79] = [
     "taken_over_from",
     "waits_for",
     "blocks",
+    "hash",
     "reason",
     "target",
     "targets",

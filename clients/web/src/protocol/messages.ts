@@ -171,12 +171,9 @@ name: string
 } | {
 RestoreNotebook: RestoreNotebook
 } | {
-EraseNotebook: {
-/**
- * The reason, which people who had access may read: 1 to 1,000 characters.
- */
-reason: string
-}
+RedactContent: RedactContent
+} | {
+EraseNotebook: EraseNotebook
 } | {
 GrantAccess: {
 subject: Subject
@@ -505,8 +502,7 @@ conversation_id: ConversationId
  */
 functions?: string[]
 /**
- * Kinds of effects that the covered calls may ask for. Only kinds that destroy nothing (`invalid_value`
- * otherwise). Empty: none.
+ * Kinds of effects that the covered calls may ask for. Only kinds that destroy nothing (`invalid_value` otherwise). Empty: none.
  */
 kinds?: Effect[]
 /**
@@ -591,6 +587,26 @@ commands: Command[]
 }
 })
 export type AnyObject = { [key: string]: unknown }
+/**
+ * Content that an owner has named for redaction.
+ * 
+ */
+export type RedactedTarget = ({
+event: {
+/**
+ * The event's version.
+ */
+version: number
+}
+} | {
+text: {
+
+}
+} | {
+cell: {
+cell_id: CellId
+}
+})
 /**
  * Holder of a role in a notebook's access list.
  * 
@@ -1161,7 +1177,10 @@ kind: "cells"
  * The cells, in the order in which the message names them.
  */
 cells: CellId[]
-} | Erasure | {
+} | {
+kind: "erased"
+erasure: Erasure
+} | {
 kind: "argument"
 /**
  * Its place in the arguments, as in `at.x` or `rows[2].name`. Empty: the arguments as a whole.
@@ -1592,7 +1611,7 @@ claimant: InstanceId
  * Code of a rejection, in `snake_case`. Each code maps to one HTTP status, given after the sentence.
  * 
  */
-export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "erased" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "dependency_cycle" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "agent_not_wanted" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
+export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "erased" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "dependency_cycle" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "agent_not_wanted" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "nothing_to_redact" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
 /**
  * Kind of activity. `block` is the index of the block in one model call's reply, from 0.
  * 
@@ -1770,6 +1789,13 @@ id?: (string | null)
  * 
  */
 export type ErrorCode = ("malformed" | "unknown_message" | "frame_too_large" | "unsupported_protocol" | "hello_timeout" | "unauthenticated" | "forbidden" | "unknown_notebook" | "version_in_future" | "version_too_old" | "too_many_requests" | "agent_connected" | "unavailable")
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenRedactedTarget = (RedactedTarget | (string | {
+
+}))
 /**
  * A later version may add variants: keep what you do not know.
  * 
@@ -1973,6 +1999,29 @@ export interface RestoreNotebook {
  * A version from 1 to the notebook's present one (`version_in_future` otherwise).
  */
 version: number
+}
+/**
+ * Removes content from the record for good. The server sends it for `POST /api/notebooks/{notebook}/redactions`, with what it has found in
+ * the record.
+ * 
+ */
+export interface RedactContent {
+/**
+ * 1 to 500 characters, which the record keeps.
+ */
+reason: string
+target: RedactedTarget
+}
+/**
+ * An erasure: all events, outputs and files of the record are deleted, but for the event that says so. Kernels, runs and turns end, and
+ * nothing takes it back.
+ * 
+ */
+export interface EraseNotebook {
+/**
+ * The reason, which people who had access may read: 1 to 1,000 characters.
+ */
+reason: string
 }
 /**
  * A new cell, and its place.
@@ -3452,6 +3501,11 @@ role: Role
  */
 document: number
 /**
+ * Version of the notebook's last redaction. If it is above the one that you know, drop everything that you hold of the notebook, also what is
+ * stored. Absent: 0, none.
+ */
+redaction_epoch?: number
+/**
  * Digest of the snapshot; absent if it has no canonical form.
  */
 digest?: (Hash | null)
@@ -3603,6 +3657,10 @@ named_versions?: {
  */
 [k: string]: string
 }
+/**
+ * Version of the last redaction: what was read before it may have content that is gone. Absent: none.
+ */
+redaction_epoch?: number
 policy?: Policy
 reactivity?: Reactivity
 kernel_settings?: KernelSettings
@@ -4456,6 +4514,7 @@ NotebookArchived?: NotebookArchived
 NotebookUnarchived?: NotebookUnarchived
 NotebookVersionNamed?: NotebookVersionNamed
 NotebookRestored?: NotebookRestored
+ContentRedacted?: ContentRedacted
 NotebookErased?: NotebookErased
 AccessGranted?: AccessGranted
 AccessRevoked?: AccessRevoked
@@ -4604,6 +4663,37 @@ export interface NotebookRestored {
  * The version whose content returns, which is below that of this event.
  */
 version: number
+}
+/**
+ * Content of earlier events was removed for good. Their payloads are stand-ins since: `█` for each UTF-16 code unit that went, with the same
+ * line breaks. It changes no state by itself: take a snapshot, and drop what you hold of the notebook.
+ * 
+ */
+export interface ContentRedacted {
+/**
+ * The owner's reason: 1 to 500 characters.
+ */
+reason: string
+target: OpenRedactedTarget
+/**
+ * Events with a stand-in, in the order of versions.
+ */
+redactions: RedactedEvent[]
+/**
+ * Blobs that were removed with the content, sorted.
+ */
+blobs?: Hash[]
+}
+/**
+ * An event with a stand-in.
+ * 
+ */
+export interface RedactedEvent {
+/**
+ * The event's version.
+ */
+version: number
+stand_in: Hash
 }
 /**
  * The notebook was erased. This is the last event of the log: the server deletes all events before it with everything that derives

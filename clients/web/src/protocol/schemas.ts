@@ -22,6 +22,7 @@ export const SCHEMAS: ReadonlyMap<string, number> = new Map<EventType, number>([
   ["CommentDeleted", 1],
   ["CommentEdited", 1],
   ["CommentPosted", 1],
+  ["ContentRedacted", 1],
   ["ConversationClosed", 1],
   ["ConversationStarted", 1],
   ["ExecutionAssigned", 1],
