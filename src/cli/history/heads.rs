@@ -156,11 +156,13 @@ impl ProvenHead {
 
     /// The agreement of a record with this head, in words.
     pub fn sentence(&self) -> String {
-        let Self { version, key, key_since, .. } = self;
+        let Self { version, key, key_since, tree_size, .. } = self;
+        let tree = tree_size.map(|size| format!("; that head is in the server's tree of {size} heads"));
         let since = key_since.map(|since| format!(" (its key since {})", print::time(since))).unwrap_or_default();
         format!(
-            "it agrees with the head of version {version} that {key}{since} signed at {}",
-            print::time(self.signed_at)
+            "it agrees with the head of version {version} that {key}{since} signed at {}{}",
+            print::time(self.signed_at),
+            tree.unwrap_or_default()
         )
     }
 }

@@ -31,8 +31,9 @@ pub async fn verify(args: VerifyArgs, context: &CommonOptions) -> Ended {
         return verify_all(&args, &server, signed).await;
     }
     let missing = || Failure::usage("name a notebook, or a file with its record (--file)");
-    let notebook = context.notebook(args.record.notebook.as_deref().ok_or_else(missing)?).await?;
-    match prove(&args, &notebook, signed.as_deref()).await {
+    let name = args.record.notebook.as_deref().ok_or_else(missing)?;
+    let proven = async { prove(&args, &context.notebook(name).await?, signed.as_deref()).await };
+    match proven.await {
         Err(Failure { erased: Some(erasure), .. }) => tell_erased(&erasure, &args.record, signed.as_deref()),
         proven => told(proven?, args.record.json),
     }

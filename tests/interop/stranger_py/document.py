@@ -348,11 +348,10 @@ def end_turn(s, p, **how):
 
 
 def notebook_erased(s, p, e):
-    kept = {name: s[name] for name in ("notebook_id", "version", "updated_at")}
-    why = {"by": e["actor"], "at": e["recorded_at"], **{name: p[name] for name in ("reason", "version", "hash")}}
+    why = {"by": e["actor"], "at": e["recorded_at"], **pick(p, "reason", "version", "hash")}
+    kept = pick(s, "notebook_id", "version", "updated_at") | {"access": p["access"], "erased": why}
     s.clear()
-    s.update(kept, title="", metadata={}, created_at=0, access=p["access"], erased=why)
-    s.update(cells={}, order=[], latest={}, executions={}, kernels={})
+    s.update(kept, title="", metadata={}, created_at=0, cells={}, order=[], latest={}, executions={}, kernels={})
 
 
 STATE = {
