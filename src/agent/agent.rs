@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, Labels, NotebookId, Version};
 use notarium_wire::{
-    AGENT_MACHINES, CONNECTION_SCHEMAS, ClientMessage, KERNEL_ENVIRONMENTS, KERNEL_FORMAT, KERNEL_TABLES,
-    KernelQuestionMessage, OfferMessage, OfferedMachine, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES,
-    WelcomeMessage,
+    AGENT_MACHINES, CONNECTION_SCHEMAS, ClientMessage, KERNEL_FORMAT, KERNEL_TABLES, KernelQuestionMessage,
+    OfferMessage, OfferedMachine, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
 };
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -218,9 +217,8 @@ impl AgentLoop {
     fn connected(&mut self, welcome: WelcomeMessage, notify: &mut impl FnMut(AgentNotice)) -> Result<(), AgentError> {
         let Actor::Agent { id } = welcome.actor else { return Err(AgentError::NotAnAgent) };
         self.displaced_since = None;
-        let has = |wanted: &str| welcome.features.iter().any(|feature| feature == wanted);
-        self.measures.send_replace(has(AGENT_MACHINES));
-        self.options.limits.reports_environment = has(KERNEL_ENVIRONMENTS);
+        self.measures.send_replace(welcome.has(AGENT_MACHINES));
+        self.options.limits.reports_environment = welcome.has(notarium_wire::KERNEL_ENVIRONMENTS);
         self.notify_hosts(|| SessionInput::Online(true));
         self.open_ledger(&id);
         self.roster.connected(id);

@@ -32,11 +32,11 @@ const MAX_CHARACTERS: usize = 200;
 /// One difference between the outputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Where it is, for people: `standard output, line 3`.
+    /// Place of the difference, for people: `standard output, line 3`.
     pub place: String,
-    /// What the record has there.
+    /// Value in the record.
     pub recorded: String,
-    /// What the repetition has there.
+    /// Value in the repetition.
     pub replayed: String,
 }
 

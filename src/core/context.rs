@@ -45,7 +45,7 @@ pub struct Context {
     pub history: History,
     /// The answer to [`crate::required_past`]: the notebook at that version.
     pub past: Option<Arc<Document>>,
-    /// What a redaction changes, as the server read it from the record.
+    /// Changes of a redaction, as the server read them from the record.
     pub redaction: Option<Arc<RedactionPlan>>,
     /// The answer to [`crate::required_account_status`].
     pub account_status: AccountStatuses,

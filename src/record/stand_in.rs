@@ -136,19 +136,19 @@ pub fn zone(event_type: &str, key: &str) -> Zone {
 
 /// Step of a path into JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum JsonStep {
     /// Field of an object.
     Key(String),
     /// Element of an array.
     Index(usize),
 }
 
-impl Step {
+impl JsonStep {
     /// The name of a field.
     pub fn key(&self) -> Option<&str> {
         match self {
-            Step::Key(key) => Some(key),
-            Step::Index(_) => None,
+            JsonStep::Key(key) => Some(key),
+            JsonStep::Index(_) => None,
         }
     }
 }
@@ -166,11 +166,11 @@ pub enum Found<'a> {
 
 /// Place of a value.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct JsonPlace<'a> {
     /// Kind of the field that holds the value.
     pub zone: Zone,
     /// Steps from the payload to the value.
-    pub path: &'a [Step],
+    pub path: &'a [JsonStep],
     /// Number of the string in the payload, from 0.
     pub ordinal: u32,
 }
@@ -180,7 +180,7 @@ pub struct Place<'a> {
 pub fn rewrite(
     event_type: &str,
     payload: &str,
-    visit: &mut dyn FnMut(Place<'_>, Found<'_>) -> Option<String>,
+    visit: &mut dyn FnMut(JsonPlace<'_>, Found<'_>) -> Option<String>,
 ) -> Option<String> {
     let mut walk =
         Walk { event_type, text: payload, at: 0, copied: 0, out: String::new(), path: Vec::new(), ordinal: 0, visit };
@@ -199,9 +199,9 @@ struct Walk<'a, 'v> {
     /// End of the part that `out` has.
     copied: usize,
     out: String,
-    path: Vec<Step>,
+    path: Vec<JsonStep>,
     ordinal: u32,
-    visit: &'v mut dyn FnMut(Place<'_>, Found<'_>) -> Option<String>,
+    visit: &'v mut dyn FnMut(JsonPlace<'_>, Found<'_>) -> Option<String>,
 }
 
 impl Walk<'_, '_> {
@@ -215,7 +215,7 @@ impl Walk<'_, '_> {
     fn value(&mut self, zone: Zone) -> Option<()> {
         match self.peek()? {
             b'{' => self.items(b'}', |walk, _| walk.field(zone)),
-            b'[' => self.items(b']', |walk, index| walk.nested(Step::Index(index), zone)),
+            b'[' => self.items(b']', |walk, index| walk.nested(JsonStep::Index(index), zone)),
             b'"' => self.string(zone),
             _ => self.scalar(zone),
         }
@@ -246,11 +246,11 @@ impl Walk<'_, '_> {
         }
         (self.peek()? == b':').then(|| self.at += 1)?;
         let inner = self.zone_of(zone, &key);
-        self.nested(Step::Key(key), inner)
+        self.nested(JsonStep::Key(key), inner)
     }
 
     fn zone_of(&self, outer: Zone, key: &str) -> Zone {
-        let is_output = self.path.last().and_then(Step::key) == Some("content");
+        let is_output = self.path.last().and_then(JsonStep::key) == Some("content");
         match outer {
             Zone::Structure => zone(self.event_type, key),
             Zone::Json if is_output && OUTPUT_KEYS.contains(&key) => Zone::Structure,
@@ -258,7 +258,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn nested(&mut self, step: Step, zone: Zone) -> Option<()> {
+    fn nested(&mut self, step: JsonStep, zone: Zone) -> Option<()> {
         self.path.push(step);
         let done = self.value(zone);
         self.path.pop();
@@ -305,7 +305,7 @@ impl Walk<'_, '_> {
 
     /// Offers the value between `start` and here, and writes what replaces it.
     fn offer(&mut self, start: usize, zone: Zone, found: Found<'_>) {
-        let place = Place { zone, path: &self.path, ordinal: self.ordinal };
+        let place = JsonPlace { zone, path: &self.path, ordinal: self.ordinal };
         let Some(replacement) = (self.visit)(place, found) else { return };
         let Ok(replacement) = serde_json::to_string(&replacement) else { return };
         self.out.push_str(&self.text[self.copied..start]);

@@ -343,7 +343,7 @@ pub struct Submission {
 pub struct OutsideFacts {
     /// The notebook at the version that [`notarium_core::required_past`] names.
     pub past: Option<Arc<Document>>,
-    /// What a redaction changes, as the server read it from the record.
+    /// Changes of a redaction, as the server read them from the record.
     pub redaction: Option<Arc<RedactionPlan>>,
     /// Account status of subjects, as requested by [`notarium_core::required_account_status`].
     pub account_status: AccountStatuses,

@@ -178,6 +178,13 @@ pub struct WelcomeMessage {
     pub limits: Option<SendLimits>,
 }
 
+impl WelcomeMessage {
+    /// Returns true if the server has this feature.
+    pub fn has(&self, feature: &str) -> bool {
+        self.features.iter().any(|it| it == feature)
+    }
+}
+
 /// Limits of what a client sends; a client checks them before it does. Texts count in bytes as UTF-8, where nothing else is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SendLimits {

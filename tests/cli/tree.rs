@@ -84,7 +84,7 @@ async fn a_tree_of_another_past_is_not_published_over_the_first() {
     world.notebook("One", "x = 1").await;
     world.run(&["head", "--all", "--publish", "log.txt"]).await.ok();
     world.notebook("Two", "x = 1").await;
-    // As if the server had begun its tree anew with the same key.
+    // The server seems to have begun its tree anew with the same key.
     let origin = std::fs::read_dir(world.data_folder().join("blobs/tree.log")).unwrap().next().unwrap().unwrap().path();
     std::fs::remove_dir_all(&origin).unwrap();
     let database = world.data_folder().join("notarium.db");

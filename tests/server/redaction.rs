@@ -25,7 +25,7 @@ impl Scene {
         let mut typed = String::new();
         for letter in SECRET.chars() {
             typed.push(letter);
-            scene.patch(&format!("/cells/{}", scene.cell), json!({"source": format!("key = '{typed}'")})).await;
+            scene.edit(&format!("key = '{typed}'")).await;
         }
         let record = |outputs: Value| json!({"RecordExecution": {"cell_id": scene.cell, "outputs": outputs}});
         let stream = |text: String| json!({"content": {"output_type": "stream", "name": "stdout", "text": text}});
@@ -50,8 +50,11 @@ impl Scene {
         format!("/api/notebooks/{}{rest}", self.notebook)
     }
 
-    async fn patch(&self, rest: &str, body: Value) {
-        self.http().patch(&self.path(rest), body).await.ok();
+    async fn edit(&self, source: &str) {
+        let state = self.http().get(&self.path("")).await.ok();
+        let version = &state["notebook"]["cells"][&self.cell]["cell_version"];
+        let path = self.path(&format!("/cells/{}", self.cell));
+        self.http().patch(&path, json!({"source": source, "cell_version": version})).await.ok();
     }
 
     async fn command(&self, body: Value) {
@@ -178,6 +181,6 @@ async fn a_live_client_gets_the_notebook_anew_and_one_that_was_away_too() {
     away.reconnect(scene.server.address(), &scene.ann.token).await;
     away.until(|client| held(client, &notebook).filter(|source| is_black(source))).await;
     // Editing goes on over the stand-in.
-    scene.patch(&format!("/cells/{}", scene.cell), json!({"source": "key = os.environ['KEY']"})).await;
+    scene.edit("key = os.environ['KEY']").await;
     live.until(|client| held(client, &notebook).filter(|source| source.starts_with("key ="))).await;
 }

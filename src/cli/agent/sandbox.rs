@@ -104,7 +104,7 @@ impl KernelRestrictions {
         format!("{sandbox}; {}", self.effects_sentence())
     }
 
-    /// What is said of held effects, in one phrase.
+    /// Phrase about held effects.
     pub fn effects_sentence(&self) -> String {
         match &self.holding {
             Ok(_) => KernelEffects::Held.phrase(),

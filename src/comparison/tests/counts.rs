@@ -1,4 +1,4 @@
-//! What counts as a difference, and what does not.
+//! Differences that count, and those that do not.
 
 use std::io::Cursor;
 

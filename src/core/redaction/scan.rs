@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use notarium_record::stand_in::{Found, REDACTED, Step, Zone, blacken, rewrite};
+use notarium_record::stand_in::{Found, JsonStep, REDACTED, Zone, blacken, rewrite};
 use notarium_record::text::utf16_len;
 use notarium_record::{
     CellId, Event, ExecutionId, ExecutionSubject, MessageBlock, Output, RawJson, Recorded, StandIn, Target, ThreadId,
@@ -157,7 +157,7 @@ pub(super) struct Rewriter {
 
 /// Part of an event's texts that goes as a whole.
 enum Extent {
-    /// What is marked, and what matches.
+    /// Marked code units, and those that match.
     Marked,
     /// All texts.
     All,
@@ -166,11 +166,11 @@ enum Extent {
 }
 
 impl Extent {
-    fn holds(&self, path: &[Step]) -> bool {
+    fn holds(&self, path: &[JsonStep]) -> bool {
         match self {
             Extent::Marked => false,
             Extent::All => true,
-            Extent::Blocks(blocks) => matches!(path, [_, Step::Index(index), ..] if blocks.contains(index)),
+            Extent::Blocks(blocks) => matches!(path, [_, JsonStep::Index(index), ..] if blocks.contains(index)),
         }
     }
 }
@@ -254,24 +254,26 @@ struct Copies<'a> {
     deleted: &'a [Vec<Unit>],
     source: &'a [Unit],
     /// The text of which the last string was a piece, with the length of its pieces so far.
-    text_at: (Vec<Step>, usize),
+    text_at: (Vec<JsonStep>, usize),
 }
 
 impl Copies<'_> {
     /// Which code units of a string are marked.
-    fn marked(&mut self, path: &[Step], text: &str) -> Vec<bool> {
-        let key = |index: usize| path.get(index).and_then(Step::key);
+    fn marked(&mut self, path: &[JsonStep], text: &str) -> Vec<bool> {
+        let key = |index: usize| path.get(index).and_then(JsonStep::key);
         match (key(0), path.get(1)) {
             // The lines of an inserted text, without their line breaks.
-            (Some("change"), Some(Step::Index(section))) => self.piece(path, *section, text, 1),
-            (Some("removed"), Some(Step::Index(index))) => self.of(self.deleted.get(*index).map_or(&[], Vec::as_slice)),
-            (Some("outputs"), Some(Step::Index(index)))
+            (Some("change"), Some(JsonStep::Index(section))) => self.piece(path, *section, text, 1),
+            (Some("removed"), Some(JsonStep::Index(index))) => {
+                self.of(self.deleted.get(*index).map_or(&[], Vec::as_slice))
+            }
+            (Some("outputs"), Some(JsonStep::Index(index)))
                 if matches!(self.recorded.event, Event::ExecutionOutputAppended(_))
                     && (key(2), key(3)) == (Some("content"), Some("text")) =>
             {
                 self.piece(path, *index, text, 0)
             }
-            _ if path.last().and_then(Step::key) == Some("source") => {
+            _ if path.last().and_then(JsonStep::key) == Some("source") => {
                 let is_copy = text.encode_utf16().eq(self.source.iter().map(|unit| unit.unit));
                 if is_copy { self.of(self.source) } else { Vec::new() }
             }
@@ -284,7 +286,7 @@ impl Copies<'_> {
     }
 
     /// Marks of the next piece of a text that the event inserts, which a `gap` follows.
-    fn piece(&mut self, path: &[Step], part: usize, text: &str, gap: usize) -> Vec<bool> {
+    fn piece(&mut self, path: &[JsonStep], part: usize, text: &str, gap: usize) -> Vec<bool> {
         if self.text_at.0 != path[..2] {
             self.text_at = (path[..2].to_vec(), 0);
         }
@@ -298,7 +300,7 @@ impl Copies<'_> {
 impl Unit {
     fn after(self, start: usize) -> Self {
         let offset = self.origin.offset.saturating_add(u32::try_from(start).unwrap_or(u32::MAX));
-        Self { origin: super::texts::Origin { offset, ..self.origin }, ..self }
+        Self { origin: super::texts::UnitOrigin { offset, ..self.origin }, ..self }
     }
 }
 

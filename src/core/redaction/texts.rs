@@ -8,7 +8,7 @@ use notarium_record::{CellId, Event, Recorded, Version};
 
 /// Place of an inserted code unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Origin {
+pub(super) struct UnitOrigin {
     /// The event that inserted it.
     pub version: Version,
     /// Number of the inserted text in its event: the section of a change, the output of a report, else 0.
@@ -21,13 +21,13 @@ pub(super) struct Origin {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
     pub unit: u16,
-    pub origin: Origin,
+    pub origin: UnitOrigin,
 }
 
 /// Code units of a text that an event inserts.
 pub(super) fn units(text: &str, version: Version, part: usize) -> Vec<Unit> {
     let part = u32::try_from(part).unwrap_or(u32::MAX);
-    let origin = |offset| Origin { version, part, offset };
+    let origin = |offset| UnitOrigin { version, part, offset };
     text.encode_utf16().zip(0..).map(|(unit, offset)| Unit { unit, origin: origin(offset) }).collect()
 }
 
@@ -123,8 +123,8 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Marks a unit; returns true if it was not marked yet.
-    pub fn add(&mut self, origin: Origin) -> bool {
-        let Origin { version, part, offset } = origin;
+    pub fn add(&mut self, origin: UnitOrigin) -> bool {
+        let UnitOrigin { version, part, offset } = origin;
         self.units.entry((version, part)).or_default().insert(offset)
     }
 
@@ -132,8 +132,8 @@ impl Marks {
         self.events.insert(version);
     }
 
-    pub fn holds(&self, origin: Origin) -> bool {
-        let Origin { version, part, offset } = origin;
+    pub fn holds(&self, origin: UnitOrigin) -> bool {
+        let UnitOrigin { version, part, offset } = origin;
         self.events.contains(&version)
             || self.units.get(&(version, part)).is_some_and(|offsets| offsets.contains(&offset))
     }

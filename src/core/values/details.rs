@@ -51,7 +51,7 @@ pub enum RejectionDetails {
     },
     /// The notebook was erased.
     Erased {
-        /// Who erased it, when and why.
+        /// Author, time and reason of the erasure.
         erasure: Box<Erasure>,
     },
     /// An argument is missing, unknown or wrong.

@@ -36,7 +36,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         /// server. Unknown subjects are left out.
         POST "", Guard::Authenticated => signed_names, answers_plain("200", "text/plain; charset=utf-8");
     } "server" "/api/retention" {
-        /// What retention would remove now, with the server's settings or these ages. Nothing is removed.
+        /// Blobs and snapshots that retention would remove now, with the server's settings or these ages. Nothing is removed.
         GET "", Guard::Admin => retention_preview;
     })
 }

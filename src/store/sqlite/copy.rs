@@ -81,7 +81,7 @@ async fn verify_notebook(
 ) -> Result<(), StoreError> {
     let wrong = |error: String| damaged(database, format!("notebook {notebook}: {error}"));
     let mut head = Head::START;
-    // Of an erased notebook the last event proves itself. Others may be left while they are being deleted.
+    // The last event of an erased notebook proves itself. Others may be left while they are being deleted.
     let last = reader::read(pool, notebook, end.version.saturating_sub(1), 1).await;
     let last = last.map_err(|error| wrong(error.to_string()))?;
     if last.first().is_some_and(|last| last.erased_head().is_some()) {

@@ -89,7 +89,7 @@ export class Document {
       notebook_id,
     );
     Object.assign(this, { title, archived, metadata, created_at, order, kernel_notice, policy, reactivity, kernel_settings });
-    Object.assign(this, { version, updated_at });
+    Object.assign(this, { version, updated_at, redaction_epoch: 0 });
     for (const name of [...ALWAYS, ...SOMETIMES]) this[name].clear();
   }
 

@@ -1,4 +1,4 @@
-// What the browser stores of a notebook has nothing of removed content after a redaction.
+// After a redaction the browser stores nothing of the removed content.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { keep, kept } from "../../src/app/cells/clipboard.ts";
 import { keepDrafts, takeDrafts } from "../../src/app/session/drafts.ts";

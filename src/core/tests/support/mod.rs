@@ -108,7 +108,7 @@ pub struct World {
     pub unposted: BTreeMap<TurnId, Vec<String>>,
     /// Account status of subjects; all others are active.
     pub standings: BTreeMap<Subject, AccountStatus>,
-    /// What the next redaction changes, as the server reads it from the log.
+    /// Changes of the next redaction, as the server reads them from the log.
     pub redaction: Option<Arc<RedactionPlan>>,
     /// Names are read from Python, not from the small language of most tests.
     pub reads_python: bool,

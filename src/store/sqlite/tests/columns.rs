@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// How a column forgets content that a redaction removes.
+/// Way in which a column forgets content that a redaction removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Forgets {
     /// It has ids, hashes, numbers, times, names of accounts: no content of a notebook.

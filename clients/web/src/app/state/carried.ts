@@ -1,4 +1,4 @@
-// What goes from an open notebook to the store that replaces it after a redaction: places, and the person's own unconfirmed words. All
+// State that goes from an open notebook to the store that replaces it after a redaction: places, and the person's own unconfirmed words. All
 // else is dropped, because it may hold removed content.
 import type { Entry, Panel } from "./notebook.ts";
 import type { NotebookStore } from "./store.ts";

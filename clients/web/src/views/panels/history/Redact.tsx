@@ -161,7 +161,7 @@ async function ask(store: NotebookStore, target: RedactionTarget, reason: string
   return rest.json<Redacted>("POST", `/api/notebooks/${encodeURIComponent(store.id)}/redactions`, { reason, target, preview });
 }
 
-/** What the server would remove; undefined while it is asked. */
+/** The server's answer to a preview; undefined until it comes. */
 function usePreview(store: NotebookStore, target: RedactionTarget) {
   const [told, setTold] = useState<{ preview?: Redacted; problem?: string }>({});
   const [asked, setAsked] = useState(0);
