@@ -207,7 +207,7 @@ unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end t
 	$(CARGO_TEST) --no-fail-fast
 	cargo test --workspace --doc --quiet
 
-interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-documents ## files, runs, outside assistants, generated clients and the documents' commands, with nbformat, nbclient, the MCP client and generators
+interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents ## files, runs, outside assistants, generated clients, a year's record and the documents' commands, with nbformat, nbclient, the MCP client and generators
 
 interop-files: deps
 	cargo build --quiet --workspace --example ipynb_roundtrip
@@ -235,6 +235,10 @@ interop-headlesnb: rust $(PYTHON_VENV)/.ready ## the page for users of HeadlesNB
 	$(PROGRAM)
 	$(PYTHON_VENV)/bin/python tests/interop/headlesnb/check.py target/debug/notarium
 
+interop-year: deps ## the record of a year's work: an auditor reads, proves, exports, redacts, restores and erases it, and tampering is told
+	cargo build --quiet --workspace --bin notarium --bin notarium-bench
+	$(VENV)/bin/python tests/year/year.py target/debug/notarium target/debug/notarium-bench
+
 interop-documents: rust $(PYTHON_VENV)/.ready
 	$(PROGRAM)
 	$(PYTHON_VENV)/bin/python tests/interop/documents/check.py target/debug/notarium
@@ -251,6 +255,8 @@ image-check: rust web ## what the Dockerfile does, without Docker: a release bui
 soak: deps target/schemathesis-venv/.ready $(LAB_VENV)/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, 20,000 reactive notebooks beside new kernels, every route of REST, two monkeys in one notebook, JupyterLab and three others in another
 	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium --schemathesis target/schemathesis-venv/bin/schemathesis
+	cargo build --quiet --profile soak --workspace --bin notarium --bin notarium-bench
+	$(VENV)/bin/python tests/year/year.py target/soak/notarium target/soak/notarium-bench --events 1000000
 	NOTARIUM_GATE_STEPS=1000000 cargo test --profile soak -p notarium-core --test suite tool_calls_property
 	NOTARIUM_FRESH_NOTEBOOKS=20000 cargo test --profile soak -p notarium-core --test suite fresh_kernel -- --nocapture
 	NOTARIUM_SEEDS=5000 cargo test --profile soak -p notarium-sync simulation
@@ -267,4 +273,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-documents image-check soak bench clean
+.PHONY: help run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents image-check soak bench clean

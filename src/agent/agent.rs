@@ -215,10 +215,10 @@ impl AgentLoop {
     }
 
     fn connected(&mut self, welcome: WelcomeMessage, notify: &mut impl FnMut(AgentNotice)) -> Result<(), AgentError> {
-        let Actor::Agent { id } = welcome.actor else { return Err(AgentError::NotAnAgent) };
-        self.displaced_since = None;
         self.measures.send_replace(welcome.has(AGENT_MACHINES));
         self.options.limits.reports_environment = welcome.has(notarium_wire::KERNEL_ENVIRONMENTS);
+        let Actor::Agent { id } = welcome.actor else { return Err(AgentError::NotAnAgent) };
+        self.displaced_since = None;
         self.notify_hosts(|| SessionInput::Online(true));
         self.open_ledger(&id);
         self.roster.connected(id);

@@ -43,9 +43,13 @@ class Server:
         self.notarium, self.data = notarium, data
         home = data.parent / "home"
         home.mkdir(exist_ok=True)
-        self.env = {name: value for name, value in os.environ.items() if not name.startswith("NOTARIUM_")} | {"HOME": str(home)}
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith("NOTARIUM_")} | {
+            "HOME": str(home)
+        }
         command = [notarium, "serve", "--data", data, "--listen", "127.0.0.1:0"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=self.env)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=self.env
+        )
         assert self.process.stdout
         said = ""
         while not (url := re.search(r"on (http://\S+)", said)) or (token is None and "nt_owner_" not in said):
@@ -65,9 +69,19 @@ class Server:
 
     def run(self, *arguments: object, code: int = 0, stdin: str | None = None) -> str:
         """Runs a command of notarium; returns what it printed, and what it said if it had to fail."""
-        env = self.env | {"NOTARIUM_SERVER": self.url} | ({"NOTARIUM_TOKEN": self.token} if hasattr(self, "token") else {})
+        env = (
+            self.env
+            | {"NOTARIUM_SERVER": self.url}
+            | ({"NOTARIUM_TOKEN": self.token} if hasattr(self, "token") else {})
+        )
         done = subprocess.run(
-            [self.notarium, *map(str, arguments)], capture_output=True, text=True, env=env, input=stdin, cwd=self.data.parent, timeout=3_600
+            [self.notarium, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            env=env,
+            input=stdin,
+            cwd=self.data.parent,
+            timeout=3_600,
         )
         assert done.returncode == code, f"{arguments}: {done.returncode}: {done.stdout}{done.stderr}"
         return done.stdout if code == 0 else done.stdout + done.stderr
@@ -182,7 +196,9 @@ def tampered(notarium: Path, folder: Path, way: str, words: str, key: str, token
     """Changes a copy of the data folder in one way: `verify` must name it."""
     copy = folder / "tampered" / "data"
     shutil.copytree(folder / "data", copy, ignore=shutil.ignore_patterns("*.lock"))
-    subprocess.run([sys.executable, TAMPER, copy / "notarium.db", NOTEBOOK, way, "listed"], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, TAMPER, copy / "notarium.db", NOTEBOOK, way, "listed"], check=True, capture_output=True
+    )
     server = Server(notarium, copy, token)
     kept = [] if way == "key-replaced" else ["--key", key]
     said = server.run("verify", NOTEBOOK, "--against", folder / "head.txt", *kept, code=1)

@@ -234,7 +234,12 @@ async def verify(session: Session, replica: Replica) -> Verification:
         problem = f"the server names another hash at version {version}"
     elif document is not None and not await _is_shown(session, replica, version, digest(document.state)):
         problem = f"the events do not lead to the state that the server shows at version {version}"
-    return Verification(problem is None and server["ok"], version, head.hex(), problem or server.get("problem") or server.get("contradiction"))
+    return Verification(
+        problem is None and server["ok"],
+        version,
+        head.hex(),
+        problem or server.get("problem") or server.get("contradiction"),
+    )
 
 
 async def _is_shown(session: Session, replica: Replica, version: int, expected: str) -> bool:

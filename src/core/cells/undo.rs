@@ -23,8 +23,8 @@ use crate::values::details::RejectionDetails;
 use notarium_record::text::TextError;
 use notarium_record::{
     Actor, Cell, CellAttachmentsSet, CellFlagsSet, CellId, CellMetadataSet, CellMoved, CellSourceEdited,
-    CellTypeChanged, CorrelationId, Envelope, Event, HistoryQuery, NotebookMetadataSet, NotebookRenamed, Recorded,
-    TurnId, UndoSkipped, Version,
+    CellTypeChanged, CorrelationId, Envelope, Event, HistoryQuery, NotebookMetadataSet, NotebookRenamed, OrderKey,
+    Recorded, TurnId, UndoSkipped, Version,
 };
 
 // --- which groups ---
@@ -339,7 +339,7 @@ impl Inversion {
             Event::CellDeleted(event) => self.inverse_deletion(&event.cell_id),
             Event::NotebookRenamed(event) => self.inverse_title(event),
             Event::NotebookMetadataSet(event) => self.inverse_metadata(event),
-            event => self.inverse_property(event),
+            event => self.inverse_property(group, event),
         })
     }
 
@@ -388,15 +388,26 @@ impl Inversion {
     }
 
     /// Restores a property if it still is as the group set it.
-    fn inverse_property(&mut self, event: &Event) -> Vec<Decided> {
+    fn inverse_property(&mut self, group: &InvertedGroup, event: &Event) -> Vec<Decided> {
         let Some(cell_id) = event.cell_id() else { return Vec::new() };
         let Some(cell) = self.scratch.cells.get(cell_id) else {
             return self.notice(format!("cell {cell_id} is in the trash now"));
         };
-        match reversed_property(&self.scratch, cell, event) {
+        match reversed_property(cell, event, |moved| self.former_place(group, moved)) {
             Some(event) => vec![event.into()],
             None => self.notice(format!("cell {cell_id} was changed again since")),
         }
+    }
+
+    /// The place that a cell left, or the next free one if another cell is there that does not leave it with this group.
+    fn former_place(&self, group: &InvertedGroup, moved: &CellMoved) -> OrderKey {
+        let place_of = |cell_id| self.scratch.cells.get(cell_id).map(|cell| &cell.content.order_key);
+        let leaves = self.history.events.iter().filter(|recorded| group.contains(recorded)).any(|recorded| {
+            let Event::CellMoved(other) = &recorded.event else { return false };
+            other.order_key == moved.previous && place_of(&other.cell_id) == Some(&moved.previous)
+        });
+        let place = || cells::free_key(&self.scratch, &moved.cell_id, &moved.previous);
+        if leaves { moved.previous.clone() } else { place() }
     }
 
     fn inverse_text(&mut self, group: &InvertedGroup, cell_id: &CellId) -> Result<Vec<Decided>, TextError> {
@@ -417,12 +428,12 @@ fn stays(cell_id: &CellId) -> String {
     format!("others have written in cell {cell_id}: it stays")
 }
 
-fn reversed_property(notebook: &Notebook, cell: &Cell, event: &Event) -> Option<Event> {
+fn reversed_property(cell: &Cell, event: &Event, former_place: impl FnOnce(&CellMoved) -> OrderKey) -> Option<Event> {
     let content = &cell.content;
     let cell_id = event.cell_id()?.clone();
     match event {
         Event::CellMoved(event) if content.order_key == event.order_key => {
-            let order_key = cells::free_key(notebook, &cell_id, &event.previous);
+            let order_key = former_place(event);
             Some(CellMoved { cell_id, order_key, previous: event.order_key.clone() }.into())
         }
         Event::CellTypeChanged(event) if content.cell_type == event.cell_type => {

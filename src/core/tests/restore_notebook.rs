@@ -121,6 +121,18 @@ fn a_version_with_more_cells_than_fit_now_is_refused() {
     assert_eq!(rejection.code, Code::LimitExceeded);
 }
 
+#[test]
+fn a_cell_returns_to_its_place_though_another_leaves_it_later() {
+    let (mut world, bo) = (with_cells(), user("editor"));
+    world.step(&bo, json!({"MoveCell": {"cell_id": "a", "place": "end"}}));
+    world.step(&bo, json!({"MoveCell": {"cell_id": "c", "place": "start"}}));
+    let before = content(&world.notebook);
+    world.step(&bo, to(then()));
+    assert_eq!(world.notebook.cells["a"].content.order_key.to_string(), before[1][0][1]["order_key"], "c has left it");
+    world.step(&bo, json!({"Undo": {}}));
+    assert_eq!(content(&world.notebook), before);
+}
+
 /// Everything of a notebook that a restoration sets.
 fn content(document: &Document) -> serde_json::Value {
     let cells: Vec<_> = document.ordered_cells().map(|(id, cell)| json!([id, cell.content])).collect();

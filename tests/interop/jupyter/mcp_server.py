@@ -33,6 +33,13 @@ def sources(notebook):
     return [source for _, _, source in cells(notebook)]
 
 
+async def has_sources(notebook, expected):
+    """Waits until the cells have these sources: the client sends a change and leaves without an answer to it."""
+    async with asyncio.timeout(PATIENCE):
+        while await asyncio.to_thread(sources, notebook) != expected:
+            pass
+
+
 async def call(client, tool, **arguments):
     result = await client.call_tool(tool, arguments)
     text = "\n".join(part.text for part in result.content if hasattr(part, "text"))
@@ -51,14 +58,14 @@ async def tools_work_in_a_shared_notebook(client):
     assert "a = 6" in await call(client, "read_notebook", notebook_name="model", response_format="detailed")
     await call(client, "insert_cell", cell_index=1, cell_type="code", cell_source="a * 7")
     await call(client, "insert_cell", cell_index=0, cell_type="markdown", cell_source="# Model")
-    assert sources(notebook) == ["# Model", "a = 6", "a * 7"]
+    await has_sources(notebook, ["# Model", "a = 6", "a * 7"])
     await call(client, "overwrite_cell_source", cell_index=1, cell_source="a = 7")
     await call(client, "execute_cell", cell_index=1)
     assert "49" in await call(client, "execute_cell", cell_index=2)
     assert "49" in await call(client, "read_cell", cell_index=2)
     assert "scratch 7" in await call(client, "execute_code", code="print('scratch', a)")
     await call(client, "delete_cell", cell_indices=[0])
-    assert sources(notebook) == ["a = 7", "a * 7"]
+    await has_sources(notebook, ["a = 7", "a * 7"])
     runs = rest("GET", f"/api/notebooks/{notebook}/runs")["runs"]
     assert [run["execution"]["subject"]["kind"] for run in runs].count("cell") == 2, runs
     # Another connection sees the outputs: they are the record's.

@@ -30,8 +30,8 @@ export function takeDrafts(notebook: string, storage: BrowserStorage = localStor
   return drafts;
 }
 
-/** Removes drafts from before a redaction: their text may hold removed content. Without an epoch all go: the notebook was erased. */
-export function forgetDrafts(notebook: string, epoch = Infinity, storage: BrowserStorage = localStorage): void {
+/** Removes drafts from before a redaction: their text may hold removed content. */
+export function forgetDrafts(notebook: string, epoch: number, storage: BrowserStorage = localStorage): void {
   const drafts = peek(notebook, storage).filter((draft) => (draft.epoch ?? 0) >= epoch);
   storage.removeItem(key(notebook));
   keepDrafts(notebook, drafts, storage);

@@ -20,7 +20,7 @@ import { type Right, hasRight } from "./rights.ts";
 import { nextStepWords } from "../words/nextStep.ts";
 import { numbered, rejectionWords } from "../words/sentences.ts";
 import { Focus } from "./focus.ts";
-import { forgetOlder } from "./forgetting.ts";
+import { forgetErased, forgetOlder } from "./forgetting.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "../cells/headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
@@ -28,8 +28,6 @@ import { type AssistantAtWork, CallEffects, assistantsAtWork, proposalsIn } from
 import { missingIn } from "./missingFunctions.ts";
 import { Runs } from "./runs.ts";
 import { Schemas } from "./schemas.ts";
-import { forgetDrafts } from "../session/drafts.ts";
-import { forgetRecent } from "../session/recent.ts";
 import { type Session, isNotProved } from "../session/session.ts";
 import { Review } from "./review.ts";
 import { Groups } from "../words/steps.ts";
@@ -139,7 +137,7 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
     this.ahead.act = () => this.focus.act();
     this.replica.folded.add((event, before) => {
       const { cell_id } = event.payload as { cell_id?: string };
-      if (event.type === "NotebookErased") (forgetDrafts(id), forgetRecent(session.userId, id));
+      if (event.type === "NotebookErased") forgetErased(id, session.userId);
       if (event.type === "CellDeleted" && cell_id === this.current) this.#isDeletedHere = this.replica.isOwn(event);
       for (const part of [this.progress, this.groups, this.inputs]) part.hear(event);
       this.#reviewed(this.review.hear(event, before));

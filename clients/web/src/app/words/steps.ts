@@ -172,7 +172,7 @@ export function wordsOf(
   if (imported.size > 0) cells.set(IMPORTED, imported);
   const redaction = redactionWords(events);
   const undo = events.some(({ undoes }) => undoes) ? (isRedo ? "redid: " : "undid: ") : "";
-  const words = [...cells].map(([type, ids]) => {
+  return [...cells].map(([type, ids]) => {
     const { size } = ids;
     const [only] = ids;
     const isOne = size === 1 && only !== undefined && nameOf !== undefined;
@@ -180,12 +180,12 @@ export function wordsOf(
     const isGone = type === "CellDeleted" || type === "CellInserted";
     const one = (isOne ? nameOf(only) : undefined) ?? (isOne && !isGone ? "a deleted cell" : "a cell");
     if (type === IMPORTED) return `${undo}imported the outputs of ${size === 1 ? "a cell" : `${size} cells`}`;
+    if (type === "ContentRedacted" && redaction !== undefined) return redaction;
     const words = wordOf(WORDS, type) ?? type;
     if (OF_CELLS.has(type)) return `${undo}${words} ${size === 1 ? one : `${size} cells`}`;
     if (OF_RUNS.has(type)) return `${words} ${size === 1 ? "a run" : `${size} runs`}`;
     return undo + words;
   });
-  return redaction === undefined ? words : [...words, redaction];
 }
 
 export function cellOf(event: EventMessage): string[] {
