@@ -236,7 +236,7 @@ interop-headlesnb: rust $(PYTHON_VENV)/.ready ## the page for users of HeadlesNB
 	$(PYTHON_VENV)/bin/python tests/interop/headlesnb/check.py target/debug/notarium
 
 interop-year: deps ## the record of a year's work: an auditor reads, proves, exports, redacts, restores and erases it, and tampering is told
-	cargo build --quiet --workspace --bin notarium --bin notarium-bench
+	$(PROGRAM) --bin notarium-bench
 	$(VENV)/bin/python tests/year/year.py target/debug/notarium target/debug/notarium-bench
 
 interop-documents: rust $(PYTHON_VENV)/.ready

@@ -401,10 +401,13 @@ impl Inversion {
 
     /// The place that a cell left, or the next free one if another cell is there that does not leave it with this group.
     fn former_place(&self, group: &InvertedGroup, moved: &CellMoved) -> OrderKey {
-        let place_of = |cell_id| self.scratch.cells.get(cell_id).map(|cell| &cell.content.order_key);
-        let leaves = self.history.events.iter().filter(|recorded| group.contains(recorded)).any(|recorded| {
-            let Event::CellMoved(other) = &recorded.event else { return false };
-            other.order_key == moved.previous && place_of(&other.cell_id) == Some(&moved.previous)
+        let is_there =
+            |cell_id| self.scratch.cells.get(cell_id).is_some_and(|cell| cell.content.order_key == moved.previous);
+        let mut events = self.history.events.iter().filter(|recorded| group.contains(recorded));
+        let leaves = events.any(|recorded| match &recorded.event {
+            Event::CellMoved(other) => other.order_key == moved.previous && is_there(&other.cell_id),
+            Event::CellRestored(other) => is_there(&other.cell_id) && !self.others_wrote(group, &other.cell_id),
+            _ => false,
         });
         let place = || cells::free_key(&self.scratch, &moved.cell_id, &moved.previous);
         if leaves { moved.previous.clone() } else { place() }

@@ -269,7 +269,7 @@ impl<'p> EditPlayer<'p> {
     }
 
     fn insert(&mut self, text: &str) {
-        if text.is_empty() || self.show_again(text) {
+        if text.is_empty() || self.show_again(text) || self.show_here(text) {
             return;
         }
         let (text, length) = (Some(text.to_owned()), utf16_len(text));
@@ -292,5 +292,21 @@ impl<'p> EditPlayer<'p> {
             self.at = end;
         }
         is_it
+    }
+    /// Moves hidden text here and shows it, if `text` is all that the undone edits have hidden: hidden text of others
+    /// stood beside it. It stays the text of its authors. Returns true if it is.
+    fn show_here(&mut self, text: &str) -> bool {
+        let is_hidden = |span: &Span| span.is_hidden_only_by(self.members);
+        let hidden = self.spans.iter().filter(|span| is_hidden(span));
+        if hidden.map(|span| span.text.as_deref().unwrap_or("")).collect::<String>() != text {
+            return false;
+        }
+        self.at -= self.spans[..self.at].iter().filter(|span| is_hidden(span)).count();
+        let mut shown: Vec<_> = self.spans.extract_if(.., |span| is_hidden(span)).collect();
+        shown.iter_mut().for_each(|span| span.deleted_by.clear());
+        let end = self.at + shown.len();
+        self.spans.splice(self.at..self.at, shown);
+        self.at = end;
+        true
     }
 }

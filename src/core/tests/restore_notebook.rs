@@ -128,7 +128,18 @@ fn a_cell_returns_to_its_place_though_another_leaves_it_later() {
     world.step(&bo, json!({"MoveCell": {"cell_id": "c", "place": "start"}}));
     let before = content(&world.notebook);
     world.step(&bo, to(then()));
-    assert_eq!(world.notebook.cells["a"].content.order_key.to_string(), before[1][0][1]["order_key"], "c has left it");
+    assert_eq!(content(&world.notebook)[1][0][1]["order_key"], before[1][0][1]["order_key"], "c has left it");
+    world.step(&bo, json!({"Undo": {}}));
+    assert_eq!(content(&world.notebook), before);
+}
+
+#[test]
+fn a_cell_returns_to_the_place_of_one_that_the_restoration_brought_back() {
+    let (mut world, bo) = (with_cells(), user("editor"));
+    world.step(&bo, json!({"DeleteCell": {"cell_id": "a"}}));
+    world.step(&bo, json!({"MoveCell": {"cell_id": "c", "place": "start"}}));
+    let before = content(&world.notebook);
+    world.step(&bo, to(then()));
     world.step(&bo, json!({"Undo": {}}));
     assert_eq!(content(&world.notebook), before);
 }
