@@ -6,6 +6,7 @@
 See protocol/events.md, "The record": each event's hash covers the previous hash, its header and the digest of its payload.
 """
 
+import fileinput
 import hashlib
 import json
 import sys
@@ -25,31 +26,35 @@ def actor_key(actor: dict) -> str:
     return actor["kind"] if actor["kind"] == "system" else f"{actor['kind']}:{actor[names[actor['kind']]]}"
 
 
-def sealed(before: bytes, line: str, event: dict) -> tuple[bytes, bytes]:
-    start = line.index('"payload":') + len('"payload":')
-    payload = line[start : json.JSONDecoder().raw_decode(line, start)[1]]
-    digest = hashlib.sha256(bytes.fromhex(event["salt"]) + payload.encode()).digest()
-    number = {"version": 8, "schema": 2, "recorded_at": 8}
-    names = "id notebook_id version type schema actor command_id correlation_id causation_id undoes recorded_at"
+def sealed(before: bytes, digest: bytes, event: dict) -> bytes:
     values = {**event, "actor": actor_key(event["actor"])}
-    values |= {name: event[name].to_bytes(size, "big") for name, size in number.items()}
-    header = b"\x01" + b"".join(field(values.get(name)) for name in names.split())
-    return digest, hashlib.sha256(before + header + digest).digest()
+    values |= {
+        name: event[name].to_bytes(size, "big") for name, size in (("version", 8), ("schema", 2), ("recorded_at", 8))
+    }
+    names = "id notebook_id version type schema actor command_id correlation_id causation_id undoes recorded_at"
+    return hashlib.sha256(before + b"\x01" + b"".join(field(values.get(it)) for it in names.split()) + digest).digest()
 
 
-def main(path: str) -> int:
-    head, version = bytes(32), 0
-    with open(path, encoding="utf8") as record:
-        for line in record:
-            event = json.loads(line)
-            digest, head = sealed(head, line, event)
-            version += 1
-            if event["version"] != version or digest.hex() != event["payload_digest"] or head.hex() != event["hash"]:
-                print(f"the record breaks at version {event['version']}")
-                return 1
-    print(f"{version} events, {head.hex()}")
-    return 0
+def main(path: str) -> str:
+    head, version, redacted, named = bytes(32), 0, {}, {}
+    for line in fileinput.input(path, encoding="utf8"):
+        event, start = json.loads(line), line.index('"payload":') + len('"payload":')
+        payload, digest = line[start : json.JSONDecoder().raw_decode(line, start)[1]].encode(), event["payload_digest"]
+        if event["type"] == "NotebookErased" and version == 0:  # It stands for the events before it.
+            head, version = bytes.fromhex(event["payload"]["hash"]), event["payload"]["version"]
+        if event["type"] == "ContentRedacted":
+            named |= {each["version"]: each["stand_in"] for each in event["payload"]["redactions"]}
+        if "salt" in event:
+            digest = hashlib.sha256(bytes.fromhex(event["salt"]) + payload).hexdigest()
+        else:  # Its content was redacted: the last redaction that names it has the hash of what is in its place.
+            redacted[event["version"]] = hashlib.sha256(payload).hexdigest()
+        head, version = sealed(head, bytes.fromhex(digest), event), version + 1
+        if event["version"] != version or digest != event["payload_digest"] or head.hex() != event["hash"]:
+            return f"the record breaks at version {event['version']}"
+    unnamed = [at for at, stand_in in redacted.items() if named.get(at) != stand_in]
+    return f"no redaction names what is at version {unnamed[0]}" if unnamed else f"{version} events, {head.hex()}"
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    print(said := main(sys.argv[1]))
+    sys.exit(" events, " not in said)

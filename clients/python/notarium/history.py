@@ -175,8 +175,13 @@ class Verification:
 
 
 def seal(before: bytes, event: Json, payload: str) -> tuple[str, bytes]:
-    """`payload_digest` and `hash` of an event, from the previous hash and the payload's bytes."""
-    payload_digest = hashlib.sha256(bytes.fromhex(event["salt"]) + payload.encode()).digest()
+    """`payload_digest` and `hash` of an event, from the previous hash and the payload's bytes. Of redacted content only the digest is left."""
+    salt = event.get("salt")
+    payload_digest = (
+        bytes.fromhex(event["payload_digest"])
+        if salt is None
+        else hashlib.sha256(bytes.fromhex(salt) + payload.encode()).digest()
+    )
     fields = (
         event["id"],
         event["notebook_id"],
@@ -219,17 +224,19 @@ def payload_text(line: str) -> str:
 async def verify(session: Session, replica: Replica) -> Verification:
     """Follows the hash chain from the first event, folds the events, and compares the results with the server's."""
     head, version = bytes(32), 0
+    redactions = _Redactions()
     document: Document | None = Document.empty(replica.notebook_id)
     async for line in session.rest.lines(f"/api/notebooks/{replica.notebook_id}/events"):
-        event = json.loads(line)
-        payload_digest, hashed = seal(head, event, payload_text(line))
+        event, payload = json.loads(line), payload_text(line)
+        payload_digest, hashed = seal(head, event, payload)
         if event["version"] != version + 1 or event["notebook_id"] != replica.notebook_id:
             return Verification(False, version, head.hex(), f"after version {version} comes version {event['version']}")
         if payload_digest != event["payload_digest"] or hashed.hex() != event["hash"]:
             return Verification(False, version, head.hex(), f"version {event['version']} is not what was recorded")
+        redactions.hear(event, payload)
         head, version, document = hashed, event["version"], _folded(document, event)
     server = await session.rest.get(f"/api/notebooks/{replica.notebook_id}/verify", at=version)
-    problem = None
+    problem = redactions.problem()
     if server["hash"] != head.hex():
         problem = f"the server names another hash at version {version}"
     elif document is not None and not await _is_shown(session, replica, version, digest(document.state)):
@@ -240,6 +247,25 @@ async def verify(session: Session, replica: Replica) -> Verification:
         head.hex(),
         problem or server.get("problem") or server.get("contradiction"),
     )
+
+
+class _Redactions:
+    """Redacted events of a record, and what its redactions say is in their place."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, str] = {}
+        self._named: dict[int, str] = {}
+
+    def hear(self, event: Json, payload: str) -> None:
+        if "salt" not in event:
+            self._found[event["version"]] = hashlib.sha256(payload.encode()).hexdigest()
+        if event["type"] == "ContentRedacted":
+            self._named |= {each["version"]: each["stand_in"] for each in event["payload"]["redactions"]}
+
+    def problem(self) -> str | None:
+        """Names the first redacted event that has another content than the last redaction of it left."""
+        unnamed = (version for version, stand_in in self._found.items() if self._named.get(version) != stand_in)
+        return next((f"no redaction names what is at version {version}" for version in unnamed), None)
 
 
 async def _is_shown(session: Session, replica: Replica, version: int, expected: str) -> bool:

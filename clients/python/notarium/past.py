@@ -181,19 +181,18 @@ def _lines(cell: Json, events: Json) -> Iterator[BlamedLine]:
 
 @dataclass(frozen=True)
 class Redaction:
-    """Content that was removed from the record, or would be. `epoch` is the version of the redaction; 0 for a preview."""
+    """Content that was removed from the record, or would be. `epoch` is the version of the redaction; `None` for a preview."""
 
     versions: list[int]
     blobs: int
-    occurrences: int
-    epoch: int
+    epoch: int | None
 
 
 async def redact(session: Session, notebook_id: str, reason: str, target: Json, preview: bool) -> Redaction:
     """Removes content from the record."""
     body = {"reason": reason, "target": target, "preview": preview}
     answer = await session.rest.post(f"/api/notebooks/{notebook_id}/redactions", body)
-    return Redaction(answer["versions"], answer["blobs"], answer["occurrences"], answer["epoch"])
+    return Redaction(answer["versions"], answer["blobs"], answer.get("epoch"))
 
 
 def redaction_target(event: int | None, text: str | None, cell_id: str | None) -> Json:

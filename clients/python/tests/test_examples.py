@@ -151,6 +151,12 @@ def test_a_record_is_proved_without_our_code(server: Server, nb: notarium.Notebo
     assert done.stdout == f"{nb.version} events, {nb.verify().hash}\n", done.stderr
     path.write_text(record.replace("price", "prise"), "utf8")
     assert run_example(server, "verify_record.py", path).stdout == "the record breaks at version 2\n"
+    nb.redact("it leaked", text="price")
+    record = httpx.get(f"{server.url}/api/notebooks/{nb.id}/events", headers=headers).text
+    path.write_text(record, "utf8")
+    assert run_example(server, "verify_record.py", path).stdout == f"{nb.version} events, {nb.verify().hash}\n"
+    path.write_text(record.replace("█", "X", 1), "utf8")
+    assert run_example(server, "verify_record.py", path).stdout == "no redaction names what is at version 2\n"
     lines = (HERE / "examples" / "verify_record.py").read_text("utf8").splitlines()
     assert len(lines) <= 60
     assert "import notarium" not in "\n".join(lines)

@@ -29,7 +29,7 @@ test("a redacted event has the latest redaction's author and reason", () => {
 });
 
 test("a preview counts events and outputs, and lists a few versions", () => {
-  const of = (versions: number[], blobs = 0) => previewWords({ versions, blobs, epoch: 0, occurrences: 0 });
+  const of = (versions: number[], blobs = 0) => previewWords({ versions, blobs, epoch: 0 });
   expect(of([5])).toBe("1 event (version 5)");
   expect(of([3, 7, 12], 1)).toBe("3 events (versions 3, 7 and 12), and 1 stored output");
   expect(of([1, 2, 3, 4, 5, 90], 2)).toBe("6 events (versions 1 to 90), and 2 stored outputs");

@@ -4,12 +4,11 @@ import type { Actor, EventMessage } from "../../protocol/messages.ts";
 /** Content to remove from the record, as the server takes it. */
 export type RedactionTarget = { event: { version: number } } | { text: { text: string } } | { cell: { cell_id: string } };
 
-/** The server's answer. */
+/** The server's answer. The epoch is missing in a preview. */
 export interface Redacted {
   versions: number[];
-  epoch: number;
   blobs: number;
-  occurrences: number;
+  epoch?: number;
 }
 
 /** Shortest and longest text that can be removed wherever it stands, in UTF-16 code units. */
