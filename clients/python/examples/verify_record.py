@@ -6,7 +6,6 @@
 See protocol/events.md, "The record": each event's hash covers the previous hash, its header and the digest of its payload.
 """
 
-import fileinput
 import hashlib
 import json
 import sys
@@ -35,9 +34,9 @@ def sealed(before: bytes, digest: bytes, event: dict) -> bytes:
     return hashlib.sha256(before + b"\x01" + b"".join(field(values.get(it)) for it in names.split()) + digest).digest()
 
 
-def main(path: str) -> str:
+def verified(record: list[str]) -> str:
     head, version, redacted, named = bytes(32), 0, {}, {}
-    for line in fileinput.input(path, encoding="utf8"):
+    for line in record:
         event, start = json.loads(line), line.index('"payload":') + len('"payload":')
         payload, digest = line[start : json.JSONDecoder().raw_decode(line, start)[1]].encode(), event["payload_digest"]
         if event["type"] == "NotebookErased" and version == 0:  # It stands for the events before it.
@@ -56,5 +55,6 @@ def main(path: str) -> str:
 
 
 if __name__ == "__main__":
-    print(said := main(sys.argv[1]))
+    with open(sys.argv[1], encoding="utf8") as file:
+        print(said := verified(file.readlines()))
     sys.exit(" events, " not in said)
