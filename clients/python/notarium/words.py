@@ -60,6 +60,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "not_runnable": 400,
     "notebook_archived": 409,
     "notebook_exists": 409,
+    "nothing_to_redact": 409,
     "nothing_to_undo": 409,
     "one_time_token": 401,
     "out_of_reach": 403,
