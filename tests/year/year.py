@@ -32,6 +32,7 @@ WAYS = {
     "command-gone": "command",
     "command-version": "command",
     "command-sender": "command",
+    "command-answer": "command",
     "key-replaced": "",
 }
 
