@@ -178,8 +178,8 @@ fn is_public(address: IpAddr) -> bool {
                 && !(address.is_broadcast() || address.is_multicast() || is_shared || first == 0)
         }
         IpAddr::V6(address) => {
-            !(address.is_loopback() || address.is_unspecified() || address.is_multicast())
-                && !(address.is_unique_local() || address.is_unicast_link_local())
+            let is_of_a_link = address.is_unique_local() || address.is_unicast_link_local();
+            !(address.is_loopback() || address.is_unspecified() || address.is_multicast() || is_of_a_link)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The tree of heads: the vectors of RFC 6962, the tiles against a tree as the RFC defines it, and proofs that are changed.
 
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 
 use notarium_core::Hash;
 use notarium_wire::signed_note::VerifierKey;
@@ -206,10 +207,10 @@ fn checkpoints_are_signed_notes_under_the_key_of_the_log() {
     assert!(read.verify(&VerifierList::new(vec![Box::new(verifier)])).is_ok(), "{note}");
 
     assert!(Checkpoint::verified(&note, &[VerifierKey::of(public)]).is_err(), "the name for heads is another one");
-    assert!(Checkpoint::verified(&note.replacen("\n1\n", "\n2\n", 1), &[key.clone()]).is_err());
+    assert!(Checkpoint::verified(&note.replacen("\n1\n", "\n2\n", 1), from_ref(&key)).is_err());
     let two = format!("{note}\n{}", Checkpoint::signed(2, root, &pair));
     let sizes: Vec<u64> =
-        notes_of(&two).into_iter().map(|note| Checkpoint::verified(note, &[key.clone()]).unwrap().size).collect();
+        notes_of(&two).into_iter().map(|note| Checkpoint::verified(note, from_ref(&key)).unwrap().size).collect();
     assert_eq!(sizes, [1, 2]);
     assert!(notes_of("words\n").is_empty());
 }

@@ -139,7 +139,7 @@ pub fn append(open: &mut Tiles, bundle: &[u8], size: u64, entries: &[Vec<u8>]) -
             tile.push(hash);
             from += 1;
             if tile.len() as u64 == WIDTH {
-                let full = tile.iter().copied().collect::<Vec<_>>();
+                let full = tile.clone();
                 files.push((Tile { level: Some(level), number: (from - 1) / WIDTH, width: WIDTH }, bytes_of(&full)));
                 above.extend(subtree(full));
             }

@@ -62,7 +62,8 @@ macro_rules! contract_suite {
             a_command_twice_in_one_append_is_refused, the_same_command_id_of_another_actor_or_notebook_is_another,
             a_command_that_changed_nothing_is_recorded, commands_are_found_together_and_counted, payloads_come_back_byte_for_byte,
             every_field_of_an_envelope_comes_back, every_kind_of_actor_comes_back, events_of_unknown_types_come_back,
-            a_redacted_event_comes_back, removed_content_is_replaced_with_what_was_derived, one_append_of_many_events, history_of_cells, history_of_cells_and_the_notebook,
+            a_redacted_event_comes_back, removed_content_is_replaced_with_what_was_derived,
+            blobs_and_digests_of_removed_content_go, one_append_of_many_events, history_of_cells, history_of_cells_and_the_notebook,
             history_names_the_executions_of_deletions, history_of_a_deleted_cell, history_of_an_execution,
             a_run_of_very_many_events_is_told_whole,
             history_of_a_conversation, history_is_what_the_core_says_that_it_is, edits_are_no_events_of_a_subject,
@@ -74,7 +75,9 @@ macro_rules! contract_suite {
             the_catalog_pages, the_catalog_filters, the_catalog_finds_words, the_catalog_never_goes_back,
             the_catalog_finds_templates_and_what_waits,
             the_catalog_says_what_lags, blobs_are_recorded_once, blobs_are_listed_and_forgotten,
-            what_each_notebook_takes_is_told, an_erased_notebook_is_one_event, a_long_record_is_erased_to_its_last_event,
+            what_each_notebook_takes_is_told, an_erased_notebook_is_one_event,
+            what_was_derived_from_an_erased_notebook_goes,
+            writes_that_were_under_way_do_not_bring_an_erased_notebook_back, a_long_record_is_erased_to_its_last_event,
             old_snapshots_go_but_for_the_newest_and_bases, a_retired_blob_is_told_until_it_is_back,
         );
     };
