@@ -3,9 +3,7 @@
 use clap::Args;
 use notarium_assistant::preview::joined_streams;
 use notarium_core::reactive::{CellReport, LinkReport, NotebookGraph, Standing};
-use notarium_core::{
-    Cell, CellId, CellReply, Command, Document, KernelEffects, KernelPhase, Reactivity, ReplyStatus, Version,
-};
+use notarium_core::{Cell, CellId, CellReply, Command, Document, KernelPhase, Reactivity, ReplyStatus, Version};
 use notarium_wire::rest::{NotebookAnswer, ReactivityOf};
 
 use crate::cli::agent::sandbox;
@@ -104,9 +102,7 @@ fn heading(answer: &NotebookAnswer) -> Ended {
         print::line(style(unreadable_after(version, end.version)).red())?;
     }
     for kernel in state.kernels.values().filter(|kernel| kernel.phase == KernelPhase::Started) {
-        let effects = KernelEffects::of_sandbox(&kernel.sandbox).map(|effects| format!("; {}", effects.phrase()));
         let words = format!("kernel {} runs {}", kernel.kernelspec, sandbox::recorded(&kernel.sandbox));
-        let words = format!("{words}{}", effects.unwrap_or_default());
         print::line(style(print::clean(&words)).dim())?;
     }
     match &state.kernel_notice {
