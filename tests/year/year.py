@@ -5,6 +5,7 @@ programs alone. What each step took is printed; only answers are checked.
 """
 
 import argparse
+import atexit
 import json
 import os
 import random
@@ -51,6 +52,7 @@ class Server:
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=self.env
         )
+        atexit.register(self.process.kill)
         assert self.process.stdout
         said = ""
         while not (url := re.search(r"on (http://\S+)", said)) or (token is None and "nt_owner_" not in said):
