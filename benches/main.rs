@@ -11,6 +11,7 @@ mod open_loop;
 mod record;
 mod run;
 mod socket;
+mod verify;
 
 use clap::{Parser, Subcommand};
 
@@ -55,6 +56,8 @@ enum Scenario {
     Record(record::Record),
     /// The past of a long record: states, differences, authors, searches.
     Past(record::Past),
+    /// A long record: how quickly it is read and verified. Needs no server.
+    Verify(verify::Verify),
     /// Calls that wait; prints `ready` and waits for the end of its input.
     Waiting(confirm::Waiting),
 }
@@ -85,6 +88,7 @@ async fn run(arguments: &Arguments) -> anyhow::Result<serde_json::Value> {
         Scenario::Core(core) => core.run(),
         Scenario::Record(record) => record.run().await,
         Scenario::Past(past) => past.run(&target).await,
+        Scenario::Verify(verify) => verify.run().await,
         Scenario::Waiting(waiting) => waiting.run(&target).await,
     }
 }
