@@ -43,7 +43,7 @@ pub(super) async fn remove(
     for stand_in in &removal.stand_ins {
         let sql = "UPDATE events SET payload = ?3, salt = NULL WHERE position = coalesce(\
                    (SELECT position FROM places WHERE notebook = ?1 AND version = ?2), \
-                   (SELECT position FROM recent_places WHERE notebook = ?1 AND version = ?2)) RETURNING command_id, actor";
+                   (SELECT position FROM recent_places WHERE notebook = ?1 AND version = ?2)) RETURNING command_id";
         let query = sqlx::query(sql).bind(key).bind(integer(stand_in.version)).bind(stand_in.payload.get());
         let row = query.fetch_one(&mut *connection).await?;
         let sql = "UPDATE commands SET digest = zeroblob(32), outcome = json_remove(outcome, '$.notices') \
