@@ -15,7 +15,7 @@
 //! Files: `event_store` (the trait, the catalog's order), `store_error`, `sqlite/` (its backend), `content_locks` (redactions against derived writes),
 //! `snapshots`, `past_text` (lines that ever
 //! stood in cells), `blame` (who wrote what), `blobs`,
-//! `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
+//! `nodes` (the trait `NodeStore`: nodes of a cluster, holders of leases), `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
 //! `writer` (group commit) with `transaction` and `rows`, `reader`, `projections` and `catalog`, `copy` (for backups), `health`, `error`.
 //!
 //! This crate must never read the clock, decide the meaning of an event for a notebook, or know HTTP. Only it knows SQL.
@@ -27,6 +27,7 @@ pub mod blobs;
 mod content_locks;
 mod event_store;
 mod logged_head;
+mod nodes;
 mod past_text;
 mod snapshots;
 pub mod sqlite;
@@ -37,6 +38,7 @@ pub use blobs::{BlobError, Blobs};
 pub use content_locks::{ContentLocks, ContentReading, ContentWriting};
 pub use event_store::*;
 pub use logged_head::LoggedHead;
+pub use nodes::{Lease, LivingNodes, NODE_TIMEOUT, Node, NodeStore};
 pub use past_text::{LineSpan, PastLine, PastText, Stretch, lower_case};
 pub use snapshots::{MAX_SNAPSHOT_GAP, Snapshot, SnapshotError, superfluous, thinned_out, within_gap};
 pub use sqlite::Sqlite;
