@@ -26,9 +26,12 @@ mod blame;
 pub mod blobs;
 mod content_locks;
 mod event_store;
+mod group_commit;
 mod logged_head;
 mod nodes;
 mod past_text;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod snapshots;
 pub mod sqlite;
 mod store_error;
@@ -40,6 +43,8 @@ pub use event_store::*;
 pub use logged_head::LoggedHead;
 pub use nodes::{Lease, LivingNodes, NODE_TIMEOUT, Node, NodeStore};
 pub use past_text::{LineSpan, PastLine, PastText, Stretch, lower_case};
+#[cfg(feature = "postgres")]
+pub use postgres::Postgres;
 pub use snapshots::{MAX_SNAPSHOT_GAP, Snapshot, SnapshotError, superfluous, thinned_out, within_gap};
 pub use sqlite::Sqlite;
 pub use store_error::{AppendError, StoreError};

@@ -49,6 +49,11 @@ pub enum StoreError {
          (notarium restore), or save what is readable with: sqlite3 {path} .recover | sqlite3 recovered.db"
     )]
     Corrupt { path: String, reason: String },
+    #[error("the database is damaged: {reason}. Stop the servers, and restore its backup")]
+    Damaged { reason: String },
+    /// The database of another program, or with settings that would lose what was acknowledged.
+    #[error("this database cannot be used: {reason}")]
+    Refused { reason: String },
     #[error(
         "the database was written by a newer version (its schema is {found}, this build knows {known}): \
          update this program, or restore the backup made before the update"

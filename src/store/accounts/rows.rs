@@ -3,23 +3,15 @@
 use notarium_record::{Role, Scopes};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
+use super::tables::{Columns, Read};
 use super::{
     AuditEntry, AuditRecord, Coverage, Identity, Membership, ShareLink, SigningKey, Token, TokenHolder, TokenKind,
     TokenScopes, User, Workspace,
 };
 
-pub(super) type Read<T> = Result<T, sqlx::Error>;
-
 fn decode(error: impl Into<sqlx::error::BoxDynError>) -> sqlx::Error {
     sqlx::Error::Decode(error.into())
-}
-
-/// Converts a time or number, which is below 2^53.
-pub(super) fn integer(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Serialises a value that is stored as JSON: scopes, coverage, roles.
@@ -27,49 +19,49 @@ pub(super) fn json(value: &impl Serialize) -> Read<String> {
     serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
-fn id<T: std::str::FromStr<Err = notarium_record::InvalidId>>(row: &SqliteRow, column: &str) -> Read<T> {
-    row.try_get::<&str, _>(column)?.parse().map_err(decode)
+fn id<T: std::str::FromStr<Err = notarium_record::InvalidId>>(row: &dyn Columns, column: &str) -> Read<T> {
+    row.text(column)?.parse().map_err(decode)
 }
 
 fn optional_id<T: std::str::FromStr<Err = notarium_record::InvalidId>>(
-    row: &SqliteRow,
+    row: &dyn Columns,
     column: &str,
 ) -> Read<Option<T>> {
-    row.try_get::<Option<&str>, _>(column)?.map(str::parse).transpose().map_err(decode)
+    row.optional_text(column)?.map(|text| text.parse()).transpose().map_err(decode)
 }
 
-fn from_json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Read<T> {
-    serde_json::from_str(row.try_get(column)?).map_err(decode)
+fn from_json<T: DeserializeOwned>(row: &dyn Columns, column: &str) -> Read<T> {
+    serde_json::from_str(&row.text(column)?).map_err(decode)
 }
 
-fn hash(row: &SqliteRow) -> Read<[u8; 32]> {
-    row.try_get::<&[u8], _>("secret_hash")?.try_into().map_err(decode)
+fn hash(row: &dyn Columns) -> Read<[u8; 32]> {
+    row.bytes("secret_hash")?.try_into().map_err(|_| decode("a hash has 32 bytes"))
 }
 
-pub(super) fn user(row: &SqliteRow) -> Read<User> {
+pub(super) fn user(row: &dyn Columns) -> Read<User> {
     Ok(User {
         id: id(row, "id")?,
-        name: row.try_get("name")?,
-        login: row.try_get("login")?,
-        password_hash: row.try_get("password_hash")?,
-        is_admin: row.try_get("is_admin")?,
-        created_at: row.try_get("created_at")?,
-        deactivated_at: row.try_get("deactivated_at")?,
+        name: row.text("name")?,
+        login: row.optional_text("login")?,
+        password_hash: row.optional_text("password_hash")?,
+        is_admin: row.flag("is_admin")?,
+        created_at: row.number("created_at")?,
+        deactivated_at: row.optional_number("deactivated_at")?,
     })
 }
 
-pub(super) fn identity(row: &SqliteRow) -> Read<Identity> {
+pub(super) fn identity(row: &dyn Columns) -> Read<Identity> {
     Ok(Identity {
-        id: row.try_get("id")?,
+        id: row.text("id")?,
         user_id: id(row, "user_id")?,
-        issuer: row.try_get("issuer")?,
-        subject: row.try_get("subject")?,
-        email: row.try_get("email")?,
-        created_at: row.try_get("created_at")?,
+        issuer: row.text("issuer")?,
+        subject: row.text("subject")?,
+        email: row.optional_text("email")?,
+        created_at: row.number("created_at")?,
     })
 }
 
-fn holder(row: &SqliteRow) -> Read<TokenHolder> {
+fn holder(row: &dyn Columns) -> Read<TokenHolder> {
     match optional_id(row, "agent_id")? {
         Some(agent) => Ok(TokenHolder::Agent(agent)),
         None => Ok(TokenHolder::User(id(row, "user_id")?)),
@@ -77,13 +69,13 @@ fn holder(row: &SqliteRow) -> Read<TokenHolder> {
 }
 
 /// Drops scopes that the kind may not hold, so that a manipulated row gives an agent no rights of people.
-fn scopes(row: &SqliteRow) -> Read<TokenScopes> {
-    let kind: &str = row.try_get("kind")?;
-    let kind = TokenKind::parse(kind).ok_or_else(|| decode(format!("unknown kind of token: {kind}")))?;
+fn scopes(row: &dyn Columns) -> Read<TokenScopes> {
+    let kind = row.text("kind")?;
+    let kind = TokenKind::parse(&kind).ok_or_else(|| decode(format!("unknown kind of token: {kind}")))?;
     Ok(TokenScopes::allowed_of(kind, from_json::<Scopes>(row, "scopes")?))
 }
 
-pub(super) fn token(row: &SqliteRow) -> Read<Token> {
+pub(super) fn token(row: &dyn Columns) -> Read<Token> {
     Ok(Token {
         id: id(row, "id")?,
         holder: holder(row)?,
@@ -91,20 +83,20 @@ pub(super) fn token(row: &SqliteRow) -> Read<Token> {
         secret_hash: hash(row)?,
         scopes: scopes(row)?,
         coverage: from_json::<Coverage>(row, "coverage")?,
-        label: row.try_get("label")?,
-        created_at: row.try_get("created_at")?,
-        expires_at: row.try_get("expires_at")?,
-        last_used_at: row.try_get("last_used_at")?,
-        revoked_at: row.try_get("revoked_at")?,
-        identity: row.try_get("identity")?,
+        label: row.text("label")?,
+        created_at: row.number("created_at")?,
+        expires_at: row.optional_number("expires_at")?,
+        last_used_at: row.optional_number("last_used_at")?,
+        revoked_at: row.optional_number("revoked_at")?,
+        identity: row.optional_text("identity")?,
     })
 }
 
-pub(super) fn workspace(row: &SqliteRow) -> Read<Workspace> {
-    Ok(Workspace { id: id(row, "id")?, name: row.try_get("name")?, created_at: row.try_get("created_at")? })
+pub(super) fn workspace(row: &dyn Columns) -> Read<Workspace> {
+    Ok(Workspace { id: id(row, "id")?, name: row.text("name")?, created_at: row.number("created_at")? })
 }
 
-pub(super) fn membership(row: &SqliteRow) -> Read<Membership> {
+pub(super) fn membership(row: &dyn Columns) -> Read<Membership> {
     Ok(Membership {
         workspace_id: id(row, "workspace_id")?,
         user_id: id(row, "user_id")?,
@@ -112,36 +104,36 @@ pub(super) fn membership(row: &SqliteRow) -> Read<Membership> {
     })
 }
 
-pub(super) fn placement(row: &SqliteRow) -> Read<(notarium_record::NotebookId, notarium_record::WorkspaceId)> {
+pub(super) fn placement(row: &dyn Columns) -> Read<(notarium_record::NotebookId, notarium_record::WorkspaceId)> {
     Ok((id(row, "notebook_id")?, id(row, "workspace_id")?))
 }
 
-pub(super) fn share_link(row: &SqliteRow) -> Read<ShareLink> {
+pub(super) fn share_link(row: &dyn Columns) -> Read<ShareLink> {
     Ok(ShareLink {
         id: id(row, "id")?,
         notebook_id: id(row, "notebook_id")?,
         role: from_json::<Role>(row, "role")?,
         secret_hash: hash(row)?,
-        label: row.try_get("label")?,
+        label: row.text("label")?,
         created_by: id(row, "created_by")?,
-        created_at: row.try_get("created_at")?,
-        expires_at: row.try_get("expires_at")?,
-        revoked_at: row.try_get("revoked_at")?,
+        created_at: row.number("created_at")?,
+        expires_at: row.optional_number("expires_at")?,
+        revoked_at: row.optional_number("revoked_at")?,
     })
 }
 
-pub(super) fn signing_key(row: &SqliteRow) -> Read<SigningKey> {
-    let public_key: Vec<u8> = row.try_get("public_key")?;
+pub(super) fn signing_key(row: &dyn Columns) -> Read<SigningKey> {
+    let public_key = row.bytes("public_key")?;
     let public_key = public_key.try_into().map_err(|_| decode("an Ed25519 key has 32 bytes"))?;
-    Ok(SigningKey { name: row.try_get("name")?, public_key, since: row.try_get("since")? })
+    Ok(SigningKey { name: row.text("name")?, public_key, since: row.number("since")? })
 }
 
-pub(super) fn audit(row: &SqliteRow) -> Read<AuditRecord> {
+pub(super) fn audit(row: &dyn Columns) -> Read<AuditRecord> {
     let entry = AuditEntry {
-        at: row.try_get("at")?,
-        actor: row.try_get("actor")?,
-        action: row.try_get("action")?,
-        subject: row.try_get("subject")?,
+        at: row.number("at")?,
+        actor: row.text("actor")?,
+        action: row.text("action")?,
+        subject: row.text("subject")?,
     };
-    Ok(AuditRecord { number: row.try_get("number")?, entry })
+    Ok(AuditRecord { number: row.number("number")?, entry })
 }

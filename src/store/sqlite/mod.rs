@@ -50,12 +50,13 @@ use self::health::Health;
 use self::reader::{ReaderQuery, head_of};
 use self::rows::integer;
 use self::transaction::{Writer, WriterConnection};
-use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed, unanswered};
+use self::writer::GroupCommit;
 use crate::content_locks::ContentLocks;
 use crate::event_store::{
     Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, MAX_READ_EVENTS, NotebookSize,
     PastLinesWritten, check_listed, within_limit,
 };
+use crate::group_commit::{MAX_QUEUED_APPENDS, Queued, closed, unanswered};
 use crate::logged_head::LoggedHead;
 use crate::past_text::PastLine;
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot};

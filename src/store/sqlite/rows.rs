@@ -9,7 +9,8 @@ use notarium_record::{CommandRecord, CorrelationId, EventId, Hash, NewEvent};
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, AssertSqlSafe, SqliteConnection};
 
-use super::writer::{ActorKey, NotebookKey};
+use super::writer::ActorKey;
+use crate::group_commit::NotebookKey;
 
 // `OR FAIL`: a failed batch is rolled back as a whole. So SQLite needs no statement journal (a temporary file) to undo one statement.
 const EVENTS: MultiRow = MultiRow::new(

@@ -8,26 +8,20 @@ use std::time::Duration;
 
 use foldhash::{HashMap, HashSet, HashSetExt};
 use futures_util::FutureExt;
-use notarium_record::{Append, CommandId, Epoch, Head, NotebookId};
+use notarium_record::{Append, Head, NotebookId};
 use sqlx::{Row as _, SqliteConnection};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::error::{commit_error, gone, is_gone, is_unique_violation};
 use super::health::Health;
 use super::reader::head_of;
 use super::rows::{
     CommandRow, EventRow, INSERT_ACTORS, INSERT_COMMANDS, INSERT_EVENTS, INSERT_MANY_EVENTS, INSERT_NOTEBOOKS, KeyRow,
-    MAX_ROWS, MultiRow, SqlScript, Texts,
+    MultiRow, SqlScript, Texts,
 };
 use super::transaction::Writer;
-use crate::event_store::check;
-use crate::store_error::{AppendError, StoreError};
-
-/// Maximum number of queued appends; beyond it senders wait.
-pub(super) const MAX_QUEUED_APPENDS: usize = 4_096;
-
-/// Payload bytes above which a batch is closed.
-const MAX_BATCH_PAYLOAD_BYTES: usize = 8 << 20;
+use crate::group_commit::{BatchPlan, CommandPlace, NotebookHead, Queued, command_places, take_batch};
+use crate::store_error::AppendError;
 
 /// Maximum number of events whose places are in the pages shared by all notebooks. A larger one writes more of these pages in each commit,
 /// a smaller one moves places too often.
@@ -45,23 +39,11 @@ const IDLE: Duration = Duration::from_millis(250);
 /// Delay after a panic, so that a fault in every batch does not use up the machine.
 const PAUSE_AFTER_FAULT: Duration = Duration::from_millis(100);
 
-/// Small key of a notebook's id, for rows.
-pub(super) type NotebookKey = i64;
-
 /// Small key of an actor, for rows.
 pub(super) type ActorKey = i64;
 
 /// Maximum number of cached entries, about 20 MB; beyond it the cache is cleared.
 const MAX_KNOWN: usize = 100_000;
-
-/// Key, epoch and head of a notebook.
-#[derive(Debug, Clone, Copy)]
-struct NotebookHead {
-    /// Key; 0: a new notebook.
-    key: NotebookKey,
-    epoch: Epoch,
-    head: Head,
-}
 
 /// The writer's cache of the database. Always valid, as only the writer changes these tables.
 #[derive(Debug, Default)]
@@ -81,74 +63,6 @@ impl WriterCache {
             self.forget();
         }
     }
-}
-
-/// Key of a command, unique in the store.
-type CommandPlace<'a> = (&'a NotebookId, &'a str, &'a CommandId);
-
-/// Accepted appends, by index, and the refused ones with their errors.
-#[derive(Debug, Default)]
-struct BatchPlan {
-    accepted: Vec<usize>,
-    refused: Vec<(usize, AppendError)>,
-    /// Head of each notebook after the accepted appends.
-    heads: HashMap<NotebookId, NotebookHead>,
-}
-
-impl BatchPlan {
-    /// Plans a batch. Every notebook of `appends` must be known. `recorded`: commands of these appends that are already in the store.
-    fn of<'a>(appends: &'a [Append], known: &WriterCache, recorded: &HashSet<CommandPlace<'a>>) -> Self {
-        let mut plan = Self::default();
-        let mut seen = recorded.clone();
-        seen.reserve(appends.iter().map(|append| append.commands.len()).sum());
-        for (index, append) in appends.iter().enumerate() {
-            match plan.admit(append, known, &mut seen) {
-                Ok(()) => plan.accepted.push(index),
-                Err(error) => plan.refused.push((index, error)),
-            }
-        }
-        plan
-    }
-
-    fn admit<'a>(
-        &mut self,
-        append: &'a Append,
-        known: &WriterCache,
-        seen: &mut HashSet<CommandPlace<'a>>,
-    ) -> Result<(), AppendError> {
-        check(append)?;
-        let place = self.heads.get(&append.notebook_id).or_else(|| known.notebooks.get(&append.notebook_id));
-        let place = place.copied().unwrap_or(NotebookHead { key: 0, epoch: 0, head: Head::START });
-        let head = place.head;
-        if place.epoch != append.epoch {
-            return Err(AppendError::LeaseLost { epoch: place.epoch });
-        }
-        if head != append.expected {
-            return Err(AppendError::VersionConflict { actual: (head.version > 0).then_some(head) });
-        }
-        for (count, command) in command_places(append).enumerate() {
-            if !seen.insert(command) {
-                // A refused append must leave no commands in `seen`.
-                for before in command_places(append).take(count) {
-                    seen.remove(&before);
-                }
-                let (_, actor, command_id) = command;
-                return Err(AppendError::DuplicateCommand { actor: actor.to_owned(), command_id: command_id.clone() });
-            }
-        }
-        self.heads.insert(append.notebook_id.clone(), NotebookHead { head: append.head(), ..place });
-        Ok(())
-    }
-}
-
-fn command_places(append: &Append) -> impl Iterator<Item = CommandPlace<'_>> {
-    append.commands.iter().map(|command| (&append.notebook_id, command.actor.as_str(), &command.command_id))
-}
-
-/// An append with the channel for its answer.
-pub(super) struct Queued {
-    pub(super) append: Append,
-    pub(super) answer: oneshot::Sender<Result<(), AppendError>>,
 }
 
 /// The only task that appends.
@@ -190,7 +104,7 @@ impl GroupCommit {
             let Some(first) = next else { return };
             // Lets senders that were just answered queue their next append.
             tokio::task::yield_now().await;
-            let batch = self.fill(first);
+            let batch = take_batch(&mut self.queue, first);
             if AssertUnwindSafe(commit(&mut self, batch)).catch_unwind().await.is_err() {
                 // Waiting senders learn that the outcome is unknown.
                 tracing::error!("a fault in the writer: it goes on with what is queued");
@@ -199,24 +113,6 @@ impl GroupCommit {
             }
             is_checkpointed = false;
         }
-    }
-
-    /// Takes further queued appends, up to the limits of a batch.
-    fn fill(&mut self, first: Queued) -> Vec<Queued> {
-        let (mut events, mut bytes) = (first.append.events.len(), payload_bytes(&first));
-        let mut batch = vec![first];
-        // A removal is long: it has a transaction of its own.
-        while batch.iter().all(|queued| queued.append.removal.is_empty())
-            && events < MAX_ROWS
-            && batch.len() < MAX_ROWS
-            && bytes < MAX_BATCH_PAYLOAD_BYTES
-        {
-            let Ok(next) = self.queue.try_recv() else { break };
-            events += next.append.events.len();
-            bytes += payload_bytes(&next);
-            batch.push(next);
-        }
-        batch
     }
 
     pub(super) async fn commit(&mut self, batch: Vec<Queued>) {
@@ -265,7 +161,7 @@ impl GroupCommit {
         }
         learn_notebooks(&mut writer, &mut self.known, appends).await?;
         let recorded = if look_for_recorded { recorded_commands(&mut writer, appends).await? } else { HashSet::new() };
-        let mut plan = BatchPlan::of(appends, &self.known, &recorded);
+        let mut plan = BatchPlan::of(appends, &self.known.notebooks, &recorded);
         let new_notebooks = number_notebooks(&mut writer, &mut plan).await?;
         let accepted: Vec<&Append> = plan.accepted.iter().map(|index| &appends[*index]).collect();
         let new_actors = learn_actors(&mut writer, &mut self.known, &accepted).await?;
@@ -323,10 +219,6 @@ impl GroupCommit {
             tracing::warn!(%error, "the write-ahead log was not copied into the database; it is tried again later");
         }
     }
-}
-
-fn payload_bytes(queued: &Queued) -> usize {
-    queued.append.events.iter().map(|event| event.stored.payload.get().len()).sum()
 }
 
 /// Reads the heads of notebooks that are not cached.
@@ -413,13 +305,4 @@ async fn recorded_commands<'a>(
 
 fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| unreachable!("texts are JSON"))
-}
-
-/// Error for an append whose outcome the writer did not report.
-pub(super) fn unanswered() -> StoreError {
-    StoreError::Unknown { reason: "the store was closed meanwhile".to_owned() }
-}
-
-pub(super) fn closed() -> StoreError {
-    StoreError::Unavailable { reason: "the store is closed".to_owned() }
 }

@@ -12,6 +12,9 @@ mod many;
 #[path = "../support/memory.rs"]
 mod memory;
 mod past_lines;
+#[cfg(feature = "postgres")]
+#[path = "../support/postgres.rs"]
+mod postgres;
 mod snapshots;
 
 use std::sync::Arc;
@@ -21,6 +24,8 @@ use notarium_core::{
     HistoryQuery, InstanceId, NewEvent, NotebookId, Past, RawJson, Salt, Selection, StandIn, Stored, Version,
     verify_chain,
 };
+#[cfg(feature = "postgres")]
+use notarium_store::Postgres;
 use notarium_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogQuery, EventStore, LISTED_TYPES, MAX_HISTORY_EVENTS, NotebookSize,
     PastLine, PastLinesWritten, Snapshot, SnapshotError, Sqlite, StoreError,
@@ -42,13 +47,13 @@ use snapshots::*;
 /// Store under test.
 type Store = Arc<dyn EventStore>;
 
-/// Defines one test for each case. `$open` is `async fn() -> (Store, impl Sized)`, or [`Accounts`] in place of the store; the second value
-/// keeps the store's resources alive.
+/// Defines one test for each case. `$open` is `async fn() -> Option<(Store, impl Sized)>`, or [`Accounts`] in place of the store; the second
+/// value keeps the store's resources alive. `None`: the backend is not to be had here, which it has said.
 macro_rules! contract_suite {
     ($open:path: $($case:ident),* $(,)?) => {$(
         #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
         async fn $case() {
-            let (store, _guard) = $open().await;
+            let Some((store, _guard)) = $open().await else { return };
             $crate::$case(store).await;
         }
     )*};
@@ -95,8 +100,8 @@ macro_rules! account_contract_suite {
 mod in_memory {
     use super::*;
 
-    async fn open() -> (Store, ()) {
-        (Arc::new(Memory::default()), ())
+    async fn open() -> Option<(Store, ())> {
+        Some((Arc::new(Memory::default()), ()))
     }
 
     contract_suite!(open);
@@ -105,16 +110,35 @@ mod in_memory {
 mod in_sqlite {
     use super::*;
 
-    async fn open() -> (Store, tempfile::TempDir) {
+    async fn open() -> Option<(Store, tempfile::TempDir)> {
         let folder = tempfile::tempdir().unwrap();
-        (Arc::new(Sqlite::open(folder.path()).await.unwrap()), folder)
+        Some((Arc::new(Sqlite::open(folder.path()).await.unwrap()), folder))
     }
 
     contract_suite!(open);
 
-    async fn open_accounts() -> (Accounts, tempfile::TempDir) {
+    async fn open_accounts() -> Option<(Accounts, tempfile::TempDir)> {
         let folder = tempfile::tempdir().unwrap();
-        (Arc::new(Sqlite::open(folder.path()).await.unwrap()), folder)
+        Some((Arc::new(Sqlite::open(folder.path()).await.unwrap()), folder))
+    }
+
+    account_contract_suite!(open_accounts);
+}
+
+#[cfg(feature = "postgres")]
+mod in_postgres {
+    use super::*;
+
+    async fn open() -> Option<(Store, ())> {
+        let url = postgres::new_database().await?;
+        Some((Arc::new(Postgres::open(&url, None).await.unwrap()), ()))
+    }
+
+    contract_suite!(open);
+
+    async fn open_accounts() -> Option<(Accounts, ())> {
+        let url = postgres::new_database().await?;
+        Some((Arc::new(Postgres::open(&url, None).await.unwrap()), ()))
     }
 
     account_contract_suite!(open_accounts);

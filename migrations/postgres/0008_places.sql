@@ -1,0 +1,1 @@
+-- SQLite keeps where events stand in tables of their own; here the primary key tells.

@@ -1,0 +1,62 @@
+//! Accounts in PostgreSQL, beside the log.
+//!
+//! Changes of all nodes follow one another: each locks the only row of the table `notarium`. So the last administrator stays, and the numbers
+//! of the audit grow in the order of the commits.
+
+use async_trait::async_trait;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+
+use super::changes::{ChangeError, make_all};
+use super::tables::{AccountTables, Statement, Tables, bound, impl_columns};
+use super::{AccountChange, AccountError, AuditEntry};
+use crate::StoreError;
+use crate::postgres::{Postgres, transact, unreadable};
+
+impl_columns!(PgRow);
+
+#[async_trait]
+impl Tables for PgConnection {
+    async fn execute(&mut self, statement: Statement) -> Result<u64, sqlx::Error> {
+        Ok(bound!(statement).execute(self).await?.rows_affected())
+    }
+
+    async fn has(&mut self, statement: Statement) -> Result<bool, sqlx::Error> {
+        Ok(bound!(statement).fetch_optional(self).await?.is_some())
+    }
+}
+
+/// Makes the changes after those of other nodes; `Ok(Err(_))`: they are refused, and to be rolled back.
+async fn change(
+    connection: &mut PgConnection,
+    changes: &[AccountChange],
+    audit: &AuditEntry,
+) -> Result<Result<(), AccountError>, sqlx::Error> {
+    sqlx::query("SELECT 1 FROM notarium FOR UPDATE").execute(&mut *connection).await?;
+    match make_all(connection, changes, audit).await {
+        Ok(()) => Ok(Ok(())),
+        Err(ChangeError::Account(error)) => Ok(Err(error)),
+        Err(ChangeError::Database(error)) => Err(error),
+    }
+}
+
+#[async_trait]
+impl AccountTables for Postgres {
+    type Row = PgRow;
+
+    async fn rows(&self, statement: Statement) -> Result<Vec<PgRow>, StoreError> {
+        self.read_from(|| bound!(statement.clone()).fetch_all(self.pool())).await
+    }
+
+    async fn run(&self, statement: Statement) -> Result<u64, StoreError> {
+        self.write(|| bound!(statement.clone())).await
+    }
+
+    async fn change(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {
+        transact!(self, once, Result::is_ok, connection => change(connection, changes, audit))?
+    }
+
+    fn unreadable(&self, error: sqlx::Error) -> StoreError {
+        unreadable(error)
+    }
+}

@@ -1,0 +1,184 @@
+//! What the accounts need of a database: statements with values, and rows with columns. The SQL is the same for every backend.
+
+use async_trait::async_trait;
+use notarium_record::Millis;
+
+use super::{AccountChange, AccountError, AuditEntry};
+use crate::StoreError;
+
+pub(super) type Read<T> = Result<T, sqlx::Error>;
+
+/// Value of a statement; a time or number is below 2^53.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    Text(Option<String>),
+    Number(Option<i64>),
+    Flag(bool),
+    Bytes(Vec<u8>),
+}
+
+/// A statement with values for `$1`, `$2` …
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Statement {
+    pub(crate) sql: &'static str,
+    pub(crate) values: Vec<Value>,
+}
+
+impl Statement {
+    pub(super) fn new(sql: &'static str) -> Self {
+        Self { sql, values: Vec::new() }
+    }
+
+    pub(super) fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+}
+
+/// Binds the values of a [`Statement`] to a query of sqlx, whatever its database.
+macro_rules! bound {
+    ($statement:expr) => {{
+        let statement = $statement;
+        let mut query = sqlx::query(statement.sql);
+        for value in statement.values {
+            query = match value {
+                $crate::accounts::Value::Text(text) => query.bind(text),
+                $crate::accounts::Value::Number(number) => query.bind(number),
+                $crate::accounts::Value::Flag(flag) => query.bind(flag),
+                $crate::accounts::Value::Bytes(bytes) => query.bind(bytes),
+            };
+        }
+        query
+    }};
+}
+pub(crate) use bound;
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(Some(text.to_owned()))
+    }
+}
+
+impl From<&String> for Value {
+    fn from(text: &String) -> Self {
+        Self::Text(Some(text.clone()))
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(Some(text))
+    }
+}
+
+impl From<Option<&str>> for Value {
+    fn from(text: Option<&str>) -> Self {
+        Self::Text(text.map(str::to_owned))
+    }
+}
+
+impl From<&Option<String>> for Value {
+    fn from(text: &Option<String>) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Some(number).into()
+    }
+}
+
+impl From<Option<u64>> for Value {
+    fn from(number: Option<u64>) -> Self {
+        Self::Number(number.map(|number| i64::try_from(number).unwrap_or(i64::MAX)))
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Self::Number(Some(i64::try_from(number).unwrap_or(i64::MAX)))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(bytes: &[u8]) -> Self {
+        Self::Bytes(bytes.to_vec())
+    }
+}
+
+/// Columns of a row, by name.
+pub(crate) trait Columns {
+    fn text(&self, column: &str) -> Result<String, sqlx::Error>;
+    fn optional_text(&self, column: &str) -> Result<Option<String>, sqlx::Error>;
+    fn number(&self, column: &str) -> Result<Millis, sqlx::Error>;
+    fn optional_number(&self, column: &str) -> Result<Option<Millis>, sqlx::Error>;
+    fn flag(&self, column: &str) -> Result<bool, sqlx::Error>;
+    fn bytes(&self, column: &str) -> Result<Vec<u8>, sqlx::Error>;
+}
+
+/// [`Columns`] of a row of sqlx.
+macro_rules! impl_columns {
+    ($row:ty) => {
+        impl $crate::accounts::Columns for $row {
+            fn text(&self, column: &str) -> Result<String, sqlx::Error> {
+                self.try_get(column)
+            }
+
+            fn optional_text(&self, column: &str) -> Result<Option<String>, sqlx::Error> {
+                self.try_get(column)
+            }
+
+            fn number(&self, column: &str) -> Result<u64, sqlx::Error> {
+                u64::try_from(self.try_get::<i64, _>(column)?).map_err(|error| sqlx::Error::Decode(error.into()))
+            }
+
+            fn optional_number(&self, column: &str) -> Result<Option<u64>, sqlx::Error> {
+                let number = self.try_get::<Option<i64>, _>(column)?.map(u64::try_from).transpose();
+                number.map_err(|error| sqlx::Error::Decode(error.into()))
+            }
+
+            fn flag(&self, column: &str) -> Result<bool, sqlx::Error> {
+                self.try_get(column)
+            }
+
+            fn bytes(&self, column: &str) -> Result<Vec<u8>, sqlx::Error> {
+                self.try_get(column)
+            }
+        }
+    };
+}
+pub(crate) use impl_columns;
+
+/// An open transaction.
+#[async_trait]
+pub(crate) trait Tables: Send {
+    /// Runs a statement; returns the number of changed rows.
+    async fn execute(&mut self, statement: Statement) -> Result<u64, sqlx::Error>;
+
+    /// True if the statement has a row.
+    async fn has(&mut self, statement: Statement) -> Result<bool, sqlx::Error>;
+}
+
+/// A database with the accounts' tables. Each is an [`super::AccountStore`].
+#[async_trait]
+pub(crate) trait AccountTables: Send + Sync + 'static {
+    type Row: Columns + Send + Sync;
+
+    async fn rows(&self, statement: Statement) -> Result<Vec<Self::Row>, StoreError>;
+
+    /// Runs one statement that may be repeated; returns the number of changed rows.
+    async fn run(&self, statement: Statement) -> Result<u64, StoreError>;
+
+    /// Runs [`super::changes::make_all`] as a transaction, one after the other with those of other nodes.
+    async fn change(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError>;
+
+    /// Translates an error of a row that was read.
+    fn unreadable(&self, error: sqlx::Error) -> StoreError;
+}

@@ -1,0 +1,228 @@
+//! PostgreSQL backend of the store: for several nodes over one database.
+//!
+//! One task of a node appends: it takes the queued appends of all notebooks and writes them with one statement. Any number of nodes may do
+//! so: a notebook's lease, which is a row with an epoch, stands in that statement. Nothing is cached between statements.
+//!
+//! Every transaction may be cut off, or stand in another's way; it is then tried again as it is. An append whose answer was lost is *unknown*.
+//! What another engine with PostgreSQL's protocol may lack is not used: advisory locks, triggers, sequences, temporary tables, settings of a
+//! session, notifications. A test reads the SQL.
+
+mod catalog;
+mod error;
+mod health;
+mod nodes;
+mod open;
+mod past_lines;
+mod projections;
+mod reader;
+mod removal;
+mod rows;
+mod store;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use notarium_record::Version;
+use sqlx::postgres::PgPool;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use self::error::{Failure, failure, sent_error, store_error};
+use self::health::Health;
+use self::open::Address;
+use self::writer::{GroupCommit, WriterConnection};
+use crate::content_locks::ContentLocks;
+use crate::group_commit::{MAX_QUEUED_APPENDS, Queued};
+use crate::snapshots::MAX_SNAPSHOT_GAP;
+use crate::store_error::StoreError;
+
+/// Attempts at a query or transaction that stands in another's way, or whose connection broke.
+const MAX_ATTEMPTS: u32 = 10;
+
+/// Pause before the first new attempt; it doubles.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+
+/// An open database. On drop the writer ends after all queued appends are written; [`Postgres::close`] waits for it.
+pub struct Postgres {
+    queue: mpsc::Sender<Queued>,
+    group_commit: JoinHandle<()>,
+    pool: PgPool,
+    health: Arc<Health>,
+    max_snapshot_gap: Version,
+    content_locks: ContentLocks,
+}
+
+impl Postgres {
+    /// Opens the database at a URL as libpq has it, and brings its schema up to date. `secret_digest`: SHA-256 of the cluster's secret, which
+    /// all nodes must have. Needs a tokio runtime.
+    pub async fn open(url: &str, secret_digest: Option<[u8; 32]>) -> Result<Self, StoreError> {
+        let address = Address::parse(url)?;
+        open::prepare(&address, secret_digest.as_ref().map(<[u8; 32]>::as_slice)).await?;
+        let (connection, options) = address.connect().await?;
+        let pool = open::pool(options);
+        if let Err(error) = removal::finish(&pool).await {
+            tracing::warn!(%error, "what was redacted may still be in the tables' files: the next start tries again");
+        }
+        let health = Arc::new(Health::default());
+        let (queue, queued) = mpsc::channel(MAX_QUEUED_APPENDS);
+        let connection = WriterConnection::new(address, pool.clone(), connection);
+        let group_commit = GroupCommit { connection, queue: queued, health: health.clone() };
+        let group_commit = tokio::spawn(group_commit.run());
+        let content_locks = ContentLocks::default();
+        Ok(Self { queue, group_commit, pool, health, max_snapshot_gap: MAX_SNAPSHOT_GAP, content_locks })
+    }
+
+    /// Sets the maximum gap between two snapshots, instead of [`MAX_SNAPSHOT_GAP`].
+    #[must_use]
+    pub fn with_max_snapshot_gap(self, max_snapshot_gap: Version) -> Self {
+        Self { max_snapshot_gap, ..self }
+    }
+
+    /// Waits until all queued appends are written, and closes the connections.
+    pub async fn close(self) {
+        let Self { queue, group_commit, pool, .. } = self;
+        drop(queue);
+        if let Err(error) = group_commit.await {
+            tracing::error!(%error, "the writer ended badly");
+        }
+        pool.close().await;
+    }
+
+    pub(crate) fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// Runs a query; again if its connection broke.
+    pub(crate) async fn read_from<T, Answer>(&self, query: impl Fn() -> Answer + Send + Sync) -> Result<T, StoreError>
+    where
+        Answer: Future<Output = Result<T, sqlx::Error>> + Send,
+    {
+        let mut attempts = Attempts::default();
+        loop {
+            match query().await.map_err(FailedAttempt::unsent) {
+                Err(failed) if attempts.may_repeat(&failed, Repeat::Always) => attempts.pause().await,
+                done => return done.map_err(FailedAttempt::into_store_error),
+            }
+        }
+    }
+
+    /// Runs one statement that may be repeated; returns the number of changed rows.
+    pub(crate) async fn write<'q>(
+        &self,
+        query: impl Fn() -> reader::Query<'q> + Send + Sync,
+    ) -> Result<u64, StoreError> {
+        Ok(self.read_from(|| query().execute(&self.pool)).await?.rows_affected())
+    }
+
+    pub(crate) async fn begin(&self) -> Result<sqlx::Transaction<'static, sqlx::Postgres>, FailedAttempt> {
+        self.pool.begin().await.map_err(FailedAttempt::unsent)
+    }
+}
+
+/// Runs statements as a transaction: `transact!(store, connection => statements(connection))`, a future of `Result<T, sqlx::Error>`. It is run
+/// again if it stands in another's way, or its connection broke: the statements must be such that this does no harm.
+///
+/// With `once`, and `keeps`, which says of the value if it is committed: not again once the commit was sent.
+macro_rules! transact {
+    ($store:expr, $connection:ident => $work:expr) => {
+        transact!($store, $crate::postgres::Repeat::Always, |_: &_| true, $connection => $work)
+    };
+    ($store:expr, once, $keeps:expr, $connection:ident => $work:expr) => {
+        transact!($store, $crate::postgres::Repeat::BeforeCommit, $keeps, $connection => $work)
+    };
+    ($store:expr, $repeat:expr, $keeps:expr, $connection:ident => $work:expr) => {{
+        let mut attempts = $crate::postgres::Attempts::default();
+        loop {
+            let attempt = async {
+                let mut transaction = $store.begin().await?;
+                let $connection = &mut *transaction;
+                let done = $work.await.map_err($crate::postgres::FailedAttempt::unsent)?;
+                $crate::postgres::end(transaction, $keeps(&done)).await?;
+                Ok::<_, $crate::postgres::FailedAttempt>(done)
+            };
+            match attempt.await {
+                Err(failed) if attempts.may_repeat(&failed, $repeat) => attempts.pause().await,
+                done => break done.map_err($crate::postgres::FailedAttempt::into_store_error),
+            }
+        }
+    }};
+}
+pub(crate) use transact;
+
+/// Translates an error of a row that was read.
+pub(crate) fn unreadable(error: sqlx::Error) -> StoreError {
+    store_error(error)
+}
+
+/// Commits, or rolls back.
+pub(crate) async fn end(
+    transaction: sqlx::Transaction<'static, sqlx::Postgres>,
+    keeps: bool,
+) -> Result<(), FailedAttempt> {
+    match keeps {
+        true => transaction.commit().await.map_err(|error| FailedAttempt { error, at_commit: true }),
+        false => transaction.rollback().await.map_err(FailedAttempt::unsent),
+    }
+}
+
+/// When a transaction whose connection broke is run again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    Always,
+    BeforeCommit,
+}
+
+/// Attempts at a query or transaction.
+pub(crate) struct Attempts {
+    left: u32,
+    pause: Duration,
+}
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Self { left: MAX_ATTEMPTS, pause: FIRST_PAUSE }
+    }
+}
+
+impl Attempts {
+    pub(crate) fn may_repeat(&mut self, failed: &FailedAttempt, repeat: Repeat) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left > 0 && failed.may_be_repeated(repeat)
+    }
+
+    pub(crate) async fn pause(&mut self) {
+        tokio::time::sleep(self.pause).await;
+        self.pause *= 2;
+    }
+}
+
+/// A query or transaction that failed.
+#[derive(Debug)]
+pub(crate) struct FailedAttempt {
+    error: sqlx::Error,
+    /// True if its commit was sent: it may have been carried out.
+    at_commit: bool,
+}
+
+impl FailedAttempt {
+    pub(crate) fn unsent(error: sqlx::Error) -> Self {
+        Self { error, at_commit: false }
+    }
+
+    fn may_be_repeated(&self, repeat: Repeat) -> bool {
+        match failure(&self.error) {
+            Failure::Conflict => true,
+            // No connection was to be had in time: that is waited for once.
+            Failure::Lost if matches!(self.error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => false,
+            Failure::Lost => repeat == Repeat::Always || !self.at_commit,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn into_store_error(self) -> StoreError {
+        if self.at_commit { sent_error(self.error) } else { store_error(self.error) }
+    }
+}

@@ -1,0 +1,72 @@
+//! Nodes and leases, by the database's clock.
+
+use notarium_record::{Epoch, InstanceId, NotebookId};
+use sqlx::postgres::PgPool;
+use sqlx::{PgConnection, Row};
+
+use super::reader::{number, required};
+use crate::nodes::{Lease, LivingNodes, NODE_TIMEOUT, Node};
+
+/// Seconds after which a dead node is forgotten.
+const FORGOTTEN_AFTER_S: f64 = 3_600.0;
+
+/// Takes the lease; returns its epoch, or 0 if there is no such notebook. Waits for an append that is in flight.
+pub(super) async fn take_lease(
+    connection: &mut PgConnection,
+    notebook: &NotebookId,
+    instance: &InstanceId,
+) -> Result<Epoch, sqlx::Error> {
+    let sql = "UPDATE notebooks SET epoch = epoch + 1, holder = $2 WHERE id = $1 AND version > 0 AND holder IS DISTINCT FROM $2 \
+               RETURNING epoch";
+    let taken = sqlx::query(sql).bind(notebook.as_str()).bind(instance.as_str());
+    if let Some(row) = taken.fetch_optional(&mut *connection).await? {
+        return number(&row, 0);
+    }
+    let sql = "SELECT epoch FROM notebooks WHERE id = $1 AND holder = $2";
+    let had = sqlx::query(sql).bind(notebook.as_str()).bind(instance.as_str()).fetch_optional(connection).await?;
+    had.map_or(Ok(0), |row| number(&row, 0))
+}
+
+pub(super) async fn release_lease(
+    connection: &mut PgConnection,
+    notebook: &NotebookId,
+    instance: &InstanceId,
+) -> Result<(), sqlx::Error> {
+    let sql = "UPDATE notebooks SET epoch = epoch + 1, holder = NULL WHERE id = $1 AND holder = $2";
+    sqlx::query(sql).bind(notebook.as_str()).bind(instance.as_str()).execute(connection).await.map(drop)
+}
+
+pub(super) async fn lease(pool: &PgPool, notebook: &NotebookId) -> Result<Option<Lease>, sqlx::Error> {
+    let sql = "SELECT holder, epoch FROM notebooks WHERE id = $1 AND holder IS NOT NULL";
+    let row = sqlx::query(sql).bind(notebook.as_str()).fetch_optional(pool).await?;
+    row.map(|row| Ok(Lease { holder: required(&row, 0, |id| id.parse())?, epoch: number(&row, 1)? })).transpose()
+}
+
+/// Notes that a node lives, and returns those that do.
+pub(super) async fn beat(connection: &mut PgConnection, node: &Node) -> Result<LivingNodes, sqlx::Error> {
+    let sql = "INSERT INTO nodes (instance, url, seen_at, is_draining, level) VALUES ($1, $2, clock_timestamp(), $3, $4) \
+               ON CONFLICT (instance) DO UPDATE SET url = EXCLUDED.url, seen_at = EXCLUDED.seen_at, \
+               is_draining = EXCLUDED.is_draining, level = EXCLUDED.level";
+    let query = sqlx::query(sql).bind(node.instance.as_str()).bind(&node.url).bind(node.is_draining);
+    query.bind(i32::try_from(node.level).unwrap_or(i32::MAX)).execute(&mut *connection).await?;
+    let sql = "SELECT instance, url, is_draining, level, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM nodes \
+               WHERE seen_at > clock_timestamp() - make_interval(secs => $1) ORDER BY instance";
+    let rows = sqlx::query(sql).bind(NODE_TIMEOUT.as_secs_f64()).fetch_all(connection).await?;
+    let mut living = LivingNodes::default();
+    for row in &rows {
+        living.now = number(row, 4)?;
+        living.nodes.push(Node {
+            instance: required(row, 0, |id| id.parse())?,
+            url: row.try_get(1)?,
+            is_draining: row.try_get(2)?,
+            level: u32::try_from(row.try_get::<i32, _>(3)?).unwrap_or(0),
+        });
+    }
+    Ok(living)
+}
+
+/// Forgets this node, and those that died long ago.
+pub(super) async fn leave(connection: &mut PgConnection, instance: &InstanceId) -> Result<(), sqlx::Error> {
+    let sql = "DELETE FROM nodes WHERE instance = $1 OR seen_at < clock_timestamp() - make_interval(secs => $2)";
+    sqlx::query(sql).bind(instance.as_str()).bind(FORGOTTEN_AFTER_S).execute(connection).await.map(drop)
+}

@@ -1,0 +1,267 @@
+//! Group commit: the queued appends of all notebooks go into one statement, one round trip, one sync.
+//!
+//! Nothing is cached: a batch is written as if every notebook's first append had the right head, and the statement says which had. What
+//! was refused is planned again with the heads, leases and commands that the database has then.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use foldhash::{HashMap, HashSet};
+use futures_util::FutureExt;
+use notarium_record::{Append, CommandId, Head, NotebookId};
+use sqlx::postgres::{PgConnectOptions, PgPool};
+use sqlx::{Connection, PgConnection, Row as _};
+use tokio::sync::mpsc;
+
+use super::error::{Failure, failure, sent_error, store_error};
+use super::health::Health;
+use super::open::Address;
+use super::reader::head_of;
+use super::removal;
+use super::rows::Batch;
+use crate::group_commit::{BatchPlan, CommandPlace, NotebookHead, Queued, command_places, take_batch};
+use crate::store_error::{AppendError, StoreError};
+
+/// Delay after a panic, so that a fault in every batch does not use up the machine.
+const PAUSE_AFTER_FAULT: Duration = Duration::from_millis(100);
+
+/// Time after which the connection is tried before a batch: the server may have ended it.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Time that a statement may take. Then its outcome is unknown, and the connection is given up.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Attempts at a batch while other transactions stand in its way.
+const ATTEMPTS: u32 = 20;
+
+/// The only writing connection of a node; made anew after it broke.
+pub(super) struct WriterConnection {
+    address: Address,
+    /// Connections for reads: they follow the writer to another host.
+    pool: PgPool,
+    connected: Option<PgConnection>,
+    used_at: Instant,
+}
+
+impl WriterConnection {
+    pub(super) fn new(address: Address, pool: PgPool, connection: PgConnection) -> Self {
+        Self { address, pool, connected: Some(connection), used_at: Instant::now() }
+    }
+
+    /// Returns a connection that answers.
+    async fn get(&mut self) -> Result<&mut PgConnection, StoreError> {
+        let is_idle = self.used_at.elapsed() > IDLE;
+        if is_idle && let Some(connection) = &mut self.connected {
+            let answered = tokio::time::timeout(IDLE, connection.ping()).await;
+            if !matches!(answered, Ok(Ok(()))) {
+                self.connected = None;
+            }
+        }
+        if self.connected.is_none() {
+            let (connection, options) = self.address.connect().await?;
+            self.follow(options);
+            self.connected = Some(connection);
+        }
+        self.used_at = Instant::now();
+        self.connected.as_mut().ok_or_else(|| unreachable!("it was connected above"))
+    }
+
+    fn follow(&self, options: PgConnectOptions) {
+        self.pool.set_connect_options(options);
+    }
+}
+
+/// Error of an attempt to write a batch.
+enum WriteError {
+    /// Another transaction stood in the way.
+    Conflict,
+    /// A command is recorded already.
+    Duplicate,
+    Store(StoreError),
+}
+
+/// An append that is not answered yet, by its place in the batch.
+type Open<'a> = Vec<(usize, &'a Append)>;
+
+/// The only task of a node that appends.
+pub(super) struct GroupCommit {
+    pub(super) connection: WriterConnection,
+    pub(super) queue: mpsc::Receiver<Queued>,
+    pub(super) health: Arc<Health>,
+}
+
+impl GroupCommit {
+    /// Runs until all senders are dropped and every queued append is answered.
+    pub(super) async fn run(mut self) {
+        while let Some(first) = self.queue.recv().await {
+            // Lets senders that were just answered queue their next append.
+            tokio::task::yield_now().await;
+            let batch = take_batch(&mut self.queue, first);
+            if AssertUnwindSafe(self.commit(batch)).catch_unwind().await.is_err() {
+                // Waiting senders learn that the outcome is unknown.
+                tracing::error!("a fault in the writer: it goes on with what is queued");
+                self.connection.connected = None;
+                tokio::time::sleep(PAUSE_AFTER_FAULT).await;
+            }
+        }
+        if let Some(connection) = self.connection.connected.take() {
+            // Nothing is open: a failed close loses nothing.
+            let _ = connection.close().await;
+        }
+    }
+
+    async fn commit(&mut self, batch: Vec<Queued>) {
+        let (appends, answers): (Vec<Append>, Vec<_>) =
+            batch.into_iter().map(|queued| (queued.append, queued.answer)).unzip();
+        let mut results: Vec<Option<Result<(), AppendError>>> = vec![None; appends.len()];
+        let written = self.write(&appends, &mut results).await;
+        self.health.written(written.as_ref().err());
+        if let Err(error) = &written {
+            tracing::error!(%error, appends = appends.len(), "a batch was not written");
+        }
+        let rest = written.map_err(AppendError::Store);
+        for (answer, result) in answers.into_iter().zip(results) {
+            // A dropped receiver needs no answer.
+            let _ = answer.send(result.unwrap_or_else(|| rest.clone()));
+        }
+    }
+
+    /// Writes the appends. Those with a result are answered; for the others the returned one counts.
+    async fn write(
+        &mut self,
+        appends: &[Append],
+        results: &mut [Option<Result<(), AppendError>>],
+    ) -> Result<(), StoreError> {
+        let mut open: Open = appends.iter().enumerate().collect();
+        let (mut heads, mut recorded) = (expected_heads(&open), HashSet::default());
+        let mut is_read = false;
+        for attempt in 0..ATTEMPTS {
+            let plan = BatchPlan::of(open.iter().map(|(_, append)| *append), &heads, &recorded);
+            if is_read {
+                for (index, error) in plan.refused {
+                    results[open[index].0] = Some(Err(error));
+                }
+            }
+            let accepted: Vec<&Append> = plan.accepted.iter().map(|index| open[*index].1).collect();
+            match self.insert(&accepted).await {
+                Ok(moved) => {
+                    for index in plan.accepted {
+                        let (place, append) = open[index];
+                        results[place] = moved.contains(append.notebook_id.as_str()).then_some(Ok(()));
+                    }
+                }
+                Err(WriteError::Store(error)) => return Err(error),
+                Err(WriteError::Conflict) => tokio::time::sleep(pause(attempt)).await,
+                Err(WriteError::Duplicate) => {}
+            }
+            open.retain(|(place, _)| results[*place].is_none());
+            if open.is_empty() {
+                return Ok(());
+            }
+            let connection = self.connection.get().await?;
+            heads = read_heads(connection, &open).await.map_err(store_error)?;
+            recorded = recorded_commands(connection, &open).await.map_err(store_error)?;
+            is_read = true;
+        }
+        Err(StoreError::Unavailable { reason: "other transactions stand in the way again and again".to_owned() })
+    }
+
+    /// Runs the statement; returns the notebooks whose appends are written.
+    async fn insert(&mut self, appends: &[&Append]) -> Result<HashSet<String>, WriteError> {
+        if appends.is_empty() {
+            return Ok(HashSet::default());
+        }
+        let connection = self.connection.get().await.map_err(WriteError::Store)?;
+        let done = tokio::time::timeout(STATEMENT_TIMEOUT, insert(connection, appends)).await;
+        let error = match done {
+            Ok(Ok(moved)) => return Ok(moved.into_iter().collect()),
+            Ok(Err(error)) => match failure(&error) {
+                Failure::Conflict => return Err(WriteError::Conflict),
+                Failure::Duplicate => return Err(WriteError::Duplicate),
+                Failure::Lost => sent_error(error),
+                // Another host takes writes now.
+                Failure::ReadOnly => {
+                    self.connection.connected = None;
+                    return Err(WriteError::Conflict);
+                }
+                Failure::Other => return Err(WriteError::Store(store_error(error))),
+            },
+            Err(_) => StoreError::Unknown { reason: "PostgreSQL did not answer in time".to_owned() },
+        };
+        // The next batch connects anew: another host may take writes now.
+        self.connection.connected = None;
+        Err(WriteError::Store(error))
+    }
+}
+
+async fn insert(connection: &mut PgConnection, appends: &[&Append]) -> Result<Vec<String>, sqlx::Error> {
+    let new: Vec<&str> = appends
+        .iter()
+        .filter(|append| append.expected.version == 0)
+        .map(|append| append.notebook_id.as_str())
+        .collect();
+    if !new.is_empty() {
+        let sql =
+            "INSERT INTO notebooks (id, hash) SELECT id, $2 FROM unnest($1::text[]) AS n (id) ON CONFLICT DO NOTHING";
+        sqlx::query(sql).bind(new).bind(Head::START.hash.0.as_slice()).execute(&mut *connection).await?;
+    }
+    let batch = Batch::of(appends);
+    let Some(removing) = appends.iter().find(|append| !append.removal.is_empty()) else {
+        return batch.query().fetch_all(connection).await;
+    };
+    let mut transaction = connection.begin().await?;
+    let moved = batch.query().fetch_all(&mut *transaction).await?;
+    if !moved.is_empty() {
+        removal::remove(&mut transaction, &removing.notebook_id, &removing.removal).await?;
+    }
+    transaction.commit().await?;
+    Ok(moved)
+}
+
+/// Grows with each attempt; differs between the notebooks' owners by their timing.
+fn pause(attempt: u32) -> Duration {
+    Duration::from_millis(u64::from(2 + attempt * 5))
+}
+
+/// Heads as the first append of each notebook expects them.
+fn expected_heads(open: &Open) -> HashMap<NotebookId, NotebookHead> {
+    let mut heads = HashMap::default();
+    for (_, append) in open {
+        let head = NotebookHead { key: 0, epoch: append.epoch, head: append.expected };
+        heads.entry(append.notebook_id.clone()).or_insert(head);
+    }
+    heads
+}
+
+async fn read_heads(
+    connection: &mut PgConnection,
+    open: &Open<'_>,
+) -> Result<HashMap<NotebookId, NotebookHead>, sqlx::Error> {
+    let ids: Vec<&str> = open.iter().map(|(_, append)| append.notebook_id.as_str()).collect();
+    let sql = "SELECT version, hash, recorded_at, epoch, id FROM notebooks WHERE id = ANY($1)";
+    let mut heads = HashMap::default();
+    for row in sqlx::query(sql).bind(ids).fetch_all(connection).await? {
+        let id: NotebookId =
+            row.try_get::<&str, _>(4)?.parse().map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
+        let epoch = u64::try_from(row.try_get::<i64, _>(3)?).unwrap_or(0);
+        heads.insert(id, NotebookHead { key: 0, epoch, head: head_of(&row, 0)? });
+    }
+    Ok(heads)
+}
+
+/// Returns the commands of these appends that are already in the store.
+async fn recorded_commands<'a>(
+    connection: &mut PgConnection,
+    open: &Open<'a>,
+) -> Result<HashSet<CommandPlace<'a>>, sqlx::Error> {
+    let places: Vec<CommandPlace> = open.iter().flat_map(|(_, append)| command_places(append)).collect();
+    let notebooks: Vec<&str> = places.iter().map(|(notebook, ..)| notebook.as_str()).collect();
+    let actors: Vec<&str> = places.iter().map(|(_, actor, _)| *actor).collect();
+    let ids: Vec<&str> = places.iter().map(|(.., id)| CommandId::as_str(id)).collect();
+    let sql = "SELECT w.place FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS w (notebook, actor, command_id, place) \
+               JOIN commands c ON c.notebook = w.notebook AND c.actor = w.actor AND c.command_id = w.command_id";
+    let found: Vec<i64> = sqlx::query_scalar(sql).bind(notebooks).bind(actors).bind(ids).fetch_all(connection).await?;
+    let found = found.into_iter().filter_map(|place| usize::try_from(place - 1).ok());
+    Ok(found.filter_map(|index| places.get(index).copied()).collect())
+}
