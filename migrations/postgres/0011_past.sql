@@ -11,8 +11,8 @@ CREATE TABLE past_lines (
     -- JSON: [since, start, end] of each state.
     spans TEXT NOT NULL,
     last BIGINT,
-    -- The notebook, and the pieces of three letters that are in the text in lower case: one index finds both.
-    pieces BYTEA[] NOT NULL,
+    -- The notebook, and the pieces of three letters that are in the text in lower case, as numbers: one index finds both.
+    pieces BIGINT[] NOT NULL,
     PRIMARY KEY (notebook, number)
 );
 

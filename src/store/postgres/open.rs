@@ -5,7 +5,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
+use futures_util::future::BoxFuture;
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqlSafeStr};
 
@@ -85,13 +86,16 @@ impl Address {
     }
 }
 
-async fn connect_to(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-    let mut connection = options.connect().await?;
-    let is_standby: bool = sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(&mut connection).await?;
-    if is_standby {
-        return Err(sqlx::Error::Configuration("it is a standby, which takes no writes".into()));
-    }
-    Ok(connection)
+/// Boxed, here and below: otherwise the compiler cannot tell that the futures of callers are `Send`.
+fn connect_to(options: &PgConnectOptions) -> BoxFuture<'_, Result<PgConnection, sqlx::Error>> {
+    Box::pin(async move {
+        let mut connection = options.connect().await?;
+        let is_standby: bool = sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(&mut connection).await?;
+        if is_standby {
+            return Err(sqlx::Error::Configuration("it is a standby, which takes no writes".into()));
+        }
+        Ok(connection)
+    })
 }
 
 pub(super) fn pool(options: PgConnectOptions) -> PgPool {
@@ -200,13 +204,13 @@ async fn migrate(address: &Address, holder: &mut PgConnection) -> Result<(), Sto
     sqlx::query("SELECT 1 FROM notarium FOR UPDATE").execute(&mut *lock).await.map_err(store_error)?;
     let (mut connection, _) = address.connect().await?;
     let known = MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or(0);
-    let run = async {
-        connection.ensure_migrations_table("_sqlx_migrations").await?;
-        migrator().run(&mut connection).await
-    };
-    run.await.map_err(|error| migration_error(known, error))?;
+    run_migrations(&mut connection).await.map_err(|error| migration_error(known, error))?;
     connection.close().await.map_err(store_error)?;
     lock.rollback().await.map_err(store_error)
+}
+
+fn run_migrations(connection: &mut PgConnection) -> BoxFuture<'_, Result<(), MigrateError>> {
+    Box::pin(async move { migrator().run_direct(None, connection, false).await })
 }
 
 fn migration_error(known: i64, error: MigrateError) -> StoreError {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_record::{NotebookId, Version};
+use sha2::{Digest, Sha256};
 use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{PgConnection, Row};
 
@@ -24,15 +25,22 @@ const MAX_PIECES: usize = 24;
 /// Lines that one statement writes.
 const LINES_PER_STATEMENT: usize = 500;
 
-/// Pieces of a text in lower case, each once.
-fn pieces(text: &str) -> BTreeSet<String> {
+/// Bits of a letter: Unicode ends at 0x10FFFF.
+const LETTER_BITS: u32 = 21;
+
+/// Pieces of a text in lower case, each once, as numbers: three letters are one.
+fn pieces(text: &str) -> BTreeSet<i64> {
     let letters: Vec<char> = text.chars().collect();
-    letters.windows(PIECE).map(|piece| piece.iter().collect()).collect()
+    let number =
+        |piece: &[char]| piece.iter().fold(0, |number, letter| number << LETTER_BITS | i64::from(*letter as u32));
+    letters.windows(PIECE).map(number).collect()
 }
 
-/// What the index has of a notebook: no piece is as long.
-fn notebook_piece(notebook: &NotebookId) -> Vec<u8> {
-    format!("notebook {notebook}").into_bytes()
+/// What the index has of a notebook: a number below those of all pieces. Two notebooks may share one, so the id is compared too.
+fn notebook_piece(notebook: &NotebookId) -> i64 {
+    let digest = Sha256::digest(notebook.as_str());
+    let first = digest.iter().take(8).fold(0_i64, |number, byte| number << 8 | i64::from(*byte));
+    first | i64::MIN
 }
 
 pub(super) async fn written(pool: &PgPool, notebook: &NotebookId) -> Result<PastLinesWritten, sqlx::Error> {
@@ -81,26 +89,42 @@ async fn put_lines(
     notebook: &NotebookId,
     lines: &[(&u64, &PastLine)],
 ) -> Result<(), sqlx::Error> {
-    for (number, line) in lines {
-        let spans: Vec<_> = line.spans.iter().map(|span| (span.since, span.start, span.end)).collect();
-        let spans = serde_json::to_string(&spans).map_err(|error| sqlx::Error::Encode(error.into()))?;
-        let found = pieces(&lower_case(&line.text)).into_iter().map(String::into_bytes);
-        let found: Vec<Vec<u8>> = found.chain([notebook_piece(notebook)]).collect();
-        let sql = "INSERT INTO past_lines (notebook, number, cell, text, spans, last, pieces) VALUES ($1, $2, $3, $4, $5, $6, $7) \
-                   ON CONFLICT (notebook, number) DO UPDATE SET cell = EXCLUDED.cell, text = EXCLUDED.text, spans = EXCLUDED.spans, \
-                   last = EXCLUDED.last, pieces = EXCLUDED.pieces";
-        let query = sqlx::query(sql).bind(notebook.as_str()).bind(integer(**number)).bind(line.cell_id.as_str());
-        let query = query.bind(line.text.as_bytes()).bind(spans).bind(line.last.map(integer)).bind(found);
-        query.execute(&mut *connection).await?;
+    let numbers: Vec<i64> = lines.iter().map(|(number, _)| integer(**number)).collect();
+    let cells: Vec<&str> = lines.iter().map(|(_, line)| line.cell_id.as_str()).collect();
+    let texts: Vec<&[u8]> = lines.iter().map(|(_, line)| line.text.as_bytes()).collect();
+    let spans = lines.iter().map(|(_, line)| spans_json(line)).collect::<Result<Vec<String>, sqlx::Error>>()?;
+    let last: Vec<Option<i64>> = lines.iter().map(|(_, line)| line.last.map(integer)).collect();
+    let found: Vec<String> = lines.iter().map(|(_, line)| pieces_literal(notebook, &line.text)).collect();
+    let sql = "INSERT INTO past_lines (notebook, number, cell, text, spans, last, pieces) \
+               SELECT $1, l.number, l.cell, l.text, l.spans, l.last, CAST(l.pieces AS bigint[]) \
+               FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::text[], $6::bigint[], $7::text[]) \
+                 AS l (number, cell, text, spans, last, pieces) \
+               ON CONFLICT (notebook, number) DO UPDATE SET cell = EXCLUDED.cell, text = EXCLUDED.text, spans = EXCLUDED.spans, \
+               last = EXCLUDED.last, pieces = EXCLUDED.pieces";
+    let query = sqlx::query(sql).bind(notebook.as_str()).bind(numbers).bind(cells).bind(texts).bind(spans);
+    query.bind(last).bind(found).execute(connection).await.map(drop)
+}
+
+fn spans_json(line: &PastLine) -> Result<String, sqlx::Error> {
+    let spans: Vec<_> = line.spans.iter().map(|span| (span.since, span.start, span.end)).collect();
+    serde_json::to_string(&spans).map_err(|error| sqlx::Error::Encode(error.into()))
+}
+
+/// The pieces of a line as PostgreSQL writes an array: arrays of arrays must not differ in length.
+fn pieces_literal(notebook: &NotebookId, text: &str) -> String {
+    let mut literal = format!("{{{}", notebook_piece(notebook));
+    for piece in pieces(&lower_case(text)) {
+        literal.push(',');
+        literal.push_str(&piece.to_string());
     }
-    Ok(())
+    literal.push('}');
+    literal
 }
 
 pub(super) async fn find(pool: &PgPool, notebook: &NotebookId, text: &str) -> Result<FoundLines, sqlx::Error> {
     let mut found = FoundLines { is_complete: true, ..FoundLines::default() };
     let text = lower_case(text);
-    let wanted = pieces(&text).into_iter().take(MAX_PIECES).map(String::into_bytes);
-    let wanted: Vec<Vec<u8>> = wanted.chain([notebook_piece(notebook)]).collect();
+    let wanted: Vec<i64> = pieces(&text).into_iter().take(MAX_PIECES).chain([notebook_piece(notebook)]).collect();
     let (mut end, mut looked_at) = (i64::MAX, 0);
     loop {
         let sql = "SELECT number, cell, text, spans, last FROM past_lines \

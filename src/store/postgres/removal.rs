@@ -1,11 +1,11 @@
 //! Removal of content: payloads are replaced in the transaction that records it, and what is derived from the notebook goes. Afterwards the
 //! old rows are removed from the tables' files. What remains in PostgreSQL's write-ahead log and in its backups is its operator's.
 
+use futures_util::future::BoxFuture;
 use notarium_record::{ContentRemoval, ERASED, Hash, NotebookId, Version};
 use sqlx::postgres::PgPool;
 use sqlx::{AssertSqlSafe, PgConnection, Row};
 
-use super::error::store_error;
 use super::reader::{Query, decode, hash, notebook_id, number};
 use super::rows::integer;
 use super::{Postgres, transact};
@@ -90,13 +90,19 @@ async fn note_due(connection: &mut PgConnection, notebook: &NotebookId, sha256: 
 /// Removes old rows from the files of the tables.
 pub(super) async fn purge(pool: &PgPool) -> Result<(), sqlx::Error> {
     for table in PURGED {
+        vacuum(pool, table).await?;
+    }
+    sqlx::query("DELETE FROM purges_due WHERE sha256 = ''").execute(pool).await.map(drop)
+}
+
+fn vacuum<'a>(pool: &'a PgPool, table: &'static str) -> BoxFuture<'a, Result<(), sqlx::Error>> {
+    Box::pin(async move {
         let sql = "SELECT coalesce(sum(pg_total_relation_size(relid)), 0)::bigint FROM pg_partition_tree($1::regclass)";
         let parts: i64 = sqlx::query_scalar(sql).bind(table).fetch_one(pool).await?;
         // A plain VACUUM leaves the bytes of removed rows where no new row has come.
         let mode = if parts <= MAX_REWRITTEN_BYTES { "(FULL)" } else { "" };
-        sqlx::query(AssertSqlSafe(format!("VACUUM {mode} {table}"))).execute(pool).await?;
-    }
-    sqlx::query("DELETE FROM purges_due WHERE sha256 = ''").execute(pool).await.map(drop)
+        sqlx::query(AssertSqlSafe(format!("VACUUM {mode} {table}"))).execute(pool).await.map(drop)
+    })
 }
 
 /// Finishes what a crash has cut off.
@@ -149,7 +155,7 @@ pub(super) async fn erase(store: &Postgres, notebook: &NotebookId) -> Result<boo
         let end = if matches!(table, "commands" | "events") { integer(version) } else { i64::MAX };
         while transact!(store, connection => step(connection, notebook, table, column, end))? > 0 {}
     }
-    purge(store.pool()).await.map_err(store_error)?;
+    store.read_from(|| purge(store.pool())).await?;
     transact!(store, connection => finish_erasure(connection, notebook))?;
     Ok(true)
 }

@@ -84,6 +84,9 @@ enum WriteError {
 /// An append that is not answered yet, by its place in the batch.
 type Open<'a> = Vec<(usize, &'a Append)>;
 
+/// Heads of notebooks, and commands that are recorded already.
+type LookedUp<'a> = (HashMap<NotebookId, NotebookHead>, HashSet<CommandPlace<'a>>);
+
 /// The only task of a node that appends.
 pub(super) struct GroupCommit {
     pub(super) connection: WriterConnection,
@@ -135,10 +138,19 @@ impl GroupCommit {
     ) -> Result<(), StoreError> {
         let mut open: Open = appends.iter().enumerate().collect();
         let (mut heads, mut recorded) = (expected_heads(&open), HashSet::default());
-        let mut is_read = false;
         for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                match self.look_up(&open).await {
+                    Ok(found) => (heads, recorded) = found,
+                    Err(Some(error)) => return Err(error),
+                    Err(None) => {
+                        tokio::time::sleep(pause(attempt)).await;
+                        continue;
+                    }
+                }
+            }
             let plan = BatchPlan::of(open.iter().map(|(_, append)| *append), &heads, &recorded);
-            if is_read {
+            if attempt > 0 {
                 for (index, error) in plan.refused {
                     results[open[index].0] = Some(Err(error));
                 }
@@ -159,12 +171,29 @@ impl GroupCommit {
             if open.is_empty() {
                 return Ok(());
             }
-            let connection = self.connection.get().await?;
-            heads = read_heads(connection, &open).await.map_err(store_error)?;
-            recorded = recorded_commands(connection, &open).await.map_err(store_error)?;
-            is_read = true;
         }
         Err(StoreError::Unavailable { reason: "other transactions stand in the way again and again".to_owned() })
+    }
+
+    /// Reads heads and recorded commands. `Err(None)`: it may succeed at once, as nothing was written.
+    async fn look_up<'a>(&mut self, open: &Open<'a>) -> Result<LookedUp<'a>, Option<StoreError>> {
+        let connection = self.connection.get().await.map_err(Some)?;
+        let found = async {
+            Ok::<_, sqlx::Error>((read_heads(connection, open).await?, recorded_commands(connection, open).await?))
+        };
+        let error = match tokio::time::timeout(STATEMENT_TIMEOUT, found).await {
+            Ok(Ok(found)) => return Ok(found),
+            Ok(Err(error)) => error,
+            Err(_) => sqlx::Error::PoolTimedOut,
+        };
+        match failure(&error) {
+            Failure::Conflict => Err(None),
+            Failure::Lost => {
+                self.connection.connected = None;
+                Err(None)
+            }
+            _ => Err(Some(store_error(error))),
+        }
     }
 
     /// Runs the statement; returns the notebooks whose appends are written.

@@ -66,6 +66,12 @@ async fn apply(store: &Accounts, changes: &[AccountChange]) -> Result<(), Accoun
     store.apply(changes, &audit("test")).await
 }
 
+/// Creates a person without a login.
+#[cfg(feature = "postgres")]
+pub async fn create_user(store: &impl AccountStore, id: &str) -> Result<(), AccountError> {
+    store.apply(&[AccountChange::CreateUser(user(id, None, false))], &audit("test")).await
+}
+
 async fn with_ann(store: &Accounts) -> UserId {
     apply(store, &[AccountChange::CreateUser(user("ann", Some("ann"), true))]).await.unwrap();
     UserId::new("ann").unwrap()

@@ -99,7 +99,7 @@ pub async fn an_unknown_notebook_is_empty(store: Store) {
 
 // --- leases ---
 
-fn instance(name: &str) -> InstanceId {
+pub fn instance(name: &str) -> InstanceId {
     name.parse().unwrap()
 }
 

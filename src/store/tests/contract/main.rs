@@ -7,6 +7,11 @@ mod catalog;
 mod erasure;
 mod events;
 mod exactness;
+#[cfg(feature = "postgres")]
+mod faults;
+#[cfg(feature = "postgres")]
+#[path = "../support/faulty.rs"]
+mod faulty;
 mod history;
 mod many;
 #[path = "../support/memory.rs"]
@@ -16,6 +21,8 @@ mod past_lines;
 #[path = "../support/postgres.rs"]
 mod postgres;
 mod snapshots;
+#[cfg(feature = "postgres")]
+mod takeover;
 
 use std::sync::Arc;
 
@@ -24,12 +31,12 @@ use notarium_core::{
     HistoryQuery, InstanceId, NewEvent, NotebookId, Past, RawJson, Salt, Selection, StandIn, Stored, Version,
     verify_chain,
 };
-#[cfg(feature = "postgres")]
-use notarium_store::Postgres;
 use notarium_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogQuery, EventStore, LISTED_TYPES, MAX_HISTORY_EVENTS, NotebookSize,
     PastLine, PastLinesWritten, Snapshot, SnapshotError, Sqlite, StoreError,
 };
+#[cfg(feature = "postgres")]
+use notarium_store::{Lease, Node, NodeStore, Postgres};
 
 use accounts::*;
 use author::{Author, notebook};
@@ -96,6 +103,9 @@ macro_rules! account_contract_suite {
         );
     };
 }
+
+#[cfg(feature = "postgres")]
+use {account_contract_suite, contract_suite};
 
 mod in_memory {
     use super::*;
