@@ -14,6 +14,7 @@ use ipnet::IpNet;
 use notarium_server::{OidcSettings, RunningServer, Server, ServerConfig};
 use notarium_store::backup::{self, BackedUp, BackupError, BackupStep};
 use notarium_wire::rest::Model;
+use secrecy::SecretString;
 
 use crate::cli::connection::context::{DATA_VARIABLE, data_folder};
 use crate::cli::connection::session;
@@ -40,6 +41,10 @@ pub struct PlaceArgs {
     /// Folder for everything that is kept; made when it is missing. Else ~/.local/share/notarium.
     #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
     data: Option<PathBuf>,
+    /// A PostgreSQL database for the log, accounts and lists, in place of a file in the data folder:
+    /// postgresql://USER@HOST/DATABASE?sslmode=verify-full. The password is better in NOTARIUM_STORE, or in a file (~/.pgpass).
+    #[arg(long, value_name = "URL", env = "NOTARIUM_STORE", hide_env_values = true)]
+    store: Option<SecretString>,
     /// Address and port to listen on; port 0 takes any free one.
     #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDRESS", env = "NOTARIUM_LISTEN", value_parser = address)]
     listen: SocketAddr,
@@ -124,6 +129,7 @@ impl PlaceArgs {
     /// Starts the server. `models`: the models of the assistants; empty: there are no assistants.
     pub async fn start(&self, folder: &Path, models: Vec<Model>) -> Result<RunningServer, Failure> {
         let mut config = ServerConfig::in_folder(folder);
+        config.store.clone_from(&self.store);
         (config.listen, config.metrics_listen) = (self.listen, self.metrics_listen);
         config.assistants = !models.is_empty();
         config.models = models;

@@ -150,7 +150,7 @@ pub mod tests {
         }
         before.shut_down().await;
         time.fetch_add(2 * DAY, Ordering::SeqCst);
-        let storage = Storage::open(&config.folder, 1 << 20, config.rooms.max_snapshot_gap).await.unwrap();
+        let storage = Storage::open(&config).await.unwrap();
         let (node, notices) = SingleNode::new(storage.events.clone());
         Server::start_node(&config, storage, Arc::new(OneOfTwo(node)), notices).await.unwrap()
     }

@@ -4,18 +4,19 @@ mod doors;
 mod mounted;
 #[cfg(test)]
 pub mod scratch;
+mod storage;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ipnet::IpNet;
-use notarium_store::accounts::{AccountError, AccountStore};
-use notarium_store::blobs::BLOBS_FOLDER;
-use notarium_store::{BlobError, Blobs, CatalogEntry, CatalogQuery, Sqlite, StoreError};
+use notarium_store::accounts::AccountError;
+use notarium_store::{BlobError, CatalogEntry, CatalogQuery, StoreError};
 use notarium_wire::rest::Model;
+use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinHandle;
@@ -50,6 +51,7 @@ use crate::tree_log;
 
 pub use doors::DoorContext;
 pub use mounted::MountContext;
+pub(crate) use storage::Storage;
 
 /// Notebooks with work that are opened per page at a start.
 const RESUME_PAGE: usize = 500;
@@ -59,6 +61,8 @@ const RESUME_PAGE: usize = 500;
 pub struct ServerConfig {
     /// Data folder: created if it is missing.
     pub folder: PathBuf,
+    /// URL of a PostgreSQL database for everything but blobs and the signing key; absent: a database in the data folder.
+    pub store: Option<SecretString>,
     /// Address to listen on. Port 0: any free one.
     pub listen: SocketAddr,
     /// Address that serves `/metrics` alone, to everybody who reaches it. The other address serves it to administrators.
@@ -88,6 +92,7 @@ impl ServerConfig {
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
+            store: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             metrics_listen: None,
             allowed_origins: Vec::new(),
@@ -138,8 +143,7 @@ impl Server {
         if let Some(files) = limits::files_for_connections() {
             config.limits.fit(files);
         }
-        let (max_blob_bytes, max_gap) = (config.limits.max_blob_bytes as u64, config.rooms.max_snapshot_gap);
-        let storage = Storage::open(&config.folder, max_blob_bytes, max_gap).await?;
+        let storage = Storage::open(&config).await?;
         let (node, cluster_notices) = SingleNode::new(storage.events.clone());
         Self::start_node(&config, storage, node, cluster_notices).await
     }
@@ -423,40 +427,6 @@ impl RunningServer {
         };
         let both = async { tokio::join!(sockets, requests, self.doors.wait()).0.is_ok() };
         tokio::time::timeout(patience, both).await.unwrap_or(false)
-    }
-}
-
-/// Time that closing waits for other owners of the store.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The open data folder: created if missing, locked while the server runs.
-pub(crate) struct Storage {
-    pub events: Arc<Sqlite>,
-    pub accounts: Arc<dyn AccountStore>,
-    pub blobs: Blobs,
-}
-
-impl Storage {
-    pub(crate) async fn open(folder: &Path, max_blob_bytes: u64, max_snapshot_gap: u64) -> Result<Self, StartError> {
-        let events = Arc::new(Sqlite::open(folder).await?.with_max_snapshot_gap(max_snapshot_gap));
-        Ok(Self { accounts: events.clone(), events, blobs: Blobs::local(folder.join(BLOBS_FOLDER), max_blob_bytes)? })
-    }
-
-    /// Closes the database and unlocks the folder, once no other owner is left.
-    pub async fn close(self) {
-        let Self { events: database, accounts, blobs } = self;
-        drop((accounts, blobs));
-        let alone = async {
-            while Arc::strong_count(&database) > 1 {
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        };
-        if tokio::time::timeout(CLOSE_TIMEOUT, alone).await.is_err() {
-            tracing::warn!(holders = Arc::strong_count(&database), "the database is still in use: it closes later");
-        }
-        if let Some(database) = Arc::into_inner(database) {
-            database.close().await;
-        }
     }
 }
 
