@@ -51,7 +51,7 @@ pub use connection::context::CommonOptions;
 use connection::session;
 use history::{export_record, find, heads, import_record, log, proof, redact, report, retention, verification, watch};
 use runs::{call, data, exec, kernels};
-use serve::up;
+use serve::{move_store, up};
 pub use terminal::failure::Failure;
 
 /// The table of commands: each with its clap arguments and its function. `in notebook` commands get that, others the context.
@@ -118,6 +118,8 @@ commands! {
     Backup(serve::BackupArgs) => serve::backup,
     /// Make a data folder of a backup; or take a notebook back to an earlier version (--to).
     Restore(serve::RestoreArgs) => serve::restore,
+    /// Move everything from a data folder to a PostgreSQL database, or back, while no server runs.
+    MoveStore(move_store::MoveStoreArgs) => move_store::move_store,
     /// Start a runtime agent: it dials the server, offers its kernels and executes cells.
     Agent(agent::AgentArgs) => agent::agent,
     /// Execute a notebook file from top to bottom and write what came out.

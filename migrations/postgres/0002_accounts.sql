@@ -77,7 +77,7 @@ CREATE TABLE account_audit (
     number BIGINT PRIMARY KEY,
     at BIGINT NOT NULL,
     -- Actor::key(), for instance 'user:01J…'.
-    actor TEXT NOT NULL,
+    actor TEXT COLLATE "C" NOT NULL,
     action TEXT NOT NULL,
     subject TEXT COLLATE "C" NOT NULL
 );

@@ -2,6 +2,7 @@
 
 pub mod doors;
 pub mod models;
+pub mod move_store;
 pub mod settings;
 pub mod up;
 

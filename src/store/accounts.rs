@@ -25,7 +25,7 @@ use notarium_record::{AgentId, Millis, NotebookId, Role, Scope, Scopes, ShareLin
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
-pub(crate) use tables::{Columns, Value};
+pub(crate) use tables::{AccountTables, ColumnValue, RowColumns, TableStatement};
 
 /// Maximum number of entries that one query returns, whatever its limit.
 pub const MAX_ACCOUNT_PAGE: usize = 1_000;

@@ -1,6 +1,6 @@
 //! The store of events, heads, commands, and the projections derived from them.
 //!
-//! Purpose: [`EventStore`] is the trait that the server writes to; [`Sqlite`] is the backend. Tests
+//! Purpose: [`EventStore`] is the trait that the server writes to; [`Sqlite`] is the backend of one machine, [`Postgres`] that of many. Tests
 //! have another, `tests/support/memory.rs`.
 //!
 //! Every backend passes the one suite in `tests/contract`.
@@ -12,7 +12,8 @@
 //! - Payloads are read back byte for byte as written; unknown event types survive.
 //! - A blob is on disk, and its bytes have the hash that names it, before the event that names it is appended.
 //!
-//! Files: `event_store` (the trait, the catalog's order), `store_error`, `sqlite/` (its backend), `content_locks` (redactions against derived writes),
+//! Files: `event_store` (the trait, the catalog's order), `store_error`, `sqlite/` and `postgres/` (its backends), `group_commit` (queue and plan
+//! of appends), `transfer` with `transfer_tables` and `move_store` (from one backend to the other), `content_locks` (redactions against derived writes),
 //! `snapshots`, `past_text` (lines that ever
 //! stood in cells), `blame` (who wrote what), `blobs`,
 //! `nodes` (the trait `NodeStore`: nodes of a cluster, holders of leases), `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
@@ -28,6 +29,8 @@ mod content_locks;
 mod event_store;
 mod group_commit;
 mod logged_head;
+#[cfg(feature = "postgres")]
+mod move_store;
 mod nodes;
 mod past_text;
 #[cfg(feature = "postgres")]
@@ -35,12 +38,18 @@ pub mod postgres;
 mod snapshots;
 pub mod sqlite;
 mod store_error;
+#[cfg(feature = "postgres")]
+mod transfer;
+#[cfg(feature = "postgres")]
+mod transfer_tables;
 
 pub use blame::{Blame, BlameRun};
 pub use blobs::{BlobError, Blobs};
 pub use content_locks::{ContentLocks, ContentReading, ContentWriting};
 pub use event_store::*;
 pub use logged_head::LoggedHead;
+#[cfg(feature = "postgres")]
+pub use move_store::{StorePlace, copy_store, move_store};
 pub use nodes::{Lease, LivingNodes, NODE_TIMEOUT, Node, NodeStore};
 pub use past_text::{LineSpan, PastLine, PastText, Stretch, lower_case};
 #[cfg(feature = "postgres")]
@@ -48,3 +57,5 @@ pub use postgres::Postgres;
 pub use snapshots::{MAX_SNAPSHOT_GAP, Snapshot, SnapshotError, superfluous, thinned_out, within_gap};
 pub use sqlite::Sqlite;
 pub use store_error::{AppendError, StoreError};
+#[cfg(feature = "postgres")]
+pub use transfer::{TransferError, TransferStep, Transferred};

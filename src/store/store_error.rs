@@ -40,6 +40,8 @@ pub enum StoreError {
          choose another data folder (--data)"
     )]
     HalfRestored { path: String },
+    #[error("a move into {path} broke off: run the same `notarium move-store` again, which goes on from what is there")]
+    HalfMoved { path: String },
     #[error("the data folder {path} cannot be made ({reason}): choose another (--data)")]
     NoFolder { path: String, reason: String },
     #[error("{path} cannot be written to: give this user write permission, or choose another data folder (--data)")]

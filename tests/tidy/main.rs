@@ -3,6 +3,7 @@
 mod comments;
 mod documents;
 mod sources;
+mod sql;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

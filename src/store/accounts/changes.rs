@@ -3,7 +3,7 @@
 use notarium_record::{Millis, NotebookId, Role, TokenId, UserId, WorkspaceId};
 
 use super::rows::json;
-use super::tables::{Statement, Tables};
+use super::tables::{TableStatement, Tables};
 use super::{
     AccountChange, AccountError, AuditEntry, Identity, ShareLink, Token, TokenHolder, TokenKind, User, Workspace,
 };
@@ -19,7 +19,7 @@ pub(crate) enum ChangeError {
 pub(crate) type Changed<T = ()> = Result<T, ChangeError>;
 
 /// Returns the number of changed rows. Errors: `what` exists already, or a referenced record is unknown.
-async fn run(tables: &mut dyn Tables, what: &'static str, statement: Statement) -> Changed<u64> {
+async fn run(tables: &mut dyn Tables, what: &'static str, statement: TableStatement) -> Changed<u64> {
     match tables.execute(statement).await {
         Ok(changed) => Ok(changed),
         Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Err(AccountError::Taken { what }.into()),
@@ -31,14 +31,14 @@ async fn run(tables: &mut dyn Tables, what: &'static str, statement: Statement) 
 }
 
 /// Changes one row; the error is `Unknown` if there is none.
-async fn change_one(tables: &mut dyn Tables, what: &'static str, statement: Statement) -> Changed {
+async fn change_one(tables: &mut dyn Tables, what: &'static str, statement: TableStatement) -> Changed {
     match run(tables, what, statement).await? {
         0 => Err(AccountError::Unknown { what }.into()),
         _ => Ok(()),
     }
 }
 
-async fn is_so(tables: &mut dyn Tables, statement: Statement) -> Changed<bool> {
+async fn is_so(tables: &mut dyn Tables, statement: TableStatement) -> Changed<bool> {
     Ok(tables.has(statement).await?)
 }
 
@@ -47,17 +47,17 @@ async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
         AccountChange::CreateUser(user) => create_user(tables, user).await,
         AccountChange::SetProfile { user, name, login } => set_profile(tables, user, name, login).await,
         AccountChange::SetPassword { user, hash } => {
-            let statement = Statement::new("UPDATE users SET password_hash = $1 WHERE id = $2").bind(hash);
+            let statement = TableStatement::new("UPDATE users SET password_hash = $1 WHERE id = $2").bind(hash);
             change_one(tables, "user", statement.bind(user.as_str())).await
         }
         AccountChange::SetAdmin { user, is_admin } => {
-            let statement = Statement::new("UPDATE users SET is_admin = $1 WHERE id = $2").bind(*is_admin);
+            let statement = TableStatement::new("UPDATE users SET is_admin = $1 WHERE id = $2").bind(*is_admin);
             change_one(tables, "user", statement.bind(user.as_str())).await?;
             keep_an_admin(tables).await
         }
         AccountChange::DeactivateUser { user, at } => deactivate(tables, user, *at).await,
         AccountChange::ReactivateUser { user } => {
-            let statement = Statement::new("UPDATE users SET deactivated_at = NULL WHERE id = $1");
+            let statement = TableStatement::new("UPDATE users SET deactivated_at = NULL WHERE id = $1");
             change_one(tables, "user", statement.bind(user.as_str())).await
         }
         AccountChange::LinkIdentity(identity) => link_identity(tables, identity).await,
@@ -70,20 +70,21 @@ async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
         }
         AccountChange::CreateWorkspace(workspace) => create_workspace(tables, workspace).await,
         AccountChange::RenameWorkspace { workspace, name } => {
-            let statement = Statement::new("UPDATE workspaces SET name = $1 WHERE id = $2").bind(name);
+            let statement = TableStatement::new("UPDATE workspaces SET name = $1 WHERE id = $2").bind(name);
             change_one(tables, "workspace", statement.bind(workspace.as_str())).await
         }
         AccountChange::SetMember { workspace, user, role } => set_member(tables, workspace, user, *role).await,
         AccountChange::PlaceNotebook { notebook, workspace } => place(tables, notebook, workspace.as_ref()).await,
         AccountChange::CreateShareLink(link) => create_share_link(tables, link).await,
         AccountChange::AddSigningKey(key) => {
-            let statement = Statement::new("INSERT INTO signing_keys (name, public_key, since) VALUES ($1, $2, $3)");
+            let statement =
+                TableStatement::new("INSERT INTO signing_keys (name, public_key, since) VALUES ($1, $2, $3)");
             let statement = statement.bind(&key.name).bind(&key.public_key[..]).bind(key.since);
             run(tables, "signing key", statement).await.map(drop)
         }
         AccountChange::RevokeShareLink { share_link, at } => {
             let sql = "UPDATE share_links SET revoked_at = coalesce(revoked_at, $1) WHERE id = $2";
-            change_one(tables, "share link", Statement::new(sql).bind(*at).bind(share_link.as_str())).await
+            change_one(tables, "share link", TableStatement::new(sql).bind(*at).bind(share_link.as_str())).await
         }
     }
 }
@@ -95,49 +96,49 @@ async fn create_user(tables: &mut dyn Tables, user: &User) -> Changed {
     let sql = "INSERT INTO users (id, name, login, password_hash, is_admin, created_at, deactivated_at) \
                VALUES ($1, $2, $3, $4, $5, $6, $7)";
     let statement =
-        Statement::new(sql).bind(user.id.as_str()).bind(&user.name).bind(&user.login).bind(&user.password_hash);
+        TableStatement::new(sql).bind(user.id.as_str()).bind(&user.name).bind(&user.login).bind(&user.password_hash);
     let statement = statement.bind(user.is_admin).bind(user.created_at).bind(user.deactivated_at);
     run(tables, "user", statement).await.map(drop)
 }
 
 async fn check_login_free(tables: &mut dyn Tables, login: &str, for_user: &UserId) -> Changed {
     let statement =
-        Statement::new("SELECT 1 FROM users WHERE login = $1 AND id <> $2").bind(login).bind(for_user.as_str());
+        TableStatement::new("SELECT 1 FROM users WHERE login = $1 AND id <> $2").bind(login).bind(for_user.as_str());
     if is_so(tables, statement).await? { Err(AccountError::Taken { what: "login" }.into()) } else { Ok(()) }
 }
 
 async fn set_profile(tables: &mut dyn Tables, user: &UserId, name: &str, login: &str) -> Changed {
     check_login_free(tables, login, user).await?;
-    let statement = Statement::new("UPDATE users SET name = $1, login = $2 WHERE id = $3").bind(name).bind(login);
+    let statement = TableStatement::new("UPDATE users SET name = $1, login = $2 WHERE id = $3").bind(name).bind(login);
     change_one(tables, "user", statement.bind(user.as_str())).await
 }
 
 async fn keep_an_admin(tables: &mut dyn Tables) -> Changed {
-    let statement = Statement::new("SELECT 1 FROM users WHERE is_admin AND deactivated_at IS NULL LIMIT 1");
+    let statement = TableStatement::new("SELECT 1 FROM users WHERE is_admin AND deactivated_at IS NULL LIMIT 1");
     if is_so(tables, statement).await? { Ok(()) } else { Err(AccountError::LastAdmin.into()) }
 }
 
 async fn deactivate(tables: &mut dyn Tables, user: &UserId, at: Millis) -> Changed {
     let sql = "UPDATE users SET deactivated_at = coalesce(deactivated_at, $1) WHERE id = $2";
-    change_one(tables, "user", Statement::new(sql).bind(at).bind(user.as_str())).await?;
+    change_one(tables, "user", TableStatement::new(sql).bind(at).bind(user.as_str())).await?;
     keep_an_admin(tables).await?;
     let sql = "UPDATE tokens SET revoked_at = $1 WHERE revoked_at IS NULL AND (user_id = $2 OR created_by = $2)";
-    run(tables, "token", Statement::new(sql).bind(at).bind(user.as_str())).await.map(drop)
+    run(tables, "token", TableStatement::new(sql).bind(at).bind(user.as_str())).await.map(drop)
 }
 
 async fn link_identity(tables: &mut dyn Tables, identity: &Identity) -> Changed {
     let sql =
         "INSERT INTO user_identities (id, user_id, issuer, subject, email, created_at) VALUES ($1, $2, $3, $4, $5, $6)";
-    let statement = Statement::new(sql).bind(&identity.id).bind(identity.user_id.as_str()).bind(&identity.issuer);
+    let statement = TableStatement::new(sql).bind(&identity.id).bind(identity.user_id.as_str()).bind(&identity.issuer);
     let statement = statement.bind(&identity.subject).bind(&identity.email).bind(identity.created_at);
     run(tables, "sign-in", statement).await.map(drop)
 }
 
 async fn unlink_identity(tables: &mut dyn Tables, user: &UserId, identity: &str, at: Millis) -> Changed {
-    let statement = Statement::new("DELETE FROM user_identities WHERE id = $1 AND user_id = $2").bind(identity);
+    let statement = TableStatement::new("DELETE FROM user_identities WHERE id = $1 AND user_id = $2").bind(identity);
     change_one(tables, "sign-in", statement.bind(user.as_str())).await?;
     let sql = "UPDATE tokens SET revoked_at = $1 WHERE revoked_at IS NULL AND user_id = $2 AND identity = $3";
-    run(tables, "token", Statement::new(sql).bind(at).bind(user.as_str()).bind(identity)).await.map(drop)
+    run(tables, "token", TableStatement::new(sql).bind(at).bind(user.as_str()).bind(identity)).await.map(drop)
 }
 
 async fn create_token(tables: &mut dyn Tables, token: &Token) -> Changed {
@@ -147,7 +148,7 @@ async fn create_token(tables: &mut dyn Tables, token: &Token) -> Changed {
     };
     let sql = "INSERT INTO tokens (id, kind, user_id, agent_id, created_by, secret_hash, scopes, coverage, label, \
                created_at, expires_at, last_used_at, revoked_at, identity) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
-    let statement = Statement::new(sql).bind(token.id.as_str()).bind(token.kind().as_str()).bind(user).bind(agent);
+    let statement = TableStatement::new(sql).bind(token.id.as_str()).bind(token.kind().as_str()).bind(user).bind(agent);
     let statement = statement.bind(token.created_by.as_str()).bind(&token.secret_hash[..]);
     let statement = statement.bind(json(token.scopes.scopes())?).bind(json(&token.coverage)?).bind(&token.label);
     let statement = statement.bind(token.created_at).bind(token.expires_at);
@@ -157,12 +158,12 @@ async fn create_token(tables: &mut dyn Tables, token: &Token) -> Changed {
 
 async fn revoke_token(tables: &mut dyn Tables, token: &TokenId, at: Millis) -> Changed {
     let sql = "UPDATE tokens SET revoked_at = coalesce(revoked_at, $1) WHERE id = $2";
-    change_one(tables, "token", Statement::new(sql).bind(at).bind(token.as_str())).await
+    change_one(tables, "token", TableStatement::new(sql).bind(at).bind(token.as_str())).await
 }
 
 async fn spend_token(tables: &mut dyn Tables, token: &TokenId, at: Millis) -> Changed {
     let statement =
-        Statement::new("SELECT 1 FROM tokens WHERE id = $1 AND revoked_at IS NOT NULL").bind(token.as_str());
+        TableStatement::new("SELECT 1 FROM tokens WHERE id = $1 AND revoked_at IS NOT NULL").bind(token.as_str());
     if is_so(tables, statement).await? {
         return Err(AccountError::AlreadySpent.into());
     }
@@ -179,14 +180,14 @@ async fn revoke_tokens_of(
     for kind in kinds {
         let sql = "UPDATE tokens SET revoked_at = $1 WHERE revoked_at IS NULL AND user_id = $2 AND kind = $3 \
                    AND ($4 IS NULL OR id <> $4)";
-        let statement = Statement::new(sql).bind(at).bind(user.as_str()).bind(kind.as_str());
+        let statement = TableStatement::new(sql).bind(at).bind(user.as_str()).bind(kind.as_str());
         run(tables, "token", statement.bind(except.map(TokenId::as_str))).await?;
     }
     Ok(())
 }
 
 async fn create_workspace(tables: &mut dyn Tables, workspace: &Workspace) -> Changed {
-    let statement = Statement::new("INSERT INTO workspaces (id, name, created_at) VALUES ($1, $2, $3)");
+    let statement = TableStatement::new("INSERT INTO workspaces (id, name, created_at) VALUES ($1, $2, $3)");
     let statement = statement.bind(workspace.id.as_str()).bind(&workspace.name).bind(workspace.created_at);
     run(tables, "workspace", statement).await.map(drop)
 }
@@ -196,11 +197,11 @@ async fn set_member(tables: &mut dyn Tables, workspace: &WorkspaceId, user: &Use
         Some(role) => {
             let sql = "INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, $3) \
                        ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = EXCLUDED.role";
-            Statement::new(sql).bind(workspace.as_str()).bind(user.as_str()).bind(json(&role)?)
+            TableStatement::new(sql).bind(workspace.as_str()).bind(user.as_str()).bind(json(&role)?)
         }
         None => {
             let sql = "DELETE FROM workspace_members WHERE workspace_id = $1 AND user_id = $2";
-            Statement::new(sql).bind(workspace.as_str()).bind(user.as_str())
+            TableStatement::new(sql).bind(workspace.as_str()).bind(user.as_str())
         }
     };
     run(tables, "member", statement).await?;
@@ -209,7 +210,7 @@ async fn set_member(tables: &mut dyn Tables, workspace: &WorkspaceId, user: &Use
 
 async fn keep_an_owner(tables: &mut dyn Tables, workspace: &WorkspaceId) -> Changed {
     let sql = "SELECT 1 FROM workspace_members WHERE workspace_id = $1 AND role = $2 LIMIT 1";
-    let statement = Statement::new(sql).bind(workspace.as_str()).bind(json(&Role::Owner)?);
+    let statement = TableStatement::new(sql).bind(workspace.as_str()).bind(json(&Role::Owner)?);
     if is_so(tables, statement).await? { Ok(()) } else { Err(AccountError::LastWorkspaceOwner.into()) }
 }
 
@@ -218,9 +219,9 @@ async fn place(tables: &mut dyn Tables, notebook: &NotebookId, workspace: Option
         Some(workspace) => {
             let sql = "INSERT INTO workspace_notebooks (notebook_id, workspace_id) VALUES ($1, $2) \
                        ON CONFLICT (notebook_id) DO UPDATE SET workspace_id = EXCLUDED.workspace_id";
-            Statement::new(sql).bind(notebook.as_str()).bind(workspace.as_str())
+            TableStatement::new(sql).bind(notebook.as_str()).bind(workspace.as_str())
         }
-        None => Statement::new("DELETE FROM workspace_notebooks WHERE notebook_id = $1").bind(notebook.as_str()),
+        None => TableStatement::new("DELETE FROM workspace_notebooks WHERE notebook_id = $1").bind(notebook.as_str()),
     };
     run(tables, "notebook", statement).await.map(drop)
 }
@@ -228,14 +229,15 @@ async fn place(tables: &mut dyn Tables, notebook: &NotebookId, workspace: Option
 async fn create_share_link(tables: &mut dyn Tables, link: &ShareLink) -> Changed {
     let sql = "INSERT INTO share_links (id, notebook_id, role, secret_hash, label, created_by, created_at, expires_at, \
                revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    let statement = Statement::new(sql).bind(link.id.as_str()).bind(link.notebook_id.as_str()).bind(json(&link.role)?);
+    let statement =
+        TableStatement::new(sql).bind(link.id.as_str()).bind(link.notebook_id.as_str()).bind(json(&link.role)?);
     let statement = statement.bind(&link.secret_hash[..]).bind(&link.label).bind(link.created_by.as_str());
     let statement = statement.bind(link.created_at).bind(link.expires_at);
     run(tables, "share link", statement.bind(link.revoked_at)).await.map(drop)
 }
 
 async fn record(tables: &mut dyn Tables, audit: &AuditEntry) -> Changed {
-    let statement = Statement::new(
+    let statement = TableStatement::new(
         "INSERT INTO account_audit (number, at, actor, action, subject) \
                SELECT coalesce(max(number), 0) + 1, $1, $2, $3, $4 FROM account_audit",
     );

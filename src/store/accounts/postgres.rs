@@ -8,7 +8,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 
 use super::changes::{ChangeError, make_all};
-use super::tables::{AccountTables, Statement, Tables, bound, impl_columns};
+use super::tables::{AccountTables, TableStatement, Tables, bound, impl_columns};
 use super::{AccountChange, AccountError, AuditEntry};
 use crate::StoreError;
 use crate::postgres::{Postgres, transact, unreadable};
@@ -17,11 +17,11 @@ impl_columns!(PgRow);
 
 #[async_trait]
 impl Tables for PgConnection {
-    async fn execute(&mut self, statement: Statement) -> Result<u64, sqlx::Error> {
+    async fn execute(&mut self, statement: TableStatement) -> Result<u64, sqlx::Error> {
         Ok(bound!(statement).execute(self).await?.rows_affected())
     }
 
-    async fn has(&mut self, statement: Statement) -> Result<bool, sqlx::Error> {
+    async fn has(&mut self, statement: TableStatement) -> Result<bool, sqlx::Error> {
         Ok(bound!(statement).fetch_optional(self).await?.is_some())
     }
 }
@@ -44,11 +44,11 @@ async fn change(
 impl AccountTables for Postgres {
     type Row = PgRow;
 
-    async fn rows(&self, statement: Statement) -> Result<Vec<PgRow>, StoreError> {
+    async fn rows(&self, statement: TableStatement) -> Result<Vec<PgRow>, StoreError> {
         self.read_from(|| bound!(statement.clone()).fetch_all(self.pool())).await
     }
 
-    async fn run(&self, statement: Statement) -> Result<u64, StoreError> {
+    async fn run(&self, statement: TableStatement) -> Result<u64, StoreError> {
         self.write(|| bound!(statement.clone())).await
     }
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use notarium_record::{Millis, NotebookId, ShareLinkId, TokenId, UserId, WorkspaceId};
 
 use super::rows;
-use super::tables::{AccountTables, Columns, Read, Statement};
+use super::tables::{AccountTables, Read, RowColumns, TableStatement};
 use super::{
     AccountChange, AccountError, AccountStore, AuditEntry, AuditRecord, Identity, MAX_ACCOUNT_PAGE, Membership,
     ShareLink, SigningKey, Token, TokenFilter, User, Workspace,
@@ -23,16 +23,16 @@ macro_rules! select_tokens {
 
 async fn one<S: AccountTables, T>(
     store: &S,
-    statement: Statement,
-    read: fn(&dyn Columns) -> Read<T>,
+    statement: TableStatement,
+    read: fn(&dyn RowColumns) -> Read<T>,
 ) -> Result<Option<T>, AccountError> {
     Ok(many(store, statement, read).await?.into_iter().next())
 }
 
 async fn many<S: AccountTables, T>(
     store: &S,
-    statement: Statement,
-    read: fn(&dyn Columns) -> Read<T>,
+    statement: TableStatement,
+    read: fn(&dyn RowColumns) -> Read<T>,
 ) -> Result<Vec<T>, AccountError> {
     let rows = store.rows(statement).await?;
     rows.iter().map(|row| read(row)).collect::<Read<Vec<T>>>().map_err(|error| store.unreadable(error).into())
@@ -49,31 +49,32 @@ impl<S: AccountTables> AccountStore for S {
     }
 
     async fn user(&self, id: &UserId) -> Result<Option<User>, AccountError> {
-        one(self, Statement::new("SELECT * FROM users WHERE id = $1").bind(id.as_str()), rows::user).await
+        one(self, TableStatement::new("SELECT * FROM users WHERE id = $1").bind(id.as_str()), rows::user).await
     }
 
     async fn user_by_login(&self, login: &str) -> Result<Option<User>, AccountError> {
-        one(self, Statement::new("SELECT * FROM users WHERE login = $1").bind(login.to_lowercase()), rows::user).await
+        one(self, TableStatement::new("SELECT * FROM users WHERE login = $1").bind(login.to_lowercase()), rows::user)
+            .await
     }
 
     async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError> {
-        let statement = Statement::new("SELECT * FROM users WHERE id > $1 ORDER BY id LIMIT $2");
+        let statement = TableStatement::new("SELECT * FROM users WHERE id > $1 ORDER BY id LIMIT $2");
         many(self, statement.bind(after.map_or("", UserId::as_str)).bind(page(limit)), rows::user).await
     }
 
     async fn identity(&self, issuer: &str, subject: &str) -> Result<Option<Identity>, AccountError> {
-        let statement = Statement::new("SELECT * FROM user_identities WHERE issuer = $1 AND subject = $2");
+        let statement = TableStatement::new("SELECT * FROM user_identities WHERE issuer = $1 AND subject = $2");
         one(self, statement.bind(issuer).bind(subject), rows::identity).await
     }
 
     async fn identities(&self, user: &UserId, limit: usize) -> Result<Vec<Identity>, AccountError> {
         let statement =
-            Statement::new("SELECT * FROM user_identities WHERE user_id = $1 ORDER BY created_at, id LIMIT $2");
+            TableStatement::new("SELECT * FROM user_identities WHERE user_id = $1 ORDER BY created_at, id LIMIT $2");
         many(self, statement.bind(user.as_str()).bind(page(limit)), rows::identity).await
     }
 
     async fn token(&self, id: &TokenId) -> Result<Option<Token>, AccountError> {
-        one(self, Statement::new("SELECT * FROM tokens WHERE id = $1").bind(id.as_str()), rows::token).await
+        one(self, TableStatement::new("SELECT * FROM tokens WHERE id = $1").bind(id.as_str()), rows::token).await
     }
 
     async fn tokens(&self, filter: &TokenFilter, limit: usize) -> Result<Vec<Token>, AccountError> {
@@ -83,36 +84,37 @@ impl<S: AccountTables> AccountStore for S {
             TokenFilter::AllAgents => (select_tokens!("agent_id IS NOT NULL AND $1 = ''"), ""),
             TokenFilter::OfAgent(agent) => (select_tokens!("agent_id = $1"), agent.as_str()),
         };
-        many(self, Statement::new(sql).bind(of).bind(page(limit)), rows::token).await
+        many(self, TableStatement::new(sql).bind(of).bind(page(limit)), rows::token).await
     }
 
     async fn touch_token(&self, id: &TokenId, at: Millis) -> Result<(), AccountError> {
         let sql = "UPDATE tokens SET last_used_at = $1 WHERE id = $2 AND coalesce(last_used_at, 0) < $1";
-        self.run(Statement::new(sql).bind(at).bind(id.as_str())).await?;
+        self.run(TableStatement::new(sql).bind(at).bind(id.as_str())).await?;
         Ok(())
     }
 
     async fn forget_ended_tokens(&self, before: Millis) -> Result<u64, AccountError> {
         let sql = "DELETE FROM tokens WHERE coalesce(revoked_at, expires_at) < $1";
-        Ok(self.run(Statement::new(sql).bind(before)).await?)
+        Ok(self.run(TableStatement::new(sql).bind(before)).await?)
     }
 
     async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, AccountError> {
-        one(self, Statement::new("SELECT * FROM workspaces WHERE id = $1").bind(id.as_str()), rows::workspace).await
+        one(self, TableStatement::new("SELECT * FROM workspaces WHERE id = $1").bind(id.as_str()), rows::workspace)
+            .await
     }
 
     async fn workspaces(&self, after: Option<&WorkspaceId>, limit: usize) -> Result<Vec<Workspace>, AccountError> {
-        let statement = Statement::new("SELECT * FROM workspaces WHERE id > $1 ORDER BY id LIMIT $2");
+        let statement = TableStatement::new("SELECT * FROM workspaces WHERE id > $1 ORDER BY id LIMIT $2");
         many(self, statement.bind(after.map_or("", WorkspaceId::as_str)).bind(page(limit)), rows::workspace).await
     }
 
     async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, AccountError> {
-        let statement = Statement::new("SELECT * FROM workspace_members WHERE user_id = $1 ORDER BY workspace_id");
+        let statement = TableStatement::new("SELECT * FROM workspace_members WHERE user_id = $1 ORDER BY workspace_id");
         many(self, statement.bind(user.as_str()), rows::membership).await
     }
 
     async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Membership>, AccountError> {
-        let statement = Statement::new("SELECT * FROM workspace_members WHERE workspace_id = $1 ORDER BY user_id");
+        let statement = TableStatement::new("SELECT * FROM workspace_members WHERE workspace_id = $1 ORDER BY user_id");
         many(self, statement.bind(workspace.as_str()), rows::membership).await
     }
 
@@ -121,27 +123,29 @@ impl<S: AccountTables> AccountStore for S {
         after: Option<&NotebookId>,
         limit: usize,
     ) -> Result<Vec<(NotebookId, WorkspaceId)>, AccountError> {
-        let statement =
-            Statement::new("SELECT * FROM workspace_notebooks WHERE notebook_id > $1 ORDER BY notebook_id LIMIT $2");
+        let statement = TableStatement::new(
+            "SELECT * FROM workspace_notebooks WHERE notebook_id > $1 ORDER BY notebook_id LIMIT $2",
+        );
         many(self, statement.bind(after.map_or("", NotebookId::as_str)).bind(page(limit)), rows::placement).await
     }
 
     async fn share_link(&self, id: &ShareLinkId) -> Result<Option<ShareLink>, AccountError> {
-        one(self, Statement::new("SELECT * FROM share_links WHERE id = $1").bind(id.as_str()), rows::share_link).await
+        one(self, TableStatement::new("SELECT * FROM share_links WHERE id = $1").bind(id.as_str()), rows::share_link)
+            .await
     }
 
     async fn share_links(&self, notebook: &NotebookId, limit: usize) -> Result<Vec<ShareLink>, AccountError> {
         let sql = "SELECT * FROM share_links WHERE notebook_id = $1 AND revoked_at IS NULL \
                    ORDER BY created_at DESC, id DESC LIMIT $2";
-        many(self, Statement::new(sql).bind(notebook.as_str()).bind(page(limit)), rows::share_link).await
+        many(self, TableStatement::new(sql).bind(notebook.as_str()).bind(page(limit)), rows::share_link).await
     }
 
     async fn signing_keys(&self) -> Result<Vec<SigningKey>, AccountError> {
-        many(self, Statement::new("SELECT * FROM signing_keys ORDER BY since, name"), rows::signing_key).await
+        many(self, TableStatement::new("SELECT * FROM signing_keys ORDER BY since, name"), rows::signing_key).await
     }
 
     async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, AccountError> {
         let sql = "SELECT * FROM account_audit WHERE $1 IS NULL OR number < $1 ORDER BY number DESC LIMIT $2";
-        many(self, Statement::new(sql).bind(before).bind(page(limit)), rows::audit).await
+        many(self, TableStatement::new(sql).bind(before).bind(page(limit)), rows::audit).await
     }
 }

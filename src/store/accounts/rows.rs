@@ -4,7 +4,7 @@ use notarium_record::{Role, Scopes};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::tables::{Columns, Read};
+use super::tables::{Read, RowColumns};
 use super::{
     AuditEntry, AuditRecord, Coverage, Identity, Membership, ShareLink, SigningKey, Token, TokenHolder, TokenKind,
     TokenScopes, User, Workspace,
@@ -19,26 +19,26 @@ pub(super) fn json(value: &impl Serialize) -> Read<String> {
     serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
-fn id<T: std::str::FromStr<Err = notarium_record::InvalidId>>(row: &dyn Columns, column: &str) -> Read<T> {
+fn id<T: std::str::FromStr<Err = notarium_record::InvalidId>>(row: &dyn RowColumns, column: &str) -> Read<T> {
     row.text(column)?.parse().map_err(decode)
 }
 
 fn optional_id<T: std::str::FromStr<Err = notarium_record::InvalidId>>(
-    row: &dyn Columns,
+    row: &dyn RowColumns,
     column: &str,
 ) -> Read<Option<T>> {
     row.optional_text(column)?.map(|text| text.parse()).transpose().map_err(decode)
 }
 
-fn from_json<T: DeserializeOwned>(row: &dyn Columns, column: &str) -> Read<T> {
+fn from_json<T: DeserializeOwned>(row: &dyn RowColumns, column: &str) -> Read<T> {
     serde_json::from_str(&row.text(column)?).map_err(decode)
 }
 
-fn hash(row: &dyn Columns) -> Read<[u8; 32]> {
+fn hash(row: &dyn RowColumns) -> Read<[u8; 32]> {
     row.bytes("secret_hash")?.try_into().map_err(|_| decode("a hash has 32 bytes"))
 }
 
-pub(super) fn user(row: &dyn Columns) -> Read<User> {
+pub(super) fn user(row: &dyn RowColumns) -> Read<User> {
     Ok(User {
         id: id(row, "id")?,
         name: row.text("name")?,
@@ -50,7 +50,7 @@ pub(super) fn user(row: &dyn Columns) -> Read<User> {
     })
 }
 
-pub(super) fn identity(row: &dyn Columns) -> Read<Identity> {
+pub(super) fn identity(row: &dyn RowColumns) -> Read<Identity> {
     Ok(Identity {
         id: row.text("id")?,
         user_id: id(row, "user_id")?,
@@ -61,7 +61,7 @@ pub(super) fn identity(row: &dyn Columns) -> Read<Identity> {
     })
 }
 
-fn holder(row: &dyn Columns) -> Read<TokenHolder> {
+fn holder(row: &dyn RowColumns) -> Read<TokenHolder> {
     match optional_id(row, "agent_id")? {
         Some(agent) => Ok(TokenHolder::Agent(agent)),
         None => Ok(TokenHolder::User(id(row, "user_id")?)),
@@ -69,13 +69,13 @@ fn holder(row: &dyn Columns) -> Read<TokenHolder> {
 }
 
 /// Drops scopes that the kind may not hold, so that a manipulated row gives an agent no rights of people.
-fn scopes(row: &dyn Columns) -> Read<TokenScopes> {
+fn scopes(row: &dyn RowColumns) -> Read<TokenScopes> {
     let kind = row.text("kind")?;
     let kind = TokenKind::parse(&kind).ok_or_else(|| decode(format!("unknown kind of token: {kind}")))?;
     Ok(TokenScopes::allowed_of(kind, from_json::<Scopes>(row, "scopes")?))
 }
 
-pub(super) fn token(row: &dyn Columns) -> Read<Token> {
+pub(super) fn token(row: &dyn RowColumns) -> Read<Token> {
     Ok(Token {
         id: id(row, "id")?,
         holder: holder(row)?,
@@ -92,11 +92,11 @@ pub(super) fn token(row: &dyn Columns) -> Read<Token> {
     })
 }
 
-pub(super) fn workspace(row: &dyn Columns) -> Read<Workspace> {
+pub(super) fn workspace(row: &dyn RowColumns) -> Read<Workspace> {
     Ok(Workspace { id: id(row, "id")?, name: row.text("name")?, created_at: row.number("created_at")? })
 }
 
-pub(super) fn membership(row: &dyn Columns) -> Read<Membership> {
+pub(super) fn membership(row: &dyn RowColumns) -> Read<Membership> {
     Ok(Membership {
         workspace_id: id(row, "workspace_id")?,
         user_id: id(row, "user_id")?,
@@ -104,11 +104,11 @@ pub(super) fn membership(row: &dyn Columns) -> Read<Membership> {
     })
 }
 
-pub(super) fn placement(row: &dyn Columns) -> Read<(notarium_record::NotebookId, notarium_record::WorkspaceId)> {
+pub(super) fn placement(row: &dyn RowColumns) -> Read<(notarium_record::NotebookId, notarium_record::WorkspaceId)> {
     Ok((id(row, "notebook_id")?, id(row, "workspace_id")?))
 }
 
-pub(super) fn share_link(row: &dyn Columns) -> Read<ShareLink> {
+pub(super) fn share_link(row: &dyn RowColumns) -> Read<ShareLink> {
     Ok(ShareLink {
         id: id(row, "id")?,
         notebook_id: id(row, "notebook_id")?,
@@ -122,13 +122,13 @@ pub(super) fn share_link(row: &dyn Columns) -> Read<ShareLink> {
     })
 }
 
-pub(super) fn signing_key(row: &dyn Columns) -> Read<SigningKey> {
+pub(super) fn signing_key(row: &dyn RowColumns) -> Read<SigningKey> {
     let public_key = row.bytes("public_key")?;
     let public_key = public_key.try_into().map_err(|_| decode("an Ed25519 key has 32 bytes"))?;
     Ok(SigningKey { name: row.text("name")?, public_key, since: row.number("since")? })
 }
 
-pub(super) fn audit(row: &dyn Columns) -> Read<AuditRecord> {
+pub(super) fn audit(row: &dyn RowColumns) -> Read<AuditRecord> {
     let entry = AuditEntry {
         at: row.number("at")?,
         actor: row.text("actor")?,

@@ -7,7 +7,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use super::changes::{ChangeError, make_all};
-use super::tables::{AccountTables, Statement, Tables, bound, impl_columns};
+use super::tables::{AccountTables, TableStatement, Tables, bound, impl_columns};
 use super::{AccountChange, AccountError, AuditEntry};
 use crate::{Sqlite, StoreError};
 
@@ -15,11 +15,11 @@ impl_columns!(SqliteRow);
 
 #[async_trait]
 impl Tables for SqliteConnection {
-    async fn execute(&mut self, statement: Statement) -> Result<u64, sqlx::Error> {
+    async fn execute(&mut self, statement: TableStatement) -> Result<u64, sqlx::Error> {
         Ok(bound!(statement).execute(self).await?.rows_affected())
     }
 
-    async fn has(&mut self, statement: Statement) -> Result<bool, sqlx::Error> {
+    async fn has(&mut self, statement: TableStatement) -> Result<bool, sqlx::Error> {
         Ok(bound!(statement).fetch_optional(self).await?.is_some())
     }
 }
@@ -28,11 +28,11 @@ impl Tables for SqliteConnection {
 impl AccountTables for Sqlite {
     type Row = SqliteRow;
 
-    async fn rows(&self, statement: Statement) -> Result<Vec<SqliteRow>, StoreError> {
+    async fn rows(&self, statement: TableStatement) -> Result<Vec<SqliteRow>, StoreError> {
         bound!(statement).fetch_all(self.readers()).await.map_err(|error| self.failed(error))
     }
 
-    async fn run(&self, statement: Statement) -> Result<u64, StoreError> {
+    async fn run(&self, statement: TableStatement) -> Result<u64, StoreError> {
         self.write(bound!(statement)).await
     }
 

@@ -1,5 +1,7 @@
 //! What the accounts need of a database: statements with values, and rows with columns. The SQL is the same for every backend.
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
 use notarium_record::Millis;
 
@@ -8,9 +10,9 @@ use crate::StoreError;
 
 pub(super) type Read<T> = Result<T, sqlx::Error>;
 
-/// Value of a statement; a time or number is below 2^53.
+/// ColumnValue of a statement; a time or number is below 2^53.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Value {
+pub(crate) enum ColumnValue {
     Text(Option<String>),
     Number(Option<i64>),
     Flag(bool),
@@ -19,33 +21,33 @@ pub(crate) enum Value {
 
 /// A statement with values for `$1`, `$2` …
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Statement {
-    pub(crate) sql: &'static str,
-    pub(crate) values: Vec<Value>,
+pub(crate) struct TableStatement {
+    pub(crate) sql: Cow<'static, str>,
+    pub(crate) values: Vec<ColumnValue>,
 }
 
-impl Statement {
-    pub(super) fn new(sql: &'static str) -> Self {
-        Self { sql, values: Vec::new() }
+impl TableStatement {
+    pub(crate) fn new(sql: impl Into<Cow<'static, str>>) -> Self {
+        Self { sql: sql.into(), values: Vec::new() }
     }
 
-    pub(super) fn bind(mut self, value: impl Into<Value>) -> Self {
+    pub(super) fn bind(mut self, value: impl Into<ColumnValue>) -> Self {
         self.values.push(value.into());
         self
     }
 }
 
-/// Binds the values of a [`Statement`] to a query of sqlx, whatever its database.
+/// Binds the values of a [`TableStatement`] to a query of sqlx, whatever its database.
 macro_rules! bound {
     ($statement:expr) => {{
         let statement = $statement;
-        let mut query = sqlx::query(statement.sql);
+        let mut query = sqlx::query(sqlx::AssertSqlSafe(statement.sql.into_owned()));
         for value in statement.values {
             query = match value {
-                $crate::accounts::Value::Text(text) => query.bind(text),
-                $crate::accounts::Value::Number(number) => query.bind(number),
-                $crate::accounts::Value::Flag(flag) => query.bind(flag),
-                $crate::accounts::Value::Bytes(bytes) => query.bind(bytes),
+                $crate::accounts::ColumnValue::Text(text) => query.bind(text),
+                $crate::accounts::ColumnValue::Number(number) => query.bind(number),
+                $crate::accounts::ColumnValue::Flag(flag) => query.bind(flag),
+                $crate::accounts::ColumnValue::Bytes(bytes) => query.bind(bytes),
             };
         }
         query
@@ -53,68 +55,68 @@ macro_rules! bound {
 }
 pub(crate) use bound;
 
-impl From<&str> for Value {
+impl From<&str> for ColumnValue {
     fn from(text: &str) -> Self {
         Self::Text(Some(text.to_owned()))
     }
 }
 
-impl From<&String> for Value {
+impl From<&String> for ColumnValue {
     fn from(text: &String) -> Self {
         Self::Text(Some(text.clone()))
     }
 }
 
-impl From<String> for Value {
+impl From<String> for ColumnValue {
     fn from(text: String) -> Self {
         Self::Text(Some(text))
     }
 }
 
-impl From<Option<&str>> for Value {
+impl From<Option<&str>> for ColumnValue {
     fn from(text: Option<&str>) -> Self {
         Self::Text(text.map(str::to_owned))
     }
 }
 
-impl From<&Option<String>> for Value {
+impl From<&Option<String>> for ColumnValue {
     fn from(text: &Option<String>) -> Self {
         Self::Text(text.clone())
     }
 }
 
-impl From<u64> for Value {
+impl From<u64> for ColumnValue {
     fn from(number: u64) -> Self {
         Some(number).into()
     }
 }
 
-impl From<Option<u64>> for Value {
+impl From<Option<u64>> for ColumnValue {
     fn from(number: Option<u64>) -> Self {
         Self::Number(number.map(|number| i64::try_from(number).unwrap_or(i64::MAX)))
     }
 }
 
-impl From<usize> for Value {
+impl From<usize> for ColumnValue {
     fn from(number: usize) -> Self {
         Self::Number(Some(i64::try_from(number).unwrap_or(i64::MAX)))
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for ColumnValue {
     fn from(flag: bool) -> Self {
         Self::Flag(flag)
     }
 }
 
-impl From<&[u8]> for Value {
+impl From<&[u8]> for ColumnValue {
     fn from(bytes: &[u8]) -> Self {
         Self::Bytes(bytes.to_vec())
     }
 }
 
-/// Columns of a row, by name.
-pub(crate) trait Columns {
+/// RowColumns of a row, by name.
+pub(crate) trait RowColumns {
     fn text(&self, column: &str) -> Result<String, sqlx::Error>;
     fn optional_text(&self, column: &str) -> Result<Option<String>, sqlx::Error>;
     fn number(&self, column: &str) -> Result<Millis, sqlx::Error>;
@@ -123,10 +125,10 @@ pub(crate) trait Columns {
     fn bytes(&self, column: &str) -> Result<Vec<u8>, sqlx::Error>;
 }
 
-/// [`Columns`] of a row of sqlx.
+/// [`RowColumns`] of a row of sqlx.
 macro_rules! impl_columns {
     ($row:ty) => {
-        impl $crate::accounts::Columns for $row {
+        impl $crate::accounts::RowColumns for $row {
             fn text(&self, column: &str) -> Result<String, sqlx::Error> {
                 self.try_get(column)
             }
@@ -160,21 +162,21 @@ pub(crate) use impl_columns;
 #[async_trait]
 pub(crate) trait Tables: Send {
     /// Runs a statement; returns the number of changed rows.
-    async fn execute(&mut self, statement: Statement) -> Result<u64, sqlx::Error>;
+    async fn execute(&mut self, statement: TableStatement) -> Result<u64, sqlx::Error>;
 
     /// True if the statement has a row.
-    async fn has(&mut self, statement: Statement) -> Result<bool, sqlx::Error>;
+    async fn has(&mut self, statement: TableStatement) -> Result<bool, sqlx::Error>;
 }
 
 /// A database with the accounts' tables. Each is an [`super::AccountStore`].
 #[async_trait]
 pub(crate) trait AccountTables: Send + Sync + 'static {
-    type Row: Columns + Send + Sync;
+    type Row: RowColumns + Send + Sync;
 
-    async fn rows(&self, statement: Statement) -> Result<Vec<Self::Row>, StoreError>;
+    async fn rows(&self, statement: TableStatement) -> Result<Vec<Self::Row>, StoreError>;
 
     /// Runs one statement that may be repeated; returns the number of changed rows.
-    async fn run(&self, statement: Statement) -> Result<u64, StoreError>;
+    async fn run(&self, statement: TableStatement) -> Result<u64, StoreError>;
 
     /// Runs [`super::changes::make_all`] as a transaction, one after the other with those of other nodes.
     async fn change(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError>;

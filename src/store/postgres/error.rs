@@ -6,7 +6,7 @@ use crate::store_error::StoreError;
 
 /// What a failed statement means for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum StatementFailure {
     /// Another transaction stood in the way: nothing was written, and the same may succeed at once.
     Conflict,
     /// The connection broke: a statement that was sent may have been carried out.
@@ -22,25 +22,25 @@ fn code(error: &sqlx::Error) -> Option<String> {
     Some(error.as_database_error()?.code()?.into_owned())
 }
 
-pub(super) fn failure(error: &sqlx::Error) -> Failure {
+pub(super) fn failure(error: &sqlx::Error) -> StatementFailure {
     match error {
         sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed
-        | sqlx::Error::Protocol(_) => return Failure::Lost,
+        | sqlx::Error::Protocol(_) => return StatementFailure::Lost,
         _ => {}
     }
     match code(error).as_deref() {
-        Some("40001" | "40P01") => Failure::Conflict,
+        Some("40001" | "40P01") => StatementFailure::Conflict,
         // The server says itself that it does not know.
-        Some("40003") => Failure::Lost,
-        Some("57P01" | "57P02" | "57P03" | "57P05") => Failure::Lost,
-        Some(code) if code.starts_with("08") => Failure::Lost,
-        Some("25006") => Failure::ReadOnly,
-        Some("23505") => Failure::Duplicate,
-        _ => Failure::Other,
+        Some("40003") => StatementFailure::Lost,
+        Some("57P01" | "57P02" | "57P03" | "57P05") => StatementFailure::Lost,
+        Some(code) if code.starts_with("08") => StatementFailure::Lost,
+        Some("25006") => StatementFailure::ReadOnly,
+        Some("23505") => StatementFailure::Duplicate,
+        _ => StatementFailure::Other,
     }
 }
 
@@ -69,7 +69,9 @@ pub(super) fn store_error(error: sqlx::Error) -> StoreError {
 /// Translates an error of a statement that may have been carried out.
 pub(super) fn sent_error(error: sqlx::Error) -> StoreError {
     match failure(&error) {
-        Failure::Lost => StoreError::Unknown { reason: format!("the connection to PostgreSQL broke ({error})") },
+        StatementFailure::Lost => {
+            StoreError::Unknown { reason: format!("the connection to PostgreSQL broke ({error})") }
+        }
         _ => store_error(error),
     }
 }

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::store_error::StoreError;
 
-/// Health, shared by the store and its writer.
+/// WriteHealth, shared by the store and its writer.
 #[derive(Debug, Default)]
-pub(super) struct Health {
+pub(super) struct WriteHealth {
     is_refusing: AtomicBool,
 }
 
-impl Health {
+impl WriteHealth {
     /// Notes the result of a write; `None`: success.
     pub(super) fn written(&self, error: Option<&StoreError>) {
         let is_refusing = matches!(error, Some(StoreError::Unavailable { .. } | StoreError::Unknown { .. }));

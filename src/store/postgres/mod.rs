@@ -20,6 +20,7 @@ mod rows;
 mod store;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod writer;
 
 use std::sync::Arc;
@@ -30,10 +31,10 @@ use sqlx::postgres::PgPool;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use self::error::{Failure, failure, sent_error, store_error};
-use self::health::Health;
+use self::error::{StatementFailure, failure, sent_error, store_error};
+use self::health::WriteHealth;
 use self::open::Address;
-use self::writer::{GroupCommit, WriterConnection};
+use self::writer::{BatchWriter, PrimaryConnection};
 use crate::content_locks::ContentLocks;
 use crate::group_commit::{MAX_QUEUED_APPENDS, Queued};
 use crate::snapshots::MAX_SNAPSHOT_GAP;
@@ -48,9 +49,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// An open database. On drop the writer ends after all queued appends are written; [`Postgres::close`] waits for it.
 pub struct Postgres {
     queue: mpsc::Sender<Queued>,
-    group_commit: JoinHandle<()>,
+    writer: JoinHandle<()>,
     pool: PgPool,
-    health: Arc<Health>,
+    health: Arc<WriteHealth>,
     max_snapshot_gap: Version,
     content_locks: ContentLocks,
 }
@@ -59,20 +60,43 @@ impl Postgres {
     /// Opens the database at a URL as libpq has it, and brings its schema up to date. `secret_digest`: SHA-256 of the cluster's secret, which
     /// all nodes must have. Needs a tokio runtime.
     pub async fn open(url: &str, secret_digest: Option<[u8; 32]>) -> Result<Self, StoreError> {
+        Self::open_any(url, open::Opening::Finished(secret_digest)).await
+    }
+
+    /// Opens a database that a move fills; until [`Self::finish`] nobody else opens it.
+    pub(crate) async fn open_unfinished(url: &str) -> Result<Self, StoreError> {
+        Self::open_any(url, open::Opening::Unfinished).await
+    }
+
+    pub(crate) async fn finish(&self) -> Result<(), StoreError> {
+        self.write(|| sqlx::query("UPDATE notarium SET is_unfinished = FALSE")).await.map(drop)
+    }
+
+    /// Refuses while a server uses the database.
+    pub(crate) async fn refuse_if_used(&self, within: Duration) -> Result<(), StoreError> {
+        let living = self.read_from(|| nodes::living(&self.pool, within)).await?;
+        if living == 0 {
+            return Ok(());
+        }
+        let reason = "a server uses it: stop it first (after a kill, wait some seconds)".to_owned();
+        Err(StoreError::Refused { reason })
+    }
+
+    async fn open_any(url: &str, opening: open::Opening) -> Result<Self, StoreError> {
         let address = Address::parse(url)?;
-        open::prepare(&address, secret_digest.as_ref().map(<[u8; 32]>::as_slice)).await?;
+        open::prepare(&address, opening).await?;
         let (connection, options) = address.connect().await?;
         let pool = open::pool(options);
         if let Err(error) = removal::finish(&pool).await {
             tracing::warn!(%error, "what was redacted may still be in the tables' files: the next start tries again");
         }
-        let health = Arc::new(Health::default());
+        let health = Arc::new(WriteHealth::default());
         let (queue, queued) = mpsc::channel(MAX_QUEUED_APPENDS);
-        let connection = WriterConnection::new(address, pool.clone(), connection);
-        let group_commit = GroupCommit { connection, queue: queued, health: health.clone() };
-        let group_commit = tokio::spawn(group_commit.run());
+        let connection = PrimaryConnection::new(address, pool.clone(), connection);
+        let writer = BatchWriter { connection, queue: queued, health: health.clone() };
+        let writer = tokio::spawn(writer.run());
         let content_locks = ContentLocks::default();
-        Ok(Self { queue, group_commit, pool, health, max_snapshot_gap: MAX_SNAPSHOT_GAP, content_locks })
+        Ok(Self { queue, writer, pool, health, max_snapshot_gap: MAX_SNAPSHOT_GAP, content_locks })
     }
 
     /// Sets the maximum gap between two snapshots, instead of [`MAX_SNAPSHOT_GAP`].
@@ -83,9 +107,9 @@ impl Postgres {
 
     /// Waits until all queued appends are written, and closes the connections.
     pub async fn close(self) {
-        let Self { queue, group_commit, pool, .. } = self;
+        let Self { queue, writer, pool, .. } = self;
         drop(queue);
-        if let Err(error) = group_commit.await {
+        if let Err(error) = writer.await {
             tracing::error!(%error, "the writer ended badly");
         }
         pool.close().await;
@@ -214,10 +238,12 @@ impl FailedAttempt {
 
     fn may_be_repeated(&self, repeat: Repeat) -> bool {
         match failure(&self.error) {
-            Failure::Conflict => true,
+            StatementFailure::Conflict => true,
             // No connection was to be had in time: that is waited for once.
-            Failure::Lost if matches!(self.error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => false,
-            Failure::Lost => repeat == Repeat::Always || !self.at_commit,
+            StatementFailure::Lost if matches!(self.error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => {
+                false
+            }
+            StatementFailure::Lost => repeat == Repeat::Always || !self.at_commit,
             _ => false,
         }
     }

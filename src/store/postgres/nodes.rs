@@ -1,5 +1,7 @@
 //! Nodes and leases, by the database's clock.
 
+use std::time::Duration;
+
 use notarium_record::{Epoch, InstanceId, NotebookId};
 use sqlx::postgres::PgPool;
 use sqlx::{PgConnection, Row};
@@ -63,6 +65,12 @@ pub(super) async fn beat(connection: &mut PgConnection, node: &Node) -> Result<L
         });
     }
     Ok(living)
+}
+
+/// Returns the number of nodes that were seen within a time.
+pub(super) async fn living(pool: &PgPool, within: Duration) -> Result<i64, sqlx::Error> {
+    let sql = "SELECT count(*) FROM nodes WHERE seen_at > clock_timestamp() - make_interval(secs => $1)";
+    sqlx::query_scalar(sql).bind(within.as_secs_f64()).fetch_one(pool).await
 }
 
 /// Forgets this node, and those that died long ago.

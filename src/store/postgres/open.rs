@@ -10,7 +10,7 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqlSafeStr};
 
-use super::error::{Failure, failure, store_error};
+use super::error::{StatementFailure, failure, store_error};
 use crate::store_error::StoreError;
 
 /// Schema migrations: version, name, SQL; the numbers and names are SQLite's. A test compares them with the folder.
@@ -47,6 +47,12 @@ pub(super) struct Address {
     hosts: Vec<PgConnectOptions>,
     /// Host, port and database, without the password.
     shown: String,
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.shown)
+    }
 }
 
 impl Address {
@@ -106,14 +112,31 @@ pub(super) fn pool(options: PgConnectOptions) -> PgPool {
         .connect_lazy_with(options)
 }
 
+/// What a database is opened for.
+pub(super) enum Opening {
+    /// A server, with the digest of its cluster's secret; or a reader.
+    Finished(Option<[u8; 32]>),
+    /// A move that fills it.
+    Unfinished,
+}
+
 /// Checks the server's settings and the database, and brings the schema up to date.
-pub(super) async fn prepare(address: &Address, secret_digest: Option<&[u8]>) -> Result<(), StoreError> {
+pub(super) async fn prepare(address: &Address, opening: Opening) -> Result<(), StoreError> {
     let (mut connection, _) = address.connect().await?;
     check_server(&mut connection).await?;
     check_owner(&mut connection).await?;
     create_mark(&mut connection).await?;
     migrate(address, &mut connection).await?;
-    check_secret(&mut connection, secret_digest).await?;
+    match opening {
+        Opening::Finished(digest) => {
+            check_finished(address, &mut connection).await?;
+            check_secret(&mut connection, digest.as_ref().map(<[u8; 32]>::as_slice)).await?;
+        }
+        Opening::Unfinished => {
+            let mark = sqlx::query("UPDATE notarium SET is_unfinished = TRUE").execute(&mut connection).await;
+            mark.map_err(store_error)?;
+        }
+    }
     connection.close().await.map_err(store_error)
 }
 
@@ -165,8 +188,8 @@ const ATTEMPTS: usize = 20;
 
 /// Creates the table that marks the database as ours. Its only row is locked while the schema or the accounts are changed.
 async fn create_mark(connection: &mut PgConnection) -> Result<(), StoreError> {
-    const TABLE: &str =
-        "CREATE TABLE IF NOT EXISTS notarium (one INTEGER PRIMARY KEY CHECK (one = 1), secret_digest BYTEA)";
+    const TABLE: &str = "CREATE TABLE IF NOT EXISTS notarium (one INTEGER PRIMARY KEY CHECK (one = 1), \
+        secret_digest BYTEA, is_unfinished BOOLEAN NOT NULL DEFAULT FALSE)";
     const ROW: &str = "INSERT INTO notarium (one) VALUES (1) ON CONFLICT DO NOTHING";
     for sql in [TABLE, ROW] {
         for attempt in 1.. {
@@ -185,7 +208,7 @@ async fn create_mark(connection: &mut PgConnection) -> Result<(), StoreError> {
 /// True if another node created the same table meanwhile.
 fn is_race(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
-    failure(error) == Failure::Conflict || matches!(code.as_deref(), Some("23505" | "42P07" | "42710"))
+    failure(error) == StatementFailure::Conflict || matches!(code.as_deref(), Some("23505" | "42P07" | "42710"))
 }
 
 fn migrator() -> Migrator {
@@ -217,10 +240,20 @@ fn migration_error(known: i64, error: MigrateError) -> StoreError {
     match error {
         MigrateError::VersionMissing(found) if found > known => StoreError::TooNew { found, known },
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => match failure(&error) {
-            Failure::Other | Failure::Duplicate => StoreError::Migration { reason: error.to_string() },
+            StatementFailure::Other | StatementFailure::Duplicate => {
+                StoreError::Migration { reason: error.to_string() }
+            }
             _ => store_error(error),
         },
         error => StoreError::Migration { reason: error.to_string() },
+    }
+}
+
+async fn check_finished(address: &Address, connection: &mut PgConnection) -> Result<(), StoreError> {
+    let is_unfinished = sqlx::query_scalar("SELECT is_unfinished FROM notarium").fetch_one(connection).await;
+    match is_unfinished.map_err(store_error)? {
+        true => Err(StoreError::HalfMoved { path: address.to_string() }),
+        false => Ok(()),
     }
 }
 

@@ -200,7 +200,8 @@ pub(super) async fn authors(
     rows.iter().map(author).collect()
 }
 
-fn command_record(row: &PgRow) -> Result<CommandRecord, sqlx::Error> {
+/// Reads columns of actor, command id, digest, version and outcome.
+pub(super) fn command_record(row: &PgRow) -> Result<CommandRecord, sqlx::Error> {
     Ok(CommandRecord {
         actor: row.try_get(0)?,
         command_id: required(row, 1, |id| id.parse())?,

@@ -1,10 +1,11 @@
 //! The arrays of an append: one value per row and column, for the one statement that writes a batch.
 
 use foldhash::HashMap;
-use notarium_record::{Append, Hash};
+use notarium_record::{Append, Hash, NewEvent};
 use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
 
+use super::reader::Query;
 use crate::event_store::EVENT_OVERHEAD_BYTES;
 use crate::group_commit::payload_bytes;
 
@@ -37,16 +38,21 @@ const APPEND: &str = "WITH wanted AS (\
         AS c (notebook, command_id, actor, digest, version, outcome) JOIN moved ON moved.id = c.notebook) \
     SELECT id FROM moved";
 
+const INSERT_EVENTS: &str = "INSERT INTO events (notebook, version, id, type, schema, actor, command_id, correlation_id, causation_id, \
+      undoes, recorded_at, subject, salt, payload_digest, hash, payload) \
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[], $9::text[], \
+      $10::text[], $11::bigint[], $12::text[], $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[]) ON CONFLICT DO NOTHING";
+
 /// A batch as columns. Appends of one notebook follow each other.
 #[derive(Default)]
-pub(super) struct Batch<'a> {
-    heads: Heads<'a>,
-    events: Events<'a>,
-    commands: Commands<'a>,
+pub(super) struct BatchColumns<'a> {
+    heads: HeadColumns<'a>,
+    events: EventColumns<'a>,
+    commands: CommandColumns<'a>,
 }
 
 #[derive(Default)]
-struct Heads<'a> {
+struct HeadColumns<'a> {
     rows: HashMap<&'a str, usize>,
     notebook: Vec<&'a str>,
     epoch: Vec<i64>,
@@ -58,8 +64,9 @@ struct Heads<'a> {
     bytes: Vec<i64>,
 }
 
+/// Rows of events.
 #[derive(Default)]
-struct Events<'a> {
+pub(super) struct EventColumns<'a> {
     notebook: Vec<&'a str>,
     version: Vec<i64>,
     id: Vec<&'a str>,
@@ -79,7 +86,7 @@ struct Events<'a> {
 }
 
 #[derive(Default)]
-struct Commands<'a> {
+struct CommandColumns<'a> {
     notebook: Vec<&'a str>,
     command_id: Vec<&'a str>,
     actor: Vec<&'a str>,
@@ -88,7 +95,7 @@ struct Commands<'a> {
     outcome: Vec<&'a str>,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> BatchColumns<'a> {
     pub(super) fn of(appends: &[&'a Append]) -> Self {
         let mut batch = Self::default();
         for append in appends {
@@ -128,7 +135,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-impl<'a> Heads<'a> {
+impl<'a> HeadColumns<'a> {
     /// Adds a notebook's head, or moves it on if the append follows another of the batch.
     fn add(&mut self, notebook: &'a str, append: &'a Append) {
         let head = append.head();
@@ -151,27 +158,40 @@ impl<'a> Heads<'a> {
     }
 }
 
-impl<'a> Events<'a> {
+impl<'a> EventColumns<'a> {
     fn add(&mut self, notebook: &'a str, append: &'a Append) {
         for event in &append.events {
-            let (stored, envelope) = (&event.stored, &event.stored.envelope);
-            let is_own_group = envelope.correlation_id.as_str() == envelope.command_id.as_str();
-            self.notebook.push(notebook);
-            self.version.push(integer(envelope.version));
-            self.id.push(envelope.id.as_str());
-            self.event_type.push(&envelope.event_type);
-            self.schema.push(i32::from(envelope.schema));
-            self.actor.push(envelope.actor.key());
-            self.command_id.push(envelope.command_id.as_str());
-            self.correlation_id.push((!is_own_group).then(|| envelope.correlation_id.as_str()));
-            self.causation_id.push(envelope.causation_id.as_ref().map(|id| id.as_str()));
-            self.undoes.push(envelope.undoes.as_ref().map(|id| id.as_str()));
-            self.recorded_at.push(integer(envelope.recorded_at));
-            self.subject.push(event.subject.as_deref());
-            self.salt.push(stored.salt.as_ref().map(|salt| salt.0.as_slice()));
-            self.payload_digest.push(&stored.payload_digest.0);
-            self.hash.push(&stored.hash.0);
-            self.payload.push(stored.payload.get().as_bytes());
+            self.add_event(notebook, event);
         }
+    }
+
+    pub(super) fn add_event(&mut self, notebook: &'a str, event: &'a NewEvent) {
+        let (stored, envelope) = (&event.stored, &event.stored.envelope);
+        let is_own_group = envelope.correlation_id.as_str() == envelope.command_id.as_str();
+        self.notebook.push(notebook);
+        self.version.push(integer(envelope.version));
+        self.id.push(envelope.id.as_str());
+        self.event_type.push(&envelope.event_type);
+        self.schema.push(i32::from(envelope.schema));
+        self.actor.push(envelope.actor.key());
+        self.command_id.push(envelope.command_id.as_str());
+        self.correlation_id.push((!is_own_group).then(|| envelope.correlation_id.as_str()));
+        self.causation_id.push(envelope.causation_id.as_ref().map(|id| id.as_str()));
+        self.undoes.push(envelope.undoes.as_ref().map(|id| id.as_str()));
+        self.recorded_at.push(integer(envelope.recorded_at));
+        self.subject.push(event.subject.as_deref());
+        self.salt.push(stored.salt.as_ref().map(|salt| salt.0.as_slice()));
+        self.payload_digest.push(&stored.payload_digest.0);
+        self.hash.push(&stored.hash.0);
+        self.payload.push(stored.payload.get().as_bytes());
+    }
+
+    /// Inserts the rows by themselves; those that are there already stay.
+    pub(super) fn insert(&self) -> Query<'_> {
+        let query = sqlx::query(INSERT_EVENTS).bind(&self.notebook).bind(&self.version).bind(&self.id);
+        let query = query.bind(&self.event_type).bind(&self.schema).bind(&self.actor).bind(&self.command_id);
+        let query = query.bind(&self.correlation_id).bind(&self.causation_id).bind(&self.undoes);
+        let query = query.bind(&self.recorded_at).bind(&self.subject).bind(&self.salt);
+        query.bind(&self.payload_digest).bind(&self.hash).bind(&self.payload)
     }
 }

@@ -14,12 +14,12 @@ use sqlx::postgres::{PgConnectOptions, PgPool};
 use sqlx::{Connection, PgConnection, Row as _};
 use tokio::sync::mpsc;
 
-use super::error::{Failure, failure, sent_error, store_error};
-use super::health::Health;
+use super::error::{StatementFailure, failure, sent_error, store_error};
+use super::health::WriteHealth;
 use super::open::Address;
 use super::reader::head_of;
 use super::removal;
-use super::rows::Batch;
+use super::rows::BatchColumns;
 use crate::group_commit::{BatchPlan, CommandPlace, NotebookHead, Queued, command_places, take_batch};
 use crate::store_error::{AppendError, StoreError};
 
@@ -36,7 +36,7 @@ const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 const ATTEMPTS: u32 = 20;
 
 /// The only writing connection of a node; made anew after it broke.
-pub(super) struct WriterConnection {
+pub(super) struct PrimaryConnection {
     address: Address,
     /// Connections for reads: they follow the writer to another host.
     pool: PgPool,
@@ -44,7 +44,7 @@ pub(super) struct WriterConnection {
     used_at: Instant,
 }
 
-impl WriterConnection {
+impl PrimaryConnection {
     pub(super) fn new(address: Address, pool: PgPool, connection: PgConnection) -> Self {
         Self { address, pool, connected: Some(connection), used_at: Instant::now() }
     }
@@ -82,19 +82,19 @@ enum WriteError {
 }
 
 /// An append that is not answered yet, by its place in the batch.
-type Open<'a> = Vec<(usize, &'a Append)>;
+type Unanswered<'a> = Vec<(usize, &'a Append)>;
 
-/// Heads of notebooks, and commands that are recorded already.
+/// HeadColumns of notebooks, and commands that are recorded already.
 type LookedUp<'a> = (HashMap<NotebookId, NotebookHead>, HashSet<CommandPlace<'a>>);
 
 /// The only task of a node that appends.
-pub(super) struct GroupCommit {
-    pub(super) connection: WriterConnection,
+pub(super) struct BatchWriter {
+    pub(super) connection: PrimaryConnection,
     pub(super) queue: mpsc::Receiver<Queued>,
-    pub(super) health: Arc<Health>,
+    pub(super) health: Arc<WriteHealth>,
 }
 
-impl GroupCommit {
+impl BatchWriter {
     /// Runs until all senders are dropped and every queued append is answered.
     pub(super) async fn run(mut self) {
         while let Some(first) = self.queue.recv().await {
@@ -136,7 +136,7 @@ impl GroupCommit {
         appends: &[Append],
         results: &mut [Option<Result<(), AppendError>>],
     ) -> Result<(), StoreError> {
-        let mut open: Open = appends.iter().enumerate().collect();
+        let mut open: Unanswered = appends.iter().enumerate().collect();
         let (mut heads, mut recorded) = (expected_heads(&open), HashSet::default());
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
@@ -176,7 +176,7 @@ impl GroupCommit {
     }
 
     /// Reads heads and recorded commands. `Err(None)`: it may succeed at once, as nothing was written.
-    async fn look_up<'a>(&mut self, open: &Open<'a>) -> Result<LookedUp<'a>, Option<StoreError>> {
+    async fn look_up<'a>(&mut self, open: &Unanswered<'a>) -> Result<LookedUp<'a>, Option<StoreError>> {
         let connection = self.connection.get().await.map_err(Some)?;
         let found = async {
             Ok::<_, sqlx::Error>((read_heads(connection, open).await?, recorded_commands(connection, open).await?))
@@ -187,8 +187,8 @@ impl GroupCommit {
             Err(_) => sqlx::Error::PoolTimedOut,
         };
         match failure(&error) {
-            Failure::Conflict => Err(None),
-            Failure::Lost => {
+            StatementFailure::Conflict => Err(None),
+            StatementFailure::Lost => {
                 self.connection.connected = None;
                 Err(None)
             }
@@ -206,15 +206,15 @@ impl GroupCommit {
         let error = match done {
             Ok(Ok(moved)) => return Ok(moved.into_iter().collect()),
             Ok(Err(error)) => match failure(&error) {
-                Failure::Conflict => return Err(WriteError::Conflict),
-                Failure::Duplicate => return Err(WriteError::Duplicate),
-                Failure::Lost => sent_error(error),
+                StatementFailure::Conflict => return Err(WriteError::Conflict),
+                StatementFailure::Duplicate => return Err(WriteError::Duplicate),
+                StatementFailure::Lost => sent_error(error),
                 // Another host takes writes now.
-                Failure::ReadOnly => {
+                StatementFailure::ReadOnly => {
                     self.connection.connected = None;
                     return Err(WriteError::Conflict);
                 }
-                Failure::Other => return Err(WriteError::Store(store_error(error))),
+                StatementFailure::Other => return Err(WriteError::Store(store_error(error))),
             },
             Err(_) => StoreError::Unknown { reason: "PostgreSQL did not answer in time".to_owned() },
         };
@@ -235,7 +235,7 @@ async fn insert(connection: &mut PgConnection, appends: &[&Append]) -> Result<Ve
             "INSERT INTO notebooks (id, hash) SELECT id, $2 FROM unnest($1::text[]) AS n (id) ON CONFLICT DO NOTHING";
         sqlx::query(sql).bind(new).bind(Head::START.hash.0.as_slice()).execute(&mut *connection).await?;
     }
-    let batch = Batch::of(appends);
+    let batch = BatchColumns::of(appends);
     let Some(removing) = appends.iter().find(|append| !append.removal.is_empty()) else {
         return batch.query().fetch_all(connection).await;
     };
@@ -253,8 +253,8 @@ fn pause(attempt: u32) -> Duration {
     Duration::from_millis(u64::from(2 + attempt * 5))
 }
 
-/// Heads as the first append of each notebook expects them.
-fn expected_heads(open: &Open) -> HashMap<NotebookId, NotebookHead> {
+/// HeadColumns as the first append of each notebook expects them.
+fn expected_heads(open: &Unanswered) -> HashMap<NotebookId, NotebookHead> {
     let mut heads = HashMap::default();
     for (_, append) in open {
         let head = NotebookHead { key: 0, epoch: append.epoch, head: append.expected };
@@ -265,7 +265,7 @@ fn expected_heads(open: &Open) -> HashMap<NotebookId, NotebookHead> {
 
 async fn read_heads(
     connection: &mut PgConnection,
-    open: &Open<'_>,
+    open: &Unanswered<'_>,
 ) -> Result<HashMap<NotebookId, NotebookHead>, sqlx::Error> {
     let ids: Vec<&str> = open.iter().map(|(_, append)| append.notebook_id.as_str()).collect();
     let sql = "SELECT version, hash, recorded_at, epoch, id FROM notebooks WHERE id = ANY($1)";
@@ -282,7 +282,7 @@ async fn read_heads(
 /// Returns the commands of these appends that are already in the store.
 async fn recorded_commands<'a>(
     connection: &mut PgConnection,
-    open: &Open<'a>,
+    open: &Unanswered<'a>,
 ) -> Result<HashSet<CommandPlace<'a>>, sqlx::Error> {
     let places: Vec<CommandPlace> = open.iter().flat_map(|(_, append)| command_places(append)).collect();
     let notebooks: Vec<&str> = places.iter().map(|(notebook, ..)| notebook.as_str()).collect();

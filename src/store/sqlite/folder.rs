@@ -16,6 +16,8 @@ pub const DATABASE_FILE: &str = "notarium.db";
 pub(crate) const PART_FILE: &str = "notarium.db.part";
 /// Name of the mark of a restore that is running or was interrupted.
 pub(crate) const MARK_FILE: &str = "notarium.restoring";
+/// Name of the mark of a move into the folder that is running or was interrupted.
+pub(super) const MOVING_FILE: &str = "notarium.moving";
 /// Name of the write-ahead log, which has writes that are not in the database file yet.
 pub(super) const LOG_FILE: &str = "notarium.db-wal";
 /// Name of the lock file. The lock ends with the process, in any case.
@@ -49,6 +51,20 @@ impl Drop for FolderLock {
 pub(crate) fn is_half_restored(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).exists();
     has(MARK_FILE) || (has(PART_FILE) && !has(DATABASE_FILE))
+}
+
+/// Marks the folder, which is created if it is missing, as one that a move fills.
+pub(super) fn mark_as_moving(folder: &Path) -> Result<(), StoreError> {
+    create_folder(folder).map_err(|error| no_folder(folder, error))?;
+    let mark = folder.join(MOVING_FILE);
+    let written = File::create(&mark).and_then(|file| file.sync_all());
+    written.and_then(|()| File::open(folder)?.sync_all()).map_err(|error| folder_error(folder, error))
+}
+
+/// Takes the mark away.
+pub(super) fn end_moving(folder: &Path) -> Result<(), StoreError> {
+    let removed = std::fs::remove_file(folder.join(MOVING_FILE));
+    removed.and_then(|()| File::open(folder)?.sync_all()).map_err(|error| folder_error(folder, error))
 }
 
 /// Creates the folder if it is missing, and locks it.

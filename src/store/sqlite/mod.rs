@@ -24,6 +24,8 @@ mod rows;
 #[cfg(test)]
 mod tests;
 mod transaction;
+#[cfg(feature = "postgres")]
+mod transfer;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -62,6 +64,12 @@ use crate::past_text::PastLine;
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot};
 use crate::store_error::{AppendError, StoreError};
 
+/// Numbers and names of the schema's migrations, which every backend has.
+#[cfg(all(test, feature = "postgres"))]
+pub(crate) fn migrations() -> Vec<(i64, &'static str)> {
+    open::MIGRATIONS.iter().map(|(version, name, _)| (*version, *name)).collect()
+}
+
 /// An open data folder. On drop the writer ends after all queued appends are written; [`Sqlite::close`] waits for it.
 #[derive(Debug)]
 pub struct Sqlite {
@@ -81,6 +89,25 @@ impl Sqlite {
     /// Opens or creates the database in `folder`, and locks the folder. Needs a tokio runtime.
     pub async fn open(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
         let folder = folder.as_ref();
+        if folder.join(folder::MOVING_FILE).exists() {
+            return Err(StoreError::HalfMoved { path: folder.display().to_string() });
+        }
+        Self::open_any(folder).await
+    }
+
+    /// Opens a folder that a move fills; until [`Self::finish`] nobody else opens it.
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn open_unfinished(folder: &Path) -> Result<Self, StoreError> {
+        folder::mark_as_moving(folder)?;
+        Self::open_any(folder).await
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(crate) fn finish(&self) -> Result<(), StoreError> {
+        folder::end_moving(self.path.parent().unwrap_or(&self.path))
+    }
+
+    async fn open_any(folder: &Path) -> Result<Self, StoreError> {
         let lock = folder::lock_folder(folder)?;
         let path = open::database_path(folder);
         folder::make_private(folder);

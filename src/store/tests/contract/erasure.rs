@@ -30,6 +30,13 @@ async fn to_erase(store: &Store) -> (Author, Snapshot) {
     (author, snapshot)
 }
 
+/// A store with the erased notebook `nb`, and `other`.
+#[cfg(feature = "postgres")]
+pub async fn erased(store: &Store) {
+    let (author, _) = to_erase(store).await;
+    assert!(store.erase(&author.notebook_id).await.unwrap());
+}
+
 pub async fn an_erased_notebook_is_one_event(store: Store) {
     let (author, _) = to_erase(&store).await;
     let id = &author.notebook_id;

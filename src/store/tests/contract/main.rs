@@ -23,6 +23,8 @@ mod postgres;
 mod snapshots;
 #[cfg(feature = "postgres")]
 mod takeover;
+#[cfg(feature = "postgres")]
+mod transfers;
 
 use std::sync::Arc;
 

@@ -1,0 +1,63 @@
+//! `move-store`: the store from a data folder to PostgreSQL, or back.
+
+use clap::Args;
+#[cfg(feature = "postgres")]
+use notarium_store::{StorePlace, TransferStep, Transferred};
+
+#[cfg(feature = "postgres")]
+use crate::cli::terminal::print;
+use crate::cli::{CommonOptions, Ended, Failure};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium move-store /srv/notarium postgresql://notarium@db/notes
+  notarium move-store postgresql://notarium@db/notes /srv/back
+No server may run on either side. What broke off goes on when it is repeated; the source stays as it is. Blobs and the signing key are
+files of the data folder: they stay there. Passwords belong in ~/.pgpass.")]
+pub struct MoveStoreArgs {
+    /// A data folder, or the URL of a PostgreSQL database.
+    #[arg(value_name = "DIR|URL")]
+    from: String,
+    /// The other kind: an empty folder or database, or what the same move left.
+    #[arg(value_name = "DIR|URL")]
+    to: String,
+}
+
+#[cfg(feature = "postgres")]
+pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
+    let (from, to) = (StorePlace::parse(&args.from), StorePlace::parse(&args.to));
+    let bar = print::spinner();
+    let moved = notarium_store::move_store(&from, &to, &|step| bar.set_message(step_words(step))).await;
+    bar.finish_and_clear();
+    let Transferred { notebooks, events, commands, rows } =
+        moved.map_err(|error| Failure::failed(error.to_string()))?;
+    let [notebooks, events, commands, rows] =
+        [(notebooks, "notebook"), (events, "event"), (commands, "answer"), (rows, "other row")]
+            .map(|(number, word)| print::count(usize::try_from(number).unwrap_or(usize::MAX), word));
+    print::line(format!("moved and compared: {notebooks}, {events}, {commands}, {rows}"))?;
+    if let (StorePlace::Folder(folder), StorePlace::Postgres(_)) = (&from, &to) {
+        print::note(&format!(
+            "blobs and the signing key are in {0}: go on with notarium serve --data {0} --store URL",
+            folder.display()
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "postgres"))]
+pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
+    let MoveStoreArgs { from, to } = args;
+    Err(Failure::usage(format!(
+        "this build has no PostgreSQL, so {from} is not moved to {to}: build with the default features"
+    )))
+}
+
+#[cfg(feature = "postgres")]
+fn step_words(step: TransferStep) -> String {
+    match step {
+        TransferStep::Events { done, of } => format!("events: {done} of {of}"),
+        TransferStep::Commands { done } => format!("answers to commands: {done}"),
+        TransferStep::Rows { table } => format!("rows of {table}"),
+        TransferStep::Verifying { notebooks, of } => format!("comparing notebooks: {notebooks} of {of}"),
+    }
+}

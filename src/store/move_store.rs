@@ -1,0 +1,142 @@
+//! Moves a store from a data folder to PostgreSQL or back, while nobody uses it.
+//!
+//! The target is marked until everything was compared: no server opens it before, and the same move goes on if it broke off. The source is
+//! unchanged. Blobs and the signing key are files: they stay where they are.
+
+use std::path::PathBuf;
+
+use crate::nodes::NODE_TIMEOUT;
+use crate::postgres::Postgres;
+use crate::sqlite::Sqlite;
+use crate::store_error::StoreError;
+use crate::transfer::{ReportTransfer, TransferError, Transferable, Transferred, all_heads, transfer};
+
+/// Where a store is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StorePlace {
+    /// A data folder.
+    Folder(PathBuf),
+    /// URL of a PostgreSQL database.
+    Postgres(String),
+}
+
+impl StorePlace {
+    /// Reads a folder or a URL.
+    pub fn parse(text: &str) -> Self {
+        match text.starts_with("postgresql://") || text.starts_with("postgres://") {
+            true => Self::Postgres(text.to_owned()),
+            false => Self::Folder(PathBuf::from(text)),
+        }
+    }
+}
+
+/// An open store of either kind.
+enum OpenStore {
+    Sqlite(Box<Sqlite>),
+    Postgres(Box<Postgres>),
+}
+
+impl OpenStore {
+    /// Opens a store that is there, and that no server uses.
+    async fn source(place: &StorePlace) -> Result<Self, StoreError> {
+        match place {
+            StorePlace::Folder(folder) if !folder.join(crate::sqlite::DATABASE_FILE).is_file() => {
+                let path = folder.display().to_string();
+                Err(StoreError::NoFolder { path, reason: "there is no database in it".to_owned() })
+            }
+            StorePlace::Folder(folder) => Ok(Self::Sqlite(Box::new(Sqlite::open(folder).await?))),
+            StorePlace::Postgres(url) => {
+                let store = Postgres::open(url, None).await?;
+                store.refuse_if_used(NODE_TIMEOUT).await?;
+                Ok(Self::Postgres(Box::new(store)))
+            }
+        }
+    }
+
+    /// Opens a store to be filled, and marks it.
+    async fn target(place: &StorePlace) -> Result<Self, StoreError> {
+        match place {
+            StorePlace::Folder(folder) => Ok(Self::Sqlite(Box::new(Sqlite::open_unfinished(folder).await?))),
+            StorePlace::Postgres(url) => {
+                let store = Postgres::open_unfinished(url).await?;
+                store.refuse_if_used(NODE_TIMEOUT).await?;
+                Ok(Self::Postgres(Box::new(store)))
+            }
+        }
+    }
+
+    fn transferable(&self) -> &dyn Transferable {
+        match self {
+            Self::Sqlite(store) => &**store,
+            Self::Postgres(store) => &**store,
+        }
+    }
+
+    async fn finish(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(store) => store.finish(),
+            Self::Postgres(store) => store.finish().await,
+        }
+    }
+
+    async fn close(self) {
+        match self {
+            Self::Sqlite(store) => store.close().await,
+            Self::Postgres(store) => store.close().await,
+        }
+    }
+}
+
+/// Moves everything that is not derived, and compares it.
+pub async fn move_store(
+    from: &StorePlace,
+    to: &StorePlace,
+    progress: ReportTransfer<'_>,
+) -> Result<Transferred, TransferError> {
+    let source = OpenStore::source(from).await?;
+    let target = match OpenStore::target(to).await {
+        Ok(target) => target,
+        Err(error) => {
+            source.close().await;
+            return Err(error.into());
+        }
+    };
+    let moved = fill(&source, &target, progress).await;
+    source.close().await;
+    target.close().await;
+    moved
+}
+
+async fn fill(
+    source: &OpenStore,
+    target: &OpenStore,
+    progress: ReportTransfer<'_>,
+) -> Result<Transferred, TransferError> {
+    let from = source.transferable();
+    if !from.blobs_to_purge().await?.is_empty() {
+        let what = "blobs of a redaction are still to be deleted: start the server on the source once, and stop it";
+        return Err(StoreError::Refused { reason: what.to_owned() }.into());
+    }
+    let before = all_heads(from).await?;
+    let moved = transfer(from, target.transferable(), progress).await?;
+    if all_heads(from).await? != before {
+        return Err(TransferError::Differs { what: "somebody wrote to the source meanwhile".to_owned() });
+    }
+    target.finish().await?;
+    Ok(moved)
+}
+
+/// Copies a database that servers may be writing to into an empty data folder: for backups.
+pub async fn copy_store(
+    url: &str,
+    folder: &std::path::Path,
+    progress: ReportTransfer<'_>,
+) -> Result<Transferred, TransferError> {
+    let source = Postgres::open(url, None).await?;
+    let target = Sqlite::open_unfinished(folder).await?;
+    let copied = transfer(&source, &target, progress).await;
+    let copied = copied.and_then(|copied| Ok(target.finish().map(|()| copied)?));
+    source.close().await;
+    target.close().await;
+    copied
+}

@@ -1,0 +1,135 @@
+//! Cases of transfers between SQLite and PostgreSQL.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use notarium_store::{StorePlace, TransferError, move_store};
+
+use super::*;
+
+/// Fills a folder: notebooks of many events, one erased, one with removed content, a command that changed nothing, accounts, blobs.
+async fn fill(folder: &Path) {
+    let store = Arc::new(Sqlite::open(folder).await.unwrap());
+    let as_store: Store = store.clone();
+    for index in 0..5 {
+        let mut author = Author::new(&format!("nb{index}"));
+        for turn in 0..(1 + index * 400) {
+            let append = if turn % 3 == 0 { author.rename("é\u{1F600}") } else { author.edit("a") };
+            store.append(append).await.unwrap();
+        }
+        store.append(author.append(&[])).await.unwrap();
+        store.take_lease(&author.notebook_id, &instance("one")).await.unwrap();
+    }
+    erased(&as_store).await;
+    let mut author = Author::new("redacted");
+    store.append(author.rename("secret")).await.unwrap();
+    let stand_in =
+        StandIn { version: 1, payload: RawJson::parse(r#"{"title":"······","previous":"before"}"#).unwrap() };
+    let removal = ContentRemoval { stand_ins: vec![stand_in], ..ContentRemoval::default() };
+    store.append(Append { removal, ..author.rename("after") }).await.unwrap();
+    create_user(&*store, "ann").await.unwrap();
+    create_user(&*store, "bob").await.unwrap();
+    let record = BlobRecord {
+        notebook_id: notebook("nb1"),
+        sha256: Hash([7; 32]),
+        size_bytes: 9,
+        media_type: Some("image/png".to_owned()),
+        uploaded_by: "user:ann".to_owned(),
+        created_at: 5,
+    };
+    store.put_blob_record(record).await.unwrap();
+    drop(as_store);
+    Arc::into_inner(store).unwrap().close().await;
+}
+
+/// Everything of a store that a transfer takes along.
+async fn content(store: &(impl EventStore + notarium_store::accounts::AccountStore)) -> Vec<String> {
+    let mut found = Vec::new();
+    for (id, head) in store.notebooks(None, 0).await.unwrap() {
+        let mut after = 0;
+        found.push(format!("{id} {head:?}"));
+        while after < head.version {
+            let page = store.read(&id, after, 10_000).await.unwrap();
+            after = page.last().unwrap().envelope.version;
+            for stored in page {
+                let (actor, command) = (stored.envelope.actor.key(), stored.envelope.command_id.clone());
+                found.push(format!("{:?}", store.command(&id, &actor, &command).await.unwrap()));
+                found.push(format!("{stored:?}"));
+            }
+        }
+        found.push(format!("{:?}", store.count_commands(&id, Version::MAX >> 11).await.unwrap()));
+        found.push(format!("{:?}", versions(&store.read_subject(&id, "a", 0, 9).await.unwrap())));
+        found.push(format!("{:?}", store.blob_records(&id, None, 0).await.unwrap()));
+    }
+    found.push(format!("{:?}", store.users(None, 10).await.unwrap()));
+    found.push(format!("{:?}", store.audit(None, 10).await.unwrap()));
+    found
+}
+
+async fn content_of(place: &StorePlace) -> Vec<String> {
+    match place {
+        StorePlace::Folder(folder) => content(&Sqlite::open(folder).await.unwrap()).await,
+        StorePlace::Postgres(url) => content(&Postgres::open(url, None).await.unwrap()).await,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_goes_to_postgresql_and_back() {
+    let Some(url) = postgres::new_database().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to, back] = [
+        StorePlace::Folder(folder.path().join("from")),
+        StorePlace::parse(&url),
+        StorePlace::Folder(folder.path().join("back")),
+    ];
+    fill(&folder.path().join("from")).await;
+    let moved = move_store(&from, &to, &|_| {}).await.unwrap();
+    assert_eq!((moved.notebooks, moved.events), (8, 1 + 401 + 801 + 1_201 + 1_601 + 2 + 1 + 1), "{moved:?}");
+    let expected = content_of(&from).await;
+    assert_eq!(content_of(&to).await, expected);
+    assert_eq!(move_store(&from, &to, &|_| {}).await.unwrap().events, moved.events, "again changes nothing");
+    move_store(&to, &back, &|_| {}).await.unwrap();
+    assert_eq!(content_of(&back).await, expected);
+    let mut author = Author::new("another");
+    let store = Sqlite::open(folder.path().join("back")).await.unwrap();
+    store.append(author.rename("of nobody else")).await.unwrap();
+    store.close().await;
+    let refused = move_store(&from, &back, &|_| {}).await;
+    assert!(
+        matches!(&refused, Err(TransferError::NotEmpty { notebook }) if *notebook == author.notebook_id),
+        "{refused:?}"
+    );
+}
+
+/// Breaks a move off at its every step in turn, then lets it end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_move_that_broke_off_goes_on() {
+    let Some(url) = postgres::new_database().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to] = [StorePlace::Folder(folder.path().join("from")), StorePlace::parse(&url)];
+    fill(&folder.path().join("from")).await;
+    let mut begun = 0;
+    for allowed in [1, 3, 6, 9, 12, 28] {
+        let (steps, reached) = (AtomicU64::new(0), tokio::sync::Notify::new());
+        let progress = |_| {
+            if steps.fetch_add(1, Ordering::SeqCst) == allowed {
+                reached.notify_one();
+            }
+        };
+        tokio::select! {
+            biased;
+            () = reached.notified() => begun += 1,
+            moved = move_store(&from, &to, &progress) => drop(moved),
+        }
+        if let Err(refused) = Postgres::open(&url, None).await.map(drop) {
+            assert!(matches!(refused, StoreError::HalfMoved { .. }), "{refused:?}");
+        }
+    }
+    assert!(begun >= 4, "{begun} moves were broken off");
+    while let Err(error) = move_store(&from, &to, &|_| {}).await {
+        // The folder's lock is let go of when the aborted writer has ended.
+        assert!(matches!(error, TransferError::Store(StoreError::Locked { .. })), "{error:?}");
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(content_of(&to).await, content_of(&from).await);
+}

@@ -1,0 +1,167 @@
+//! Tables besides the log that a transfer takes along, with their columns. Both databases have them by the same names.
+
+use crate::accounts::{ColumnValue, RowColumns, TableStatement};
+use crate::transfer::ROWS_PER_PAGE;
+
+/// Kind of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ColumnKind {
+    Text,
+    Number,
+    Flag,
+    Bytes,
+    /// Id of a notebook, for which SQLite keeps a small key.
+    Notebook,
+}
+
+use ColumnKind::{Bytes, Flag, Notebook, Number, Text};
+
+/// A table: the first `key` columns are its primary key.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TransferTable {
+    pub(crate) name: &'static str,
+    key: usize,
+    columns: &'static [(&'static str, ColumnKind)],
+}
+
+/// Tables, those to which others refer first.
+pub(crate) const TABLES: [TransferTable; 12] = [
+    TransferTable {
+        name: "users",
+        key: 1,
+        columns: &[
+            ("id", Text),
+            ("name", Text),
+            ("login", Text),
+            ("password_hash", Text),
+            ("is_admin", Flag),
+            ("created_at", Number),
+            ("deactivated_at", Number),
+        ],
+    },
+    TransferTable {
+        name: "user_identities",
+        key: 2,
+        columns: &[
+            ("issuer", Text),
+            ("subject", Text),
+            ("id", Text),
+            ("user_id", Text),
+            ("email", Text),
+            ("created_at", Number),
+        ],
+    },
+    TransferTable {
+        name: "tokens",
+        key: 1,
+        columns: &[
+            ("id", Text),
+            ("kind", Text),
+            ("user_id", Text),
+            ("agent_id", Text),
+            ("created_by", Text),
+            ("secret_hash", Bytes),
+            ("scopes", Text),
+            ("coverage", Text),
+            ("label", Text),
+            ("created_at", Number),
+            ("expires_at", Number),
+            ("last_used_at", Number),
+            ("revoked_at", Number),
+            ("identity", Text),
+        ],
+    },
+    TransferTable { name: "workspaces", key: 1, columns: &[("id", Text), ("name", Text), ("created_at", Number)] },
+    TransferTable {
+        name: "workspace_members",
+        key: 2,
+        columns: &[("workspace_id", Text), ("user_id", Text), ("role", Text)],
+    },
+    TransferTable { name: "workspace_notebooks", key: 1, columns: &[("notebook_id", Text), ("workspace_id", Text)] },
+    TransferTable {
+        name: "share_links",
+        key: 1,
+        columns: &[
+            ("id", Text),
+            ("notebook_id", Text),
+            ("role", Text),
+            ("secret_hash", Bytes),
+            ("label", Text),
+            ("created_by", Text),
+            ("created_at", Number),
+            ("expires_at", Number),
+            ("revoked_at", Number),
+        ],
+    },
+    TransferTable {
+        name: "account_audit",
+        key: 1,
+        columns: &[("number", Number), ("at", Number), ("actor", Text), ("action", Text), ("subject", Text)],
+    },
+    TransferTable {
+        name: "signing_keys",
+        key: 1,
+        columns: &[("name", Text), ("public_key", Bytes), ("since", Number)],
+    },
+    TransferTable {
+        name: "blobs",
+        key: 2,
+        columns: &[
+            ("notebook", Notebook),
+            ("sha256", Bytes),
+            ("size_bytes", Number),
+            ("media_type", Text),
+            ("uploaded_by", Text),
+            ("created_at", Number),
+        ],
+    },
+    TransferTable {
+        name: "retired_blobs",
+        key: 2,
+        columns: &[("notebook", Notebook), ("sha256", Bytes), ("retired_at", Number)],
+    },
+    TransferTable {
+        name: "logged_heads",
+        key: 1,
+        columns: &[("notebook", Notebook), ("origin", Text), ("version", Number), ("leaf", Number)],
+    },
+];
+
+impl TransferTable {
+    /// Reads a page of rows. `notebook`: expression for a notebook's id in a column of keys, with `{}` for the column.
+    pub(crate) fn select(&self, notebook: &str, offset: usize) -> TableStatement {
+        let columns = self.columns.iter().map(|(name, kind)| match kind {
+            Notebook => format!("{} AS {name}", notebook.replace("{}", name)),
+            _ => (*name).to_owned(),
+        });
+        let columns: Vec<String> = columns.collect();
+        let order: Vec<String> = (1..=self.key).map(|place| place.to_string()).collect();
+        let (columns, order, name) = (columns.join(", "), order.join(", "), self.name);
+        let sql = format!("SELECT {columns} FROM {name} ORDER BY {order} LIMIT {ROWS_PER_PAGE} OFFSET {offset}");
+        TableStatement::new(sql)
+    }
+
+    /// Inserts a row, unless it is there. `notebook`: expression for a notebook's key, with `{}` for the value.
+    pub(crate) fn insert(&self, notebook: &str, row: Vec<ColumnValue>) -> TableStatement {
+        let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
+        let values = self.columns.iter().enumerate().map(|(index, (_, kind))| match kind {
+            Notebook => notebook.replace("{}", &format!("${}", index + 1)),
+            _ => format!("${}", index + 1),
+        });
+        let (names, values): (String, Vec<String>) = (names.join(", "), values.collect());
+        let sql = format!("INSERT INTO {} ({names}) VALUES ({}) ON CONFLICT DO NOTHING", self.name, values.join(", "));
+        TableStatement { sql: sql.into(), values: row }
+    }
+
+    pub(crate) fn read(&self, row: &dyn RowColumns) -> Result<Vec<ColumnValue>, sqlx::Error> {
+        let value = |(name, kind): &(&'static str, ColumnKind)| {
+            Ok(match kind {
+                Text | Notebook => ColumnValue::Text(row.optional_text(name)?),
+                Number => row.optional_number(name)?.into(),
+                Flag => ColumnValue::Flag(row.flag(name)?),
+                Bytes => ColumnValue::Bytes(row.bytes(name)?),
+            })
+        };
+        self.columns.iter().map(value).collect()
+    }
+}
