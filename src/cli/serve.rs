@@ -1,5 +1,6 @@
 //! `serve`: the server alone; `backup` and `restore` of its data folder.
 
+pub mod blobs;
 pub mod doors;
 pub mod models;
 pub mod settings;
@@ -19,6 +20,7 @@ use crate::cli::connection::context::{DATA_VARIABLE, data_folder};
 use crate::cli::connection::session;
 use crate::cli::history;
 use crate::cli::history::moment::{MOMENT, Moment};
+use crate::cli::serve::blobs::BlobsArg;
 use crate::cli::serve::doors::DoorArgs;
 use crate::cli::serve::models::ModelArgs;
 use crate::cli::serve::settings::Settings;
@@ -40,6 +42,8 @@ pub struct PlaceArgs {
     /// Folder for everything that is kept; made when it is missing. Else ~/.local/share/notarium.
     #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    blobs: BlobsArg,
     /// Address and port to listen on; port 0 takes any free one.
     #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDRESS", env = "NOTARIUM_LISTEN", value_parser = address)]
     listen: SocketAddr,
@@ -125,6 +129,7 @@ impl PlaceArgs {
     pub async fn start(&self, folder: &Path, models: Vec<Model>) -> Result<RunningServer, Failure> {
         let mut config = ServerConfig::in_folder(folder);
         (config.listen, config.metrics_listen) = (self.listen, self.metrics_listen);
+        config.blobs = self.blobs.location()?;
         config.assistants = !models.is_empty();
         config.models = models;
         self.settings.apply(&mut config);
@@ -250,7 +255,8 @@ fn secret_of(file: &Path) -> Result<String, Failure> {
   notarium backup /mnt/backup/notarium           # the server may run; again into the same folder copies new blobs only
   notarium backup --data /srv/notarium nightly
   notarium backup monday.tar.zst                 # one file, made anew; needs as much room again while it is written
-  notarium restore nightly /srv/restored && notarium serve --data /srv/restored")]
+  notarium restore nightly /srv/restored && notarium serve --data /srv/restored
+  notarium backup nightly --blobs s3://notes/team   # of a server that has its blobs there")]
 pub struct BackupArgs {
     /// The folder of the backup, made when it is missing; or one file, whose name ends with .tar or .tar.zst.
     #[arg(value_name = "DIR|FILE")]
@@ -258,6 +264,8 @@ pub struct BackupArgs {
     /// The data folder of the server, which may run. Else ~/.local/share/notarium.
     #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    blobs: BlobsArg,
 }
 
 #[derive(Debug, Args)]
@@ -272,15 +280,17 @@ pub struct RestoreArgs {
     /// The data folder to make: empty, or not there.
     #[arg(required_unless_present = "to", conflicts_with = "to")]
     into: Option<PathBuf>,
+    #[command(flatten)]
+    blobs: BlobsArg,
     /// Take the notebook back to this version: its cells, their order and its metadata. Runs, comments and access stay.
     #[arg(long, value_name = MOMENT)]
     to: Option<Moment>,
 }
 
 pub async fn backup(args: BackupArgs, _: &CommonOptions) -> Ended {
-    let data = args.data.map_or_else(data_folder, Ok)?;
+    let (data, blobs) = (args.data.map_or_else(data_folder, Ok)?, args.blobs.location()?);
     let bar = print::spinner();
-    let done = backup::backup(&data, &args.into, &|step| bar.set_message(step_words(step))).await;
+    let done = backup::backup(&data, blobs.as_ref(), &args.into, &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();
     report_copy("backed up", &args.into, done)
 }
@@ -290,8 +300,9 @@ pub async fn restore(args: RestoreArgs, context: &CommonOptions) -> Ended {
         return history::restore(&context.notebook(&args.from).await?, to).await;
     }
     let (from, into) = (PathBuf::from(args.from), args.into.unwrap_or_default());
+    let blobs = args.blobs.location()?;
     let bar = print::spinner();
-    let done = backup::restore(&from, &into, &|step| bar.set_message(step_words(step))).await;
+    let done = backup::restore(&from, &into, blobs.as_ref(), &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();
     report_copy("restored", &into, done)
 }

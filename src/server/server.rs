@@ -14,7 +14,9 @@ use std::time::Duration;
 use ipnet::IpNet;
 use notarium_store::accounts::{AccountError, AccountStore};
 use notarium_store::blobs::BLOBS_FOLDER;
-use notarium_store::{BlobError, Blobs, CatalogEntry, CatalogQuery, Sqlite, StoreError};
+use notarium_store::{
+    BlobError, BlobLocation, BlobLocationError, Blobs, CatalogEntry, CatalogQuery, Sqlite, StoreError,
+};
 use notarium_wire::rest::Model;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, mpsc};
@@ -30,7 +32,7 @@ use crate::assistants::{AssistantHost, AssistantState, McpHandler, revocation};
 use crate::auth::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::auth::{Accounts, AuthOptions, KernelPasses};
 use crate::blobs::sweep::{self, SweepError, Swept};
-use crate::blobs::{BlobClaims, NotebookBlobs};
+use crate::blobs::{BlobClaims, NotebookBlobs, location};
 use crate::cluster::{Cluster, ClusterNotices, SingleNode};
 use crate::http::mount::DoorMount;
 use crate::http::origin::{AllowedOrigins, InvalidOrigin};
@@ -59,6 +61,8 @@ const RESUME_PAGE: usize = 500;
 pub struct ServerConfig {
     /// Data folder: created if it is missing.
     pub folder: PathBuf,
+    /// Location of blobs; absent: `blobs` in the data folder.
+    pub blobs: Option<BlobLocation>,
     /// Address to listen on. Port 0: any free one.
     pub listen: SocketAddr,
     /// Address that serves `/metrics` alone, to everybody who reaches it. The other address serves it to administrators.
@@ -88,6 +92,7 @@ impl ServerConfig {
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
+            blobs: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             metrics_listen: None,
             allowed_origins: Vec::new(),
@@ -139,7 +144,10 @@ impl Server {
             config.limits.fit(files);
         }
         let (max_blob_bytes, max_gap) = (config.limits.max_blob_bytes as u64, config.rooms.max_snapshot_gap);
-        let storage = Storage::open(&config.folder, max_blob_bytes, max_gap).await?;
+        let mut storage = Storage::open(&config.folder, max_blob_bytes, max_gap).await?;
+        if let Some(place) = &config.blobs {
+            storage.blobs = location::open(place, max_blob_bytes, config.clock.now(), &storage.blobs).await?;
+        }
         let (node, cluster_notices) = SingleNode::new(storage.events.clone());
         Self::start_node(&config, storage, node, cluster_notices).await
     }
@@ -471,6 +479,8 @@ pub enum StartError {
     SigningKey(#[from] SigningKeyError),
     #[error(transparent)]
     Blobs(#[from] BlobError),
+    #[error(transparent)]
+    BlobLocation(#[from] BlobLocationError),
     #[error(transparent)]
     Origin(#[from] InvalidOrigin),
     #[error(transparent)]

@@ -126,9 +126,7 @@ fn check(notebook: &NotebookId, segment: &SegmentId, events: &[Stored]) -> Resul
     verify_chain(first.head(), rest).map(drop).map_err(|error: ChainError| error.to_string())
 }
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
-) -> std::io::Result<T> {
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> std::io::Result<T> + Send + 'static) -> std::io::Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(std::io::Error::other)?
 }
 

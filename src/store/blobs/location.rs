@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use notarium_record::Millis;
+
 use super::BlobError;
 
 const SCHEME: &str = "s3://";
@@ -50,10 +52,23 @@ impl fmt::Display for BlobLocation {
     }
 }
 
+/// Properties of a bucket that a start found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BucketProbe {
+    /// A put with `If-None-Match: *` is refused if there is such an object.
+    pub has_conditions: bool,
+    /// Deleted bytes stay as old versions.
+    pub is_versioned: bool,
+    /// Time of the bucket's server.
+    pub stored_at: Millis,
+}
+
 /// Reason why a location of blobs cannot be used. Each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobLocationError {
-    #[error("'{text}' is no location of blobs: write a folder, or s3://BUCKET/PREFIX in letters, digits, '-', '_' and '.'")]
+    #[error(
+        "'{text}' is no location of blobs: write a folder, or s3://BUCKET/PREFIX in letters, digits, '-', '_' and '.'"
+    )]
     Form { text: String },
     #[error(
         "the address of a bucket must not have keys in it: write s3://BUCKET/PREFIX, and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
@@ -93,10 +108,7 @@ pub enum BlobLocationError {
 
 impl BlobLocation {
     /// Parses a folder or `s3://BUCKET/PREFIX`; `variables` are those of the environment.
-    pub fn parse(
-        text: &str,
-        variables: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, BlobLocationError> {
+    pub fn parse(text: &str, variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, BlobLocationError> {
         let wrong = || BlobLocationError::Form { text: text.to_owned() };
         let Some(address) = text.strip_prefix(SCHEME) else {
             let has_keys = text.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));

@@ -10,22 +10,11 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 
 use super::bucket::Bucket;
-use super::location::BlobLocationError;
+use super::location::{BlobLocationError, BucketProbe};
 
 /// Folder of the probe's objects: no id of a notebook.
 const FOLDER: &str = "probe.tmp";
 const TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Properties of a bucket that a start found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BucketProbe {
-    /// A put with `If-None-Match: *` is refused if there is such an object.
-    pub has_conditions: bool,
-    /// Deleted bytes stay as old versions.
-    pub is_versioned: bool,
-    /// Time of the bucket's server.
-    pub stored_at: Millis,
-}
 
 /// Probes the bucket with an object of this name.
 pub(super) async fn probe(bucket: &Bucket, name: &str) -> Result<BucketProbe, BlobLocationError> {
@@ -87,10 +76,12 @@ impl Probe<'_> {
         if has(&["RequestTimeTooSkewed"]) {
             return BlobLocationError::WrongClock { place, reason };
         }
-        if has(&["AuthorizationHeaderMalformed", "PermanentRedirect", "without LOCATION", "IllegalLocationConstraint"]) {
+        if has(&["AuthorizationHeaderMalformed", "PermanentRedirect", "without LOCATION", "IllegalLocationConstraint"])
+        {
             return BlobLocationError::OtherRegion { place, reason };
         }
-        if has(&["InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "InvalidClientTokenId"]) {
+        if has(&["InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "InvalidClientTokenId"])
+        {
             return BlobLocationError::WrongKeys { place, reason };
         }
         match error {

@@ -74,9 +74,7 @@ fn events_name_the_blobs_of_outputs_attachments_and_environments() {
         r#"{{"kernel_session":"k","environment":{{"sha256":"{one}","size_bytes":3}},"outputs":[{{"blobs":[{{"pointer":"/x","sha256":"{two}"}}]}}]}}"#
     );
     assert_eq!(named_in(&payload).iter().map(Hash::to_string).collect::<Vec<_>>(), [one.as_str(), two.as_str()]);
-    assert!(
-        named_in(&format!(r#"{{"environment":{{"sha256":"short"}},"other":{{"sha256":"{one}"}}}}"#)).is_empty()
-    );
+    assert!(named_in(&format!(r#"{{"environment":{{"sha256":"short"}},"other":{{"sha256":"{one}"}}}}"#)).is_empty());
 }
 
 #[tokio::test]

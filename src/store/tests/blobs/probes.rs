@@ -35,7 +35,11 @@ async fn moto_is_a_good_bucket() {
     let Some(moto) = Moto::start() else { return };
     let found = probe_with("s3://notes/team", moto.variables()).await.unwrap();
     assert_eq!((found.has_conditions, found.is_versioned), (true, false));
-    moto.send("PUT", "/notes?versioning", "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>");
+    moto.send(
+        "PUT",
+        "/notes?versioning",
+        "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
+    );
     assert!(probe_with("s3://notes/team", moto.variables()).await.unwrap().is_versioned);
     let error = probe_with("s3://nowhere", moto.variables()).await.unwrap_err();
     assert!(matches!(error, BlobLocationError::NoBucket { .. }), "{error}");
@@ -43,7 +47,8 @@ async fn moto_is_a_good_bucket() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn odd_buckets_are_told() {
-    let ignoring = FaultyS3::start(S3Faults { ignores_conditions: true, is_versioned: true, ..S3Faults::default() }).await;
+    let ignoring =
+        FaultyS3::start(S3Faults { ignores_conditions: true, is_versioned: true, ..S3Faults::default() }).await;
     let found = probe_with("s3://notes", moto::variables(&ignoring.address)).await.unwrap();
     assert_eq!((found.has_conditions, found.is_versioned), (false, true));
 }
@@ -52,7 +57,10 @@ async fn odd_buckets_are_told() {
 async fn what_keys_may_not_do_is_named() {
     for (method, action) in [(Method::PUT, "put"), (Method::GET, "get"), (Method::DELETE, "delete")] {
         let said = refused(S3Faults { refused: vec![method], ..S3Faults::default() }).await;
-        assert!(said.contains(&format!("may not {action} objects in s3://notes/team (AccessDenied: planted)")), "{said}");
+        assert!(
+            said.contains(&format!("may not {action} objects in s3://notes/team (AccessDenied: planted)")),
+            "{said}"
+        );
     }
 }
 

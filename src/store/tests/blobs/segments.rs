@@ -15,7 +15,10 @@ fn sealed(payloads: &[String], is_redacted: &[bool]) -> Vec<Stored> {
     let mut events = Vec::new();
     for (index, payload) in payloads.iter().enumerate() {
         let envelope = notarium_record::Envelope { version: index as u64 + 1, ..envelope.clone() };
-        let salt: Salt = events.first().map_or_else(|| author.rename("y").events[0].stored.salt, |first: &Stored| first.salt).unwrap_or(author.rename("z").events[0].stored.salt.unwrap());
+        let salt: Salt = events
+            .first()
+            .map_or_else(|| author.rename("y").events[0].stored.salt, |first: &Stored| first.salt)
+            .unwrap_or(author.rename("z").events[0].stored.salt.unwrap());
         let mut stored = Stored::seal(&mut head, envelope, RawJson::parse(payload).unwrap(), salt);
         if is_redacted[index % is_redacted.len()] && index > 0 {
             (stored.salt, stored.payload) = (None, RawJson::parse(r#"{"redacted":true}"#).unwrap());
@@ -29,7 +32,8 @@ fn payload() -> impl Strategy<Value = String> {
     let text = any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap());
     let white = prop::sample::select(vec!["", " ", "\n", "\r\n\t"]);
     let number = prop::sample::select(vec!["1.0", "1e5", "-0", "123456789012345678901234567890", "0.1000"]);
-    (text, white, number).prop_map(|(text, white, number)| format!("{{{white}\"a\":{white}{text},{white}\"b\":{number}{white}}}"))
+    (text, white, number)
+        .prop_map(|(text, white, number)| format!("{{{white}\"a\":{white}{text},{white}\"b\":{number}{white}}}"))
 }
 
 proptest! {

@@ -51,7 +51,7 @@ struct Held {
 pub struct FaultyS3 {
     pub address: String,
     held: Arc<Mutex<Held>>,
-    faults: Arc<S3Faults>,
+    pub faults: Arc<S3Faults>,
 }
 
 impl FaultyS3 {
@@ -99,7 +99,7 @@ async fn answer(State(server): State<FaultyS3>, request: Request) -> Response {
     // A slow server is what is under test.
     tokio::time::sleep(server.faults.pause).await;
     let query: BTreeMap<String, String> = url_query(head.uri.query().unwrap_or_default());
-    let path = head.uri.path().trim_start_matches('/').to_owned();
+    let path = decoded(head.uri.path().trim_start_matches('/'));
     let (bucket, key) = path.split_once('/').unwrap_or((&path, ""));
     let mut held = server.held.lock();
     held.requests += 1;
@@ -125,7 +125,9 @@ async fn answer(State(server): State<FaultyS3>, request: Request) -> Response {
         (&Method::POST, None) => {
             let upload = format!("upload{}", held.requests);
             held.uploads.insert(upload.clone(), UploadParts::new());
-            xml(&format!("<InitiateMultipartUploadResult><UploadId>{upload}</UploadId></InitiateMultipartUploadResult>"))
+            xml(&format!(
+                "<InitiateMultipartUploadResult><UploadId>{upload}</UploadId></InitiateMultipartUploadResult>"
+            ))
         }
         (&Method::DELETE, Some(upload)) => {
             held.uploads.remove(upload);
@@ -227,13 +229,26 @@ fn list(held: &Held, query: &BTreeMap<String, String>) -> Response {
 }
 
 fn url_query(query: &str) -> BTreeMap<String, String> {
-    let decoded = |text: &str| text.replace("%2F", "/");
     query
         .split('&')
         .filter(|pair| !pair.is_empty())
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
         .map(|(name, value)| (name.to_owned(), decoded(value)))
         .collect()
+}
+
+/// Replaces `%2B` and the like by their characters.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        match (first, code) {
+            (b'%', Some(byte)) => (bytes.push(byte), rest = &after[2..]),
+            _ => (bytes.push(*first), rest = after),
+        };
+    }
+    String::from_utf8(bytes).unwrap()
 }
 
 fn etag(bytes: &[u8]) -> String {
