@@ -322,7 +322,7 @@ fn report_copy(verb: &str, into: &Path, done: Result<BackedUp, BackupError>) -> 
     }
     let named: Vec<String> = lost.iter().map(|(notebook, sha256)| format!("{sha256} of notebook {notebook}")).collect();
     Err(Failure::failed(format!(
-        "everything else is there, but {} that the record names could not be copied, because they are missing or damaged: {}",
+        "everything else is there, but {} that the record names could not be copied, because they are missing or damaged (are they in a folder or bucket of their own? Then name it with --blobs): {}",
         print::count(lost.len(), "blob"),
         named.join(", ")
     )))

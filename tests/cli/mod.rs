@@ -3,6 +3,7 @@
 mod assistants;
 mod attached;
 mod backup;
+mod buckets;
 #[cfg(unix)]
 mod chat;
 mod comments;

@@ -4,6 +4,7 @@ mod agents;
 mod bad_input;
 mod behind_proxies;
 mod blame;
+mod buckets;
 mod call_pace;
 mod calls;
 mod chat;
