@@ -144,9 +144,11 @@ impl Server {
             config.limits.fit(files);
         }
         let (max_blob_bytes, max_gap) = (config.limits.max_blob_bytes as u64, config.rooms.max_snapshot_gap);
+        location::check_mark(&config.folder, config.blobs.as_ref())?;
         let mut storage = Storage::open(&config.folder, max_blob_bytes, max_gap).await?;
         if let Some(place) = &config.blobs {
             storage.blobs = location::open(place, max_blob_bytes, config.clock.now(), &storage.blobs).await?;
+            location::mark(&config.folder, place)?;
         }
         let (node, cluster_notices) = SingleNode::new(storage.events.clone());
         Self::start_node(&config, storage, node, cluster_notices).await

@@ -76,6 +76,8 @@ async fn serve_takes_a_bucket_and_says_why_it_cannot() {
         super::support::interrupt(&process);
         assert_eq!(ended(process).await.code, 0);
     }
+    let refused = world.run(&serve).await.fails(1);
+    assert!(refused.contains("start with --blobs s3://notes/team"), "{refused}");
     for (address, url, code, told) in [
         (moto.address.as_str(), "s3://nowhere", 1, "there is no bucket for s3://nowhere: create it"),
         ("127.0.0.1:1", "s3://notes", 1, "does not answer"),

@@ -102,6 +102,10 @@ pub enum BlobLocationError {
     OtherBytes { place: String },
     #[error("{place} does not answer ({reason}): check AWS_ENDPOINT_URL, AWS_REGION and the network, then start again")]
     Unreachable { place: String, reason: String },
+    #[error(
+        "the large outputs of this data are in {place}: start with --blobs {place}. If they were moved into the data folder, delete {mark}"
+    )]
+    Elsewhere { place: String, mark: String },
     #[error(transparent)]
     Blobs(#[from] BlobError),
 }

@@ -13,8 +13,10 @@ use sha2::{Digest, Sha256};
 
 use super::{BlobError, Blobs, path};
 
-/// Maximum size of a blob that is put at once, and size of a part of a larger one. S3 accepts 10,000 parts.
-const PART_BYTES: usize = 8 << 20;
+/// Maximum size of a blob that is put at once.
+const MAX_PUT_BYTES: usize = 8 << 20;
+/// Size of a part of a larger one: the minimum of S3, which accepts 10,000 parts.
+const PART_BYTES: usize = 5 << 20;
 /// Maximum number of parts in flight.
 const MAX_PARTS_IN_FLIGHT: usize = 2;
 
@@ -30,7 +32,7 @@ pub(super) async fn put<E: Into<Box<dyn Error + Send + Sync>>>(
     let mut first = BytesMut::new();
     loop {
         match received.next().await? {
-            Some(chunk) if first.len() + chunk.len() <= PART_BYTES => first.extend_from_slice(&chunk),
+            Some(chunk) if first.len() + chunk.len() <= MAX_PUT_BYTES => first.extend_from_slice(&chunk),
             Some(chunk) => {
                 first.extend_from_slice(&chunk);
                 drop(chunk);
