@@ -17,7 +17,7 @@ pub async fn what_was_put_comes_back(blobs: Blobs) {
         assert_eq!(content(&blobs, &id, &sha256).await, bytes.as_bytes());
         let found = blobs.find(&id, &sha256).await.unwrap();
         assert_eq!(found.map(|blob| blob.size_bytes), Some(bytes.len() as u64));
-        assert_eq!(blobs.notebooks().await.unwrap(), [id.clone()]);
+        assert_eq!(blobs.notebooks().await.unwrap(), std::slice::from_ref(&id));
     }
     assert_eq!(names(&blobs, &id).await.len(), 3);
     assert!(!blobs.is_whole(&id, &Hash::ZERO).await.unwrap(), "it is not there");

@@ -1,31 +1,27 @@
 //! Property of segments: any events come back byte for byte, in any cut.
 
-use notarium_record::{Head, RawJson, Salt, Stored};
+use notarium_record::{Envelope, Head, RawJson, Stored};
 use notarium_store::Segments;
 use proptest::prelude::*;
 
 use super::*;
 use crate::author::Author;
 
-/// Seals events with these payloads, as they were written.
+/// Seals events with these payloads, as they were written; some are redacted afterwards.
 fn sealed(payloads: &[String], is_redacted: &[bool]) -> Vec<Stored> {
     let mut head = Head::START;
     let mut author = Author::new("nb");
-    let envelope = author.rename("x").events[0].stored.envelope.clone();
-    let mut events = Vec::new();
-    for (index, payload) in payloads.iter().enumerate() {
-        let envelope = notarium_record::Envelope { version: index as u64 + 1, ..envelope.clone() };
-        let salt: Salt = events
-            .first()
-            .map_or_else(|| author.rename("y").events[0].stored.salt, |first: &Stored| first.salt)
-            .unwrap_or(author.rename("z").events[0].stored.salt.unwrap());
-        let mut stored = Stored::seal(&mut head, envelope, RawJson::parse(payload).unwrap(), salt);
-        if is_redacted[index % is_redacted.len()] && index > 0 {
-            (stored.salt, stored.payload) = (None, RawJson::parse(r#"{"redacted":true}"#).unwrap());
+    let seal = |(index, payload): (usize, &String)| {
+        let Stored { envelope, salt, .. } = author.rename("x").events.remove(0).stored;
+        let envelope = Envelope { version: index as u64 + 1, ..envelope };
+        let payload = RawJson::parse(payload).unwrap();
+        let stored = Stored::seal(&mut head, envelope, payload, salt.unwrap());
+        match is_redacted[index % is_redacted.len()] {
+            true => Stored { salt: None, payload: RawJson::parse(r#"{"redacted":true}"#).unwrap(), ..stored },
+            false => stored,
         }
-        events.push(stored);
-    }
-    events
+    };
+    payloads.iter().enumerate().map(seal).collect()
 }
 
 fn payload() -> impl Strategy<Value = String> {
