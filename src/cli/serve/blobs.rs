@@ -23,6 +23,11 @@ impl BlobsArg {
         let variables =
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let location = BlobLocation::parse(text, variables);
-        location.map(Some).map_err(|error| Failure::usage(format!("--blobs: {error}")))
+        let location = location.map_err(|error| Failure::usage(format!("--blobs: {error}")))?;
+        Ok(Some(match location {
+            // Absolute, because the data folder remembers it.
+            BlobLocation::Folder(folder) => BlobLocation::Folder(std::path::absolute(&folder).unwrap_or(folder)),
+            bucket => bucket,
+        }))
     }
 }

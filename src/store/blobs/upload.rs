@@ -27,7 +27,7 @@ pub(super) async fn put<E: Into<Box<dyn Error + Send + Sync>>>(
     expected: &Hash,
     bytes: Pin<&mut impl Stream<Item = Result<Bytes, E>>>,
 ) -> Result<u64, BlobError> {
-    let mut received = Received { bytes, size: 0, digest: Sha256::new(), max_blob_bytes: blobs.max_blob_bytes };
+    let mut received = UploadBytes { bytes, size: 0, digest: Sha256::new(), max_blob_bytes: blobs.max_blob_bytes };
     let path = path(notebook, expected);
     let mut first = BytesMut::new();
     loop {
@@ -52,7 +52,7 @@ async fn put_parts<E: Into<Box<dyn Error + Send + Sync>>, S: Stream<Item = Resul
     blobs: &Blobs,
     notebook: &NotebookId,
     expected: &Hash,
-    mut received: Received<'_, S>,
+    mut received: UploadBytes<'_, S>,
     first: Bytes,
 ) -> Result<u64, BlobError> {
     let upload = blobs.store.put_multipart(&path(notebook, expected)).await.map_err(BlobError::unavailable)?;
@@ -82,14 +82,14 @@ async fn put_parts<E: Into<Box<dyn Error + Send + Sync>>, S: Stream<Item = Resul
 }
 
 /// Bytes of an upload, as they come.
-struct Received<'a, S> {
+struct UploadBytes<'a, S> {
     bytes: Pin<&'a mut S>,
     size: u64,
     digest: Sha256,
     max_blob_bytes: u64,
 }
 
-impl<E: Into<Box<dyn Error + Send + Sync>>, S: Stream<Item = Result<Bytes, E>>> Received<'_, S> {
+impl<E: Into<Box<dyn Error + Send + Sync>>, S: Stream<Item = Result<Bytes, E>>> UploadBytes<'_, S> {
     async fn next(&mut self) -> Result<Option<Bytes>, BlobError> {
         let Some(chunk) = self.bytes.next().await else { return Ok(None) };
         let chunk = chunk.map_err(|error| BlobError::Upload { cause: error.into() })?;
