@@ -1,5 +1,6 @@
 //! `serve`: the server alone; `backup` and `restore` of its data folder.
 
+pub mod blobs;
 pub mod doors;
 pub mod models;
 pub mod move_store;
@@ -21,6 +22,7 @@ use crate::cli::connection::context::{DATA_VARIABLE, data_folder};
 use crate::cli::connection::session;
 use crate::cli::history;
 use crate::cli::history::moment::{MOMENT, Moment};
+use crate::cli::serve::blobs::BlobsArg;
 use crate::cli::serve::doors::DoorArgs;
 use crate::cli::serve::models::ModelArgs;
 use crate::cli::serve::settings::Settings;
@@ -46,6 +48,8 @@ pub struct PlaceArgs {
     /// postgresql://USER@HOST/DATABASE?sslmode=verify-full. The password is better in NOTARIUM_STORE, or in a file (~/.pgpass).
     #[arg(long, value_name = "URL", env = "NOTARIUM_STORE", hide_env_values = true)]
     store: Option<SecretString>,
+    #[command(flatten)]
+    blobs: BlobsArg,
     /// Address and port to listen on; port 0 takes any free one.
     #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDRESS", env = "NOTARIUM_LISTEN", value_parser = address)]
     listen: SocketAddr,
@@ -132,6 +136,7 @@ impl PlaceArgs {
         let mut config = ServerConfig::in_folder(folder);
         config.store.clone_from(&self.store);
         (config.listen, config.metrics_listen) = (self.listen, self.metrics_listen);
+        config.blobs = self.blobs.location()?;
         config.assistants = !models.is_empty();
         config.models = models;
         self.settings.apply(&mut config);
@@ -257,7 +262,8 @@ fn secret_of(file: &Path) -> Result<String, Failure> {
   notarium backup /mnt/backup/notarium           # the server may run; again into the same folder copies new blobs only
   notarium backup --data /srv/notarium nightly
   notarium backup monday.tar.zst                 # one file, made anew; needs as much room again while it is written
-  notarium restore nightly /srv/restored && notarium serve --data /srv/restored")]
+  notarium restore nightly /srv/restored && notarium serve --data /srv/restored
+  notarium backup nightly --blobs s3://notes/team   # of a server that has its blobs there")]
 pub struct BackupArgs {
     /// The folder of the backup, made when it is missing; or one file, whose name ends with .tar or .tar.zst.
     #[arg(value_name = "DIR|FILE")]
@@ -265,6 +271,8 @@ pub struct BackupArgs {
     /// The data folder of the server, which may run. Else ~/.local/share/notarium.
     #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    blobs: BlobsArg,
 }
 
 #[derive(Debug, Args)]
@@ -279,15 +287,17 @@ pub struct RestoreArgs {
     /// The data folder to make: empty, or not there.
     #[arg(required_unless_present = "to", conflicts_with = "to")]
     into: Option<PathBuf>,
+    #[command(flatten)]
+    blobs: BlobsArg,
     /// Take the notebook back to this version: its cells, their order and its metadata. Runs, comments and access stay.
     #[arg(long, value_name = MOMENT)]
     to: Option<Moment>,
 }
 
 pub async fn backup(args: BackupArgs, _: &CommonOptions) -> Ended {
-    let data = args.data.map_or_else(data_folder, Ok)?;
+    let (data, blobs) = (args.data.map_or_else(data_folder, Ok)?, args.blobs.location()?);
     let bar = print::spinner();
-    let done = backup::backup(&data, &args.into, &|step| bar.set_message(step_words(step))).await;
+    let done = backup::backup(&data, blobs.as_ref(), &args.into, &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();
     report_copy("backed up", &args.into, done)
 }
@@ -297,8 +307,9 @@ pub async fn restore(args: RestoreArgs, context: &CommonOptions) -> Ended {
         return history::restore(&context.notebook(&args.from).await?, to).await;
     }
     let (from, into) = (PathBuf::from(args.from), args.into.unwrap_or_default());
+    let blobs = args.blobs.location()?;
     let bar = print::spinner();
-    let done = backup::restore(&from, &into, &|step| bar.set_message(step_words(step))).await;
+    let done = backup::restore(&from, &into, blobs.as_ref(), &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();
     report_copy("restored", &into, done)
 }
@@ -318,7 +329,7 @@ fn report_copy(verb: &str, into: &Path, done: Result<BackedUp, BackupError>) -> 
     }
     let named: Vec<String> = lost.iter().map(|(notebook, sha256)| format!("{sha256} of notebook {notebook}")).collect();
     Err(Failure::failed(format!(
-        "everything else is there, but {} that the record names could not be copied, because they are missing or damaged: {}",
+        "everything else is there, but {} that the record names could not be copied, because they are missing or damaged (are they in a folder or bucket of their own? Then name it with --blobs): {}",
         print::count(lost.len(), "blob"),
         named.join(", ")
     )))

@@ -4,6 +4,7 @@
 //! may only name blobs that were uploaded for its notebook; it claims old ones, and a claim and a removal exclude each
 //! other. Attachments must have their declared type and size before the turn is recorded.
 
+pub mod location;
 pub mod parts;
 pub mod sweep;
 

@@ -62,6 +62,8 @@ notarium_core::with_defaults! {
         pub quotas: Quotas = Quotas::default(),
         /// Limit of one blob.
         pub max_blob_bytes: usize = 256 << 20,
+        /// Size from which a download of a blob is redirected to the bucket; absent: all are sent by this server.
+        pub redirect_blobs_from: Option<u64> = None,
         /// Limit of all blobs together in one export or one read.
         pub max_export_blob_bytes: u64 = 512 << 20,
         /// Limit of a file to or from the folder of kernels.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 use notarium_store::accounts::AccountError;
-use notarium_store::{BlobError, CatalogEntry, CatalogQuery, StoreError};
+use notarium_store::{BlobError, BlobLocation, BlobLocationError, CatalogEntry, CatalogQuery, StoreError};
 use notarium_wire::rest::Model;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
@@ -63,6 +63,8 @@ pub struct ServerConfig {
     pub folder: PathBuf,
     /// URL of a PostgreSQL database for everything but blobs and the signing key; absent: a database in the data folder.
     pub store: Option<SecretString>,
+    /// Location of blobs; absent: `blobs` in the data folder.
+    pub blobs: Option<BlobLocation>,
     /// Address to listen on. Port 0: any free one.
     pub listen: SocketAddr,
     /// Address that serves `/metrics` alone, to everybody who reaches it. The other address serves it to administrators.
@@ -93,6 +95,7 @@ impl ServerConfig {
         Self {
             folder: folder.into(),
             store: None,
+            blobs: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             metrics_listen: None,
             allowed_origins: Vec::new(),
@@ -441,6 +444,8 @@ pub enum StartError {
     SigningKey(#[from] SigningKeyError),
     #[error(transparent)]
     Blobs(#[from] BlobError),
+    #[error(transparent)]
+    BlobLocation(#[from] BlobLocationError),
     #[error(transparent)]
     Origin(#[from] InvalidOrigin),
     #[error(transparent)]

@@ -11,11 +11,8 @@
 //! Rights *in* a notebook are not here: they are events of that notebook.
 
 mod changes;
-#[cfg(feature = "postgres")]
-mod postgres;
 mod queries;
 mod rows;
-mod sqlite;
 mod tables;
 
 use std::collections::BTreeSet;
@@ -25,7 +22,8 @@ use notarium_record::{AgentId, Millis, NotebookId, Role, Scope, Scopes, ShareLin
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
-pub(crate) use tables::{AccountTables, ColumnValue, RowColumns, TableStatement};
+pub(crate) use changes::{ChangeError, make_all};
+pub(crate) use tables::{AccountTables, ColumnValue, RowColumns, TableStatement, Tables, bound, impl_columns};
 
 /// Maximum number of entries that one query returns, whatever its limit.
 pub const MAX_ACCOUNT_PAGE: usize = 1_000;

@@ -2,7 +2,7 @@
 //!
 //! Purpose: [`backup`] copies the data folder of a running or stopped server, [`restore`] makes a data folder from a backup. A second
 //! backup into the same folder copies only new blobs. A backup whose name ends with `.tar` or `.tar.zst` is one file, written anew each
-//! time.
+//! time. Blobs are copied from the folder or bucket of the server, and restored into the data folder or another location.
 //!
 //! Invariants:
 //! - The database is copied before the blobs. An event is written only after its blobs, and blobs named by events are never removed, so
@@ -23,7 +23,7 @@ use futures_util::TryStreamExt;
 use notarium_record::{Hash, NotebookId};
 use sha2::{Digest, Sha256};
 
-use crate::blobs::{BLOBS_FOLDER, BlobError, Blobs};
+use crate::blobs::{BLOBS_FOLDER, BlobError, BlobLocation, BlobLocationError, Blobs};
 use crate::sqlite::{
     DATABASE_FILE, MARK_FILE, PART_FILE, copy_database, is_half_restored as is_marked, verify_database,
 };
@@ -88,6 +88,8 @@ pub enum BackupError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
+    BlobLocation(#[from] BlobLocationError),
+    #[error(transparent)]
     Blobs(#[from] BlobError),
 }
 
@@ -104,14 +106,20 @@ impl BackupError {
 
 type ReportStep<'a> = &'a (dyn Fn(BackupStep) + Sync);
 
-/// Copies the data in `data` to `into`: a folder, which is created or holds an earlier backup, or an archive file.
-pub async fn backup(data: &Path, into: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
+/// Copies the data in `data` to `into`: a folder, which is created or holds an earlier backup, or an archive file. `blobs`: the server's
+/// location of blobs, if it is not the data folder.
+pub async fn backup(
+    data: &Path,
+    blobs: Option<&BlobLocation>,
+    into: &Path,
+    progress: ReportStep<'_>,
+) -> Result<BackedUp, BackupError> {
     if !is_archive(into) || into.is_dir() {
-        return backup_into_folder(data, into, progress).await;
+        return backup_into_folder(data, blobs, into, progress).await;
     }
     let folder = folder_beside(into);
     remove_folder(&folder)?;
-    let done = backup_into_folder(data, &folder, progress).await;
+    let done = backup_into_folder(data, blobs, &folder, progress).await;
     let done = done.and_then(|done| {
         progress(BackupStep::Archive);
         pack(&folder, into).map(|()| done)
@@ -120,7 +128,12 @@ pub async fn backup(data: &Path, into: &Path, progress: ReportStep<'_>) -> Resul
     done
 }
 
-async fn backup_into_folder(data: &Path, into: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
+async fn backup_into_folder(
+    data: &Path,
+    blobs: Option<&BlobLocation>,
+    into: &Path,
+    progress: ReportStep<'_>,
+) -> Result<BackedUp, BackupError> {
     let database = data.join(DATABASE_FILE);
     if is_half_restored(data) {
         return Err(BackupError::HalfRestored { folder: data.to_owned() });
@@ -133,7 +146,8 @@ async fn backup_into_folder(data: &Path, into: &Path, progress: ReportStep<'_>) 
     }
     let copy = begin_copy(&database, into, progress)?;
     copy_database(&database, &copy).await?;
-    let done = copy_blobs(data, into, &copy, progress).await?;
+    let (from, to) = (blobs_of(data, blobs), blobs_of(into, None));
+    let done = copy_blobs(&from, &to, &copy, progress).await?;
     put_in_place(&copy, into)?;
     Ok(done)
 }
@@ -162,9 +176,15 @@ fn put_in_place(copy: &Path, into: &Path) -> Result<(), BackupError> {
 }
 
 /// Makes a data folder from the backup in the folder or file `from`. `into` must be empty, missing, or left by a failed restore.
-pub async fn restore(from: &Path, into: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
+/// `blobs`: the location of blobs, if it is not the data folder.
+pub async fn restore(
+    from: &Path,
+    into: &Path,
+    blobs: Option<&BlobLocation>,
+    progress: ReportStep<'_>,
+) -> Result<BackedUp, BackupError> {
     let mark = RestoreMark::set(into)?;
-    match restore_from(from, into, progress).await {
+    match restore_from(from, into, blobs, progress).await {
         Ok(done) => mark.lift().map(|()| done),
         Err(error) => {
             mark.lift_if_empty()?;
@@ -173,23 +193,33 @@ pub async fn restore(from: &Path, into: &Path, progress: ReportStep<'_>) -> Resu
     }
 }
 
-async fn restore_from(from: &Path, into: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
+async fn restore_from(
+    from: &Path,
+    into: &Path,
+    blobs: Option<&BlobLocation>,
+    progress: ReportStep<'_>,
+) -> Result<BackedUp, BackupError> {
     if !from.is_file() {
-        return restore_from_folder(from, into, progress).await;
+        return restore_from_folder(from, into, blobs, progress).await;
     }
     let folder = folder_beside(into);
     remove_folder(&folder)?;
     make_folder(&folder)?;
     progress(BackupStep::Archive);
     let restored = match unpack(from, &folder) {
-        Ok(()) => restore_from_folder(&folder, into, progress).await.map_err(|error| error.of_archive(from)),
+        Ok(()) => restore_from_folder(&folder, into, blobs, progress).await.map_err(|error| error.of_archive(from)),
         Err(error) => Err(error),
     };
     remove_folder(&folder)?;
     restored
 }
 
-async fn restore_from_folder(from: &Path, into: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
+async fn restore_from_folder(
+    from: &Path,
+    into: &Path,
+    blobs: Option<&BlobLocation>,
+    progress: ReportStep<'_>,
+) -> Result<BackedUp, BackupError> {
     let database = from.join(DATABASE_FILE);
     let Ok(expected) = std::fs::read_to_string(from.join(CHECKSUM_FILE)) else {
         return Err(BackupError::NoBackup { folder: from.to_owned() });
@@ -201,7 +231,8 @@ async fn restore_from_folder(from: &Path, into: &Path, progress: ReportStep<'_>)
     let copy = begin_copy(&database, into, progress)?;
     std::fs::copy(&database, &copy).map_err(|reason| failed(&copy, reason))?;
     set_private(&copy)?;
-    let done = copy_blobs(from, into, &copy, progress).await?;
+    let (from, to) = (blobs_of(from, None), blobs_of(into, blobs));
+    let done = copy_blobs(&from, &to, &copy, progress).await?;
     std::fs::File::open(&copy).and_then(|file| file.sync_all()).map_err(|reason| failed(&copy, reason))?;
     rename(&copy, &into.join(DATABASE_FILE))?;
     sync_folder(into)?;
@@ -209,7 +240,12 @@ async fn restore_from_folder(from: &Path, into: &Path, progress: ReportStep<'_>)
 }
 
 /// Verifies the copied database, and copies the blobs that it names. Blobs that exist and are intact are not copied again.
-async fn copy_blobs(from: &Path, into: &Path, copy: &Path, progress: ReportStep<'_>) -> Result<BackedUp, BackupError> {
+async fn copy_blobs(
+    from: &BlobLocation,
+    into: &BlobLocation,
+    copy: &Path,
+    progress: ReportStep<'_>,
+) -> Result<BackedUp, BackupError> {
     progress(BackupStep::Verifying);
     let inventory = verify_database(copy).await?;
     let mut done = BackedUp {
@@ -221,7 +257,7 @@ async fn copy_blobs(from: &Path, into: &Path, copy: &Path, progress: ReportStep<
     if inventory.blobs.is_empty() && inventory.erased.is_empty() {
         return Ok(done);
     }
-    let (source, target) = (Blobs::shared(from.join(BLOBS_FOLDER))?, Blobs::shared(into.join(BLOBS_FOLDER))?);
+    let (source, target) = (Blobs::open_shared(from)?, Blobs::open_shared(into)?);
     for notebook in &inventory.erased {
         // An earlier backup in the same folder may have them.
         target.delete_all(notebook).await?;
@@ -241,6 +277,11 @@ async fn copy_blobs(from: &Path, into: &Path, copy: &Path, progress: ReportStep<
         }
     }
     Ok(done)
+}
+
+/// Location of the blobs of a data folder or backup, if it is no other.
+fn blobs_of(folder: &Path, blobs: Option<&BlobLocation>) -> BlobLocation {
+    blobs.cloned().unwrap_or_else(|| BlobLocation::Folder(folder.join(BLOBS_FOLDER)))
 }
 
 /// Returns true if a backup with this name is one file.

@@ -1,16 +1,28 @@
 //! Blobs: bytes that are too large for an event, stored by notebook and SHA-256.
 //!
-//! Purpose: put, get, list and delete bytes under `notebook/xx/sha256`, in a local folder or another `object_store` backend.
+//! Purpose: put, get, list and delete bytes under `notebook/xx/sha256`, in a local folder or a bucket ([`BlobLocation`]).
 //! [`crate::BlobRecord`] has which notebook may name which blob; the server checks who may read it.
 //!
-//! Invariants: a stored blob has the hash that names it. A successful put is synced to disk; a failed one leaves nothing readable. Bytes
-//! that changed on disk are not returned: every read covers the whole blob, and its hash is checked before the first byte is sent.
+//! Invariants: a stored blob has the hash that names it. A successful put is durable; a failed one leaves nothing readable. Bytes
+//! that changed since are not returned: every read covers the whole blob, and its hash is checked before the first byte is sent.
+//!
+//! Files: `location` (folder or bucket), `bucket` (S3's protocol) with `probe`, `upload`, `naming` (blobs that events name).
+
+#[cfg(feature = "s3")]
+mod bucket;
+mod location;
+mod naming;
+#[cfg(feature = "s3")]
+mod probe;
+mod upload;
 
 use std::fs::DirBuilder;
+use std::future::ready;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path as FilePath;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
@@ -18,14 +30,15 @@ use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use notarium_record::{Hash, Millis, NotebookId};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, WriteMultipart};
-use serde_json::Value;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode};
 use sha2::{Digest, Sha256};
 
-/// Size of an upload's buffer: the minimum part size of S3.
-const PART_BYTES: usize = 5 << 20;
-/// Maximum number of parts in flight.
-const MAX_PARTS_IN_FLIGHT: usize = 2;
+#[cfg(feature = "s3")]
+use bucket::Bucket;
+pub use location::{BlobLocation, BlobLocationError, BucketLocation, BucketProbe};
+pub use naming::named_in;
+use naming::parse_hash;
+
 /// Maximum size of a blob that is held in memory. A larger one is read twice: for its hash, and for the response.
 const MAX_KEPT_BYTES: u64 = 4 << 20;
 
@@ -42,13 +55,13 @@ pub enum BlobError {
     #[error("there is no such blob in this notebook: it was not uploaded, or it was collected")]
     NotFound,
     #[error(
-        "the blob {sha256} is damaged: its bytes on the server's disk are not those that were uploaded. \
+        "the blob {sha256} is damaged: its stored bytes are not those that were uploaded. \
          Upload it again, or restore it from a backup"
     )]
     Damaged { sha256: Hash },
     #[error("the upload broke off: {cause}; upload it again")]
     Upload { cause: Box<dyn std::error::Error + Send + Sync> },
-    /// Disk full, I/O error, no permission.
+    /// Disk full, I/O error, no permission, no answer of the bucket.
     #[error("the blob store is unavailable: {reason}; try again when that is mended")]
     Unavailable { reason: String },
 }
@@ -56,9 +69,17 @@ pub enum BlobError {
 impl From<object_store::Error> for BlobError {
     fn from(error: object_store::Error) -> Self {
         match error {
-            object_store::Error::NotFound { .. } => Self::NotFound,
-            error => Self::Unavailable { reason: error.to_string() },
+            // A bucket that is gone must not look like one without this blob.
+            object_store::Error::NotFound { .. } if !error.to_string().contains("NoSuchBucket") => Self::NotFound,
+            error => Self::unavailable(error),
         }
+    }
+}
+
+impl BlobError {
+    /// Error of a write, to which nothing is missing but the store itself.
+    fn unavailable(error: object_store::Error) -> Self {
+        Self::Unavailable { reason: error.to_string() }
     }
 }
 
@@ -73,7 +94,7 @@ pub struct BlobContent {
 pub struct BlobEntry {
     pub sha256: Hash,
     pub size_bytes: u64,
-    /// Time by the clock of the store.
+    /// Time by the clock of the store; in a bucket in whole seconds, and by the clock of [`Blobs::by_clock`].
     pub stored_at: Millis,
 }
 
@@ -82,6 +103,14 @@ pub struct BlobEntry {
 pub struct Blobs {
     store: Arc<dyn ObjectStore>,
     max_blob_bytes: u64,
+    /// A put under a condition is refused if it does not hold.
+    has_conditions: bool,
+    /// Milliseconds by which the clock of the store is ahead.
+    clock_lead: i64,
+    /// Precision of the store's times. Answers to one blob have seconds, lists more.
+    clock_step: Millis,
+    #[cfg(feature = "s3")]
+    bucket: Option<Bucket>,
 }
 
 impl Blobs {
@@ -112,7 +141,75 @@ impl Blobs {
 
     /// Stores blobs in any object store whose puts are durable.
     pub fn new(store: Arc<dyn ObjectStore>, max_blob_bytes: u64) -> Self {
-        Self { store, max_blob_bytes }
+        Self {
+            store,
+            max_blob_bytes,
+            has_conditions: true,
+            clock_lead: 0,
+            clock_step: 1,
+            #[cfg(feature = "s3")]
+            bucket: None,
+        }
+    }
+
+    /// Opens the location for a server. A bucket should be probed before it is relied on ([`Self::probe`]).
+    pub fn open(location: &BlobLocation, max_blob_bytes: u64) -> Result<Self, BlobLocationError> {
+        match location {
+            BlobLocation::Folder(folder) => Ok(Self::local(folder, max_blob_bytes)?),
+            BlobLocation::Bucket(bucket) => Self::in_bucket(bucket, max_blob_bytes),
+        }
+    }
+
+    /// Opens a location that a server may be writing to.
+    pub fn open_shared(location: &BlobLocation) -> Result<Self, BlobLocationError> {
+        match location {
+            BlobLocation::Folder(folder) => Ok(Self::shared(folder)?),
+            BlobLocation::Bucket(bucket) => Self::in_bucket(bucket, u64::MAX),
+        }
+    }
+
+    #[cfg(feature = "s3")]
+    fn in_bucket(location: &BucketLocation, max_blob_bytes: u64) -> Result<Self, BlobLocationError> {
+        let bucket = Bucket::open(location)?;
+        let blobs = Self::new(bucket.objects(), max_blob_bytes);
+        Ok(Self { clock_step: 1000, bucket: Some(bucket), ..blobs })
+    }
+
+    #[cfg(not(feature = "s3"))]
+    fn in_bucket(_: &BucketLocation, _: u64) -> Result<Self, BlobLocationError> {
+        Err(BlobLocationError::NotBuilt)
+    }
+
+    /// Puts, reads and deletes an object of this name in the bucket; `None`: the blobs are in a folder.
+    pub async fn probe(&mut self, name: &str) -> Result<Option<BucketProbe>, BlobLocationError> {
+        #[cfg(feature = "s3")]
+        if let Some(bucket) = &self.bucket {
+            let found = probe::probe(bucket, name).await?;
+            self.has_conditions = found.has_conditions;
+            return Ok(Some(found));
+        }
+        let _ = name;
+        Ok(None)
+    }
+
+    /// Gives the times of blobs by a clock that is this far behind the store's.
+    pub fn by_clock(self, clock_lead: i64) -> Self {
+        Self { clock_lead, ..self }
+    }
+
+    /// Returns an address that downloads the blob without a token for `lifetime`; `None`: the blobs are in a folder. The blob may not exist.
+    pub async fn link(
+        &self,
+        notebook: &NotebookId,
+        sha256: &Hash,
+        lifetime: Duration,
+    ) -> Result<Option<String>, BlobError> {
+        #[cfg(feature = "s3")]
+        if let Some(bucket) = &self.bucket {
+            return bucket.link(&path(notebook, sha256), lifetime).await.map(Some);
+        }
+        let _ = (notebook, sha256, lifetime);
+        Ok(None)
     }
 
     /// Stores a stream of bytes and returns their number. If their hash is not `expected`, nothing is stored.
@@ -122,43 +219,7 @@ impl Blobs {
         expected: &Hash,
         bytes: impl Stream<Item = Result<Bytes, E>>,
     ) -> Result<u64, BlobError> {
-        let upload = self.store.put_multipart(&path(notebook, expected)).await?;
-        let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
-        match self.receive(&mut upload, expected, bytes).await {
-            Ok(size_bytes) => {
-                upload.finish().await?;
-                Ok(size_bytes)
-            }
-            Err(error) => {
-                if let Err(error) = upload.abort().await {
-                    tracing::warn!(%error, %notebook, "what was uploaded of a refused blob was not removed");
-                }
-                Err(error)
-            }
-        }
-    }
-
-    async fn receive<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
-        &self,
-        upload: &mut WriteMultipart,
-        expected: &Hash,
-        bytes: impl Stream<Item = Result<Bytes, E>>,
-    ) -> Result<u64, BlobError> {
-        let max_blob_bytes = self.max_blob_bytes;
-        let (mut size, mut digest) = (0_u64, Sha256::new());
-        let mut bytes = pin!(bytes);
-        while let Some(chunk) = bytes.next().await {
-            let chunk = chunk.map_err(|error| BlobError::Upload { cause: error.into() })?;
-            size = size.saturating_add(chunk.len() as u64);
-            if size > max_blob_bytes {
-                return Err(BlobError::TooLarge { max_blob_bytes });
-            }
-            digest.update(&chunk);
-            upload.wait_for_capacity(MAX_PARTS_IN_FLIGHT).await?;
-            upload.put(chunk);
-        }
-        let actual = Hash(digest.finalize().into());
-        if actual == *expected { Ok(size) } else { Err(BlobError::WrongHash { expected: *expected, actual }) }
+        upload::put(self, notebook, expected, pin!(bytes)).await
     }
 
     /// Stores bytes in memory and returns their hash.
@@ -195,7 +256,7 @@ impl Blobs {
     /// Returns size and time of a blob; `None`: it does not exist.
     pub async fn find(&self, notebook: &NotebookId, sha256: &Hash) -> Result<Option<BlobEntry>, BlobError> {
         match self.store.head(&path(notebook, sha256)).await.map_err(BlobError::from) {
-            Ok(found) => Ok(blob_entry(&found)),
+            Ok(found) => Ok(self.entry(&found)),
             Err(BlobError::NotFound) => Ok(None),
             Err(error) => Err(error),
         }
@@ -210,15 +271,20 @@ impl Blobs {
     /// Lists the notebook's blobs, in no order. Other files are skipped.
     pub fn list(&self, notebook: &NotebookId) -> BoxStream<'static, Result<BlobEntry, BlobError>> {
         let found = self.store.list(Some(&Path::from(notebook.as_str())));
-        found.map_err(BlobError::from).try_filter_map(async |meta| Ok(blob_entry(&meta))).boxed()
+        let blobs = self.clone();
+        found.map_err(BlobError::from).try_filter_map(move |meta| ready(Ok(blobs.entry(&meta)))).boxed()
+    }
+
+    fn entry(&self, meta: &ObjectMeta) -> Option<BlobEntry> {
+        let sha256 = parse_hash(meta.location.filename()?)?;
+        let at = meta.last_modified.timestamp_millis().saturating_sub(self.clock_lead);
+        let at = Millis::try_from(at).unwrap_or(0);
+        Some(BlobEntry { sha256, size_bytes: meta.size, stored_at: at - at % self.clock_step })
     }
 
     /// Deletes a blob; a missing one is no error.
     pub async fn delete(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), BlobError> {
-        match self.store.delete(&path(notebook, sha256)).await.map_err(BlobError::from) {
-            Ok(()) | Err(BlobError::NotFound) => Ok(()),
-            Err(error) => Err(error),
-        }
+        self.delete_file(path(notebook, sha256).as_ref()).await
     }
 }
 
@@ -227,6 +293,27 @@ impl Blobs {
     pub async fn put_file(&self, path: &str, bytes: Bytes) -> Result<(), BlobError> {
         self.store.put(&Path::from(path), bytes.into()).await?;
         Ok(())
+    }
+
+    /// True if [`Self::put_file_once`] never replaces a file.
+    pub(crate) fn has_conditions(&self) -> bool {
+        self.has_conditions
+    }
+
+    /// Stores a file, unless there is one of this name, which then stays.
+    pub(crate) async fn put_file_once(&self, path: &str, bytes: Bytes) -> Result<(), BlobError> {
+        match self.store.put_opts(&Path::from(path), bytes.into(), PutMode::Create.into()).await {
+            Ok(_) | Err(object_store::Error::AlreadyExists { .. }) => Ok(()),
+            Err(error) => Err(BlobError::unavailable(error)),
+        }
+    }
+
+    /// Deletes a file; a missing one is no error.
+    pub(crate) async fn delete_file(&self, path: &str) -> Result<(), BlobError> {
+        match self.store.delete(&Path::from(path)).await.map_err(BlobError::from) {
+            Ok(()) | Err(BlobError::NotFound) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the file; `None`: there is none.
@@ -241,9 +328,11 @@ impl Blobs {
     /// Deletes all files of a folder.
     pub async fn delete_files(&self, folder: &str) -> Result<(), BlobError> {
         let found: Vec<ObjectMeta> = self.store.list(Some(&Path::from(folder))).try_collect().await?;
-        for meta in found {
-            match self.store.delete(&meta.location).await.map_err(BlobError::from) {
-                Ok(()) | Err(BlobError::NotFound) => {}
+        let found = stream::iter(found.into_iter().map(|meta| Ok(meta.location))).boxed();
+        let mut deleted = self.store.delete_stream(found).map_err(BlobError::from);
+        while let Some(deleted) = deleted.next().await {
+            match deleted {
+                Ok(_) | Err(BlobError::NotFound) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -254,41 +343,6 @@ impl Blobs {
     pub async fn delete_all(&self, notebook: &NotebookId) -> Result<(), BlobError> {
         self.delete_files(notebook.as_str()).await
     }
-}
-
-/// Fields of payloads that hold, at some depth, what names a blob.
-const NAMING_FIELDS: [&str; 3] = ["\"blobs\"", "\"attachment\"", "\"environment\""];
-
-/// Returns the blobs that an event's payload names, in fields of outputs, attachments and environments at any depth.
-pub fn named_in(payload: &str) -> Vec<Hash> {
-    let mut named = Vec::new();
-    if NAMING_FIELDS.iter().any(|field| payload.contains(field))
-        && let Ok(value) = serde_json::from_str(payload)
-    {
-        collect_named(&value, &mut named);
-    }
-    named
-}
-
-fn collect_named(value: &Value, named: &mut Vec<Hash>) {
-    match value {
-        Value::Array(values) => values.iter().for_each(|value| collect_named(value, named)),
-        Value::Object(fields) => {
-            let is_named = fields.contains_key("pointer") || fields.contains_key("media_type");
-            if let (Some(Value::String(sha256)), true) = (fields.get("sha256"), is_named) {
-                named.extend(parse_hash(sha256));
-            }
-            let environment = fields.get("environment").and_then(|environment| environment["sha256"].as_str());
-            named.extend(environment.and_then(parse_hash));
-            fields.values().for_each(|value| collect_named(value, named));
-        }
-        _ => {}
-    }
-}
-
-fn parse_hash(text: &str) -> Option<Hash> {
-    let mut sha256 = [0; 32];
-    hex::decode_to_slice(text, &mut sha256).ok().map(|()| Hash(sha256))
 }
 
 async fn digest_of(bytes: BoxStream<'static, object_store::Result<Bytes>>) -> Result<[u8; 32], BlobError> {
@@ -321,176 +375,5 @@ fn path(notebook: &NotebookId, sha256: &Hash) -> Path {
     Path::from(format!("{notebook}/{}/{name}", &name[..2]))
 }
 
-fn blob_entry(meta: &ObjectMeta) -> Option<BlobEntry> {
-    let sha256 = parse_hash(meta.location.filename()?)?;
-    let stored_at = Millis::try_from(meta.last_modified.timestamp_millis()).unwrap_or(0);
-    Some(BlobEntry { sha256, size_bytes: meta.size, stored_at })
-}
-
 #[cfg(test)]
-mod tests {
-    use tempfile::TempDir;
-
-    use super::*;
-
-    const MAX: u64 = 20 << 20;
-
-    fn open() -> (Blobs, TempDir) {
-        let folder = tempfile::tempdir().unwrap();
-        (Blobs::local(folder.path().join("blobs"), MAX).unwrap(), folder)
-    }
-
-    fn notebook(name: &str) -> NotebookId {
-        NotebookId::new(name).unwrap()
-    }
-
-    async fn content(blobs: &Blobs, sha256: &Hash) -> Vec<u8> {
-        let found = blobs.get(&notebook("nb"), sha256).await.unwrap();
-        let bytes: Vec<Bytes> = found.bytes.try_collect().await.unwrap();
-        assert_eq!(found.size_bytes, bytes.iter().map(|chunk| chunk.len() as u64).sum::<u64>());
-        bytes.concat()
-    }
-
-    async fn names(blobs: &Blobs) -> Vec<Hash> {
-        blobs.list(&notebook("nb")).map_ok(|entry| entry.sha256).try_collect().await.unwrap()
-    }
-
-    fn chunks(chunks: Vec<Bytes>) -> impl Stream<Item = Result<Bytes, String>> {
-        stream::iter(chunks.into_iter().map(Ok))
-    }
-
-    /// Returns true if no file is left, whatever its name.
-    fn is_empty(folder: &TempDir) -> bool {
-        let mut folders = vec![folder.path().to_owned()];
-        while let Some(next) = folders.pop() {
-            for entry in next.read_dir().unwrap().map(Result::unwrap) {
-                match entry.file_type().unwrap().is_dir() {
-                    true => folders.push(entry.path()),
-                    false => return false,
-                }
-            }
-        }
-        true
-    }
-
-    #[tokio::test]
-    async fn what_was_put_comes_back() {
-        let (blobs, _folder) = open();
-        for bytes in ["", "x", "some bytes"] {
-            let sha256 = blobs.put_bytes(&notebook("nb"), Bytes::from(bytes)).await.unwrap();
-            assert_eq!(content(&blobs, &sha256).await, bytes.as_bytes());
-            let found = blobs.find(&notebook("nb"), &sha256).await.unwrap();
-            assert_eq!(found.map(|blob| blob.size_bytes), Some(bytes.len() as u64));
-            assert_eq!(blobs.notebooks().await.unwrap(), [notebook("nb")]);
-        }
-        assert_eq!(names(&blobs).await.len(), 3);
-    }
-
-    #[tokio::test]
-    async fn a_large_blob_is_streamed() {
-        let (blobs, _folder) = open();
-        let whole: Vec<u8> = (0..MAX).map(|index| u8::try_from(index % 251).unwrap()).collect();
-        let parts = whole.chunks(700_001).map(Bytes::copy_from_slice).collect();
-        let sha256 = Hash(Sha256::digest(&whole).into());
-        assert_eq!(blobs.put(&notebook("nb"), &sha256, chunks(parts)).await.unwrap(), MAX);
-        assert!(content(&blobs, &sha256).await == whole);
-    }
-
-    #[test]
-    fn events_name_the_blobs_of_outputs_attachments_and_environments() {
-        let (one, two) = ("ab".repeat(32), "cd".repeat(32));
-        let payload = format!(
-            r#"{{"kernel_session":"k","environment":{{"sha256":"{one}","size_bytes":3}},"outputs":[{{"blobs":[{{"pointer":"/x","sha256":"{two}"}}]}}]}}"#
-        );
-        assert_eq!(named_in(&payload).iter().map(Hash::to_string).collect::<Vec<_>>(), [one.as_str(), two.as_str()]);
-        assert!(
-            named_in(&format!(r#"{{"environment":{{"sha256":"short"}},"other":{{"sha256":"{one}"}}}}"#)).is_empty()
-        );
-    }
-
-    #[tokio::test]
-    async fn a_blob_belongs_to_its_notebook() {
-        let (blobs, _folder) = open();
-        let sha256 = blobs.put_bytes(&notebook("nb"), Bytes::from("x")).await.unwrap();
-        assert_eq!(blobs.find(&notebook("n"), &sha256).await.unwrap(), None);
-        assert!(matches!(blobs.get(&notebook("other"), &sha256).await, Err(BlobError::NotFound)));
-        assert!(blobs.list(&notebook("n")).next().await.is_none());
-    }
-
-    #[tokio::test]
-    async fn other_bytes_than_named_are_refused() {
-        let (blobs, folder) = open();
-        let expected = Hash(Sha256::digest(b"right").into());
-        let refused = blobs.put(&notebook("nb"), &expected, chunks(vec![Bytes::from("wrong")])).await;
-        assert!(matches!(refused, Err(BlobError::WrongHash { .. })), "{refused:?}");
-        assert!(is_empty(&folder));
-    }
-
-    #[tokio::test]
-    async fn too_many_bytes_are_refused() {
-        let (blobs, folder) = open();
-        let part = Bytes::from(vec![0; 6 << 20]);
-        let refused = blobs.put(&notebook("nb"), &Hash::ZERO, chunks(vec![part; 4])).await;
-        assert!(matches!(refused, Err(BlobError::TooLarge { max_blob_bytes: MAX })), "{refused:?}");
-        assert!(is_empty(&folder));
-    }
-
-    #[tokio::test]
-    async fn a_broken_upload_leaves_nothing() {
-        let (blobs, folder) = open();
-        let parts = vec![Ok(Bytes::from(vec![0; 6 << 20])), Err("connection reset".to_owned())];
-        let refused = blobs.put(&notebook("nb"), &Hash::ZERO, stream::iter(parts)).await;
-        assert!(matches!(refused, Err(BlobError::Upload { .. })), "{refused:?}");
-        assert!(is_empty(&folder));
-    }
-
-    #[tokio::test]
-    async fn deleting_twice_is_deleting_once() {
-        let (blobs, _folder) = open();
-        let sha256 = blobs.put_bytes(&notebook("nb"), Bytes::from("x")).await.unwrap();
-        blobs.put_bytes(&notebook("nb"), Bytes::from("x")).await.unwrap();
-        blobs.delete(&notebook("nb"), &sha256).await.unwrap();
-        blobs.delete(&notebook("nb"), &sha256).await.unwrap();
-        assert_eq!(names(&blobs).await, []);
-    }
-
-    fn file_of(folder: &TempDir, sha256: &Hash) -> std::path::PathBuf {
-        folder.path().join("blobs").join(path(&notebook("nb"), sha256).to_string())
-    }
-
-    #[tokio::test]
-    async fn damaged_bytes_are_not_handed_out_and_a_right_upload_replaces_them() {
-        let (blobs, folder) = open();
-        for size in [9, 6 << 20] {
-            let whole = Bytes::from(vec![7; size]);
-            let sha256 = blobs.put_bytes(&notebook("nb"), whole.clone()).await.unwrap();
-            assert!(blobs.is_whole(&notebook("nb"), &sha256).await.unwrap());
-            let mut flipped = whole.to_vec();
-            flipped[size / 2] ^= 4;
-            for wrong in [&flipped[..], &flipped[..size - 1], &[]] {
-                std::fs::write(file_of(&folder, &sha256), wrong).unwrap();
-                assert!(!blobs.is_whole(&notebook("nb"), &sha256).await.unwrap());
-                let refused = blobs.get(&notebook("nb"), &sha256).await.err();
-                assert!(matches!(refused, Some(BlobError::Damaged { .. })), "{refused:?}");
-            }
-            blobs.put_bytes(&notebook("nb"), whole.clone()).await.unwrap();
-            assert!(content(&blobs, &sha256).await == whole);
-        }
-        assert!(!blobs.is_whole(&notebook("nb"), &Hash::ZERO).await.unwrap(), "it is not there");
-    }
-
-    #[tokio::test]
-    async fn what_a_killed_process_left_of_its_uploads_goes_at_the_start() {
-        let (blobs, folder) = open();
-        let sha256 = blobs.put_bytes(&notebook("nb"), Bytes::from("x")).await.unwrap();
-        let mut upload = blobs.store.put_multipart(&path(&notebook("nb"), &Hash::ZERO)).await.unwrap();
-        upload.put_part(Bytes::from("half").into()).await.unwrap();
-        std::mem::forget(upload);
-        let count = |folder: &std::path::Path| folder.read_dir().unwrap().count();
-        let parts = file_of(&folder, &Hash::ZERO).parent().unwrap().to_owned();
-        assert_eq!(count(&parts), 1, "the part is there under the name that is looked for");
-        let blobs = Blobs::local(folder.path().join("blobs"), MAX).unwrap();
-        assert_eq!(count(&parts), 0);
-        assert_eq!(content(&blobs, &sha256).await, b"x");
-    }
-}
+mod tests;

@@ -15,7 +15,7 @@
 //! Files: `event_store` (the trait, the catalog's order), `store_error`, `sqlite/` and `postgres/` (its backends), `group_commit` (queue and plan
 //! of appends), `transfer` with `transfer_tables` and `move_store` (from one backend to the other), `content_locks` (redactions against derived writes),
 //! `snapshots`, `past_text` (lines that ever
-//! stood in cells), `blame` (who wrote what), `blobs`,
+//! stood in cells), `blame` (who wrote what), `blobs/` (in a folder or a bucket), `segments` (old events as objects beside the blobs),
 //! `nodes` (the trait `NodeStore`: nodes of a cluster, holders of leases), `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
 //! `writer` (group commit) with `transaction` and `rows`, `reader`, `projections` and `catalog`, `copy` (for backups), `health`, `error`.
 //!
@@ -35,6 +35,7 @@ mod nodes;
 mod past_text;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod segments;
 mod snapshots;
 pub mod sqlite;
 mod store_error;
@@ -44,7 +45,7 @@ mod transfer;
 mod transfer_tables;
 
 pub use blame::{Blame, BlameRun};
-pub use blobs::{BlobError, Blobs};
+pub use blobs::{BlobError, BlobLocation, BlobLocationError, Blobs};
 pub use content_locks::{ContentLocks, ContentReading, ContentWriting};
 pub use event_store::*;
 pub use logged_head::LoggedHead;
@@ -54,6 +55,7 @@ pub use nodes::{Lease, LivingNodes, NODE_TIMEOUT, Node, NodeStore};
 pub use past_text::{LineSpan, PastLine, PastText, Stretch, lower_case};
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
+pub use segments::{SegmentError, SegmentId, Segments};
 pub use snapshots::{MAX_SNAPSHOT_GAP, Snapshot, SnapshotError, superfluous, thinned_out, within_gap};
 pub use sqlite::Sqlite;
 pub use store_error::{AppendError, StoreError};

@@ -144,13 +144,12 @@ async fn transfer_notebook(
             return Err(TransferError::NotEmpty { notebook: notebook.clone() });
         }
     }
-    if present == end {
-        return Ok(end.version);
-    }
     let last = from.read(notebook, end.version - 1, 1).await?;
     if let Some(erased) = last.first().filter(|event| event.erased_head().is_some()) {
         verify_chain(Head::START, &last).map_err(|error| broken(error.to_string()))?;
-        to.put_erased(with_subject(erased.clone(), None)).await?;
+        if present != end {
+            to.put_erased(with_subject(erased.clone(), None)).await?;
+        }
         return Ok(1);
     }
     let mut head = present;

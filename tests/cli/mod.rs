@@ -3,6 +3,8 @@
 mod assistants;
 mod attached;
 mod backup;
+#[cfg(feature = "s3")]
+mod buckets;
 #[cfg(unix)]
 mod chat;
 mod comments;

@@ -4,6 +4,8 @@ mod agents;
 mod bad_input;
 mod behind_proxies;
 mod blame;
+#[cfg(feature = "s3")]
+mod buckets;
 mod call_pace;
 mod calls;
 mod chat;

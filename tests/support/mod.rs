@@ -4,6 +4,7 @@
 
 mod client;
 mod http;
+pub mod moto;
 mod server;
 pub mod terminal;
 

@@ -101,8 +101,8 @@ fn each_library_belongs_to_one_part() {
         ("ammonia", &["export"]),
         ("pulldown-cmark", &["export"]),
         ("sqlx", &["store"]),
-        // The scripted model is a small server: tests and the demo call it over real HTTP.
-        ("axum", &["server", "scripted", "doors/dialoghelper", "doors/jupyter"]),
+        // The scripted model is a small server: tests and the demo call it over real HTTP. The store's tests have a small S3.
+        ("axum", &["server", "scripted", "doors/dialoghelper", "doors/jupyter", "store"]),
         ("jupyter-zmq-client", &["agent"]),
         ("object_store", &["store"]),
         ("eventsource-stream", &["assistant"]),

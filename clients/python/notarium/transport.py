@@ -91,6 +91,8 @@ class Rest:
 
     async def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Sends a request and returns the response. Raises the exception of an error status."""
+        # A server may redirect downloads to the bucket of its blobs. The token is not sent there.
+        options.setdefault("follow_redirects", method == "GET")
         try:
             response = await self._client.request(method, path, **options)
         except httpx.HTTPError as error:

@@ -6,11 +6,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
+from notarium.config import ServerTarget
+from notarium.errors import NotariumError
 from notarium.escapes import without_escapes
-from notarium.outputs import Output, joined, shown
+from notarium.outputs import Output, blob, joined, shown
 from notarium.screen import width
 from notarium.terminal import folded
+from notarium.transport import Rest
 
 FIXTURES = Path(__file__).resolve().parents[3] / "tests" / "fixtures" / "terminal"
 CASES = [json.loads(line) for line in (FIXTURES / "cases.jsonl").read_text("utf8").strip().split("\n")]
@@ -93,3 +97,24 @@ async def test_a_stream_of_which_parts_are_missing_is_one_output() -> None:
 @pytest.mark.parametrize("text", ["", "plain\n", "tab\there\n", "日本\n"])
 def test_plain_text_stays_byte_for_byte(text: str) -> None:
     assert outputs(stream(text), stream(text))[0].text == text + text
+
+
+async def test_a_blob_is_fetched_from_the_bucket_without_the_token() -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append((request.url.host, request.headers.get("authorization")))
+        if request.url.host == "bucket":
+            return httpx.Response(200, content=b"large")
+        return httpx.Response(307, headers={"location": "http://bucket/notes/large?X-Amz-Expires=300"})
+
+    rest = Rest(ServerTarget("http://server", "nt_planted"), 5)
+    await rest.close()
+    headers = {"Authorization": "Bearer nt_planted"}
+    rest._client = httpx.AsyncClient(base_url="http://server", headers=headers, transport=httpx.MockTransport(answer))
+    session: Any = SimpleNamespace(rest=rest)
+    assert await blob(session, "nb", hashlib.sha256(b"large").hexdigest()) == b"large"
+    assert asked == [("server", "Bearer nt_planted"), ("bucket", None)]
+    with pytest.raises(NotariumError, match="other bytes"):
+        await blob(session, "nb", "0" * 64)
+    await rest.close()

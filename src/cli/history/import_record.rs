@@ -8,7 +8,7 @@ use notarium_core::{
     Actor, Append, ContentRemoval, Hash, Head, NewEvent, NotebookId, Stored, import_row, verify_chain,
 };
 use notarium_store::blobs::{BLOBS_FOLDER, named_in};
-use notarium_store::{BlobRecord, Blobs, EventStore, Sqlite};
+use notarium_store::{BlobLocation, BlobRecord, Blobs, EventStore, Sqlite};
 use notarium_wire::record_manifest::{ManifestBlob, ManifestNotebook, RecordManifest};
 use notarium_wire::signed_head::StatedHead;
 use notarium_wire::signed_names::StatedNames;
@@ -19,6 +19,7 @@ use crate::cli::history::export_record::beside;
 use crate::cli::history::heads::parse_key;
 use crate::cli::history::manifest_file::{self, hash_of};
 use crate::cli::history::record_file::RecordEvents;
+use crate::cli::serve::blobs::BlobsArg;
 use crate::cli::terminal::print;
 use crate::cli::{CommonOptions, Ended, Failure};
 
@@ -40,6 +41,8 @@ pub struct ImportRecordArgs {
     /// The data folder of the server. Else ~/.local/share/notarium.
     #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    blobs: BlobsArg,
     /// The key of the server that exported: a line of SERVER/.well-known/notarium-keys that you kept. May be repeated.
     #[arg(long, value_name = "KEY", value_parser = parse_key)]
     key: Vec<VerifierKey>,
@@ -54,8 +57,9 @@ pub async fn import_record(args: ImportRecordArgs, _: &CommonOptions) -> Ended {
     check_events(&args.file, &manifest)?;
     check_blobs(&args.file, &manifest)?;
     let data = args.data.map_or_else(data_folder, Ok)?;
+    let blobs = args.blobs.location()?.unwrap_or_else(|| BlobLocation::Folder(data.join(BLOBS_FOLDER)));
     let store = Sqlite::open(&data).await.map_err(|error| unimported(&error))?;
-    let imported = import(&args.file, &manifest, &store, &data).await;
+    let imported = import(&args.file, &manifest, &store, &blobs).await;
     store.close().await;
     let events = imported?;
     let [notebooks, events] =
@@ -73,7 +77,7 @@ fn unimported(reason: &dyn std::fmt::Display) -> Failure {
 }
 
 /// Imports what is not there yet; returns the count of its events. An import that broke off goes on.
-async fn import(file: &Path, manifest: &RecordManifest, store: &Sqlite, data: &Path) -> Result<u64, Failure> {
+async fn import(file: &Path, manifest: &RecordManifest, store: &Sqlite, blobs: &BlobLocation) -> Result<u64, Failure> {
     let mut present = BTreeMap::new();
     for ManifestNotebook { id, version, .. } in &manifest.notebooks {
         let head = store.head(id).await.map_err(|error| unimported(&error))?;
@@ -97,7 +101,7 @@ async fn import(file: &Path, manifest: &RecordManifest, store: &Sqlite, data: &P
     if missing == 0 {
         return Err(unimported(&"all of it is there already"));
     }
-    let blobs = put_blobs(file, data, manifest).await?;
+    let blobs = put_blobs(file, blobs, manifest).await?;
     append(file, manifest, store, present).await?;
     for (notebook_id, blob) in blobs {
         let record = BlobRecord {
@@ -171,7 +175,7 @@ fn check_blobs(file: &Path, manifest: &RecordManifest) -> Ended {
 /// Brings large outputs to the notebooks whose events name them, before these events. Returns them.
 async fn put_blobs<'a>(
     file: &Path,
-    data: &Path,
+    location: &BlobLocation,
     manifest: &'a RecordManifest,
 ) -> Result<Vec<(NotebookId, &'a ManifestBlob)>, Failure> {
     let known: BTreeMap<Hash, &ManifestBlob> = manifest.blobs.iter().map(|blob| (blob.sha256, blob)).collect();
@@ -182,7 +186,7 @@ async fn put_blobs<'a>(
         let named = named_in(stored.payload.get()).into_iter().filter(|sha256| known.contains_key(sha256));
         wanted.extend(named.map(|sha256| (stored.envelope.notebook_id.clone(), sha256)));
     }
-    let blobs = Blobs::local(data.join(BLOBS_FOLDER), MAX_BLOB_BYTES).map_err(|error| unimported(&error))?;
+    let blobs = Blobs::open(location, MAX_BLOB_BYTES).map_err(|error| unimported(&error))?;
     let mut put = Vec::with_capacity(wanted.len());
     for (notebook, sha256) in wanted {
         let path = beside(file, ".blobs").join(sha256.to_string());

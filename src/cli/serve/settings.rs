@@ -37,6 +37,10 @@ pub struct Settings {
     /// Largest part of an output (an image, a table) that is kept.
     #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_BLOB_SIZE", default_value = "256MiB")]
     max_blob_size: Size,
+    /// Send downloads of blobs of this size or more to the bucket of --blobs, by addresses that are valid for 5 minutes. Without it the server
+    /// sends all of them itself. Clients must reach the bucket; the page never needs it.
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_BLOB_REDIRECTS", num_args = 0..=1, require_equals = true, default_missing_value = "8MiB")]
+    blob_redirects: Option<Size>,
     /// Largest file that is uploaded to or downloaded from the folder of kernels.
     #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_FILE_SIZE", default_value = "1GiB")]
     max_file_size: Size,
@@ -129,6 +133,7 @@ impl Settings {
         server.max_import_bytes = self.max_import_size.bytes();
         server.max_working_file_bytes = self.max_file_size.bytes() as u64;
         server.max_blob_bytes = self.max_blob_size.bytes();
+        server.redirect_blobs_from = self.blob_redirects.map(|size| size.0);
         (server.max_frame_bytes, server.max_request_bytes) =
             (self.max_message_size.bytes(), self.max_message_size.bytes());
         server.max_sockets = self.max_sockets;

@@ -1,6 +1,8 @@
 //! Routes that import and export notebooks as files, and for blobs: large parts of outputs, uploaded by agents, people and
 //! imports, downloaded by readers of the notebook.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -67,7 +69,10 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             answers::<Uploaded>("201", "application/json");
         /// Downloads a blob, as bytes and never as a page: always the whole of it, compared with its hash before the
         /// first byte is sent. One whose bytes have changed on the disk is refused (`damaged`).
-        GET "/{sha256}", read => download_blob, answers_plain("200", BYTES);
+        ///
+        /// A server whose blobs are in a bucket may redirect downloads of large ones there (307), to an address that is valid for five
+        /// minutes. The client checks the hash then. Scripts of a page are not redirected.
+        GET "/{sha256}", read => download_blob, answers_plain("200", BYTES), answers_empty("307");
     })
 }
 
@@ -243,6 +248,8 @@ fn percent(byte: u8) -> String {
     }
 }
 
+/// Validity of an address to which a download is redirected.
+const LINK_LIFETIME: Duration = Duration::from_secs(5 * 60);
 /// Policy under which a browser runs nothing in this server's origin.
 const SANDBOX: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
 
@@ -301,8 +308,12 @@ fn media_type(headers: &HeaderMap) -> Option<String> {
 async fn download_blob(
     NotebookCaller { app, who, notebook }: NotebookCaller,
     Params((_, sha256)): Params<(NotebookId, String)>,
+    headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let hash = parse_hash(&sha256)?;
+    if let Some(redirect) = redirect(&app, &headers, &notebook, &hash).await? {
+        return Ok(redirect);
+    }
     let BlobContent { size_bytes, bytes } = match app.blobs.get(&notebook, &hash).await {
         Err(BlobError::NotFound) => return Err(absent(&app, &notebook, &hash).await?),
         found => found?,
@@ -317,6 +328,29 @@ async fn download_blob(
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     Ok((headers, guarded_stream::body(app.readers(), &who, &notebook, bytes).await?).into_response())
+}
+
+/// Redirects the download of a large blob to the bucket, if the operator allows it.
+async fn redirect(
+    app: &App,
+    headers: &HeaderMap,
+    notebook: &NotebookId,
+    hash: &Hash,
+) -> Result<Option<Response>, Problem> {
+    let Some(from_bytes) = app.limits.redirect_blobs_from else { return Ok(None) };
+    // The page's policy lets its scripts fetch from this server only. Opening the address in a browser is no script.
+    let mode = headers.get("sec-fetch-mode").map(HeaderValue::as_bytes);
+    if mode.is_some_and(|mode| mode != b"navigate") {
+        return Ok(None);
+    }
+    let Some(blob) = app.blobs.find(notebook, hash).await? else { return Ok(None) };
+    if blob.size_bytes < from_bytes {
+        return Ok(None);
+    }
+    let link = app.blobs.link(notebook, hash, LINK_LIFETIME).await?;
+    let Some(address) = link.and_then(|link| HeaderValue::from_str(&link).ok()) else { return Ok(None) };
+    let headers = [(header::LOCATION, address), (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+    Ok(Some((StatusCode::TEMPORARY_REDIRECT, headers).into_response()))
 }
 
 /// Problem of a blob that is not there: it was removed because of its age, or never was there.

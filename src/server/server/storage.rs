@@ -15,6 +15,7 @@ use secrecy::ExposeSecret;
 use secrecy::SecretString;
 
 use super::{ServerConfig, StartError};
+use crate::blobs::location;
 
 /// Time that closing waits for other owners of the store.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -36,6 +37,7 @@ enum Database {
 
 impl Storage {
     pub(crate) async fn open(config: &ServerConfig) -> Result<Self, StartError> {
+        location::check_mark(&config.folder, config.blobs.as_ref())?;
         let (events, accounts, database) = match &config.store {
             None => {
                 let sqlite = Sqlite::open(&config.folder).await?;
@@ -48,7 +50,7 @@ impl Storage {
             }
             Some(url) => open_postgres(config, url).await?,
         };
-        let blobs = Blobs::local(config.folder.join(BLOBS_FOLDER), config.limits.max_blob_bytes as u64)?;
+        let blobs = open_blobs(config).await?;
         Ok(Self { events, accounts, blobs, database })
     }
 
@@ -70,6 +72,15 @@ impl Storage {
             }
         }
     }
+}
+
+async fn open_blobs(config: &ServerConfig) -> Result<Blobs, StartError> {
+    let max_blob_bytes = config.limits.max_blob_bytes as u64;
+    let in_folder = Blobs::local(config.folder.join(BLOBS_FOLDER), max_blob_bytes)?;
+    let Some(place) = &config.blobs else { return Ok(in_folder) };
+    let blobs = location::open(place, max_blob_bytes, config.clock.now(), &in_folder).await?;
+    location::mark(&config.folder, place)?;
+    Ok(blobs)
 }
 
 type Opened = (Arc<dyn EventStore>, Arc<dyn AccountStore>, Database);

@@ -7,6 +7,7 @@
 //! What another engine with PostgreSQL's protocol may lack is not used: advisory locks, triggers, sequences, temporary tables, settings of a
 //! session, notifications. A test reads the SQL.
 
+mod accounts;
 mod catalog;
 mod error;
 mod health;

@@ -7,6 +7,7 @@
 //! 64 MiB), the schema's version, and losses in the write-ahead log. Afterwards the whole database, including indexes, is verified in the
 //! background.
 
+mod accounts;
 mod catalog;
 mod copy;
 mod erasure;

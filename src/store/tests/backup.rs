@@ -35,11 +35,11 @@ impl Scene {
     }
 
     async fn back_up(&self) -> Result<BackedUp, BackupError> {
-        backup(&self.path("data"), &self.path("backup"), &|_| {}).await
+        backup(&self.path("data"), None, &self.path("backup"), &|_| {}).await
     }
 
     async fn restore(&self, into: &str) -> Result<BackedUp, BackupError> {
-        restore(&self.path("backup"), &self.path(into), &|_| {}).await
+        restore(&self.path("backup"), &self.path(into), None, &|_| {}).await
     }
 
     /// Appends an event that names a blob.
@@ -133,9 +133,9 @@ async fn a_backup_is_its_owners_alone_and_refused_where_it_is_none() {
     let scene = Scene::start().await;
     let refused = scene.restore("restored").await.unwrap_err();
     assert!(matches!(refused, BackupError::NoBackup { .. }), "{refused}");
-    let refused = backup(&scene.path("nothing"), &scene.path("backup"), &|_| {}).await.unwrap_err();
+    let refused = backup(&scene.path("nothing"), None, &scene.path("backup"), &|_| {}).await.unwrap_err();
     assert!(matches!(refused, BackupError::NoData { .. }), "{refused}");
-    let refused = backup(&scene.path("data"), &scene.path("data"), &|_| {}).await.unwrap_err();
+    let refused = backup(&scene.path("data"), None, &scene.path("data"), &|_| {}).await.unwrap_err();
     assert!(matches!(refused, BackupError::IsData { .. }), "{refused}");
     scene.store.append(Author::new("nb").rename("x")).await.unwrap();
     scene.back_up().await.unwrap();
@@ -184,7 +184,7 @@ async fn dies_while_it_restores() {
             std::process::abort();
         }
     };
-    restore(Path::new(&from), Path::new(&into), &step).await.unwrap();
+    restore(Path::new(&from), Path::new(&into), None, &step).await.unwrap();
 }
 
 /// Returns true if the process died before the restore was done.
@@ -204,7 +204,7 @@ async fn no_server_opens_what_a_killed_restore_left_and_restoring_again_finishes
     }
     scene.back_up().await.unwrap();
     let archive = scene.path("backup.tar.zst");
-    backup(&scene.path("data"), &archive, &|_| {}).await.unwrap();
+    backup(&scene.path("data"), None, &archive, &|_| {}).await.unwrap();
     for from in [scene.path("backup"), archive] {
         let into = scene.path("restored");
         let mut deaths = 0;
@@ -213,11 +213,11 @@ async fn no_server_opens_what_a_killed_restore_left_and_restoring_again_finishes
             let error = Sqlite::open(&into).await.expect_err("a half-restored folder is refused");
             assert!(matches!(&error, StoreError::HalfRestored { .. }), "{deaths}: {error}");
             assert!(error.to_string().contains("notarium restore"), "{error}");
-            let error = backup(&into, &scene.path("other"), &|_| {}).await.unwrap_err();
+            let error = backup(&into, None, &scene.path("other"), &|_| {}).await.unwrap_err();
             assert!(matches!(error, BackupError::HalfRestored { .. }), "{error}");
             // Every second attempt meets remains, the others an empty folder.
             if deaths % 2 == 0 {
-                let done = restore(&from, &into, &|_| {}).await.unwrap();
+                let done = restore(&from, &into, None, &|_| {}).await.unwrap();
                 assert_eq!((done.events, done.blobs), (3, 3));
                 assert!(!into.join("notarium.restoring").exists());
                 let store = Sqlite::open(&into).await.unwrap();
@@ -246,10 +246,10 @@ async fn a_second_restore_into_the_same_folder_is_refused() {
     let (from, into) = (scene.path("backup"), scene.path("restored"));
     let seen = std::sync::Mutex::new(Vec::new());
     let second = |_| {
-        let refused = futures_util::FutureExt::now_or_never(restore(&from, &into, &|_| {}));
+        let refused = futures_util::FutureExt::now_or_never(restore(&from, &into, None, &|_| {}));
         seen.lock().unwrap().push(refused.expect("it asks for nothing").unwrap_err().to_string());
     };
-    restore(&from, &into, &second).await.unwrap();
+    restore(&from, &into, None, &second).await.unwrap();
     let seen = seen.into_inner().unwrap();
     assert!(!seen.is_empty() && seen.iter().all(|said| said.contains("another `notarium restore`")), "{seen:?}");
 }

@@ -6,10 +6,12 @@ use async_trait::async_trait;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use super::changes::{ChangeError, make_all};
-use super::tables::{AccountTables, TableStatement, Tables, bound, impl_columns};
-use super::{AccountChange, AccountError, AuditEntry};
-use crate::{Sqlite, StoreError};
+use super::Sqlite;
+use crate::StoreError;
+use crate::accounts::{
+    AccountChange, AccountError, AccountTables, AuditEntry, ChangeError, TableStatement, Tables, bound, impl_columns,
+    make_all,
+};
 
 impl_columns!(SqliteRow);
 

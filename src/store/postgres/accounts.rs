@@ -7,11 +7,12 @@ use async_trait::async_trait;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 
-use super::changes::{ChangeError, make_all};
-use super::tables::{AccountTables, TableStatement, Tables, bound, impl_columns};
-use super::{AccountChange, AccountError, AuditEntry};
+use super::{Postgres, transact, unreadable};
 use crate::StoreError;
-use crate::postgres::{Postgres, transact, unreadable};
+use crate::accounts::{
+    AccountChange, AccountError, AccountTables, AuditEntry, ChangeError, TableStatement, Tables, bound, impl_columns,
+    make_all,
+};
 
 impl_columns!(PgRow);
 
