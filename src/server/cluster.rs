@@ -24,6 +24,7 @@ use async_trait::async_trait;
 use notarium_core::{Epoch, InstanceId, NotebookId, Revoked};
 use notarium_store::{EventStore, Node, StoreError};
 use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 /// The node that serves a notebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +80,16 @@ pub trait Cluster: Send + Sync + 'static {
         None
     }
 
+    /// Address of this node for other nodes. Empty: there are none.
+    fn url(&self) -> &str {
+        ""
+    }
+
+    /// True if this node is to open the notebook when nobody has its lease.
+    fn would_open(&self, _: &NotebookId) -> bool {
+        true
+    }
+
     /// The other nodes that are alive.
     fn others(&self) -> Vec<Node> {
         Vec::new()
@@ -98,6 +109,9 @@ pub trait Cluster: Send + Sync + 'static {
     fn is_draining(&self) -> bool {
         false
     }
+
+    /// Stays in the cluster until `stopping`.
+    async fn follow(&self, _stopping: CancellationToken) {}
 
     /// Tells the other nodes that this one stops, so that they open notebooks elsewhere.
     async fn drain(&self) {}

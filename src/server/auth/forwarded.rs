@@ -74,8 +74,7 @@ impl Accounts {
         if who.is_pass {
             return Ok((who, Follow::never()));
         }
-        let name = who.name.clone();
         let follow = Follow::new(self, &who).await?;
-        Ok((Authenticated { name, ..self.recheck(&who).await? }, follow))
+        Ok((self.recheck(&who).await?, follow))
     }
 }

@@ -76,7 +76,7 @@ pub struct ClusterNodes {
 }
 
 impl ClusterNodes {
-    /// Joins the cluster with a new instance id. [`Self::follow`] keeps it there.
+    /// Joins the cluster with a new instance id. [`Cluster::follow`] keeps it there.
     pub async fn join(
         settings: &ClusterSettings,
         nodes: Arc<dyn NodeStore>,
@@ -98,24 +98,6 @@ impl ClusterNodes {
         };
         node.beat().await?;
         Ok((Arc::new(node), receiver))
-    }
-
-    /// Beats each second until `stopping`.
-    pub async fn follow(self: Arc<Self>, stopping: CancellationToken) {
-        let mut was_cut_off = false;
-        while stopping.run_until_cancelled(tokio::time::sleep(BEAT)).await.is_some() {
-            match tokio::time::timeout(NODE_TIMEOUT, self.beat()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::warn!(%error, "the beat of this node was not written"),
-                Err(_) => tracing::warn!("the store did not take the beat of this node in time"),
-            }
-            let is_cut_off = self.is_cut_off();
-            if is_cut_off && !was_cut_off {
-                tracing::error!("this node cannot reach the store: it serves no notebook until it can");
-                self.changed();
-            }
-            was_cut_off = is_cut_off;
-        }
     }
 
     /// Lowest feature level of all living nodes: nothing newer is written.
@@ -238,6 +220,16 @@ impl Cluster for ClusterNodes {
         Some(&self.peers)
     }
 
+    fn url(&self) -> &str {
+        &self.url
+    }
+
+    fn would_open(&self, notebook: &NotebookId) -> bool {
+        let view = self.view.read();
+        let chosen = choice(notebook, view.living.iter().filter(|node| !node.is_draining));
+        chosen.is_none_or(|node| node.instance == self.instance)
+    }
+
     fn others(&self) -> Vec<Node> {
         self.view.read().living.iter().filter(|node| node.instance != self.instance).cloned().collect()
     }
@@ -252,6 +244,24 @@ impl Cluster for ClusterNodes {
 
     fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::SeqCst)
+    }
+
+    /// Beats each second.
+    async fn follow(&self, stopping: CancellationToken) {
+        let mut was_cut_off = false;
+        while stopping.run_until_cancelled(tokio::time::sleep(BEAT)).await.is_some() {
+            match tokio::time::timeout(NODE_TIMEOUT, self.beat()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "the beat of this node was not written"),
+                Err(_) => tracing::warn!("the store did not take the beat of this node in time"),
+            }
+            let is_cut_off = self.is_cut_off();
+            if is_cut_off && !was_cut_off {
+                tracing::error!("this node cannot reach the store: it serves no notebook until it can");
+                self.changed();
+            }
+            was_cut_off = is_cut_off;
+        }
     }
 
     async fn drain(&self) {

@@ -203,7 +203,7 @@ impl GuardServices {
         let forwarded = self.cluster.as_deref().and_then(|cluster| forwarded_caller(cluster, request));
         let (is_forwarded, authenticated) = match forwarded {
             Some(caller) => (true, self.accounts.forwarded(caller)),
-            None => (false, self.authenticate(request).await?),
+            None => (false, self.authenticate(request.headers()).await?),
         };
         if let Some(cluster) = &self.cluster
             && let Some(destination) = Destination::of(parameters)?
@@ -216,10 +216,11 @@ impl GuardServices {
         Ok(None)
     }
 
-    async fn authenticate(&self, request: &Request) -> Result<Authenticated, AuthError> {
-        let token = bearer(request.headers()).ok_or(AuthError::Missing)?;
-        let authenticated = self.accounts.authenticate(token).await?;
-        Ok(Authenticated { door: door_of(request.headers()), ..authenticated })
+    async fn authenticate(&self, headers: &HeaderMap) -> Result<Authenticated, AuthError> {
+        let token = bearer(headers).ok_or(AuthError::Missing)?;
+        let mut authenticated = self.accounts.authenticate(token).await?;
+        authenticated.door = door_of(headers);
+        Ok(authenticated)
     }
 
     async fn require(

@@ -20,10 +20,11 @@ use crate::agents::kernel_questions::{KernelAsker, answer_to};
 use crate::agents::{AgentLock, Knows, MAX_OFFERED_KERNELSPECS, Offer, frame};
 use crate::app::App;
 use crate::auth::{Authenticated, Follow};
+use crate::cluster::Place;
 use crate::limits::clock::Window;
 use crate::rooms::{
     ClientId, ClientInput, ClientRegistration, DecodedCommand, Identity, Outbox, OutsideFacts, ReplyTo, RoomHandle,
-    Submission, decode, identity, unknown_notebook,
+    Submission, decode, identity, moved_text, unknown_notebook,
 };
 
 /// Rooms that are remembered for commands without a subscription.
@@ -60,6 +61,8 @@ pub struct SocketConnection {
     waiting: ReportMemory,
     /// Rate limit of comm messages. A dragged slider sends some twenty per second.
     comms: Window,
+    /// True for a client of another node, or of this node's edge, which counts the unanswered commands.
+    is_of_edge: bool,
     /// The client has closed the connection: the commands that it sent before are executed.
     is_closed: bool,
 }
@@ -95,8 +98,21 @@ impl SocketConnection {
             agent_lock,
             waiting,
             comms: Window::new(COMMS_WINDOW),
+            is_of_edge: false,
             is_closed: false,
         }
+    }
+
+    /// Makes it the connection of an edge, if there is one; `connection`: the name of its client's connection.
+    pub fn of_edge(mut self, connection: Option<String>) -> Self {
+        if let Some(connection) = connection {
+            (self.is_of_edge, self.connection) = (true, connection);
+        }
+        self
+    }
+
+    pub fn outbox(&self) -> &Outbox {
+        &self.outbox
     }
 
     pub fn app(&self) -> &App {
@@ -145,7 +161,15 @@ impl SocketConnection {
 
     /// Handles one text frame.
     pub async fn handle(&mut self, text: &str, follow: &mut Follow) -> Done {
-        match parse(text)? {
+        let message = parse(text)?;
+        if self.is_of_edge
+            && let Some(notebook) = notebook_of(&message)
+            && !matches!(self.app.cluster.place(notebook).await, Ok(Place::Here))
+        {
+            self.outbox.send(moved_text(notebook).into());
+            return Ok(());
+        }
+        match message {
             ClientMessage::Hello(_) => {
                 return Err(problem(ErrorCode::Malformed, "hello comes once: use refresh for a new token"));
             }
@@ -288,7 +312,9 @@ impl SocketConnection {
             false => None,
         };
         with_place.unwrap_or_else(|| {
-            self.outbox.asked();
+            if !self.is_of_edge {
+                self.outbox.asked();
+            }
             ReplyTo::Client(self.client.id)
         })
     }
@@ -427,6 +453,27 @@ impl Drop for SocketConnection {
             self.app.kernel_questions.agent_left(self.client.id);
             self.app.transfers.agent_left(self.client.id);
         }
+    }
+}
+
+/// The notebook that a message is for.
+fn notebook_of(message: &ClientMessage) -> Option<&NotebookId> {
+    use ClientMessage as M;
+    match message {
+        M::Subscribe(SubscribeMessage { notebook, .. })
+        | M::Unsubscribe { notebook }
+        | M::Command(CommandMessage { notebook, .. })
+        | M::Check(CheckMessage { notebook, .. })
+        | M::Presence { notebook, .. }
+        | M::AskKernel(AskKernelMessage { notebook, .. })
+        | M::FollowComms { notebook, .. }
+        | M::KernelStatus { notebook, .. }
+        | M::KernelUse { notebook, .. }
+        | M::Comms { notebook, .. }
+        | M::Comm { notebook, .. } => Some(notebook),
+        M::SendComm(message) => Some(&message.notebook),
+        M::Hello(_) | M::Refresh { .. } | M::Offer(_) | M::MachineLoad { .. } => None,
+        M::AnswerQuestion { .. } | M::AnswerFile { .. } => None,
     }
 }
 
