@@ -16,6 +16,7 @@
 pub mod account_status;
 mod accounts;
 mod browser_keys;
+mod elsewhere;
 mod follow;
 mod forwarded;
 mod grants;

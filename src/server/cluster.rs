@@ -12,10 +12,10 @@
 mod nodes;
 mod peers;
 mod placement;
-#[cfg(test)]
-pub mod shared;
 
-pub use nodes::{ClusterNodes, ClusterSettings, FEATURE_LEVEL, Leases};
+#[cfg(test)]
+pub use nodes::Leases;
+pub use nodes::{ClusterNodes, ClusterSettings};
 pub use peers::{HOPS, IDENTITY, PeerError, Peers};
 
 use std::sync::Arc;
@@ -25,6 +25,9 @@ use notarium_core::{Epoch, InstanceId, NotebookId, Revoked};
 use notarium_store::{EventStore, Node, StoreError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
+
+/// Newest generation of events and messages that this build can read.
+pub const FEATURE_LEVEL: u32 = 1;
 
 /// The node that serves a notebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,11 +88,6 @@ pub trait Cluster: Send + Sync + 'static {
         ""
     }
 
-    /// True if this node is to open the notebook when nobody has its lease.
-    fn would_open(&self, _: &NotebookId) -> bool {
-        true
-    }
-
     /// The other nodes that are alive.
     fn others(&self) -> Vec<Node> {
         Vec::new()
@@ -98,6 +96,11 @@ pub trait Cluster: Send + Sync + 'static {
     /// Changes whenever nodes come, drain or die. `None`: they never do.
     fn changes(&self) -> Option<watch::Receiver<u64>> {
         None
+    }
+
+    /// Lowest feature level of all living nodes: nothing newer is written.
+    fn least_level(&self) -> u32 {
+        FEATURE_LEVEL
     }
 
     /// True if this node could not reach the store for so long that the others count it as dead.
@@ -125,6 +128,8 @@ pub trait Cluster: Send + Sync + 'static {
 pub enum ClusterNotice {
     /// A token or account has ended: the owners of notebooks withdraw its open requests.
     AccessEnded(Revoked),
+    /// Another node has changed accounts: tokens of open requests may have ended.
+    AccessChanged,
 }
 
 /// Receiver of a node's notices, for its jobs.

@@ -40,7 +40,7 @@ use notarium_core::{
 use notarium_store::{EventStore, MAX_SNAPSHOT_GAP};
 use notarium_sync::{Input, RoomConfig, UndecodedCommand};
 use notarium_wire::{CommandMessage, TurnActivity};
-use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
@@ -113,8 +113,6 @@ pub struct Rooms {
     /// Notebooks that are shown as before a damage.
     pub(crate) unreadable: stored::UnreadableRecords,
     is_stopping: AtomicBool,
-    /// Notified when a room has ended.
-    ended: Notify,
     /// Tasks of the rooms, and of their writes outside the log.
     tasks: TaskTracker,
 }
@@ -150,7 +148,6 @@ impl Rooms {
             erased: NoticeQueue::default(),
             unreadable: stored::UnreadableRecords::default(),
             is_stopping: AtomicBool::new(false),
-            ended: Notify::new(),
             tasks: TaskTracker::new(),
         })
     }
@@ -289,14 +286,6 @@ impl Rooms {
         }
     }
 
-    /// Resolves when the rooms that were given up have ended, and nothing is open.
-    pub async fn all_given_up(&self) {
-        while self.open_count() > 0 {
-            self.open_ids().iter().for_each(|id| self.give_up(id));
-            self.ended.notified().await;
-        }
-    }
-
     fn inbox(self: &Arc<Self>, id: &NotebookId) -> Inbox {
         let vacant = match self.open.entry(id.clone()) {
             Entry::Occupied(open) => return open.get().clone(),
@@ -352,7 +341,6 @@ impl Rooms {
                 open.remove();
             }
         }
-        self.ended.notify_one();
         left
     }
 }

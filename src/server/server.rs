@@ -1,5 +1,6 @@
 //! Starts and stops a server, on its data folder. The binary and the tests start it the same way.
 
+mod cluster;
 mod doors;
 mod mounted;
 #[cfg(test)]
@@ -14,7 +15,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 use notarium_store::accounts::{AccountError, AccountStore};
 use notarium_store::blobs::BLOBS_FOLDER;
-use notarium_store::{BlobError, Blobs, CatalogEntry, CatalogQuery, Sqlite, StoreError};
+use notarium_store::{BlobError, Blobs, CatalogEntry, CatalogQuery, EventStore, NodeStore, Sqlite, StoreError};
 use notarium_wire::rest::Model;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, mpsc};
@@ -31,7 +32,7 @@ use crate::auth::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::auth::{Accounts, AuthOptions, KernelPasses};
 use crate::blobs::sweep::{self, SweepError, Swept};
 use crate::blobs::{BlobClaims, NotebookBlobs};
-use crate::cluster::{Cluster, ClusterNotices, SingleNode};
+use crate::cluster::{Cluster, ClusterNodes, ClusterNotices, ClusterSettings, SingleNode};
 use crate::http::mount::DoorMount;
 use crate::http::origin::{AllowedOrigins, InvalidOrigin};
 use crate::http::{TrustedProxies, serve};
@@ -81,6 +82,8 @@ pub struct ServerConfig {
     pub assistants: bool,
     /// Models of the assistants, the default first, for people to choose from.
     pub models: Vec<Model>,
+    /// Makes the server a node of the cluster of its store, if the store is shared.
+    pub cluster: Option<ClusterSettings>,
 }
 
 impl ServerConfig {
@@ -100,6 +103,7 @@ impl ServerConfig {
             clock: Clock::system(),
             assistants: false,
             models: Vec::new(),
+            cluster: None,
         }
     }
 }
@@ -121,6 +125,8 @@ pub struct RunningServer {
     sweeping: JoinHandle<()>,
     withdrawing: JoinHandle<()>,
     counting: JoinHandle<()>,
+    /// Cancelled when the node leaves the cluster.
+    beating: CancellationToken,
     /// Allowed origins besides this machine's own; doors answer to their hosts too.
     allowed_hosts: Vec<String>,
     doors: TaskTracker,
@@ -140,8 +146,17 @@ impl Server {
         }
         let (max_blob_bytes, max_gap) = (config.limits.max_blob_bytes as u64, config.rooms.max_snapshot_gap);
         let storage = Storage::open(&config.folder, max_blob_bytes, max_gap).await?;
-        let (node, cluster_notices) = SingleNode::new(storage.events.clone());
-        Self::start_node(&config, storage, node, cluster_notices).await
+        let events: Arc<dyn EventStore> = storage.events.clone();
+        match (&config.cluster, &storage.nodes) {
+            (Some(settings), Some(nodes)) => {
+                let (node, notices) = ClusterNodes::join(settings, nodes.clone(), events).await?;
+                Self::start_node(&config, storage, node, notices).await
+            }
+            _ => {
+                let (node, notices) = SingleNode::new(events);
+                Self::start_node(&config, storage, node, notices).await
+            }
+        }
     }
 
     /// Listens as a node of the cluster, and resumes work in the notebooks that it owns.
@@ -192,6 +207,7 @@ impl Server {
         if let Some(oidc) = app.oidc.clone() {
             tokio::spawn(async move { oidc.look().await });
         }
+        let beating = cluster::follow(&app).await?;
         tokio::spawn(output_spill::follow(app.notebooks.clone()));
         tokio::spawn(past_text::follow(app.notebooks.clone()));
         tokio::spawn(redaction::finish(app.notebooks.clone()));
@@ -210,6 +226,7 @@ impl Server {
             sweeping,
             withdrawing,
             counting,
+            beating,
             allowed_hosts: config.allowed_origins.clone(),
             doors: TaskTracker::new(),
             folder: config.folder.clone(),
@@ -229,7 +246,8 @@ async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartErr
 
 fn allowed_origins(config: &ServerConfig, local: SocketAddr) -> Result<AllowedOrigins, InvalidOrigin> {
     let own = AllowedOrigins::loopback(local.port());
-    config.allowed_origins.iter().chain(&config.public_url).try_fold(own, |allowed, origin| allowed.and(origin))
+    let node = config.cluster.as_ref().map(|settings| &settings.url);
+    config.allowed_origins.iter().chain(&config.public_url).chain(node).try_fold(own, |allowed, origin| allowed.and(origin))
 }
 
 fn oidc(config: &ServerConfig, public_url: &str) -> Result<Option<Arc<Oidc>>, InvalidOidc> {
@@ -335,19 +353,25 @@ async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) 
 async fn resume(app: &App) -> Result<(), StoreError> {
     erasure::resume(&app.notebooks).await?;
     let caught_up = catch_up_catalog(&*app.store).await?;
-    let with_work = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
-    let mut listed = Vec::new();
-    app.each_listed(with_work, |entry| listed.push(entry.notebook_id)).await?;
-    let mut resumed = 0;
-    for notebook in &listed {
-        if app.cluster.owns(notebook).await? {
-            app.rooms.open(notebook);
-            resumed += 1;
-        }
-    }
+    let resumed = open_with_work(app).await?;
     app.is_ready.store(true, Ordering::SeqCst);
     tracing::info!(caught_up, resumed, "what was under way is watched again");
     Ok(())
+}
+
+/// Opens notebooks with work that this node owns; returns their number.
+async fn open_with_work(app: &App) -> Result<usize, StoreError> {
+    let with_work = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
+    let mut listed = Vec::new();
+    app.each_listed(with_work, |entry| listed.push(entry.notebook_id)).await?;
+    let mut opened = 0;
+    for notebook in &listed {
+        if app.cluster.owns(notebook).await? {
+            app.rooms.open(notebook);
+            opened += 1;
+        }
+    }
+    Ok(opened)
 }
 
 impl RunningServer {
@@ -389,6 +413,9 @@ impl RunningServer {
     /// Tells every connection to stop, waits for open requests, writes snapshots, and closes the data.
     pub async fn shut_down(self) {
         let patience = self.app.limits.drain_timeout;
+        if tokio::time::timeout(patience, cluster::drain(&self.app)).await.is_err() {
+            tracing::warn!(?patience, "not every notebook was given to another node: the rest moves when this one has left");
+        }
         self.app.stopping.cancel();
         self.doors.close();
         if !self.drained(patience).await {
@@ -398,7 +425,7 @@ impl RunningServer {
         self.app.assistants.mcp.set(None);
         self.app.jupyter.set(None);
         self.app.kernel_door.set(None);
-        let Self { app, storage, serving, work, sweeping, withdrawing, counting, router, .. } = self;
+        let Self { app, storage, serving, work, sweeping, withdrawing, counting, beating, router, .. } = self;
         drop(router);
         serving.abort();
         sweeping.abort();
@@ -407,6 +434,8 @@ impl RunningServer {
         let _ = sweeping.await;
         let _ = withdrawing.await;
         app.rooms.shut_down().await;
+        beating.cancel();
+        app.cluster.leave().await;
         work.abort();
         drop(app);
         storage.close().await;
@@ -433,19 +462,25 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct Storage {
     pub events: Arc<Sqlite>,
     pub accounts: Arc<dyn AccountStore>,
+    /// Nodes of the cluster; `None`: the store is this process's alone.
+    pub nodes: Option<Arc<dyn NodeStore>>,
     pub blobs: Blobs,
 }
 
 impl Storage {
     pub(crate) async fn open(folder: &Path, max_blob_bytes: u64, max_snapshot_gap: u64) -> Result<Self, StartError> {
         let events = Arc::new(Sqlite::open(folder).await?.with_max_snapshot_gap(max_snapshot_gap));
-        Ok(Self { accounts: events.clone(), events, blobs: Blobs::local(folder.join(BLOBS_FOLDER), max_blob_bytes)? })
+        Ok(Self { accounts: events.clone(), events, nodes: None, blobs: Blobs::local(folder.join(BLOBS_FOLDER), max_blob_bytes)? })
     }
 
     /// Closes the database and unlocks the folder, once no other owner is left.
     pub async fn close(self) {
-        let Self { events: database, accounts, blobs } = self;
+        let Self { events: database, accounts, nodes, blobs } = self;
         drop((accounts, blobs));
+        if nodes.is_some() {
+            // Other nodes of this process may use it.
+            return;
+        }
         let alone = async {
             while Arc::strong_count(&database) > 1 {
                 tokio::time::sleep(Duration::from_millis(2)).await;

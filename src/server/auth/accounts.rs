@@ -181,9 +181,7 @@ impl Accounts {
     pub async fn change(&self, changes: &[AccountChange], audit: AuditEntry) -> Result<(), AccountError> {
         let ended = self.ended_by(changes).await?;
         self.shared.store.apply(changes, &audit).await?;
-        if let Some(cluster) = self.shared.cluster.get() {
-            ended.into_iter().for_each(|revoked| cluster.notify(ClusterNotice::AccessEnded(revoked)));
-        }
+        ended.into_iter().for_each(|revoked| self.notify_cluster(ClusterNotice::AccessEnded(revoked)));
         for change in changes {
             if let AccountChange::PlaceNotebook { notebook, workspace } = change {
                 self.shared.placements.place(notebook, workspace.as_ref());
@@ -191,17 +189,31 @@ impl Accounts {
                     usage.placed(notebook, workspace.clone());
                 }
             }
-            for revocation in revocations_of(change) {
-                if let Revocation::Token(id) = &revocation {
-                    self.shared.browser_keys.ended(id);
-                    self.shared.browser_links.ended(id);
-                }
-                self.shared.cache.forget(&revocation);
-                // No receiver: no connection is open.
-                let _ = self.shared.revocations.send(revocation);
-            }
+            revocations_of(change).into_iter().for_each(|revocation| self.revoke(revocation));
         }
         Ok(())
+    }
+
+    /// Drops everything that is cached of tokens.
+    pub fn forget_everything(&self) {
+        self.revoke(Revocation::Anybody);
+    }
+
+    /// Drops what is cached of the tokens that a change touches, and notifies live connections.
+    pub(super) fn revoke(&self, revocation: Revocation) {
+        if let Revocation::Token(id) = &revocation {
+            self.shared.browser_keys.ended(id);
+            self.shared.browser_links.ended(id);
+        }
+        self.shared.cache.forget(&revocation);
+        // No receiver: no connection is open.
+        let _ = self.shared.revocations.send(revocation);
+    }
+
+    pub(super) fn notify_cluster(&self, notice: ClusterNotice) {
+        if let Some(cluster) = self.shared.cluster.get() {
+            cluster.notify(notice);
+        }
     }
 
     /// Tokens and accounts that the changes will end; asked before the changes are made.

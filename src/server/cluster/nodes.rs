@@ -17,10 +17,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::placement::choice;
-use super::{ClaimError, Cluster, ClusterNotice, ClusterNotices, Peers, Place};
-
-/// Newest generation of events and messages that this build can read.
-pub const FEATURE_LEVEL: u32 = 1;
+use super::{ClaimError, Cluster, ClusterNotice, ClusterNotices, FEATURE_LEVEL, Peers, Place};
 
 /// Interval of beats.
 const BEAT: Duration = Duration::from_secs(1);
@@ -98,11 +95,6 @@ impl ClusterNodes {
         };
         node.beat().await?;
         Ok((Arc::new(node), receiver))
-    }
-
-    /// Lowest feature level of all living nodes: nothing newer is written.
-    pub fn least_level(&self) -> u32 {
-        self.view.read().living.iter().map(|node| node.level).min().unwrap_or(FEATURE_LEVEL)
     }
 
     fn own(&self) -> Node {
@@ -224,18 +216,16 @@ impl Cluster for ClusterNodes {
         &self.url
     }
 
-    fn would_open(&self, notebook: &NotebookId) -> bool {
-        let view = self.view.read();
-        let chosen = choice(notebook, view.living.iter().filter(|node| !node.is_draining));
-        chosen.is_none_or(|node| node.instance == self.instance)
-    }
-
     fn others(&self) -> Vec<Node> {
         self.view.read().living.iter().filter(|node| node.instance != self.instance).cloned().collect()
     }
 
     fn changes(&self) -> Option<watch::Receiver<u64>> {
         Some(self.changes.subscribe())
+    }
+
+    fn least_level(&self) -> u32 {
+        self.view.read().living.iter().map(|node| node.level).min().unwrap_or(FEATURE_LEVEL)
     }
 
     fn is_cut_off(&self) -> bool {

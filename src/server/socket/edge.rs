@@ -113,7 +113,6 @@ enum EdgeEvent {
     Drained,
     NodesChanged,
     Retry,
-    CaughtUp,
     Over,
 }
 
@@ -214,7 +213,7 @@ impl Edge {
                 Ok(())
             }
             EdgeEvent::Retry => self.retry().await,
-            EdgeEvent::Client(_) | EdgeEvent::CaughtUp | EdgeEvent::Over => Ok(()),
+            EdgeEvent::Client(_) | EdgeEvent::Over => Ok(()),
         }
     }
 
@@ -257,7 +256,7 @@ impl Edge {
         }
     }
 
-    async fn to_notebook(&mut self, notebook: &NotebookId, message: (&str, &Fields<'_>), text: &Utf8Bytes) {
+    async fn to_notebook(&mut self, notebook: &NotebookId, message: (&str, &Fields), text: &Utf8Bytes) {
         match self.routes.note_sent(notebook, message, text).and_then(|node| self.upstreams.get(&node)) {
             Some(upstream) => upstream.send(text.clone()),
             None => self.find_node(notebook).await,
@@ -277,7 +276,7 @@ impl Edge {
         }
     }
 
-    fn to_asker(&mut self, fields: &Fields<'_>, text: Utf8Bytes) {
+    fn to_asker(&mut self, fields: &Fields, text: Utf8Bytes) {
         let asker = fields.number().and_then(|number| self.questions.remove(&number));
         if let Some(upstream) = asker.and_then(|node| self.upstreams.get(&node)) {
             upstream.send(text);
@@ -412,6 +411,7 @@ impl Edge {
             }
             (name, Some(notebook)) if name != "work" => {
                 if self.routes.note_received(notebook, (name, &fields), (&node, number)) {
+                    self.retries = Retries { at: self.retries.at, ..Retries::default() };
                     self.deliver(text.clone());
                 }
             }
@@ -436,7 +436,8 @@ impl Edge {
         let frame = Frame::text(text.into());
         if self.outbox.offer(frame.clone()) == Offered::Full {
             let (wake, drained) = oneshot::channel();
-            self.outbox.when_drained(move || drop(wake.send(())));
+            // The edge may have ended.
+            self.outbox.when_drained(move || _ = wake.send(()));
             self.held = Some(HeldFrame { frame, drained });
         }
     }

@@ -1,6 +1,5 @@
 //! The few fields of a frame that an edge needs: the rest is passed on as it is.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use notarium_core::{EventId, NotebookId, Version};
@@ -10,13 +9,13 @@ use serde_json::Value;
 
 /// A frame by its message's name and the fields that matter here.
 #[derive(Debug)]
-pub struct Peek<'a> {
+pub struct Peek {
     pub name: String,
-    pub fields: Fields<'a>,
+    pub fields: Fields,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub struct Fields<'a> {
+pub struct Fields {
     pub notebook: Option<NotebookId>,
     /// Id of a command (a text), or of a question (a number).
     pub id: Option<Value>,
@@ -27,8 +26,6 @@ pub struct Fields<'a> {
     /// Present in `access`; null: the notebook may not be seen any more.
     #[serde(default, deserialize_with = "present")]
     pub role: Option<Option<Value>>,
-    #[serde(borrow)]
-    pub code: Option<Cow<'a, str>>,
     #[serde(default)]
     pub fatal: bool,
     /// Token of a `refresh`.
@@ -47,13 +44,13 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<O
 }
 
 /// Reads a frame. `None`: it is none of the form `{"name": {…}}`.
-pub fn peek(text: &str) -> Option<Peek<'_>> {
-    let mut messages = serde_json::from_str::<BTreeMap<String, Fields<'_>>>(text).ok()?;
+pub fn peek(text: &str) -> Option<Peek> {
+    let mut messages = serde_json::from_str::<BTreeMap<String, Fields>>(text).ok()?;
     let (name, fields) = messages.pop_first()?;
     messages.is_empty().then_some(Peek { name, fields })
 }
 
-impl Fields<'_> {
+impl Fields {
     /// Id as a text.
     pub fn text_id(&self) -> Option<&str> {
         self.id.as_ref()?.as_str()

@@ -35,7 +35,7 @@ pub struct NotebookRoute {
 
 impl NotebookRoute {
     /// Notes a frame of the client. False: it is sent when a node serves the notebook.
-    pub fn note_sent(&mut self, name: &str, fields: &Fields<'_>, frame: &Utf8Bytes) -> bool {
+    pub fn note_sent(&mut self, name: &str, fields: &Fields, frame: &Utf8Bytes) -> bool {
         match name {
             "subscribe" => {
                 self.followed = Some(Followed { opening: Some(frame.clone()), position: fields.since.clone() });
@@ -55,7 +55,7 @@ impl NotebookRoute {
     }
 
     /// Notes a frame to the client. Returns true if it answers a command.
-    pub fn note_received(&mut self, name: &str, fields: &Fields<'_>) -> bool {
+    pub fn note_received(&mut self, name: &str, fields: &Fields) -> bool {
         match name {
             "ack" | "reject" => {
                 let id = fields.text_id().unwrap_or_default();
@@ -123,7 +123,7 @@ impl NotebookRoutes {
     pub fn note_sent(
         &mut self,
         notebook: &NotebookId,
-        (name, fields): (&str, &Fields<'_>),
+        (name, fields): (&str, &Fields),
         frame: &Utf8Bytes,
     ) -> Option<InstanceId> {
         let route = self.by_notebook.entry(notebook.clone()).or_default();
@@ -137,7 +137,7 @@ impl NotebookRoutes {
     pub fn note_received(
         &mut self,
         notebook: &NotebookId,
-        (name, fields): (&str, &Fields<'_>),
+        (name, fields): (&str, &Fields),
         from: (&InstanceId, u64),
     ) -> bool {
         let Some(route) = self.by_notebook.get_mut(notebook) else { return true };
