@@ -120,7 +120,9 @@ mod tests {
         let peers = Peers::new(&"the secret of a cluster".into());
         let other = Peers::new(&"another secret".into());
         let header = peers.sign(&Method::GET, PATH, &"ann").unwrap();
-        let verify = |peers: &Peers, method, path, header| peers.verify::<String>(&method, path, header);
+        fn verify(peers: &Peers, method: Method, path: &str, header: &HeaderValue) -> Result<String, PeerError> {
+            peers.verify(&method, path, header)
+        }
         assert_eq!(verify(&peers, Method::GET, PATH, &header).as_deref(), Ok("ann"));
         assert_eq!(verify(&peers, Method::PUT, PATH, &header), Err(PeerError::Forged));
         assert_eq!(verify(&peers, Method::GET, "/api/notebooks/m?at=3", &header), Err(PeerError::Forged));

@@ -1,6 +1,9 @@
 //! Life of a node in a cluster: it follows the other nodes and their changes of accounts, and gives its notebooks away before
 //! it stops.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use notarium_store::accounts::AccountError;
