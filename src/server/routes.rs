@@ -150,7 +150,8 @@ mod tests {
         Printed by the test `the_list_of_routes_in_protocol_is_current` of `src/server` from the table of routes (`NOTARIUM_BLESS=1` rewrites\n\
         it). A right in the form `edit` is an operation in the notebook of the path: [roles.md](roles.md) lists the roles and the scope that it\n\
         needs. *Person* is a user, or a program with a token of that user: no agent and no guest. *Assistant* is a person's token for a\n\
-        program with the scopes `read`, `edit` and `run` alone. The core may refuse a command for more reasons than the right of its route.\n";
+        program with the scopes `read`, `edit` and `run` alone. A *node of the cluster* signs with the secret that all nodes share. The core may\n\
+        refuse a command for more reasons than the right of its route.\n";
 
     #[tokio::test]
     async fn a_panic_is_a_problem_and_ends_nothing_else() {

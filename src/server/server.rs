@@ -247,7 +247,12 @@ async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartErr
 fn allowed_origins(config: &ServerConfig, local: SocketAddr) -> Result<AllowedOrigins, InvalidOrigin> {
     let own = AllowedOrigins::loopback(local.port());
     let node = config.cluster.as_ref().map(|settings| &settings.url);
-    config.allowed_origins.iter().chain(&config.public_url).chain(node).try_fold(own, |allowed, origin| allowed.and(origin))
+    config
+        .allowed_origins
+        .iter()
+        .chain(&config.public_url)
+        .chain(node)
+        .try_fold(own, |allowed, origin| allowed.and(origin))
 }
 
 fn oidc(config: &ServerConfig, public_url: &str) -> Result<Option<Arc<Oidc>>, InvalidOidc> {
@@ -414,7 +419,10 @@ impl RunningServer {
     pub async fn shut_down(self) {
         let patience = self.app.limits.drain_timeout;
         if tokio::time::timeout(patience, cluster::drain(&self.app)).await.is_err() {
-            tracing::warn!(?patience, "not every notebook was given to another node: the rest moves when this one has left");
+            tracing::warn!(
+                ?patience,
+                "not every notebook was given to another node: the rest moves when this one has left"
+            );
         }
         self.app.stopping.cancel();
         self.doors.close();
@@ -470,7 +478,12 @@ pub(crate) struct Storage {
 impl Storage {
     pub(crate) async fn open(folder: &Path, max_blob_bytes: u64, max_snapshot_gap: u64) -> Result<Self, StartError> {
         let events = Arc::new(Sqlite::open(folder).await?.with_max_snapshot_gap(max_snapshot_gap));
-        Ok(Self { accounts: events.clone(), events, nodes: None, blobs: Blobs::local(folder.join(BLOBS_FOLDER), max_blob_bytes)? })
+        Ok(Self {
+            accounts: events.clone(),
+            events,
+            nodes: None,
+            blobs: Blobs::local(folder.join(BLOBS_FOLDER), max_blob_bytes)?,
+        })
     }
 
     /// Closes the database and unlocks the folder, once no other owner is left.

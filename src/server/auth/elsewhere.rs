@@ -64,7 +64,9 @@ impl Accounts {
             action if is_addition(action) => {}
             "notebook.place" => self.place_again(first).await?,
             "token.revoke" | "session.sign_out" => self.end_token(subject),
-            "share_link.revoke" => self.revoke(ShareLinkId::new(subject).map_or(Revocation::Anybody, Revocation::ShareLink)),
+            "share_link.revoke" => {
+                self.revoke(ShareLinkId::new(subject).map_or(Revocation::Anybody, Revocation::ShareLink))
+            }
             "workspace.member" | "workspace.member_removed" => {
                 self.revoke(person(second));
                 self.revoke(WorkspaceId::new(first).map_or(Revocation::Anybody, Revocation::Workspace));

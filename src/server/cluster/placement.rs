@@ -11,7 +11,12 @@ pub fn choice<'a>(notebook: &NotebookId, nodes: impl IntoIterator<Item = &'a Nod
 }
 
 fn weight(notebook: &NotebookId, node: &Node) -> [u8; 32] {
-    Sha256::new().chain_update(notebook.as_str()).chain_update([0]).chain_update(node.instance.as_str()).finalize().into()
+    Sha256::new()
+        .chain_update(notebook.as_str())
+        .chain_update([0])
+        .chain_update(node.instance.as_str())
+        .finalize()
+        .into()
 }
 
 #[cfg(test)]

@@ -212,5 +212,7 @@ fn unavailable(detail: impl Into<String>) -> Problem {
 }
 
 fn unknown() -> Problem {
-    unavailable("the server that has the notebook gave no answer: it is not known whether this was done; ask again with the same id")
+    unavailable(
+        "the server that has the notebook gave no answer: it is not known whether this was done; ask again with the same id",
+    )
 }

@@ -127,7 +127,8 @@ impl Rooms {
         let loaded = loaded.map_err(|reason| Rejection::new(RejectionCode::Unavailable, reason))?;
         let (mut room, _) = Room::new(notebook.clone(), self.room_config.clone(), entropy());
         let (caller, mut answered) = caller();
-        let loaded = Input::Loaded { loaded: Box::new(loaded), lease: Err("another node owns the notebook".to_owned()) };
+        let loaded =
+            Input::Loaded { loaded: Box::new(loaded), lease: Err("another node owns the notebook".to_owned()) };
         let outputs = room.handle_all(self.clock.now(), [loaded, Input::Read { identity, caller }]);
         for output in outputs {
             if let Output::State { caller, state } = output {

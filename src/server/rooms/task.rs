@@ -13,8 +13,8 @@ use notarium_sync::{Caller, ClientId, ClientInput, Input, Output, Rendered, Repl
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::outbox::{Frame, Offered};
 use super::handle::Inbox;
+use super::outbox::{Frame, Offered};
 use super::stored::{Answer, LostNotebook, failure};
 use super::subscription::News;
 use super::{Rooms, WorkNotice, catalog, stored};

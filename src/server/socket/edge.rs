@@ -444,7 +444,8 @@ impl Edge {
 }
 
 fn malformed(text: &str) -> ErrorMessage {
-    let other = || problem(ErrorCode::Malformed, "the message has a field of another shape than protocol/README.md says");
+    let other =
+        || problem(ErrorCode::Malformed, "the message has a field of another shape than protocol/README.md says");
     parse(text).err().unwrap_or_else(other)
 }
 

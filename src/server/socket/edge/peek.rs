@@ -75,13 +75,15 @@ mod tests {
 
     #[test]
     fn the_fields_that_matter_are_read_and_others_are_not() {
-        let events = r#"{"events":{"notebook":"n","from":3,"events":[{"version":3,"id":"a","x":1},{"version":4,"id":"b"}]}}"#;
+        let events =
+            r#"{"events":{"notebook":"n","from":3,"events":[{"version":3,"id":"a","x":1},{"version":4,"id":"b"}]}}"#;
         let peek = peek(events).unwrap();
         assert_eq!(peek.name, "events");
         assert_eq!(peek.fields.position().unwrap().version, 4);
         let ack = super::peek(r#"{"ack":{"id":"c1","notebook":"n","version":4}}"#).unwrap();
         assert_eq!((ack.fields.text_id(), ack.fields.position()), (Some("c1"), None));
-        let access = |role: &str| super::peek(&format!(r#"{{"access":{{"notebook":"n"{role}}}}}"#)).map(|it| it.fields.role);
+        let access =
+            |role: &str| super::peek(&format!(r#"{{"access":{{"notebook":"n"{role}}}}}"#)).map(|it| it.fields.role);
         assert_eq!(access(r#","role":null"#), Some(Some(None)));
         assert_eq!(access(r#","role":"owner""#), Some(Some(Some("owner".into()))));
         assert_eq!(access(""), Some(None));

@@ -18,6 +18,8 @@ pub struct Followed {
     opening: Option<Utf8Bytes>,
     /// Last event that was passed on.
     position: Option<LastEvent>,
+    /// The client has been told that its subscription begins anew.
+    is_told: bool,
 }
 
 /// A notebook of the client.
@@ -38,7 +40,8 @@ impl NotebookRoute {
     pub fn note_sent(&mut self, name: &str, fields: &Fields, frame: &Utf8Bytes) -> bool {
         match name {
             "subscribe" => {
-                self.followed = Some(Followed { opening: Some(frame.clone()), position: fields.since.clone() });
+                self.followed =
+                    Some(Followed { opening: Some(frame.clone()), position: fields.since.clone(), is_told: false });
             }
             "unsubscribe" => (self.followed, self.presence) = (None, None),
             "command" => {
@@ -67,13 +70,15 @@ impl NotebookRoute {
                 if let Some(followed) = &mut self.followed {
                     followed.position = fields.position().or(followed.position.take());
                     if name == "subscribed" {
-                        followed.opening = None;
+                        (followed.opening, followed.is_told) = (None, false);
                     }
                 }
             }
             "access" if fields.role == Some(None) => self.followed = None,
             // The subscription was refused.
-            "error" if self.followed.as_ref().is_some_and(|followed| followed.opening.is_some()) => self.followed = None,
+            "error" if self.followed.as_ref().is_some_and(|followed| followed.opening.is_some()) => {
+                self.followed = None
+            }
             _ => {}
         }
         false
@@ -84,9 +89,10 @@ impl NotebookRoute {
         self.followed.is_none() && self.unanswered.is_empty() && self.waiting.is_empty()
     }
 
-    /// True if the client is to be told that its subscription begins anew.
-    pub fn begins_anew(&self) -> bool {
-        self.followed.as_ref().is_some_and(|followed| followed.opening.is_none())
+    /// True, once, if the client is to be told that its subscription begins anew.
+    pub fn begins_anew(&mut self) -> bool {
+        let followed = self.followed.as_mut().filter(|followed| followed.opening.is_none());
+        followed.is_some_and(|followed| !std::mem::replace(&mut followed.is_told, true))
     }
 
     /// Frames for a node that begins to serve the notebook.

@@ -22,7 +22,10 @@ async fn commands_and_reads_go_through_the_wrong_node() {
     assert_eq!(nodes[1].running().app().rooms.open_ids(), [id]);
     for http in [&here, &there] {
         let listed = http.get("/api/notebooks").await.ok();
-        assert_eq!((&listed["notebooks"][0]["title"], &listed["notebooks"][0]["cells"]), (&json!("Renamed"), &json!(1)));
+        assert_eq!(
+            (&listed["notebooks"][0]["title"], &listed["notebooks"][0]["cells"]),
+            (&json!("Renamed"), &json!(1))
+        );
         let read = http.get(&path).await.ok();
         assert_eq!(read["notebook"]["cells"]["c"]["source"], "1");
     }

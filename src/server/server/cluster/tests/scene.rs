@@ -38,7 +38,11 @@ impl MemoryNodes {
     /// Lets the beats of a node fail, or no more.
     pub fn freeze(&self, node: &TestNode, is_frozen: bool) {
         let (frozen, instance) = (&mut self.state.lock().frozen, node.cluster.instance().clone());
-        if is_frozen { frozen.insert(instance) } else { frozen.remove(&instance) };
+        if is_frozen {
+            frozen.insert(instance)
+        } else {
+            frozen.remove(&instance)
+        };
     }
 
     pub fn holder(&self, notebook: &NotebookId) -> Option<InstanceId> {
@@ -232,6 +236,14 @@ impl TestNode {
     pub async fn sees(&self, count: usize) {
         let mut changes = self.cluster.changes().unwrap();
         while self.cluster.others().len() + 1 != count {
+            changes.changed().await.unwrap();
+        }
+    }
+
+    /// Waits until the node's beats are written again.
+    pub async fn beats_again(&self) {
+        let mut changes = self.cluster.changes().unwrap();
+        while self.cluster.is_cut_off() {
             changes.changed().await.unwrap();
         }
     }

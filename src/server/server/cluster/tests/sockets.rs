@@ -111,7 +111,7 @@ async fn a_node_without_beats_owns_nothing_until_it_beats_again() {
     assert_eq!(scene.http(&nodes[0]).get(&path).await.refused(503), "unavailable");
     assert!(other.errors.is_empty() && other.rejects.is_empty());
     scene.nodes.freeze(&nodes[0], false);
-    nodes[0].sees(2).await;
+    nodes[0].beats_again().await;
     let read = scene.http(&nodes[0]).get(&path).await.ok();
     assert_eq!(read["notebook"]["title"], "Elsewhere");
     assert_eq!(scene.nodes.holder(&mine.parse().unwrap()).as_ref(), Some(nodes[1].cluster.instance()));
@@ -150,7 +150,7 @@ async fn a_revocation_at_one_node_closes_sockets_at_the_other_within_a_second() 
     there.until_closed().await;
     assert!(revoked_at.elapsed() < Duration::from_secs(1), "{:?}", revoked_at.elapsed());
     assert_eq!(there.errors[0].code, notarium_wire::ErrorCode::Unauthenticated);
-    assert_eq!(scene.http(&nodes[1]).get("/api/me").await.refused(401), "unauthenticated");
+    assert_eq!(scene.http(&nodes[1]).get("/api/me").await.refused(401), "token_revoked");
 }
 
 async fn offer(agent: &mut TestClient) {
@@ -211,7 +211,7 @@ async fn an_agent_at_one_node_serves_a_notebook_of_another_also_after_its_death(
     agent.subscribe(&notebook).await;
     agent.run(&notebook, &Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() }).await.unwrap();
     let started = Command::ReportKernelStarted {
-        kernel_session,
+        kernel_session: kernel_session.clone(),
         language_info: RawObject::default(),
         sandbox: RawObject::default(),
         environment: None,
@@ -221,6 +221,9 @@ async fn an_agent_at_one_node_serves_a_notebook_of_another_also_after_its_death(
     nodes[1].kill();
     nodes[0].sees(1).await;
     http.post(&format!("{path}/runs"), json!({"cells": ["c"]})).await.ok();
+    // As an agent does after each `subscribed`.
+    agent.until(|agent| (agent.replica(&notebook).resyncs == 1).then_some(())).await;
+    agent.run(&notebook, &Command::ReconcileKernels { alive: vec![kernel_session] }).await.unwrap();
     run_cell(&mut agent, &notebook).await;
     let cell = http.get(&format!("{path}/cells/c")).await.ok();
     assert_eq!(cell["execution"]["outputs"][0]["content"]["text"], "2\n");
