@@ -35,13 +35,7 @@ pub async fn follow(notebooks: Arc<Notebooks>, assistants: Arc<AssistantState>, 
     loop {
         tokio::select! {
             () = notebooks.stopping.cancelled() => return,
-            Some(notice) = notices.recv() => match notice {
-                ClusterNotice::AccessEnded(revoked) => todo.push_back(EndedAccess { revoked, notebook: None }),
-                ClusterNotice::AccessChanged => match ended_tokens(&notebooks).await {
-                    Ok(ended) => todo.extend(ended),
-                    Err(rejection) => tracing::warn!(%rejection, "calls of tokens that have ended are not found yet"),
-                },
-            },
+            Some(notice) = notices.recv() => todo.extend(ended_by(&notebooks, notice).await),
             notice = assistants.expiring.take() => expiries.look(&notebooks, notice.notebook).await,
             _ = ticks.tick(), if !failed.is_empty() || expiries.is_waiting() => {
                 todo.append(&mut failed);
@@ -79,6 +73,18 @@ async fn with_requests(server: &Notebooks) -> Result<BTreeSet<NotebookId>, Rejec
         Rejection::new(RejectionCode::Unavailable, format!("the list of notebooks could not be read: {error}"))
     })?;
     Ok(notebooks)
+}
+
+/// What a notice ends.
+async fn ended_by(server: &Notebooks, notice: ClusterNotice) -> Vec<EndedAccess> {
+    match notice {
+        ClusterNotice::AccessEnded(revoked) => vec![EndedAccess { revoked, notebook: None }],
+        ClusterNotice::AccessChanged => ended_tokens(server).await.unwrap_or_else(|rejection| {
+            // `AssistantHost` refuses to start such calls in any case.
+            tracing::warn!(%rejection, "calls of tokens that have ended are not found yet");
+            Vec::new()
+        }),
+    }
 }
 
 /// Tokens of open requests that have ended.

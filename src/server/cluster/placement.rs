@@ -30,7 +30,7 @@ mod tests {
         Node { instance, url: String::new(), is_draining: false, level: 1 }
     }
 
-    fn owners<'a>(nodes: &'a [Node]) -> Vec<&'a str> {
+    fn owners(nodes: &[Node]) -> Vec<&str> {
         let notebooks = (0..10_000).map(|number| format!("notebook{number}").parse::<NotebookId>().unwrap());
         notebooks.map(|notebook| choice(&notebook, nodes).unwrap().instance.as_str()).collect()
     }

@@ -178,7 +178,14 @@ async fn attempt(
     headers.insert(IDENTITY, identity);
     headers.insert(HOPS, HeaderValue::from_static("1"));
     let request = peers.http().request(parts.method.clone(), format!("{}{path}", node.url)).headers(headers);
-    match request.body(body).send().await {
+    let sent = tokio::select! {
+        sent = request.body(body).send() => sent,
+        () = death(cluster, &node.instance) => {
+            let is_safe = matches!(parts.method, Method::GET | Method::HEAD);
+            return if is_safe { Attempt::Failed } else { Attempt::Unknown };
+        }
+    };
+    match sent {
         Ok(response) if response.status() == StatusCode::MISDIRECTED_REQUEST => Attempt::Failed,
         Ok(response) => {
             let mut response = http::Response::from(response).map(Body::new);
@@ -191,6 +198,12 @@ async fn attempt(
             if is_safe { Attempt::Failed } else { Attempt::Unknown }
         }
     }
+}
+
+/// Resolves when the node does not live any more.
+async fn death(cluster: &dyn Cluster, instance: &InstanceId) {
+    let Some(mut changes) = cluster.changes() else { return std::future::pending().await };
+    while cluster.others().iter().any(|node| node.instance == *instance) && changes.changed().await.is_ok() {}
 }
 
 fn passed_on(headers: &HeaderMap) -> HeaderMap {

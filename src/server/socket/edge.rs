@@ -80,7 +80,7 @@ pub struct Edge {
     /// An agent's last offer and load, for nodes that appear later.
     announced: [Option<Utf8Bytes>; 2],
     retries: Retries,
-    held: Option<HeldFrame>,
+    held: Option<HeldFrames>,
 }
 
 /// Attempts to find nodes for notebooks.
@@ -100,9 +100,9 @@ impl Retries {
     }
 }
 
-/// A frame that the client's queue has no room for.
-struct HeldFrame {
-    frame: Frame,
+/// Frames that the client's queue has no room for.
+struct HeldFrames {
+    frames: Vec<Frame>,
     drained: oneshot::Receiver<()>,
 }
 
@@ -203,7 +203,7 @@ impl Edge {
             EdgeEvent::Report(node, number, report) => self.take_report(node, number, report),
             EdgeEvent::Drained => {
                 if let Some(held) = self.held.take() {
-                    self.outbox.send(held.frame);
+                    held.frames.into_iter().for_each(|frame| _ = self.outbox.send(frame));
                 }
                 Ok(())
             }
@@ -243,12 +243,12 @@ impl Edge {
                 Ok(())
             }
             "answer_question" | "answer_file" => {
-                self.to_asker(&fields, text.clone());
+                self.answer_node(&fields, text.clone());
                 Ok(())
             }
             name => match fields.notebook.take() {
                 Some(notebook) => {
-                    self.to_notebook(&notebook, (name, &fields), &text).await;
+                    self.pass_on(&notebook, (name, &fields), &text).await;
                     Ok(())
                 }
                 None => Err(malformed(&text)),
@@ -256,7 +256,7 @@ impl Edge {
         }
     }
 
-    async fn to_notebook(&mut self, notebook: &NotebookId, message: (&str, &Fields), text: &Utf8Bytes) {
+    async fn pass_on(&mut self, notebook: &NotebookId, message: (&str, &Fields), text: &Utf8Bytes) {
         match self.routes.note_sent(notebook, message, text).and_then(|node| self.upstreams.get(&node)) {
             Some(upstream) => upstream.send(text.clone()),
             None => self.find_node(notebook).await,
@@ -276,7 +276,7 @@ impl Edge {
         }
     }
 
-    fn to_asker(&mut self, fields: &Fields, text: Utf8Bytes) {
+    fn answer_node(&mut self, fields: &Fields, text: Utf8Bytes) {
         let asker = fields.number().and_then(|number| self.questions.remove(&number));
         if let Some(upstream) = asker.and_then(|node| self.upstreams.get(&node)) {
             upstream.send(text);
@@ -357,12 +357,13 @@ impl Edge {
         };
         let Some(number) = self.upstream(instance.clone(), url).map(|upstream| upstream.number) else { return };
         let Some(route) = self.routes.by_notebook.get_mut(notebook) else { return };
-        if route.begins_anew() {
-            let reason = "another server has the notebook now".to_owned();
-            self.outbox.send(frame(&ServerMessage::Resync { notebook: notebook.clone(), reason }));
-        }
+        let begins_anew = route.begins_anew();
         route.at = Some((instance.clone(), number));
         let frames = route.renewed(notebook);
+        if begins_anew {
+            let reason = "another server has the notebook now".to_owned();
+            self.deliver(frame(&ServerMessage::Resync { notebook: notebook.clone(), reason }));
+        }
         if let Some(upstream) = self.upstreams.get(&instance) {
             frames.into_iter().for_each(|frame| upstream.send(frame));
         }
@@ -407,15 +408,15 @@ impl Edge {
                     self.questions.clear();
                 }
                 self.questions.extend(fields.number().map(|question| (question, node)));
-                self.deliver(text.clone());
+                self.deliver(Frame::text(text.clone().into()));
             }
             (name, Some(notebook)) if name != "work" => {
                 if self.routes.note_received(notebook, (name, &fields), (&node, number)) {
                     self.retries = Retries { at: self.retries.at, ..Retries::default() };
-                    self.deliver(text.clone());
+                    self.deliver(Frame::text(text.clone().into()));
                 }
             }
-            _ => self.deliver(text.clone()),
+            _ => self.deliver(Frame::text(text.clone().into())),
         }
         Ok(())
     }
@@ -432,13 +433,14 @@ impl Edge {
     }
 
     /// Queues a frame for the client. While its queue is full, nodes are not read.
-    fn deliver(&mut self, text: Utf8Bytes) {
-        let frame = Frame::text(text.into());
-        if self.outbox.offer(frame.clone()) == Offered::Full {
+    fn deliver(&mut self, frame: Frame) {
+        if let Some(held) = &mut self.held {
+            held.frames.push(frame);
+        } else if self.outbox.offer(frame.clone()) == Offered::Full {
             let (wake, drained) = oneshot::channel();
             // The edge may have ended.
             self.outbox.when_drained(move || _ = wake.send(()));
-            self.held = Some(HeldFrame { frame, drained });
+            self.held = Some(HeldFrames { frames: vec![frame], drained });
         }
     }
 }
@@ -449,7 +451,7 @@ fn malformed(text: &str) -> ErrorMessage {
     parse(text).err().unwrap_or_else(other)
 }
 
-async fn drained(held: &mut Option<HeldFrame>) {
+async fn drained(held: &mut Option<HeldFrames>) {
     match held {
         Some(held) => _ = (&mut held.drained).await,
         None => std::future::pending().await,

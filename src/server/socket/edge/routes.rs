@@ -10,6 +10,8 @@ use super::peek::Fields;
 
 /// Ephemeral frames that wait for a node. Later ones are dropped.
 const MAX_WAITING: usize = 64;
+/// Notebooks above which those without a subscription or a command are forgotten.
+const MAX_ROUTES: usize = 256;
 
 /// Subscription of the client.
 #[derive(Debug, Default)]
@@ -132,6 +134,9 @@ impl NotebookRoutes {
         (name, fields): (&str, &Fields),
         frame: &Utf8Bytes,
     ) -> Option<InstanceId> {
+        if self.by_notebook.len() >= MAX_ROUTES && !self.by_notebook.contains_key(notebook) {
+            self.by_notebook.retain(|_, route| !route.is_idle());
+        }
         let route = self.by_notebook.entry(notebook.clone()).or_default();
         let before = route.unanswered.len();
         let is_served = route.note_sent(name, fields, frame);

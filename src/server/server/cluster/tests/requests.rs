@@ -1,7 +1,7 @@
 //! REST through any node.
 
 use http::{Method, StatusCode};
-use notarium_core::NotebookId;
+use notarium_core::{NotebookId, Role};
 use serde_json::json;
 
 use super::scene::{SECRET, Scene};
@@ -18,7 +18,11 @@ async fn commands_and_reads_go_through_the_wrong_node() {
     here.patch(&path, json!({"title": "Renamed"})).await.ok();
     here.post(&format!("{path}/cells"), json!({"cell_id": "c", "cell_type": "code", "source": "1"})).await.ok();
     let id: NotebookId = notebook.parse().unwrap();
-    assert_eq!(nodes[0].running().app().rooms.open_ids(), []);
+    let app = nodes[0].running().app();
+    let who = app.accounts.authenticate(&scene.token).await.unwrap();
+    let from_the_store = app.read(&who, &id).await.unwrap();
+    assert_eq!((from_the_store.notebook.title.as_str(), from_the_store.role), ("Renamed", Role::Owner));
+    assert_eq!(app.rooms.open_ids(), []);
     assert_eq!(nodes[1].running().app().rooms.open_ids(), [id]);
     for http in [&here, &there] {
         let listed = http.get("/api/notebooks").await.ok();
