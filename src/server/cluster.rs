@@ -31,7 +31,7 @@ pub const FEATURE_LEVEL: u32 = 1;
 
 /// The node that serves a notebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum OwnerNode {
     Here,
     Elsewhere(Node),
 }
@@ -66,8 +66,8 @@ pub trait Cluster: Send + Sync + 'static {
     }
 
     /// Returns the node that serves the notebook. An error if this node is cut off from the store.
-    async fn place(&self, _: &NotebookId) -> Result<Place, StoreError> {
-        Ok(Place::Here)
+    async fn place(&self, _: &NotebookId) -> Result<OwnerNode, StoreError> {
+        Ok(OwnerNode::Here)
     }
 
     /// Forgets what is cached about the owner of a notebook, because it has proved wrong.

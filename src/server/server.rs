@@ -3,19 +3,20 @@
 mod cluster;
 mod doors;
 mod mounted;
+mod resume;
 #[cfg(test)]
 pub mod scratch;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ipnet::IpNet;
 use notarium_store::accounts::{AccountError, AccountStore};
 use notarium_store::blobs::BLOBS_FOLDER;
-use notarium_store::{BlobError, Blobs, CatalogEntry, CatalogQuery, EventStore, NodeStore, Sqlite, StoreError};
+use notarium_store::{BlobError, Blobs, EventStore, NodeStore, Sqlite, StoreError};
 use notarium_wire::rest::Model;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, mpsc};
@@ -44,16 +45,14 @@ use crate::notebooks::blame::Blames;
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::history::{Checks, Replays, StateTexts};
 use crate::notebooks::{Notebooks, erasure, output_spill, past_text, redaction, retention};
-use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
+use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
 use crate::signing::{HeadSigner, SigningKeyError};
 use crate::tree_log;
+use resume::{count, open_with_work, resume};
 
 pub use doors::DoorContext;
 pub use mounted::MountContext;
-
-/// Notebooks with work that are opened per page at a start.
-const RESUME_PAGE: usize = 500;
 
 /// Configuration of a server.
 #[derive(Clone)]
@@ -321,25 +320,6 @@ fn app(
     })
 }
 
-/// Counts usage from before the start, in the background.
-async fn count(app: App) {
-    let counted = async {
-        let note = |entry: CatalogEntry| {
-            app.usage.owned(&entry.notebook_id, owners(&entry));
-            app.usage.placed(&entry.notebook_id, app.accounts.workspace_of(&entry.notebook_id));
-        };
-        app.each_listed(CatalogQuery::default(), note).await?;
-        app.usage.begin_count();
-        app.store.sizes().await
-    };
-    match counted.await {
-        Ok(sizes) => sizes.into_iter().for_each(|size| app.usage.found(size)),
-        Err(error) => {
-            tracing::error!(%error, "what is used could not be counted: limits hold for what comes from now on")
-        }
-    }
-}
-
 /// Passes wanted kernels to the agents, and notices for assistants to their host.
 async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) {
     while let Some(notice) = notices.recv().await {
@@ -351,32 +331,6 @@ async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) 
             notice => app.agents.note(notice),
         }
     }
-}
-
-/// Brings the list of notebooks up to date with the log, then opens notebooks with work that this node owns. Their
-/// launches are offered again, and leases of runs start anew.
-async fn resume(app: &App) -> Result<(), StoreError> {
-    erasure::resume(&app.notebooks).await?;
-    let caught_up = catch_up_catalog(&*app.store).await?;
-    let resumed = open_with_work(app).await?;
-    app.is_ready.store(true, Ordering::SeqCst);
-    tracing::info!(caught_up, resumed, "what was under way is watched again");
-    Ok(())
-}
-
-/// Opens notebooks with work that this node owns; returns their number.
-async fn open_with_work(app: &App) -> Result<usize, StoreError> {
-    let with_work = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
-    let mut listed = Vec::new();
-    app.each_listed(with_work, |entry| listed.push(entry.notebook_id)).await?;
-    let mut opened = 0;
-    for notebook in &listed {
-        if app.cluster.owns(notebook).await? {
-            app.rooms.open(notebook);
-            opened += 1;
-        }
-    }
-    Ok(opened)
 }
 
 impl RunningServer {

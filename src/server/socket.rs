@@ -5,6 +5,7 @@
 //!
 //! Upgrades a request to a WebSocket (RFC 6455).
 
+mod check;
 mod dispatch;
 mod edge;
 mod hello;

@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::placement::choice;
-use super::{ClaimError, Cluster, ClusterNotice, ClusterNotices, FEATURE_LEVEL, Peers, Place};
+use super::{ClaimError, Cluster, ClusterNotice, ClusterNotices, FEATURE_LEVEL, OwnerNode, Peers};
 
 /// Interval of beats.
 const BEAT: Duration = Duration::from_secs(1);
@@ -50,7 +50,7 @@ impl Leases for Arc<dyn EventStore> {
 }
 
 /// The nodes as of the last beat.
-struct View {
+struct ClusterView {
     living: Vec<Node>,
     /// Time at which the last beat that was written began.
     beat_at: Instant,
@@ -63,7 +63,7 @@ pub struct ClusterNodes {
     nodes: Arc<dyn NodeStore>,
     leases: Box<dyn Leases>,
     peers: Peers,
-    view: RwLock<View>,
+    view: RwLock<ClusterView>,
     owners: DashMap<NotebookId, (InstanceId, Instant)>,
     is_draining: AtomicBool,
     /// Held during a beat, so that an older list never replaces a newer one.
@@ -86,7 +86,7 @@ impl ClusterNodes {
             nodes,
             leases: Box::new(leases),
             peers: Peers::new(&settings.secret),
-            view: RwLock::new(View { living: Vec::new(), beat_at: Instant::now() }),
+            view: RwLock::new(ClusterView { living: Vec::new(), beat_at: Instant::now() }),
             owners: DashMap::new(),
             is_draining: AtomicBool::new(false),
             beating: Mutex::default(),
@@ -111,7 +111,7 @@ impl ClusterNodes {
         let has_changed = {
             let mut view = self.view.write();
             let has_changed = view.living != living;
-            *view = View { living, beat_at };
+            *view = ClusterView { living, beat_at };
             has_changed
         };
         if has_changed || was_cut_off {
@@ -188,12 +188,12 @@ impl Cluster for ClusterNodes {
         let _ = self.notices.send(notice);
     }
 
-    async fn place(&self, notebook: &NotebookId) -> Result<Place, StoreError> {
+    async fn place(&self, notebook: &NotebookId) -> Result<OwnerNode, StoreError> {
         let owner = self.owner(notebook).await?;
         if owner == self.instance {
-            return Ok(Place::Here);
+            return Ok(OwnerNode::Here);
         }
-        self.node(&owner).map(Place::Elsewhere).ok_or_else(|| {
+        self.node(&owner).map(OwnerNode::Elsewhere).ok_or_else(|| {
             self.forget(notebook);
             StoreError::Unavailable { reason: "the notebook is moving to another server".to_owned() }
         })

@@ -66,6 +66,16 @@ impl Peers {
         &self.http
     }
 
+    /// Tag of a text that every node of the cluster can check; `purpose` keeps tags for one thing from counting for another.
+    pub fn tag(&self, purpose: &str, text: &str) -> hmac::Tag {
+        hmac::sign(&self.key, format!("{purpose}\n{text}").as_bytes())
+    }
+
+    /// Checks a tag of a text.
+    pub fn has_tag(&self, purpose: &str, text: &str, tag: &[u8]) -> bool {
+        hmac::verify(&self.key, format!("{purpose}\n{text}").as_bytes(), tag).is_ok()
+    }
+
     /// Signs who sends a request of this method to this path (with its query).
     pub fn sign<T: Serialize>(&self, method: &Method, path: &str, who: &T) -> Option<HeaderValue> {
         self.sign_at(now(), method, path, who)
@@ -114,6 +124,15 @@ mod tests {
     use super::*;
 
     const PATH: &str = "/api/notebooks/n?at=3";
+
+    #[test]
+    fn tags_count_for_their_purpose_and_cluster() {
+        let [ours, same, other] = ["one", "one", "two"].map(|secret| Peers::new(&secret.into()));
+        let tag = ours.tag("page", "text");
+        assert!(same.has_tag("page", "text", tag.as_ref()));
+        assert!(!same.has_tag("page", "texts", tag.as_ref()) && !same.has_tag("challenge", "text", tag.as_ref()));
+        assert!(!other.has_tag("page", "text", tag.as_ref()));
+    }
 
     #[test]
     fn a_header_counts_for_its_request_and_for_half_a_minute() {

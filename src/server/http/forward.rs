@@ -15,7 +15,7 @@ use notarium_core::{InstanceId, NotebookId, RejectionDetails};
 use notarium_store::{Node, StoreError};
 
 use crate::auth::{Authenticated, ForwardedCaller};
-use crate::cluster::{Cluster, HOPS, IDENTITY, Place};
+use crate::cluster::{Cluster, HOPS, IDENTITY, OwnerNode};
 use crate::http::guard::notebook_of;
 use crate::http::problem::Problem;
 
@@ -81,8 +81,8 @@ impl Destination {
     async fn node(&self, cluster: &dyn Cluster) -> Result<Option<Node>, StoreError> {
         match self {
             Self::Notebook(notebook) => match cluster.place(notebook).await? {
-                Place::Here => Ok(None),
-                Place::Elsewhere(node) => Ok(Some(node)),
+                OwnerNode::Here => Ok(None),
+                OwnerNode::Elsewhere(node) => Ok(Some(node)),
             },
             Self::Node(instance) => Ok(cluster.others().into_iter().find(|node| node.instance == *instance)),
         }
@@ -116,9 +116,9 @@ pub async fn forward(forwarding: Forwarding, request: Request) -> Response {
     for is_last in [false, true] {
         let Some(sent) = body.take() else { break };
         match attempt(&*cluster, &caller, &node, &parts, sent).await {
-            Attempt::Answered(response) => return response,
-            Attempt::Unknown => return unknown().into_response(),
-            Attempt::Failed => {}
+            ForwardAttempt::Answered(response) => return response,
+            ForwardAttempt::Unknown => return unknown().into_response(),
+            ForwardAttempt::Failed => {}
         }
         destination.forget(&*cluster);
         match destination.node(&*cluster).await {
@@ -157,7 +157,7 @@ impl HeldBody {
     }
 }
 
-enum Attempt {
+enum ForwardAttempt {
     Answered(Response),
     /// The node did not take the request.
     Failed,
@@ -171,9 +171,11 @@ async fn attempt(
     node: &Node,
     parts: &Parts,
     body: reqwest::Body,
-) -> Attempt {
-    let (Some(peers), Some(path)) = (cluster.peers(), parts.uri.path_and_query()) else { return Attempt::Failed };
-    let Some(identity) = peers.sign(&parts.method, path.as_str(), caller) else { return Attempt::Failed };
+) -> ForwardAttempt {
+    let (Some(peers), Some(path)) = (cluster.peers(), parts.uri.path_and_query()) else {
+        return ForwardAttempt::Failed;
+    };
+    let Some(identity) = peers.sign(&parts.method, path.as_str(), caller) else { return ForwardAttempt::Failed };
     let mut headers = passed_on(&parts.headers);
     headers.insert(IDENTITY, identity);
     headers.insert(HOPS, HeaderValue::from_static("1"));
@@ -182,20 +184,20 @@ async fn attempt(
         sent = request.body(body).send() => sent,
         () = death(cluster, &node.instance) => {
             let is_safe = matches!(parts.method, Method::GET | Method::HEAD);
-            return if is_safe { Attempt::Failed } else { Attempt::Unknown };
+            return if is_safe { ForwardAttempt::Failed } else { ForwardAttempt::Unknown };
         }
     };
     match sent {
-        Ok(response) if response.status() == StatusCode::MISDIRECTED_REQUEST => Attempt::Failed,
+        Ok(response) if response.status() == StatusCode::MISDIRECTED_REQUEST => ForwardAttempt::Failed,
         Ok(response) => {
             let mut response = http::Response::from(response).map(Body::new);
             *response.headers_mut() = passed_on(response.headers());
-            Attempt::Answered(response)
+            ForwardAttempt::Answered(response)
         }
         Err(error) => {
             tracing::info!(%error, node = %node.instance, "a request was not forwarded");
             let is_safe = error.is_connect() || matches!(parts.method, Method::GET | Method::HEAD);
-            if is_safe { Attempt::Failed } else { Attempt::Unknown }
+            if is_safe { ForwardAttempt::Failed } else { ForwardAttempt::Unknown }
         }
     }
 }

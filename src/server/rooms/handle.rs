@@ -9,7 +9,7 @@ use notarium_core::{NotebookId, Rejection, RejectionCode};
 use notarium_sync::{
     Caller, ClientId, ClientInput, DecodedCommand, Identity, Input, OutsideFacts, ReadState, ReplyTo, Submission,
 };
-use notarium_wire::AckMessage;
+use notarium_wire::{AckMessage, CommandMessage};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -84,8 +84,22 @@ impl RoomHandle {
         facts: OutsideFacts,
     ) -> Result<AckMessage, Rejection> {
         let (caller, answered) = caller();
+        let again = self.rooms.cluster.peers().map(|_| (identity.clone(), decoded.message.clone()));
         self.submit(Submission { identity, decoded, reply_to: ReplyTo::Caller(caller), facts }).await;
-        answered.await.unwrap_or_else(|_| Err(stopping()))
+        match (answered.await, again) {
+            (Ok(answer), _) => answer,
+            (Err(_), Some((identity, message))) => self.execute_again(&identity, &message).await,
+            (Err(_), None) => Err(stopping()),
+        }
+    }
+
+    /// Sends a command on that another node may have got meanwhile, under the same id.
+    async fn execute_again(&self, identity: &Identity, message: &CommandMessage) -> Result<AckMessage, Rejection> {
+        self.rooms.cluster.forget(&self.id);
+        match self.rooms.elsewhere(&self.id).await? {
+            Some(node) => self.rooms.execute_at(node, identity, message).await,
+            None => Err(stopping()),
+        }
     }
 
     /// Reads the notebook as it is on disk now.
@@ -94,8 +108,14 @@ impl RoomHandle {
             return self.rooms.read_from_store(&self.id, identity).await;
         }
         let (caller, answered) = caller();
+        let again = self.rooms.cluster.peers().map(|_| identity.clone());
         self.send_through(|inbox| &inbox.messages, Input::Read { identity, caller }.into());
-        answered.await.unwrap_or_else(|_| Err(stopping()))
+        match (answered.await, again) {
+            (Ok(state), _) => state,
+            // The room has gone to another node.
+            (Err(_), Some(identity)) => self.rooms.read_from_store(&self.id, identity).await,
+            (Err(_), None) => Err(stopping()),
+        }
     }
 
     /// Sends a message of a client, except commands, which go through [`Self::submit`].

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::handle::{caller, stopping};
 use super::task::entropy;
 use super::{Rooms, stored};
-use crate::cluster::{IDENTITY, Place};
+use crate::cluster::{IDENTITY, OwnerNode};
 
 /// Path of the route that takes commands of other nodes.
 const COMMANDS: &str = "/api/cluster/commands";
@@ -54,8 +54,8 @@ impl Rooms {
             return Ok(None);
         }
         match self.cluster.place(notebook).await {
-            Ok(Place::Here) => Ok(None),
-            Ok(Place::Elsewhere(node)) => Ok(Some(node)),
+            Ok(OwnerNode::Here) => Ok(None),
+            Ok(OwnerNode::Elsewhere(node)) => Ok(Some(node)),
             Err(error) => Err(Rejection::new(RejectionCode::Unavailable, error.to_string())),
         }
     }

@@ -27,10 +27,10 @@ const TAIL_BYTES: usize = 256 << 10;
 pub(super) struct LostNotebook;
 
 /// Result of a question of the room.
-pub(super) type Answer = Result<Input, LostNotebook>;
+pub(super) type RoomAnswer = Result<Input, LostNotebook>;
 
 /// Appends like [`append`], in a cluster: a lost lease ends the room.
-pub(super) async fn append_in_cluster(store: &dyn EventStore, usage: &UsageCounters, append: Append) -> Answer {
+pub(super) async fn append_in_cluster(store: &dyn EventStore, usage: &UsageCounters, append: Append) -> RoomAnswer {
     match self::append(store, usage, append).await {
         Input::AppendFailed(AppendFailure::LeaseLost) => Err(LostNotebook),
         input => Ok(input),
@@ -137,7 +137,7 @@ pub(super) async fn load_input(
     notebook: &NotebookId,
     recent_after: Version,
     max_snapshot_gap: Version,
-) -> Answer {
+) -> RoomAnswer {
     let lease = match cluster.claim(notebook).await {
         Ok(epoch) => Ok(epoch),
         Err(ClaimError::NotOwner) => return Err(LostNotebook),

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::handle::Inbox;
 use super::outbox::{Frame, Offered};
-use super::stored::{Answer, LostNotebook, failure};
+use super::stored::{LostNotebook, RoomAnswer, failure};
 use super::subscription::News;
 use super::{Rooms, WorkNotice, catalog, stored};
 
@@ -60,7 +60,7 @@ pub(super) struct Task {
     urgent: mpsc::UnboundedReceiver<RoomMessage>,
     /// Sender for callbacks; weak, so that it does not keep the room open.
     report_to: mpsc::WeakUnboundedSender<RoomMessage>,
-    pending: FuturesUnordered<BoxFuture<'static, Answer>>,
+    pending: FuturesUnordered<BoxFuture<'static, RoomAnswer>>,
     /// Cancelled when other nodes are to have the room.
     given_up: CancellationToken,
     /// Set when the room ends because other nodes have the notebook, or are to have it.
@@ -194,7 +194,7 @@ impl Task {
     }
 
     /// `None`: other nodes are to have the room.
-    async fn next_input(&mut self) -> Option<Answer> {
+    async fn next_input(&mut self) -> Option<RoomAnswer> {
         let takes_more = self.room.backlog_bytes() < MAX_BACKLOG_BYTES;
         let wake_at = self.room.wake_at(self.rooms.clock.now());
         let message = tokio::select! {
@@ -347,7 +347,7 @@ impl Task {
     /// Passes a question to the store, the judge or a blocking thread; the answer is an input.
     fn ask(&self, question: Output) {
         let (store, id) = (self.rooms.store.clone(), self.id.clone());
-        let answer: BoxFuture<'static, Answer> = match question {
+        let answer: BoxFuture<'static, RoomAnswer> = match question {
             Output::Load { recent_after } => {
                 let (cluster, max_gap) = (self.rooms.cluster.clone(), self.rooms.max_snapshot_gap);
                 let rooms = self.rooms.clone();

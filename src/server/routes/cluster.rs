@@ -9,7 +9,7 @@ use notarium_wire::{CommandMessage, RejectMessage, ServerMessage};
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
-use crate::cluster::{IDENTITY, PeerError, Place};
+use crate::cluster::{IDENTITY, OwnerNode, PeerError};
 use crate::http::extract::NoContent;
 use crate::http::forward::not_owner;
 use crate::http::guard::{Guard, GuardedRouter, route_table};
@@ -32,7 +32,7 @@ async fn command(State(app): State<App>, request: Request) -> Result<Response, P
     let message: CommandMessage =
         serde_json::from_slice(&bytes).map_err(|error| Problem::invalid(error.to_string()))?;
     let (id, notebook) = (message.id.clone(), message.notebook.clone());
-    if let Place::Elsewhere(node) = app.cluster.place(&notebook).await? {
+    if let OwnerNode::Elsewhere(node) = app.cluster.place(&notebook).await? {
         app.cluster.forget(&notebook);
         return Err(not_owner(&node));
     }

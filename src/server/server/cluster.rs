@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::open_with_work;
 use crate::app::App;
-use crate::cluster::Place;
+use crate::cluster::OwnerNode;
 
 /// Rooms that are given up together while the node drains, and the pause after them: 100 in a second.
 const SLICE: usize = 10;
@@ -38,7 +38,7 @@ async fn follow_nodes(app: App, stopping: CancellationToken) {
     let Some(mut changes) = app.cluster.changes() else { return };
     while let Some(Ok(())) = stopping.run_until_cancelled(changes.changed()).await {
         for notebook in app.rooms.open_ids() {
-            if !matches!(app.cluster.place(&notebook).await, Ok(Place::Here)) && !app.cluster.is_draining() {
+            if !matches!(app.cluster.place(&notebook).await, Ok(OwnerNode::Here)) && !app.cluster.is_draining() {
                 app.rooms.give_up(&notebook);
             }
         }

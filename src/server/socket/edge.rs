@@ -28,12 +28,12 @@ use super::reader::{Next, Received, Stream, complain, hear};
 use crate::agents::frame;
 use crate::app::App;
 use crate::auth::{Authenticated, Follow};
-use crate::cluster::{HOPS, IDENTITY, Place};
+use crate::cluster::{HOPS, IDENTITY, OwnerNode};
 use crate::limits::clock::Window;
 use crate::rooms::{ClientRegistration, Frame, Offered, Outbox};
 use peek::{Fields, Peek, peek};
 use routes::NotebookRoutes;
-use upstream::{Report, SOCKET_PATH, Target, Upstream};
+use upstream::{NodeReport, NodeTarget, SOCKET_PATH, Upstream};
 
 /// Reports of nodes that wait for the client to read.
 const MAX_WAITING_REPORTS: usize = 64;
@@ -49,7 +49,7 @@ const MAX_QUESTIONS: usize = 10_000;
 /// Characters of a node's id in the names of its connections.
 const TAG_CHARS: usize = 6;
 
-type Done = Result<(), ErrorMessage>;
+type EdgeResult = Result<(), ErrorMessage>;
 
 /// Takes the signed client of another node from a request for a socket.
 pub fn forwarded_client(app: &App, request: &mut Request) -> Option<ForwardedClient> {
@@ -60,7 +60,7 @@ pub fn forwarded_client(app: &App, request: &mut Request) -> Option<ForwardedCli
 }
 
 /// Edge of one client.
-pub struct Edge {
+pub struct ClientEdge {
     app: App,
     outbox: Outbox,
     /// Keeps the number in the connection's name taken.
@@ -73,7 +73,7 @@ pub struct Edge {
     upstreams: HashMap<InstanceId, Upstream>,
     last_number: u64,
     reporting: upstream::Reports,
-    reports: mpsc::Receiver<(InstanceId, u64, Report)>,
+    reports: mpsc::Receiver<(InstanceId, u64, NodeReport)>,
     routes: NotebookRoutes,
     /// Nodes that asked an agent, by the number of the question.
     questions: HashMap<u64, InstanceId>,
@@ -109,14 +109,14 @@ struct HeldFrames {
 /// Next event of an edge.
 enum EdgeEvent {
     Client(Next),
-    Report(InstanceId, u64, Report),
+    Report(InstanceId, u64, NodeReport),
     Drained,
     NodesChanged,
     Retry,
     Over,
 }
 
-impl Edge {
+impl ClientEdge {
     /// Begins with the `welcome`, which names the protocol. `who`: the client without a name that a guest chose.
     pub fn new(
         app: App,
@@ -191,7 +191,7 @@ impl Edge {
         }
     }
 
-    async fn take(&mut self, event: EdgeEvent, follow: &mut Follow) -> Done {
+    async fn take(&mut self, event: EdgeEvent, follow: &mut Follow) -> EdgeResult {
         match event {
             EdgeEvent::Client(Next::Received(Received::Text(text))) => self.take_frame(text, follow).await,
             EdgeEvent::Client(Next::Received(Received::Error(error))) => Err(error),
@@ -230,7 +230,7 @@ impl Edge {
 
     // --- from the client ---
 
-    async fn take_frame(&mut self, text: Utf8Bytes, follow: &mut Follow) -> Done {
+    async fn take_frame(&mut self, text: Utf8Bytes, follow: &mut Follow) -> EdgeResult {
         let Some(Peek { name, mut fields }) = peek(&text) else { return Err(malformed(&text)) };
         match name.as_str() {
             "hello" => Err(problem(ErrorCode::Malformed, "hello comes once: use refresh for a new token")),
@@ -284,7 +284,7 @@ impl Edge {
     }
 
     /// Nodes get the client with its new rights: the connections to them begin anew.
-    async fn refresh(&mut self, token: String, follow: &mut Follow) -> Done {
+    async fn refresh(&mut self, token: String, follow: &mut Follow) -> EdgeResult {
         let door: Door = self.who.door;
         let (who, followed) = let_in(&self.app, Some(token), door)
             .await
@@ -336,7 +336,7 @@ impl Edge {
     fn upstream(&mut self, instance: InstanceId, url: String) -> Option<&Upstream> {
         if !self.upstreams.contains_key(&instance) {
             let client = (&self.who, self.connection.as_str());
-            let target = Target::new(&*self.app.cluster, (instance.clone(), url), client, &self.hello)?;
+            let target = NodeTarget::new(&*self.app.cluster, (instance.clone(), url), client, &self.hello)?;
             self.last_number += 1;
             let upstream = Upstream::start(self.last_number, target, self.reporting.clone());
             self.announced.iter().flatten().for_each(|frame| upstream.send(frame.clone()));
@@ -348,8 +348,8 @@ impl Edge {
     /// Finds the node that serves the notebook, and sends it everything that the client waits for.
     async fn find_node(&mut self, notebook: &NotebookId) {
         let (instance, url) = match self.app.cluster.place(notebook).await {
-            Ok(Place::Here) => (self.app.cluster.instance().clone(), self.app.cluster.url().to_owned()),
-            Ok(Place::Elsewhere(node)) => (node.instance, node.url),
+            Ok(OwnerNode::Here) => (self.app.cluster.instance().clone(), self.app.cluster.url().to_owned()),
+            Ok(OwnerNode::Elsewhere(node)) => (node.instance, node.url),
             Err(error) => {
                 tracing::debug!(%error, %notebook, "no node serves the notebook now");
                 return self.retries.schedule();
@@ -369,7 +369,7 @@ impl Edge {
         }
     }
 
-    async fn retry(&mut self) -> Done {
+    async fn retry(&mut self) -> EdgeResult {
         self.retries.at = None;
         self.meet_nodes();
         for notebook in self.routes.unserved() {
@@ -383,13 +383,13 @@ impl Edge {
 
     // --- to the client ---
 
-    fn take_report(&mut self, node: InstanceId, number: u64, report: Report) -> Done {
+    fn take_report(&mut self, node: InstanceId, number: u64, report: NodeReport) -> EdgeResult {
         if self.upstreams.get(&node).is_none_or(|upstream| upstream.number != number) {
             return Ok(());
         }
         let text = match report {
-            Report::Frame(text) => text,
-            Report::Ended => {
+            NodeReport::Frame(text) => text,
+            NodeReport::Ended => {
                 self.lose_node(&node);
                 return Ok(());
             }
@@ -422,7 +422,7 @@ impl Edge {
     }
 
     /// A node that stops is left; any other fatal error is the client's.
-    fn take_fatal(&mut self, node: &InstanceId, text: &str) -> Done {
+    fn take_fatal(&mut self, node: &InstanceId, text: &str) -> EdgeResult {
         match serde_json::from_str(text) {
             Ok(ServerMessage::Error(error)) if error.code != ErrorCode::Unavailable => Err(error),
             _ => {

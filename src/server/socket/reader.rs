@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::Raw;
 use super::dispatch::SocketConnection;
-use super::edge::{Edge, ForwardedClient};
+use super::edge::{ClientEdge, ForwardedClient};
 use super::hello::{Named, agent_lock, fatal, let_in, parse, problem, refusal};
 use super::pulse::{Pulse, TimedReader};
 use super::writer::Replies;
@@ -92,7 +92,7 @@ enum Greeted {
     /// Its notebooks are here.
     Here(Box<SocketConnection>),
     /// Its notebooks are at the nodes of the cluster.
-    Edge(Box<Edge>),
+    Edge(Box<ClientEdge>),
 }
 
 /// Authenticates the client by its `hello`; `None`: it left before.
@@ -130,7 +130,7 @@ async fn greet(
     stranger.budget.lift();
     pulse.set(app.limits.heartbeat_of(&person.authenticated.actor));
     let greeted = match is_edge {
-        true => Greeted::Edge(Edge::new(app.clone(), (protocol, hello), person, authenticated, outbox.clone())),
+        true => Greeted::Edge(ClientEdge::new(app.clone(), (protocol, hello), person, authenticated, outbox.clone())),
         false => {
             let (outbox, features) = (outbox.clone(), &hello.features);
             let here = SocketConnection::new(app.clone(), protocol, person, agent_lock, outbox, features);

@@ -28,7 +28,7 @@ const FRAMES_PER_FLUSH: usize = 64;
 /// Largest message: a snapshot with all the outputs that a notebook shows.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+type NodeSocket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// A client as its edge introduces it to the node, signed with the cluster's secret.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,24 +39,24 @@ pub struct ForwardedClient {
     pub connection: String,
 }
 
-/// Report of a connection.
-pub enum Report {
+/// NodeReport of a connection.
+pub enum NodeReport {
     Frame(Utf8Bytes),
     Ended,
 }
 
 /// Reports of all connections of an edge: node, number of the connection, report.
-pub type Reports = mpsc::Sender<(InstanceId, u64, Report)>;
+pub type Reports = mpsc::Sender<(InstanceId, u64, NodeReport)>;
 
 /// Address of a node, and what it is told of the client.
-pub struct Target {
+pub struct NodeTarget {
     pub instance: InstanceId,
     pub url: String,
     pub header: HeaderValue,
     pub hello: HelloMessage,
 }
 
-impl Target {
+impl NodeTarget {
     /// `None`: there are no other nodes.
     pub fn new(
         cluster: &dyn Cluster,
@@ -80,7 +80,7 @@ pub struct Upstream {
 
 impl Upstream {
     /// Connects. Frames that are sent meanwhile wait.
-    pub fn start(number: u64, target: Target, reports: Reports) -> Self {
+    pub fn start(number: u64, target: NodeTarget, reports: Reports) -> Self {
         let (frames, waiting) = mpsc::unbounded_channel();
         let task = async move {
             let instance = target.instance.clone();
@@ -88,7 +88,7 @@ impl Upstream {
                 tracing::info!(%error, node = %instance, "a client's connection to a node ended");
             }
             // The edge has ended.
-            let _ = reports.send((instance, number, Report::Ended)).await;
+            let _ = reports.send((instance, number, NodeReport::Ended)).await;
         };
         Self { number, frames, _task: AbortOnDropHandle::new(tokio::spawn(task)) }
     }
@@ -100,7 +100,7 @@ impl Upstream {
 }
 
 async fn run(
-    target: Target,
+    target: NodeTarget,
     number: u64,
     waiting: mpsc::UnboundedReceiver<Utf8Bytes>,
     reports: &Reports,
@@ -116,7 +116,7 @@ async fn run(
     }
 }
 
-async fn connect(target: &Target) -> Result<Socket, tungstenite::Error> {
+async fn connect(target: &NodeTarget) -> Result<NodeSocket, tungstenite::Error> {
     let address = format!("{}{SOCKET_PATH}", target.url.replacen("http", "ws", 1));
     let mut request = address.into_client_request()?;
     request.headers_mut().insert(IDENTITY, target.header.clone());
@@ -130,7 +130,7 @@ async fn connect(target: &Target) -> Result<Socket, tungstenite::Error> {
 }
 
 async fn write(
-    mut sink: SplitSink<Socket, Message>,
+    mut sink: SplitSink<NodeSocket, Message>,
     mut waiting: mpsc::UnboundedReceiver<Utf8Bytes>,
 ) -> Result<(), tungstenite::Error> {
     let mut frames = Vec::new();
@@ -144,14 +144,14 @@ async fn write(
 }
 
 async fn read(
-    mut stream: SplitStream<Socket>,
+    mut stream: SplitStream<NodeSocket>,
     instance: InstanceId,
     number: u64,
     reports: &Reports,
 ) -> Result<(), tungstenite::Error> {
     while let Some(message) = stream.next().await {
         if let Message::Text(text) = message?
-            && reports.send((instance.clone(), number, Report::Frame(text))).await.is_err()
+            && reports.send((instance.clone(), number, NodeReport::Frame(text))).await.is_err()
         {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use notarium_core::{NotebookId, Role};
 use serde_json::json;
 
 use super::scene::{SECRET, Scene};
-use crate::auth::ForwardedCaller;
+use crate::auth::{AuthError, ForwardedCaller, TokenText};
 use crate::cluster::{Cluster, HOPS, IDENTITY, Peers};
 
 #[tokio::test]
@@ -39,6 +39,19 @@ async fn commands_and_reads_go_through_the_wrong_node() {
     let hash = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&large));
     let upload = here.request(Method::PUT, &format!("{path}/blobs/{hash}")).body(large.clone());
     assert!(here.send(upload).await.status == StatusCode::PAYLOAD_TOO_LARGE, "the owner's limit holds");
+}
+
+#[tokio::test]
+async fn a_page_that_opened_at_one_node_is_known_at_the_others() {
+    let (scene, nodes) = Scene::of(2).await;
+    let [first, second] = [&nodes[0], &nodes[1]].map(|node| node.running().app().accounts.clone());
+    let session = TokenText::parse(&scene.token).unwrap().id;
+    let page = first.page_token_of(&session).unwrap();
+    assert_eq!(second.authenticate(&page).await.unwrap().token_id, session);
+    let mut forged = page.clone();
+    let last = if forged.pop() == Some('0') { '1' } else { '0' };
+    forged.push(last);
+    assert_eq!(second.authenticate(&forged).await.unwrap_err(), AuthError::Invalid);
 }
 
 #[tokio::test]

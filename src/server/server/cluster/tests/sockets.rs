@@ -122,12 +122,14 @@ async fn a_node_that_drains_gives_its_notebooks_away_without_an_error() {
     let (scene, mut nodes) = Scene::of(2).await;
     let (notebooks, mut ann) = two_owners(&scene, &nodes).await;
     let moving = &notebooks[1];
+    let (http, path) = (scene.http(&nodes[0]), format!("/api/notebooks/{moving}"));
     let before = ann.command(moving, &rename("Before")).await;
     let stopping = nodes[1].stop();
     let (_, ()) = tokio::join!(stopping, async {
         ann.answer(&before).await.unwrap();
         for number in 0..20 {
             ann.run(moving, &rename(&format!("Meanwhile {number}"))).await.unwrap();
+            http.patch(&path, json!({"title": format!("By REST {number}")})).await.ok();
         }
     });
     nodes[0].sees(1).await;
