@@ -1,6 +1,6 @@
 //! Arithmetic of the Merkle tree of RFC 6962: its root, and proofs of inclusion and consistency.
 //!
-//! A proof is a list of ranges of leaves; each range consists of complete subtrees ([`Node`]), whose hashes the tiles have. So the ranges
+//! A proof is a list of ranges of leaves; each range consists of complete subtrees ([`TreeNode`]), whose hashes the tiles have. So the ranges
 //! can be computed first, read from anywhere, and folded then.
 
 use notarium_core::Hash;
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 /// A complete subtree: the leaves from `index << level` on, `1 << level` of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Node {
+pub struct TreeNode {
     /// Height above the leaves.
     pub level: u8,
     /// Number of such subtrees before it.
@@ -47,11 +47,11 @@ impl LeafRange {
     }
 
     /// Complete subtrees of the range, from the left, the largest first.
-    pub fn nodes(self) -> Vec<Node> {
+    pub fn nodes(self) -> Vec<TreeNode> {
         let (mut at, mut nodes) = (self.start, Vec::new());
         while at < self.end {
             let level = (self.end - at).ilog2();
-            nodes.push(Node { level: u8::try_from(level).unwrap_or(u8::MAX), index: at >> level });
+            nodes.push(TreeNode { level: u8::try_from(level).unwrap_or(u8::MAX), index: at >> level });
             at += 1 << level;
         }
         nodes

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::Hash;
 
-use super::merkle::{LeafRange, Node, fold, leaf_hash, node_hash};
+use super::merkle::{LeafRange, TreeNode, fold, leaf_hash, node_hash};
 
 /// Hashes or entries of a full tile.
 pub const WIDTH: u64 = 256;
@@ -85,7 +85,7 @@ impl Tiles {
     }
 
     /// Hash of a complete subtree; `None`: its tile is not here.
-    pub fn node(&self, node: Node) -> Option<Hash> {
+    pub fn node(&self, node: TreeNode) -> Option<Hash> {
         let (level, depth) = (node.level / HEIGHT, node.level % HEIGHT);
         let first = node.index << depth;
         let tile = self.0.get(&(level, first / WIDTH))?;
@@ -112,7 +112,7 @@ impl Tiles {
 /// Tiles that have the hashes of these ranges, in a tree of this size.
 pub fn needed(ranges: &[LeafRange], size: u64) -> BTreeSet<Tile> {
     let nodes = ranges.iter().flat_map(|range| range.nodes());
-    let tile = |node: Node| Tile::at(node.level / HEIGHT, (node.index << (node.level % HEIGHT)) / WIDTH, size);
+    let tile = |node: TreeNode| Tile::at(node.level / HEIGHT, (node.index << (node.level % HEIGHT)) / WIDTH, size);
     nodes.filter_map(tile).collect()
 }
 
