@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
-use notarium_server::{OidcSettings, RunningServer, Server, ServerConfig};
+use notarium_server::{ClusterSettings, OidcSettings, RunningServer, Server, ServerConfig};
 use notarium_store::backup::{self, BackedUp, BackupError, BackupStep};
 use notarium_wire::rest::Model;
 use secrecy::SecretString;
@@ -38,6 +38,9 @@ pub struct ServeArgs {
     pub models: ModelArgs,
 }
 
+/// Shortest secret of a cluster.
+const MIN_SECRET_CHARS: usize = 32;
+
 /// Data folder and addresses of a server.
 #[derive(Debug, Args)]
 pub struct PlaceArgs {
@@ -50,6 +53,13 @@ pub struct PlaceArgs {
     store: Option<SecretString>,
     #[command(flatten)]
     blobs: BlobsArg,
+    /// Address at which the other nodes of a cluster reach this one, as in http://10.0.0.7:8787: with --store and
+    /// --cluster-secret-file any number of servers share a database.
+    #[arg(long, value_name = "URL", env = "NOTARIUM_NODE_URL", requires = "cluster_secret_file")]
+    node_url: Option<String>,
+    /// A file with the secret of the cluster, the same on every node and at least 32 characters, which only its owner may read.
+    #[arg(long, value_name = "FILE", env = "NOTARIUM_CLUSTER_SECRET_FILE", requires = "node_url")]
+    cluster_secret_file: Option<PathBuf>,
     /// Address and port to listen on; port 0 takes any free one.
     #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDRESS", env = "NOTARIUM_LISTEN", value_parser = address)]
     listen: SocketAddr,
@@ -119,9 +129,9 @@ fn network(text: &str) -> Result<IpNet, String> {
 }
 
 impl PlaceArgs {
-    /// The file with the server's OIDC secret, which kernels must not read.
-    pub fn secret_file(&self) -> Option<PathBuf> {
-        self.oidc.secret_file()
+    /// Files with secrets of the server, which kernels must not read.
+    pub fn secret_files(&self) -> impl Iterator<Item = PathBuf> {
+        self.oidc.secret_file().into_iter().chain(self.cluster_secret_file.clone())
     }
 
     /// The data folder: `--data`, else the user's own.
@@ -131,10 +141,30 @@ impl PlaceArgs {
         Ok(std::path::absolute(&folder).unwrap_or(folder))
     }
 
+    /// The cluster that this node is of; `None`: of none.
+    fn cluster(&self) -> Result<Option<ClusterSettings>, Failure> {
+        let (Some(url), Some(file)) = (&self.node_url, &self.cluster_secret_file) else { return Ok(None) };
+        let is_url =
+            url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).is_some_and(|host| !host.is_empty());
+        if !is_url {
+            return Err(Failure::usage(format!("{url} is no address of a node: write it as in http://10.0.0.7:8787")));
+        }
+        if self.store.is_none() {
+            return Err(Failure::usage("--node-url needs --store: the nodes of a cluster share a PostgreSQL database"));
+        }
+        let secret = secret_of(file)?;
+        if secret.chars().count() < MIN_SECRET_CHARS {
+            let say = format!("{} is too short: openssl rand -hex 32 makes a secret", file.display());
+            return Err(Failure::usage(say));
+        }
+        Ok(Some(ClusterSettings { url: url.clone(), secret: secret.into() }))
+    }
+
     /// Starts the server. `models`: the models of the assistants; empty: there are no assistants.
     pub async fn start(&self, folder: &Path, models: Vec<Model>) -> Result<RunningServer, Failure> {
         let mut config = ServerConfig::in_folder(folder);
         config.store.clone_from(&self.store);
+        config.cluster = self.cluster()?;
         (config.listen, config.metrics_listen) = (self.listen, self.metrics_listen);
         config.blobs = self.blobs.location()?;
         config.assistants = !models.is_empty();
@@ -250,7 +280,7 @@ fn secret_of(file: &Path) -> Result<String, Failure> {
     }
     let secret = std::fs::read_to_string(file).map_err(unreadable)?.trim().to_owned();
     if secret.is_empty() {
-        return Err(Failure::usage(format!("{name} is empty: it must hold the client's secret")));
+        return Err(Failure::usage(format!("{name} is empty: it must hold the secret")));
     }
     Ok(secret)
 }

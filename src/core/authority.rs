@@ -102,8 +102,8 @@ impl Operation {
     }
 }
 
-/// Rights of a connection besides the notebook's own access list.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// Rights of a connection besides the notebook's own access list. Nodes of a cluster send it to each other.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Authority {
     /// A role that comes from outside the notebook: a workspace, a share link, an agent's token.
     pub ambient_role: Option<Role>,
@@ -124,7 +124,7 @@ pub struct Authority {
 
 /// Rights, as the server knows them now, of people on whom a call depends. They are the person who confirmed it, and
 /// those who issued grants to its conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DelegatedAuthority(pub Vec<(Actor, Authority)>);
 
 impl Authority {

@@ -229,6 +229,14 @@ pub fn frame(message: &ServerMessage) -> Frame {
     serde_json::to_string(message).unwrap_or_default().into()
 }
 
+/// First number of questions and requests of this process. Nodes of a cluster number apart, so that an agent that is connected to all of them
+/// knows whom it answers. Below 2^52.
+fn first_number() -> u64 {
+    let mut random = [0; 4];
+    getrandom::fill(&mut random).expect("the operating system has entropy");
+    u64::from(u32::from_le_bytes(random)) << 20
+}
+
 /// Locks of all connected agents. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct AgentLocks(Arc<Locks>);

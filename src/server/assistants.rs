@@ -251,7 +251,7 @@ impl NotebookHost for AssistantHost {
 
     async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         let authority = self.authority(actor, notebook).await?;
-        Ok(self.notebooks.rooms.open(notebook).read(identity(actor, authority)).await?.notebook)
+        Ok(self.notebooks.rooms.handle(notebook).read(identity(actor, authority)).await?.notebook)
     }
 
     async fn stale_cells(&self, notebook: &NotebookId) -> BTreeMap<CellId, String> {
@@ -342,7 +342,7 @@ impl NotebookHost for AssistantHost {
     ) -> Result<ConnectionSchema, String> {
         let authority = self.authority(actor, notebook).await.map_err(|rejection| rejection.message)?;
         let number = self.kernel_questions.next_number();
-        let (identity, room) = (identity(actor, authority), self.notebooks.rooms.open(notebook));
+        let (identity, room) = (identity(actor, authority), self.notebooks.rooms.handle(notebook));
         let (agents, questions, limits) = (&*self.agents, &*self.kernel_questions, &self.notebooks.limits);
         let service = KernelAskService { agents, questions, limits };
         let asker = KernelAsker { identity, room, name: "assistant".to_owned(), number };

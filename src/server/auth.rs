@@ -16,7 +16,9 @@
 pub mod account_status;
 mod accounts;
 mod browser_keys;
+mod elsewhere;
 mod follow;
+mod forwarded;
 mod grants;
 mod identities;
 mod kernel_passes;
@@ -29,6 +31,7 @@ mod tests;
 pub use accounts::{Accounts, AuthOptions, OneTimeToken};
 pub use browser_keys::{KeyProof, LinkEnd, OneTimeUse, hash_of_key, reset_in, signed_by};
 pub use follow::{Follow, FollowedToken, Revocation};
+pub use forwarded::ForwardedCaller;
 pub use grants::{NewAgent, NewApiToken, NewShareLink, NewToken};
 pub use identities::ProvedIdentity;
 pub use kernel_passes::{KernelPass, KernelPasses};

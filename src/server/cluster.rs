@@ -1,19 +1,51 @@
-//! Port to the cluster: the node that owns a notebook, its lease, and notices between nodes. Today a cluster is one node.
+//! Port to the cluster: the node that owns a notebook, its lease, and notices between nodes.
 //!
 //! **Invariant.** The owner's node alone opens the notebook's room, takes its lease, runs its assistants' worker, and does
 //! its jobs: it resumes work after a start, reopens the room when a waiting call expires, sweeps its blobs, and withdraws
 //! requests whose token has ended. A job asks [`Cluster::owns`] before it touches a notebook.
 //!
-//! Appends are fenced by the lease: the store refuses those of a node that is wrong about the owner.
+//! Appends are fenced by the lease: the store refuses those of a node that is wrong about the owner. So answers about owners
+//! may be a second old.
+//!
+//! A server with SQLite is a cluster of one node ([`SingleNode`]). [`ClusterNodes`] are many servers over one store.
+
+mod nodes;
+mod peers;
+mod placement;
+
+#[cfg(test)]
+pub use nodes::Leases;
+pub use nodes::{ClusterNodes, ClusterSettings};
+pub use peers::{HOPS, IDENTITY, PeerError, Peers};
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use notarium_core::{Epoch, InstanceId, NotebookId, Revoked};
-use notarium_store::{EventStore, StoreError};
-use tokio::sync::mpsc;
+use notarium_store::{EventStore, Node, StoreError};
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
-/// A cluster, as one of its nodes sees it.
+/// Newest generation of events and messages that this build can read.
+pub const FEATURE_LEVEL: u32 = 1;
+
+/// The node that serves a notebook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnerNode {
+    Here,
+    Elsewhere(Node),
+}
+
+/// Reason why a lease was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum ClaimError {
+    #[error("another node owns this notebook")]
+    NotOwner,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A cluster, as one of its nodes sees it. The defaults are those of a cluster of one node.
 #[async_trait]
 pub trait Cluster: Send + Sync + 'static {
     /// Id of this node's process. Its leases, and the claims of its assistants, name it.
@@ -22,8 +54,8 @@ pub trait Cluster: Send + Sync + 'static {
     /// Returns the process that owns the notebook: the holder of its lease, else the node that is to open it.
     async fn owner(&self, notebook: &NotebookId) -> Result<InstanceId, StoreError>;
 
-    /// Takes the notebook's lease for this node; returns its epoch, as [`EventStore::take_lease`] does.
-    async fn claim(&self, notebook: &NotebookId) -> Result<Epoch, StoreError>;
+    /// Takes the notebook's lease for this node, if it is the owner; returns its epoch, as [`EventStore::take_lease`] does.
+    async fn claim(&self, notebook: &NotebookId) -> Result<Epoch, ClaimError>;
 
     /// Sends a notice to every node, including this one.
     fn notify(&self, notice: ClusterNotice);
@@ -32,6 +64,63 @@ pub trait Cluster: Send + Sync + 'static {
     async fn owns(&self, notebook: &NotebookId) -> Result<bool, StoreError> {
         Ok(self.owner(notebook).await? == *self.instance())
     }
+
+    /// Returns the node that serves the notebook. An error if this node is cut off from the store.
+    async fn place(&self, _: &NotebookId) -> Result<OwnerNode, StoreError> {
+        Ok(OwnerNode::Here)
+    }
+
+    /// Forgets what is cached about the owner of a notebook, because it has proved wrong.
+    fn forget(&self, _: &NotebookId) {}
+
+    /// Gives back the notebook's lease, if this node has it.
+    async fn release(&self, _: &NotebookId) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Access to the other nodes. `None`: there are no others.
+    fn peers(&self) -> Option<&Peers> {
+        None
+    }
+
+    /// Address of this node for other nodes. Empty: there are none.
+    fn url(&self) -> &str {
+        ""
+    }
+
+    /// The other nodes that are alive.
+    fn others(&self) -> Vec<Node> {
+        Vec::new()
+    }
+
+    /// Changes whenever nodes come, drain or die. `None`: they never do.
+    fn changes(&self) -> Option<watch::Receiver<u64>> {
+        None
+    }
+
+    /// Lowest feature level of all living nodes: nothing newer is written.
+    fn least_level(&self) -> u32 {
+        FEATURE_LEVEL
+    }
+
+    /// True if this node could not reach the store for so long that the others count it as dead.
+    fn is_cut_off(&self) -> bool {
+        false
+    }
+
+    /// True if this node is draining.
+    fn is_draining(&self) -> bool {
+        false
+    }
+
+    /// Stays in the cluster until `stopping`.
+    async fn follow(&self, _stopping: CancellationToken) {}
+
+    /// Tells the other nodes that this one stops, so that they open notebooks elsewhere.
+    async fn drain(&self) {}
+
+    /// Takes this node off the list.
+    async fn leave(&self) {}
 }
 
 /// A notice for all nodes of a cluster.
@@ -39,6 +128,8 @@ pub trait Cluster: Send + Sync + 'static {
 pub enum ClusterNotice {
     /// A token or account has ended: the owners of notebooks withdraw its open requests.
     AccessEnded(Revoked),
+    /// Another node has changed accounts: tokens of open requests may have ended.
+    AccessChanged,
 }
 
 /// Receiver of a node's notices, for its jobs.
@@ -69,8 +160,8 @@ impl Cluster for SingleNode {
         Ok(self.instance.clone())
     }
 
-    async fn claim(&self, notebook: &NotebookId) -> Result<Epoch, StoreError> {
-        self.store.take_lease(notebook, &self.instance).await
+    async fn claim(&self, notebook: &NotebookId) -> Result<Epoch, ClaimError> {
+        Ok(self.store.take_lease(notebook, &self.instance).await?)
     }
 
     fn notify(&self, notice: ClusterNotice) {
@@ -109,7 +200,7 @@ pub mod tests {
             if *notebook == theirs() { Ok("other".parse().unwrap()) } else { self.0.owner(notebook).await }
         }
 
-        async fn claim(&self, notebook: &NotebookId) -> Result<Epoch, StoreError> {
+        async fn claim(&self, notebook: &NotebookId) -> Result<Epoch, ClaimError> {
             self.0.claim(notebook).await
         }
 

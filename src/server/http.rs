@@ -5,6 +5,7 @@ pub mod body_timeout;
 mod connections;
 pub mod extract;
 pub mod foreign_token;
+pub mod forward;
 pub mod guard;
 pub mod guarded_stream;
 pub mod mount;

@@ -11,7 +11,7 @@
 //! - A blob that an event names is on disk, under the notebook, with the hash that names it.
 //!
 //! Folders, from below; each may name those above it in this list:
-//! - `cluster`: port to the cluster: owner of a notebook, its lease, notices between nodes.
+//! - `cluster`: port to the cluster: owner of a notebook, its lease, notices between nodes; its nodes over one store, and what they sign.
 //! - `limits/`: limits, quotas (`usage`), slots of anonymous connections, the clock.
 //! - `auth/`: accounts, tokens, sessions of browsers, sign-in with OpenID Connect, account status.
 //! - `rooms/`: one task per open notebook, its `handle` for all others; outboxes, the list of notebooks, snapshots, notices, reading of code.
@@ -47,6 +47,7 @@ pub use agents::Agents;
 pub use app::App;
 pub use assistants::AssistantHost;
 pub use auth::oidc::{InvalidOidc, OidcSettings};
+pub use cluster::ClusterSettings;
 pub use limits::clock::Clock;
 pub use limits::{Quota, Quotas, RetentionAges, ServerLimits};
 pub use server::{DoorContext, MountContext, RunningServer, Server, ServerConfig};

@@ -100,9 +100,12 @@ impl Notebooks {
 
     /// Executes a command as this identity; returns its ack when it is on disk.
     pub async fn execute_as(&self, identity: Arc<Identity>, decoded: DecodedCommand) -> Result<AckMessage, Rejection> {
+        if let Some(node) = self.rooms.elsewhere(&decoded.message.notebook).await? {
+            return self.rooms.execute_at(node, &identity, &decoded.message).await;
+        }
         let facts = self.check(&identity, &decoded).await?;
         let erased = matches!(decoded.command, Command::EraseNotebook(_)).then(|| decoded.message.notebook.clone());
-        let ack = self.rooms.open(&decoded.message.notebook).execute(identity, decoded, facts).await?;
+        let ack = self.rooms.handle(&decoded.message.notebook).execute(identity, decoded, facts).await?;
         if let Some(notebook) = erased
             && let Err(error) = erasure::finish(self, &notebook).await
         {
@@ -138,7 +141,7 @@ impl Notebooks {
         command: &Command,
     ) -> Result<Option<Arc<Document>>, Rejection> {
         let Some(version) = required_past(command) else { return Ok(None) };
-        let now = self.rooms.open(notebook).read(identity.clone()).await?;
+        let now = self.rooms.handle(notebook).read(identity.clone()).await?;
         let may = operation(command).is_open_to(now.role) && !now.read_only;
         if !may || !(1..=now.head.version).contains(&version) {
             return Ok(None);
@@ -152,12 +155,12 @@ impl Notebooks {
 
     /// Reads the notebook as it is on disk, as the server.
     pub async fn read_by_server(&self, notebook: &NotebookId) -> Result<ReadState, Rejection> {
-        self.rooms.open(notebook).read(by_server()).await
+        self.rooms.handle(notebook).read(by_server()).await
     }
 
     /// Follows the notebook as the server, without presence.
     pub fn follow_by_server(&self, notebook: &NotebookId) -> Subscription {
-        Subscription::start(self.rooms.open(notebook), self.limits.max_queued_bytes, |_| by_server())
+        Subscription::start(self.rooms.handle(notebook), self.limits.max_queued_bytes, |_| by_server())
     }
 
     /// Executes a command as the server.

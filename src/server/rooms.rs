@@ -11,6 +11,7 @@ mod judge;
 pub mod metadata;
 pub mod notices;
 mod outbox;
+mod remote;
 pub(crate) mod snapshot;
 pub(crate) mod stored;
 mod subscription;
@@ -25,6 +26,7 @@ pub use notarium_sync::{
     ClientId, ClientInput, DecodedCommand, Identity, OutsideFacts, ReadState, ReplyTo, Submission,
 };
 pub use outbox::{ClientRegistration, Frame, Offered, Outbox, OutboxReceiver};
+pub use remote::ForwardedIdentity;
 pub use subscription::{News, Subscription};
 
 use std::sync::Arc;
@@ -39,6 +41,7 @@ use notarium_store::{EventStore, MAX_SNAPSHOT_GAP};
 use notarium_sync::{Input, RoomConfig, UndecodedCommand};
 use notarium_wire::{CommandMessage, TurnActivity};
 use tokio::sync::{Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::auth::Authenticated;
@@ -49,6 +52,7 @@ use catalog::ListLag;
 use handle::{Inbox, caller, stopping};
 use notices::NoticeQueue;
 use outbox::Clients;
+pub use task::moved_text;
 use task::{RoomMessage, Task};
 
 /// Time that a read of the list waits for rows that lag.
@@ -156,7 +160,16 @@ impl Rooms {
     /// Returns the room of a notebook; starts its task if it is not open. A missing notebook is an empty room, which
     /// takes `CreateNotebook`.
     pub fn open(self: &Arc<Self>, id: &NotebookId) -> RoomHandle {
-        RoomHandle::local(self.clone(), id.clone(), self.inbox(id))
+        RoomHandle::open(self.clone(), id.clone(), self.inbox(id))
+    }
+
+    /// Returns a handle of the room. In a cluster the room is opened by its first message, because another node may own
+    /// the notebook.
+    pub fn handle(self: &Arc<Self>, id: &NotebookId) -> RoomHandle {
+        match self.cluster.peers() {
+            Some(_) => RoomHandle::closed(self.clone(), id.clone()),
+            None => self.open(id),
+        }
     }
 
     /// Returns the room of a notebook that the token covers. Otherwise the notebook is reported as unknown.
@@ -166,7 +179,7 @@ impl Rooms {
         notebook: &NotebookId,
     ) -> Result<RoomHandle, Rejection> {
         if authenticated.may_see(notebook) {
-            return Ok(self.open(notebook));
+            return Ok(self.handle(notebook));
         }
         Err(unknown_notebook(notebook))
     }
@@ -187,7 +200,7 @@ impl Rooms {
         notebook: &NotebookId,
     ) -> Option<Result<ReadState, Rejection>> {
         let inbox = self.open.get(notebook)?.clone();
-        let room = RoomHandle::local(self.clone(), notebook.clone(), inbox);
+        let room = RoomHandle::open(self.clone(), notebook.clone(), inbox);
         Some(room.read(identity(authenticated, notebook, "")).await)
     }
 
@@ -214,12 +227,21 @@ impl Rooms {
         }
     }
 
-    /// Brings the list of notebooks up to date with the actor's changes that were answered. Rooms that take too long
-    /// are not waited for.
+    /// Brings the list of notebooks up to date with the actor's changes that were answered, by any node. Rooms that take
+    /// too long are not waited for.
     pub async fn list_changes_of(&self, actor: &Actor) {
-        let lines = self.list_lag.of(actor).into_iter().map(|id| self.list(id));
+        let everywhere = async { tokio::join!(self.list_rooms(actor), self.list_changes_elsewhere(actor)) };
         // On timeout the list is used without these changes.
-        let _ = tokio::time::timeout(MAX_WAIT_FOR_LINES, futures_util::future::join_all(lines)).await;
+        let _ = tokio::time::timeout(MAX_WAIT_FOR_LINES, everywhere).await;
+    }
+
+    /// Brings the list up to date with the actor's changes that were answered by this node.
+    pub async fn list_changes_here(&self, actor: &Actor) {
+        let _ = tokio::time::timeout(MAX_WAIT_FOR_LINES, self.list_rooms(actor)).await;
+    }
+
+    async fn list_rooms(&self, actor: &Actor) {
+        futures_util::future::join_all(self.list_lag.of(actor).into_iter().map(|id| self.list(id))).await;
     }
 
     async fn list(&self, id: NotebookId) {
@@ -256,6 +278,14 @@ impl Rooms {
         self.tasks.wait().await;
     }
 
+    /// Lets other nodes have the room, if it is open: it finishes its appends, writes a snapshot, and gives its lease
+    /// back. Its clients are told to look for the new owner.
+    pub fn give_up(&self, id: &NotebookId) {
+        if let Some(inbox) = self.open.get(id) {
+            inbox.given_up.cancel();
+        }
+    }
+
     fn inbox(self: &Arc<Self>, id: &NotebookId) -> Inbox {
         let vacant = match self.open.entry(id.clone()) {
             Entry::Occupied(open) => return open.get().clone(),
@@ -265,10 +295,11 @@ impl Rooms {
         let (urgent, urgent_receiver) = mpsc::unbounded_channel();
         let max_permits = u32::try_from(self.max_inbox_bytes >> 10).unwrap_or(u32::MAX).max(1);
         let room_left = Arc::new(Semaphore::new(max_permits as usize));
-        let inbox = Inbox { messages, urgent, room_left, max_permits };
+        let given_up = CancellationToken::new();
+        let inbox = Inbox { messages, urgent, room_left, max_permits, given_up };
         // While the server stops the receivers are dropped, so that every send fails.
         if !self.is_stopping.load(Ordering::SeqCst) {
-            let task = Task::new(self.clone(), id.clone(), receiver, urgent_receiver, inbox.urgent.downgrade());
+            let task = Task::new(self.clone(), id.clone(), (receiver, urgent_receiver), &inbox);
             self.tasks.spawn(task.run());
             vacant.insert(inbox.clone());
         }
@@ -282,6 +313,18 @@ impl Rooms {
         messages: &mut mpsc::UnboundedReceiver<RoomMessage>,
         urgent: &mut mpsc::UnboundedReceiver<RoomMessage>,
     ) {
+        for message in self.close(id, messages, urgent).into_iter().filter(RoomMessage::outlives_the_room) {
+            let _ = self.inbox(id).messages.send(message);
+        }
+    }
+
+    /// Removes a room; returns the messages that it has not taken.
+    fn close(
+        &self,
+        id: &NotebookId,
+        messages: &mut mpsc::UnboundedReceiver<RoomMessage>,
+        urgent: &mut mpsc::UnboundedReceiver<RoomMessage>,
+    ) -> Vec<RoomMessage> {
         let mut left = Vec::new();
         {
             // The locked entry keeps others from finding or opening the room.
@@ -298,9 +341,7 @@ impl Rooms {
                 open.remove();
             }
         }
-        for message in left.into_iter().filter(RoomMessage::outlives_the_room) {
-            let _ = self.inbox(id).messages.send(message);
-        }
+        left
     }
 }
 

@@ -7,6 +7,7 @@ pub mod assistants;
 pub mod calls;
 pub mod cells;
 pub mod chat;
+pub mod cluster;
 pub mod doors;
 pub mod files;
 pub mod history;
@@ -35,6 +36,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 
 use crate::app::App;
+use crate::cluster::Cluster;
 use crate::http::body_timeout::{BodyTimeout, finish_body, keep_pace};
 use crate::http::extract::{method_not_allowed, not_found};
 use crate::http::foreign_token::move_token;
@@ -57,7 +59,7 @@ pub struct Routes {
 /// All routes of a server; `public_url` is the beginning of share links.
 pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let rights = Arc::new(RoomRights(app.clone()));
-    let gate = GuardServices { accounts: app.accounts.clone(), rights };
+    let gate = GuardServices { accounts: app.accounts.clone(), rights, cluster: cluster_of(app) };
     let routes = accounts::routes(gate, public_url, app.oidc.clone());
     let routes = notebooks::routes(routes);
     let routes = cells::routes(routes);
@@ -74,6 +76,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = doors::routes(routes);
     let routes = kernel_requests::routes(routes);
     let routes = tree_log::routes(routes, app.limits.is_tree_public);
+    let routes = cluster::routes(routes);
     let mut routes = status::routes(routes);
     let openapi = routes.openapi();
     let text = format!("{openapi:#}\n");
@@ -87,9 +90,15 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     Routes { router: layered(router.with_state(app.clone()), app, allowed), openapi, list }
 }
 
+/// The cluster, if it has other nodes.
+fn cluster_of(app: &App) -> Option<Arc<dyn Cluster>> {
+    app.cluster.peers().is_some().then(|| app.notebooks.cluster.clone())
+}
+
 /// Router of the address that serves metrics alone.
 pub fn metrics_alone(app: &App) -> Router {
-    let gate = GuardServices { accounts: app.accounts.clone(), rights: Arc::new(RoomRights(app.clone())) };
+    let rights = Arc::new(RoomRights(app.clone()));
+    let gate = GuardServices { accounts: app.accounts.clone(), rights, cluster: None };
     let routes = route_table!(GuardedRouter::new(gate); "" "" {
         /// Metrics for Prometheus.
         GET "/metrics", Guard::Public => status::metrics;
@@ -141,7 +150,8 @@ mod tests {
         Printed by the test `the_list_of_routes_in_protocol_is_current` of `src/server` from the table of routes (`NOTARIUM_BLESS=1` rewrites\n\
         it). A right in the form `edit` is an operation in the notebook of the path: [roles.md](roles.md) lists the roles and the scope that it\n\
         needs. *Person* is a user, or a program with a token of that user: no agent and no guest. *Assistant* is a person's token for a\n\
-        program with the scopes `read`, `edit` and `run` alone. The core may refuse a command for more reasons than the right of its route.\n";
+        program with the scopes `read`, `edit` and `run` alone. A *node of the cluster* signs with the secret that all nodes share. The core may\n\
+        refuse a command for more reasons than the right of its route.\n";
 
     #[tokio::test]
     async fn a_panic_is_a_problem_and_ends_nothing_else() {
@@ -204,6 +214,7 @@ mod tests {
             Guard::Admin => format!("administrator, scope {}", scope(Scope::Admin)),
             Guard::Notebook(operation) => word(serde_json::to_value(operation)),
             Guard::Socket => "token in the first frame".to_owned(),
+            Guard::Node => "node of the cluster".to_owned(),
         }
     }
 

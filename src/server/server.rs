@@ -1,7 +1,9 @@
 //! Starts and stops a server, on its data folder. The binary and the tests start it the same way.
 
+mod cluster;
 mod doors;
 mod mounted;
+mod resume;
 #[cfg(test)]
 pub mod scratch;
 mod storage;
@@ -9,12 +11,12 @@ mod storage;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ipnet::IpNet;
 use notarium_store::accounts::AccountError;
-use notarium_store::{BlobError, BlobLocation, BlobLocationError, CatalogEntry, CatalogQuery, StoreError};
+use notarium_store::{BlobError, BlobLocation, BlobLocationError, StoreError};
 use notarium_wire::rest::Model;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
@@ -32,7 +34,7 @@ use crate::auth::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::auth::{Accounts, AuthOptions, KernelPasses};
 use crate::blobs::sweep::{self, SweepError, Swept};
 use crate::blobs::{BlobClaims, NotebookBlobs};
-use crate::cluster::{Cluster, ClusterNotices, SingleNode};
+use crate::cluster::{Cluster, ClusterNotices, ClusterSettings, SingleNode};
 use crate::http::mount::DoorMount;
 use crate::http::origin::{AllowedOrigins, InvalidOrigin};
 use crate::http::{TrustedProxies, serve};
@@ -44,17 +46,15 @@ use crate::notebooks::blame::Blames;
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::history::{Checks, Replays, StateTexts};
 use crate::notebooks::{Notebooks, erasure, output_spill, past_text, redaction, retention};
-use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
+use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
 use crate::signing::{HeadSigner, SigningKeyError};
 use crate::tree_log;
+use resume::{count, open_with_work, resume};
 
 pub use doors::DoorContext;
 pub use mounted::MountContext;
 pub(crate) use storage::Storage;
-
-/// Notebooks with work that are opened per page at a start.
-const RESUME_PAGE: usize = 500;
 
 /// Configuration of a server.
 #[derive(Clone)]
@@ -87,6 +87,8 @@ pub struct ServerConfig {
     pub assistants: bool,
     /// Models of the assistants, the default first, for people to choose from.
     pub models: Vec<Model>,
+    /// Makes the server a node of the cluster of its store, if the store is shared.
+    pub cluster: Option<ClusterSettings>,
 }
 
 impl ServerConfig {
@@ -108,6 +110,7 @@ impl ServerConfig {
             clock: Clock::system(),
             assistants: false,
             models: Vec::new(),
+            cluster: None,
         }
     }
 }
@@ -129,6 +132,8 @@ pub struct RunningServer {
     sweeping: JoinHandle<()>,
     withdrawing: JoinHandle<()>,
     counting: JoinHandle<()>,
+    /// Cancelled when the node leaves the cluster.
+    beating: CancellationToken,
     /// Allowed origins besides this machine's own; doors answer to their hosts too.
     allowed_hosts: Vec<String>,
     doors: TaskTracker,
@@ -147,8 +152,24 @@ impl Server {
             config.limits.fit(files);
         }
         let storage = Storage::open(&config).await?;
-        let (node, cluster_notices) = SingleNode::new(storage.events.clone());
-        Self::start_node(&config, storage, node, cluster_notices).await
+        let events = storage.events.clone();
+        match (&config.cluster, &storage.nodes) {
+            (Some(settings), Some(nodes)) => {
+                let (node, notices) = cluster::join(settings, nodes.clone(), events).await?;
+                Self::start_node(&config, storage, node, notices).await
+            }
+            (Some(_), None) => Err(StartError::NoClusterStore),
+            // A node that others cannot reach is alone, and says so in the list of nodes.
+            (None, Some(nodes)) => {
+                let settings = ClusterSettings { url: String::new(), secret: String::new().into() };
+                let (node, notices) = cluster::join(&settings, nodes.clone(), events).await?;
+                Self::start_node(&config, storage, node, notices).await
+            }
+            (None, None) => {
+                let (node, notices) = SingleNode::new(events);
+                Self::start_node(&config, storage, node, notices).await
+            }
+        }
     }
 
     /// Listens as a node of the cluster, and resumes work in the notebooks that it owns.
@@ -165,7 +186,7 @@ impl Server {
         };
         let allowed = allowed_origins(config, local_addr)?;
         let accounts = Accounts::open(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
-        let signer = HeadSigner::open(&config.folder, &accounts).await?;
+        let signer = HeadSigner::open(config, &accounts).await?;
         let owner_token = accounts.first_start().await?.map(|token| token.text.reveal());
         let (notices, work) = mpsc::unbounded_channel();
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
@@ -199,6 +220,7 @@ impl Server {
         if let Some(oidc) = app.oidc.clone() {
             tokio::spawn(async move { oidc.look().await });
         }
+        let beating = cluster::follow(&app).await?;
         tokio::spawn(output_spill::follow(app.notebooks.clone()));
         tokio::spawn(past_text::follow(app.notebooks.clone()));
         tokio::spawn(redaction::finish(app.notebooks.clone()));
@@ -217,6 +239,7 @@ impl Server {
             sweeping,
             withdrawing,
             counting,
+            beating,
             allowed_hosts: config.allowed_origins.clone(),
             doors: TaskTracker::new(),
             folder: config.folder.clone(),
@@ -236,7 +259,13 @@ async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartErr
 
 fn allowed_origins(config: &ServerConfig, local: SocketAddr) -> Result<AllowedOrigins, InvalidOrigin> {
     let own = AllowedOrigins::loopback(local.port());
-    config.allowed_origins.iter().chain(&config.public_url).try_fold(own, |allowed, origin| allowed.and(origin))
+    let node = config.cluster.as_ref().map(|settings| &settings.url);
+    config
+        .allowed_origins
+        .iter()
+        .chain(&config.public_url)
+        .chain(node)
+        .try_fold(own, |allowed, origin| allowed.and(origin))
 }
 
 fn oidc(config: &ServerConfig, public_url: &str) -> Result<Option<Arc<Oidc>>, InvalidOidc> {
@@ -305,25 +334,6 @@ fn app(
     })
 }
 
-/// Counts usage from before the start, in the background.
-async fn count(app: App) {
-    let counted = async {
-        let note = |entry: CatalogEntry| {
-            app.usage.owned(&entry.notebook_id, owners(&entry));
-            app.usage.placed(&entry.notebook_id, app.accounts.workspace_of(&entry.notebook_id));
-        };
-        app.each_listed(CatalogQuery::default(), note).await?;
-        app.usage.begin_count();
-        app.store.sizes().await
-    };
-    match counted.await {
-        Ok(sizes) => sizes.into_iter().for_each(|size| app.usage.found(size)),
-        Err(error) => {
-            tracing::error!(%error, "what is used could not be counted: limits hold for what comes from now on")
-        }
-    }
-}
-
 /// Passes wanted kernels to the agents, and notices for assistants to their host.
 async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) {
     while let Some(notice) = notices.recv().await {
@@ -335,26 +345,6 @@ async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) 
             notice => app.agents.note(notice),
         }
     }
-}
-
-/// Brings the list of notebooks up to date with the log, then opens notebooks with work that this node owns. Their
-/// launches are offered again, and leases of runs start anew.
-async fn resume(app: &App) -> Result<(), StoreError> {
-    erasure::resume(&app.notebooks).await?;
-    let caught_up = catch_up_catalog(&*app.store).await?;
-    let with_work = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
-    let mut listed = Vec::new();
-    app.each_listed(with_work, |entry| listed.push(entry.notebook_id)).await?;
-    let mut resumed = 0;
-    for notebook in &listed {
-        if app.cluster.owns(notebook).await? {
-            app.rooms.open(notebook);
-            resumed += 1;
-        }
-    }
-    app.is_ready.store(true, Ordering::SeqCst);
-    tracing::info!(caught_up, resumed, "what was under way is watched again");
-    Ok(())
 }
 
 impl RunningServer {
@@ -396,6 +386,12 @@ impl RunningServer {
     /// Tells every connection to stop, waits for open requests, writes snapshots, and closes the data.
     pub async fn shut_down(self) {
         let patience = self.app.limits.drain_timeout;
+        if tokio::time::timeout(patience, cluster::drain(&self.app)).await.is_err() {
+            tracing::warn!(
+                ?patience,
+                "not every notebook was given to another node: the rest moves when this one has left"
+            );
+        }
         self.app.stopping.cancel();
         self.doors.close();
         if !self.drained(patience).await {
@@ -405,7 +401,7 @@ impl RunningServer {
         self.app.assistants.mcp.set(None);
         self.app.jupyter.set(None);
         self.app.kernel_door.set(None);
-        let Self { app, storage, serving, work, sweeping, withdrawing, counting, router, .. } = self;
+        let Self { app, storage, serving, work, sweeping, withdrawing, counting, beating, router, .. } = self;
         drop(router);
         serving.abort();
         sweeping.abort();
@@ -414,6 +410,8 @@ impl RunningServer {
         let _ = sweeping.await;
         let _ = withdrawing.await;
         app.rooms.shut_down().await;
+        beating.cancel();
+        app.cluster.leave().await;
         work.abort();
         drop(app);
         storage.close().await;
@@ -450,6 +448,14 @@ pub enum StartError {
     Origin(#[from] InvalidOrigin),
     #[error(transparent)]
     Oidc(#[from] InvalidOidc),
+    #[error("several nodes need one database: add --store postgresql://…")]
+    NoClusterStore,
+    #[error(
+        "another server uses this database: stop it, or let both be nodes of a cluster (--node-url and --cluster-secret-file on each)"
+    )]
+    NotAlone,
+    #[error("this machine's clock and the database's are {minutes} minutes apart: set it, for instance with NTP")]
+    Clock { minutes: u64 },
     #[error("cannot listen on {address}: {reason}; choose another address (--listen)")]
     Listen { address: SocketAddr, reason: std::io::Error },
 }

@@ -3,7 +3,8 @@
 //! Purpose: a head that was signed and kept elsewhere proves later that a record was neither cut nor rewritten.
 //!
 //! Invariants:
-//! - The secret key is a file of the data folder that only its owner reads; it is in no backup. The public keys are in the database, the oldest
+//! - The secret key is a file of the data folder that only its owner reads; it is in no backup. Nodes of a cluster derive theirs from the
+//!   cluster's secret. The public keys are in the database, the oldest
 //!   first, and are never removed.
 //! - Without its file a new key begins, and the list of keys says since when.
 
@@ -18,10 +19,13 @@ use notarium_wire::signed_head::StatedHead;
 use notarium_wire::signed_names::StatedNames;
 use notarium_wire::signed_note::VerifierKey;
 use notarium_wire::tree_log::checkpoint::Checkpoint;
+use ring::hmac;
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair};
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::auth::Accounts;
+use crate::server::ServerConfig;
 
 /// File of the secret key, in PKCS #8.
 const KEY_FILE: &str = "signing-key.pk8";
@@ -45,12 +49,19 @@ pub enum SigningKeyError {
 pub struct HeadSigner(Ed25519KeyPair);
 
 impl HeadSigner {
-    /// Reads the key of a data folder, or makes one, and lists its public part.
-    pub async fn open(folder: &Path, accounts: &Accounts) -> Result<Self, SigningKeyError> {
-        let path = folder.join(KEY_FILE);
-        let secret = read_or_make(&path).map_err(|reason| SigningKeyError::Unusable { path: path.clone(), reason })?;
-        let pair = Ed25519KeyPair::from_pkcs8(&secret).map_err(|_| SigningKeyError::Damaged { path: path.clone() })?;
-        let public_key = pair.public_key().as_ref().try_into().map_err(|_| SigningKeyError::Damaged { path })?;
+    /// Reads the key of a data folder, or makes one; of a cluster: derives the key that all nodes have. Lists its public part.
+    pub async fn open(config: &ServerConfig, accounts: &Accounts) -> Result<Self, SigningKeyError> {
+        let path = config.folder.join(KEY_FILE);
+        let damaged = || SigningKeyError::Damaged { path: path.clone() };
+        let pair = match &config.cluster {
+            Some(cluster) => of_cluster(&cluster.secret).ok_or_else(damaged)?,
+            None => {
+                let unusable = |reason| SigningKeyError::Unusable { path: path.clone(), reason };
+                let secret = read_or_make(&path).map_err(unusable)?;
+                Ed25519KeyPair::from_pkcs8(&secret).map_err(|_| damaged())?
+            }
+        };
+        let public_key = pair.public_key().as_ref().try_into().map_err(|_| damaged())?;
         let name = VerifierKey::of(public_key).name;
         if accounts.store().signing_keys().await?.iter().all(|key| key.name != name) {
             let key = SigningKey { name: name.clone(), public_key, since: accounts.now() };
@@ -80,6 +91,12 @@ impl HeadSigner {
     pub fn sign(&self, head: &StatedHead) -> String {
         head.signed(&self.0)
     }
+}
+
+/// The key of a cluster's nodes, from their secret.
+fn of_cluster(secret: &SecretString) -> Option<Ed25519KeyPair> {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
+    Ed25519KeyPair::from_seed_unchecked(hmac::sign(&key, b"notarium signing key").as_ref()).ok()
 }
 
 fn read_or_make(path: &Path) -> io::Result<Vec<u8>> {

@@ -5,7 +5,9 @@
 //!
 //! Upgrades a request to a WebSocket (RFC 6455).
 
+mod check;
 mod dispatch;
+mod edge;
 mod hello;
 mod pulse;
 mod reader;
@@ -49,10 +51,12 @@ pub async fn upgrade(State(app): State<App>, mut request: Request) -> Response {
         return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail).into_response();
     };
     let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-    let Some(place) = app.strangers.enter(address) else {
+    let forwarded = edge::forwarded_client(&app, &mut request);
+    let place = app.strangers.enter(address);
+    if place.is_none() && forwarded.is_none() {
         let detail = "too many connections that have not said hello yet: try again in a moment";
         return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail).into_response();
-    };
+    }
     let Ok(mut response) = create_response_with_body(&request, Body::empty) else {
         return refused(StatusCode::BAD_REQUEST);
     };
@@ -69,7 +73,7 @@ pub async fn upgrade(State(app): State<App>, mut request: Request) -> Response {
     let is_page = request.headers().contains_key(header::ORIGIN);
     let budget = request.extensions().get::<ReadBudget>().cloned().unwrap_or_default();
     budget.limit(app.limits.max_hello_bytes);
-    let stranger = Stranger { token, is_page, budget, _place: place };
+    let stranger = Stranger { token, is_page, budget, forwarded, _place: place };
     tokio::spawn(async move {
         match upgraded.await {
             Ok(socket) => Box::pin(run(app, TokioIo::new(socket), stranger, permit)).await,

@@ -72,10 +72,14 @@ pub struct Appended {
     pub added: u64,
 }
 
-/// Appends regularly until the server stops.
+/// Appends regularly until the server stops. In a cluster one node does: the tree is placed as a notebook would be.
 pub async fn follow(app: App) {
     let Some(interval) = app.limits.tree_interval else { return };
+    let Ok(place) = NotebookId::new("tree-log") else { return };
     while app.stopping.run_until_cancelled(tokio::time::sleep(interval)).await.is_some() {
+        if !app.cluster.owns(&place).await.unwrap_or(false) {
+            continue;
+        }
         match app.stopping.run_until_cancelled(append(&app)).await {
             Some(Ok(Appended { size, added })) if added > 0 => {
                 tracing::info!(size, added, "heads were added to the tree")

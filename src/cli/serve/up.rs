@@ -48,7 +48,7 @@ pub struct UpArgs {
 impl UpArgs {
     /// The data folder, and files with keys of the server and of its assistants.
     fn own(&self, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-        let files = self.models.secret_files()?.into_iter().chain(self.place.secret_file());
+        let files = self.models.secret_files()?.into_iter().chain(self.place.secret_files());
         Ok([folder.to_owned()].into_iter().chain(files.filter(|file| file.is_file())).collect())
     }
 }

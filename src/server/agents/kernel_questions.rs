@@ -22,7 +22,7 @@ use notarium_wire::{
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use super::{Agents, Reachable, frame};
+use super::{Agents, Reachable, first_number, frame};
 use crate::limits::ServerLimits;
 use crate::limits::clock::{Window, millis};
 use crate::rooms::{ClientId, Identity, Offered, ReadState, RoomHandle};
@@ -41,12 +41,17 @@ pub struct KernelQuestions {
     state: Mutex<QuestionState>,
 }
 
-#[derive(Default)]
 struct QuestionState {
     /// Number of the last question. Numbers follow the order in which questions arrived.
     last: u64,
     waiting: BTreeMap<u64, OpenQuestion>,
     asked: HashMap<TokenId, Window>,
+}
+
+impl Default for QuestionState {
+    fn default() -> Self {
+        Self { last: first_number(), waiting: BTreeMap::new(), asked: HashMap::new() }
+    }
 }
 
 /// A question that waits for its answer.

@@ -31,7 +31,7 @@ use ulid::Ulid;
 pub use pieces::FilePieces;
 use pieces::{at_most, whole};
 
-use super::{Agents, Reachable, frame};
+use super::{Agents, Reachable, first_number, frame};
 use crate::auth::{Accounts, Authenticated};
 use crate::http::guarded_stream;
 use crate::http::problem::Problem;
@@ -154,7 +154,7 @@ impl<'a> FileAsker<'a> {
     /// Streams the bytes of a file, while the caller may run code here.
     pub async fn download(&self, path: String) -> Result<Download, Problem> {
         let (sender, coming) = oneshot::channel();
-        let transfer = transfer_name();
+        let transfer = transfer_name(&self.service);
         let OpenRequest { id, answer, place } = self.begin(transfer.clone(), Some(TransferWay::ToPerson(sender)))?;
         self.send(id, FileRequest::Read { path, transfer })?;
         let entry = match answered(answer).await? {
@@ -208,7 +208,7 @@ impl<'a> FileAsker<'a> {
         // A body without Content-Length is bounded here as well, whatever the agent does.
         let (exceeds, exceeded) = oneshot::channel();
         let pieces = at_most(pieces, max_bytes, exceeds).inspect(move |_| moved.notify_one()).boxed();
-        let transfer = transfer_name();
+        let transfer = transfer_name(&self.service);
         let OpenRequest { id, answer, place: _place } =
             self.begin(transfer.clone(), Some(TransferWay::ToAgent(pieces)))?;
         self.send(id, FileRequest::Write { path, transfer, overwrite, size_bytes, max_bytes })?;
@@ -253,9 +253,9 @@ fn trash_page(answer: FileAnswer) -> Result<TrashPage, Problem> {
     }
 }
 
-/// Random name of a transfer, which cannot be guessed.
-fn transfer_name() -> String {
-    format!("{}{}", Ulid::generate(), Ulid::generate())
+/// Random name of a transfer, which cannot be guessed. It begins with the node in whose memory the transfer is.
+fn transfer_name(service: &FileService<'_>) -> String {
+    format!("{}-{}{}", service.rooms.instance(), Ulid::generate(), Ulid::generate())
 }
 
 /// Agent of the named or default kernel. `None`: no kernel runs.
@@ -340,11 +340,16 @@ const MAX_PER_TOKEN: usize = 8;
 #[derive(Clone, Default)]
 pub struct AgentTransfers(Arc<Mutex<TransferState>>);
 
-#[derive(Default)]
 struct TransferState {
     /// Number of the last request.
     last: u64,
     open: BTreeMap<u64, PendingRequest>,
+}
+
+impl Default for TransferState {
+    fn default() -> Self {
+        Self { last: first_number(), open: BTreeMap::new() }
+    }
 }
 
 struct PendingRequest {

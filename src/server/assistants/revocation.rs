@@ -35,9 +35,7 @@ pub async fn follow(notebooks: Arc<Notebooks>, assistants: Arc<AssistantState>, 
     loop {
         tokio::select! {
             () = notebooks.stopping.cancelled() => return,
-            Some(ClusterNotice::AccessEnded(revoked)) = notices.recv() => {
-                todo.push_back(EndedAccess { revoked, notebook: None });
-            }
+            Some(notice) = notices.recv() => todo.extend(ended_by(&notebooks, notice).await),
             notice = assistants.expiring.take() => expiries.look(&notebooks, notice.notebook).await,
             _ = ticks.tick(), if !failed.is_empty() || expiries.is_waiting() => {
                 todo.append(&mut failed);
@@ -60,16 +58,49 @@ async fn withdraw(server: &Notebooks, EndedAccess { revoked, notebook }: &EndedA
     if let Some(notebook) = notebook {
         return withdraw_in(server, notebook, revoked).await;
     }
+    for notebook in &with_requests(server).await? {
+        withdraw_in(server, notebook, revoked).await?;
+    }
+    Ok(())
+}
+
+/// Notebooks in which requests may be open.
+async fn with_requests(server: &Notebooks) -> Result<BTreeSet<NotebookId>, Rejection> {
     let mut notebooks: BTreeSet<NotebookId> = server.rooms.open_ids().into_iter().collect();
     let with_work = CatalogQuery { has_work: Some(true), ..CatalogQuery::default() };
     let listed = server.each_listed(with_work, |entry| _ = notebooks.insert(entry.notebook_id)).await;
     listed.map_err(|error| {
         Rejection::new(RejectionCode::Unavailable, format!("the list of notebooks could not be read: {error}"))
     })?;
-    for notebook in &notebooks {
-        withdraw_in(server, notebook, revoked).await?;
+    Ok(notebooks)
+}
+
+/// What a notice ends.
+async fn ended_by(server: &Notebooks, notice: ClusterNotice) -> Vec<EndedAccess> {
+    match notice {
+        ClusterNotice::AccessEnded(revoked) => vec![EndedAccess { revoked, notebook: None }],
+        ClusterNotice::AccessChanged => ended_tokens(server).await.unwrap_or_else(|rejection| {
+            // `AssistantHost` refuses to start such calls in any case.
+            tracing::warn!(%rejection, "calls of tokens that have ended are not found yet");
+            Vec::new()
+        }),
     }
-    Ok(())
+}
+
+/// Tokens of open requests that have ended.
+async fn ended_tokens(server: &Notebooks) -> Result<Vec<EndedAccess>, Rejection> {
+    let mut ended = Vec::new();
+    for notebook in with_requests(server).await? {
+        let Some(state) = read(server, &notebook).await? else { continue };
+        for token in state.open_tokens {
+            let living = server.accounts.living_token(&token).await;
+            let living = living.map_err(|error| Rejection::new(RejectionCode::Unavailable, error.to_string()))?;
+            if living.is_none() {
+                ended.push(EndedAccess { revoked: Revoked::Token(token), notebook: Some(notebook.clone()) });
+            }
+        }
+    }
+    Ok(ended)
 }
 
 async fn withdraw_in(server: &Notebooks, notebook: &NotebookId, revoked: &Revoked) -> Result<(), Rejection> {

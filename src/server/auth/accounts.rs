@@ -11,12 +11,12 @@ use notarium_store::accounts::{
 use tokio::sync::broadcast;
 
 use super::account_status::GuestNames;
-use super::browser_keys::{BrowserKeys, BrowserLinks};
+use super::browser_keys::{BrowserKeys, BrowserLinks, is_page_of};
 use super::follow::{Cached, FollowedToken, Revocation, TokenCache};
 use super::passwords::{PasswordCost, Passwords, Throttle};
 use super::sessions::{EVERYDAY, is_fresh};
 use super::{AuthError, Authenticated, Placements, TokenText};
-use crate::cluster::{Cluster, ClusterNotice};
+use crate::cluster::{Cluster, ClusterNotice, Peers};
 use crate::limits::clock::Clock;
 use crate::limits::usage::UsageCounters;
 
@@ -142,12 +142,11 @@ impl Accounts {
         if token.kind.is_one_time() {
             return Err(AuthError::OneTime);
         }
-        let secret_hash = token.secret_hash();
         let cached = match self.shared.cache.get(&token.id) {
             Some(cached) => cached,
-            None => self.load_into_cache(token.kind, &token.id, Some(&secret_hash)).await?,
+            None => self.load_into_cache(token.kind, &token.id, Some(&token)).await?,
         };
-        if !self.opens(&token.id, &cached.secret_hash, &secret_hash) || cached.authenticated.kind != token.kind {
+        if !self.opens(&cached.secret_hash, &token) || cached.authenticated.kind != token.kind {
             return Err(AuthError::Invalid);
         }
         self.refuse_expired(cached.authenticated.expires_at)?;
@@ -181,9 +180,7 @@ impl Accounts {
     pub async fn change(&self, changes: &[AccountChange], audit: AuditEntry) -> Result<(), AccountError> {
         let ended = self.ended_by(changes).await?;
         self.shared.store.apply(changes, &audit).await?;
-        if let Some(cluster) = self.shared.cluster.get() {
-            ended.into_iter().for_each(|revoked| cluster.notify(ClusterNotice::AccessEnded(revoked)));
-        }
+        ended.into_iter().for_each(|revoked| self.notify_cluster(ClusterNotice::AccessEnded(revoked)));
         for change in changes {
             if let AccountChange::PlaceNotebook { notebook, workspace } = change {
                 self.shared.placements.place(notebook, workspace.as_ref());
@@ -191,17 +188,31 @@ impl Accounts {
                     usage.placed(notebook, workspace.clone());
                 }
             }
-            for revocation in revocations_of(change) {
-                if let Revocation::Token(id) = &revocation {
-                    self.shared.browser_keys.ended(id);
-                    self.shared.browser_links.ended(id);
-                }
-                self.shared.cache.forget(&revocation);
-                // No receiver: no connection is open.
-                let _ = self.shared.revocations.send(revocation);
-            }
+            revocations_of(change).into_iter().for_each(|revocation| self.revoke(revocation));
         }
         Ok(())
+    }
+
+    /// Drops everything that is cached of tokens.
+    pub fn forget_everything(&self) {
+        self.revoke(Revocation::Anybody);
+    }
+
+    /// Drops what is cached of the tokens that a change touches, and notifies live connections.
+    pub(super) fn revoke(&self, revocation: Revocation) {
+        if let Revocation::Token(id) = &revocation {
+            self.shared.browser_keys.ended(id);
+            self.shared.browser_links.ended(id);
+        }
+        self.shared.cache.forget(&revocation);
+        // No receiver: no connection is open.
+        let _ = self.shared.revocations.send(revocation);
+    }
+
+    pub(super) fn notify_cluster(&self, notice: ClusterNotice) {
+        if let Some(cluster) = self.shared.cluster.get() {
+            cluster.notify(notice);
+        }
     }
 
     /// Tokens and accounts that the changes will end; asked before the changes are made.
@@ -248,8 +259,16 @@ impl Accounts {
     }
 
     /// Compares secrets. A session bound to a browser's key has none itself: each of its open pages has one.
-    fn opens(&self, id: &TokenId, kept: &[u8; 32], presented: &[u8; 32]) -> bool {
-        kept == presented || self.shared.browser_keys.is_open(id, presented)
+    fn opens(&self, kept: &[u8; 32], presented: &TokenText) -> bool {
+        let hash = presented.secret_hash();
+        *kept == hash
+            || self.shared.browser_keys.is_open(&presented.id, &hash)
+            || self.peers().is_some_and(|peers| is_page_of(peers, presented))
+    }
+
+    /// The other nodes of the cluster, if there are any.
+    pub(super) fn peers(&self) -> Option<&Peers> {
+        self.shared.cluster.get()?.peers()
     }
 
     /// Without the right secret the error is always `Invalid`.
@@ -257,11 +276,11 @@ impl Accounts {
         &self,
         kind: TokenKind,
         id: &TokenId,
-        presented: Option<&[u8; 32]>,
+        presented: Option<&TokenText>,
     ) -> Result<Cached, AuthError> {
         let generation = self.shared.cache.generation();
         let loaded = self.load(kind, id).await?;
-        if presented.is_some_and(|hash| !self.opens(id, &loaded.secret_hash, hash)) {
+        if presented.is_some_and(|token| !self.opens(&loaded.secret_hash, token)) {
             return Err(AuthError::Invalid);
         }
         if loaded.created_by.is_none_or(|user| user.deactivated_at.is_some()) {

@@ -26,6 +26,7 @@ use super::sessions::{
 };
 use super::{Accounts, AuthError, Authenticated, OneTimeToken, SignedIn, TokenText};
 use crate::auth;
+use crate::cluster::Peers;
 
 /// Time that a page has to sign a challenge.
 const CHALLENGE_MS: Millis = 60_000;
@@ -33,6 +34,8 @@ const CHALLENGE_MS: Millis = 60_000;
 const MAX_PAGES: usize = 32;
 /// Sessions with open pages. At this number all are cleared, and prove their keys again.
 const MAX_SESSIONS: usize = 20_000;
+/// Hexadecimal digits of each half of a page's token in a cluster: 128 bits.
+const PAGE_CHARS: usize = 32;
 /// Length of an uncompressed point of the curve P-256.
 const KEY_BYTES: usize = 65;
 
@@ -61,19 +64,33 @@ impl BrowserKeys {
         Ok(Self { challenges: hmac::Key::new(hmac::HMAC_SHA256, &secret), pages: DashMap::new() })
     }
 
+    /// Tag of a challenge. In a cluster every node can check it.
+    fn tag(&self, peers: Option<&Peers>, text: &str) -> hmac::Tag {
+        match peers {
+            Some(peers) => peers.tag("challenge", text),
+            None => hmac::sign(&self.challenges, text.as_bytes()),
+        }
+    }
+
     /// Challenge that a page of this session has to sign within a minute.
-    pub fn challenge(&self, session: &TokenId, now: Millis) -> String {
-        let tag = hmac::sign(&self.challenges, challenged(session, now).as_bytes());
+    pub fn challenge(&self, peers: Option<&Peers>, session: &TokenId, now: Millis) -> String {
+        let tag = self.tag(peers, &challenged(session, now));
         BASE64_URL_SAFE_NO_PAD.encode([&now.to_be_bytes()[..], tag.as_ref()].concat())
     }
 
     /// Verifies that the session's key signed a challenge of this server; returns the key's hash, as stored.
-    pub fn check(&self, proof: KeyProof<'_>, now: Millis) -> Result<[u8; 32], AuthError> {
+    pub fn check(&self, peers: Option<&Peers>, proof: KeyProof<'_>, now: Millis) -> Result<[u8; 32], AuthError> {
         let asked = BASE64_URL_SAFE_NO_PAD.decode(proof.challenge).map_err(|_| AuthError::Invalid)?;
         let (at, tag) = asked.split_first_chunk().ok_or(AuthError::Invalid)?;
         let at = Millis::from_be_bytes(*at);
-        hmac::verify(&self.challenges, challenged(proof.session, at).as_bytes(), tag)
-            .map_err(|_| AuthError::Invalid)?;
+        let challenged = challenged(proof.session, at);
+        let is_ours = match peers {
+            Some(peers) => peers.has_tag("challenge", &challenged, tag),
+            None => hmac::verify(&self.challenges, challenged.as_bytes(), tag).is_ok(),
+        };
+        if !is_ours {
+            return Err(AuthError::Invalid);
+        }
         if now.saturating_sub(at) > CHALLENGE_MS {
             return Err(AuthError::Expired);
         }
@@ -98,6 +115,44 @@ impl BrowserKeys {
     pub fn ended(&self, session: &TokenId) {
         self.pages.remove(session);
     }
+}
+
+impl Accounts {
+    /// A token for an open page of a session that is bound to a browser's key. In a cluster its second half is a tag of its
+    /// first, so that every node accepts it as long as the session lasts; else this process remembers it.
+    pub(super) fn page_token(&self, session: TokenId) -> Result<TokenText, AccountError> {
+        let mut text = TokenText::generate(TokenKind::Session, session)?;
+        match self.peers() {
+            Some(peers) => {
+                text.secret.truncate(PAGE_CHARS);
+                text.secret += &page_tag(peers, &text.id, &text.secret);
+            }
+            None => self.shared.browser_keys.opened(&text.id, text.secret_hash()),
+        }
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+impl Accounts {
+    /// The text of a token for an open page.
+    pub fn page_token_of(&self, session: &TokenId) -> Result<String, AccountError> {
+        Ok(self.page_token(session.clone())?.reveal())
+    }
+}
+
+/// True if a node of the cluster gave this token to an open page.
+pub(super) fn is_page_of(peers: &Peers, token: &TokenText) -> bool {
+    let (random, tag) = token.secret.split_at(PAGE_CHARS);
+    let expected = page_tag(peers, &token.id, random);
+    // The hashes are compared, so the time of the comparison reveals nothing.
+    token.kind == TokenKind::Session && Sha256::digest(expected) == Sha256::digest(tag)
+}
+
+fn page_tag(peers: &Peers, session: &TokenId, random: &str) -> String {
+    let mut tag = hex::encode(peers.tag("page", &format!("{session}\n{random}")).as_ref());
+    tag.truncate(PAGE_CHARS);
+    tag
 }
 
 fn challenged(session: &TokenId, at: Millis) -> String {
@@ -344,12 +399,12 @@ mod tests {
         let (keys, other_start) = (BrowserKeys::new().unwrap(), BrowserKeys::new().unwrap());
         let (pair, session) = (pair(), TokenId::new("s").unwrap());
         let key = BASE64_URL_SAFE_NO_PAD.encode(pair.public_key());
-        let challenge = keys.challenge(&session, 1_000);
+        let challenge = keys.challenge(None, &session, 1_000);
         let signature = signed(&pair, &session, &challenge);
         let proof = KeyProof { session: &session, key: &key, challenge: &challenge, signature: &signature };
-        assert_eq!(keys.check(proof, 61_000), Ok(hash_of_key(&key).unwrap()));
-        assert_eq!(keys.check(proof, 61_001), Err(AuthError::Expired));
-        assert_eq!(other_start.check(proof, 1_000), Err(AuthError::Invalid));
+        assert_eq!(keys.check(None, proof, 61_000), Ok(hash_of_key(&key).unwrap()));
+        assert_eq!(keys.check(None, proof, 61_001), Err(AuthError::Expired));
+        assert_eq!(other_start.check(None, proof, 1_000), Err(AuthError::Invalid));
         let other = TokenId::new("t").unwrap();
         let of_other = signed(&pair, &other, &challenge);
         let of_stranger = BASE64_URL_SAFE_NO_PAD.encode(self::pair().public_key());
@@ -362,7 +417,7 @@ mod tests {
             KeyProof { challenge: "", ..proof },
         ];
         for proof in wrong {
-            assert_eq!(keys.check(proof, 1_000), Err(AuthError::Invalid), "{proof:?}");
+            assert_eq!(keys.check(None, proof, 1_000), Err(AuthError::Invalid), "{proof:?}");
         }
     }
 

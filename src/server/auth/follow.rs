@@ -165,6 +165,11 @@ impl Follow {
         Ok(Self(waiting(accounts.follow(authenticated).await?)))
     }
 
+    /// Follows nothing.
+    pub fn never() -> Self {
+        Self(Box::pin(std::future::pending()))
+    }
+
     /// Waits for a change and returns the new rights; an error if the token has ended. Cancel safe.
     pub async fn changed(&mut self) -> Result<Authenticated, AuthError> {
         let (followed, changed) = (&mut self.0).await;

@@ -205,20 +205,19 @@ impl Accounts {
 
     /// Challenge that a page of the session's browser signs to get a token.
     pub fn challenge(&self, session: &TokenId) -> String {
-        self.shared.browser_keys.challenge(session, self.now())
+        self.shared.browser_keys.challenge(self.peers(), session, self.now())
     }
 
     /// Gives a page that has just opened a token of its browser's session.
     pub async fn resume(&self, proof: KeyProof<'_>) -> Result<SignedIn, AuthError> {
-        let key_hash = self.shared.browser_keys.check(proof, self.now())?;
+        let key_hash = self.shared.browser_keys.check(self.peers(), proof, self.now())?;
         let is_bound = |token: &Token| token.kind() == TokenKind::Session && token.secret_hash == key_hash;
         let token = self.store().token(proof.session).await?.filter(is_bound).ok_or(AuthError::Invalid)?;
         let user = self.holder_of(&token).await?;
         if token.revoked_at.is_some() {
             return Err(AuthError::Revoked);
         }
-        let text = TokenText::generate(TokenKind::Session, token.id.clone())?;
-        self.shared.browser_keys.opened(&token.id, text.secret_hash());
+        let text = self.page_token(token.id.clone())?;
         Ok(SignedIn { text, token, user })
     }
 
@@ -369,7 +368,7 @@ impl Accounts {
     ) -> Result<SignedIn, AuthError> {
         if let Some(hash) = client.key.map(hash_of_key).transpose()? {
             minted.token.secret_hash = hash;
-            self.shared.browser_keys.opened(&minted.token.id, minted.text.secret_hash());
+            minted.text = self.page_token(minted.token.id.clone())?;
         }
         self.keep_session(user, minted, changes, action).await
     }

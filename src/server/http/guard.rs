@@ -15,6 +15,8 @@ use notarium_store::accounts::TokenKind;
 use serde_json::Value;
 
 use crate::auth::{Accounts, AuthError, Authenticated, bearer};
+use crate::cluster::Cluster;
+use crate::http::forward::{Destination, Forwarding, forward, forwarded_caller};
 use crate::http::openapi::{Described, Endpoint, OpenApiDocument};
 use crate::http::problem::Problem;
 
@@ -40,6 +42,8 @@ pub enum Guard {
     Notebook(Operation),
     /// Upgrades to a socket, whose first frame (or subprotocol) carries the token.
     Socket,
+    /// Another node of the cluster. The handler checks its signature.
+    Node,
 }
 
 /// A route: its place, its guard and its documentation.
@@ -89,6 +93,8 @@ pub trait NotebookRights: Send + Sync + 'static {
 pub struct GuardServices {
     pub accounts: Accounts,
     pub rights: Arc<dyn NotebookRights>,
+    /// Cluster whose nodes forward requests to each other. `None`: there is one node.
+    pub cluster: Option<Arc<dyn Cluster>>,
 }
 
 /// Routes, each with its guard.
@@ -177,22 +183,44 @@ async fn check(
     next: Next,
 ) -> Response {
     match gate.admit(guard, &parameters, &mut request).await {
-        Ok(()) => next.run(request).await,
+        Ok(None) => next.run(request).await,
+        Ok(Some(forwarding)) => forward(forwarding, request).await,
         Err(problem) => problem.into_response(),
     }
 }
 
 impl GuardServices {
-    async fn admit(&self, guard: Guard, parameters: &RawPathParams, request: &mut Request) -> Result<(), Problem> {
-        if matches!(guard, Guard::Public | Guard::Socket) {
-            return Ok(());
+    /// Admits the caller here; `Some`: the request goes to another node, which checks the rights.
+    async fn admit(
+        &self,
+        guard: Guard,
+        parameters: &RawPathParams,
+        request: &mut Request,
+    ) -> Result<Option<Forwarding>, Problem> {
+        if matches!(guard, Guard::Public | Guard::Socket | Guard::Node) {
+            return Ok(None);
         }
-        let token = bearer(request.headers()).ok_or(AuthError::Missing)?;
-        let mut authenticated = self.accounts.authenticate(token).await?;
-        authenticated.door = door_of(request.headers());
+        let forwarded = self.cluster.as_deref().and_then(|cluster| forwarded_caller(cluster, request));
+        let (is_forwarded, authenticated) = match forwarded {
+            Some(caller) => (true, self.accounts.forwarded(caller)),
+            None => (false, self.authenticate(request.headers()).await?),
+        };
+        if let Some(cluster) = &self.cluster
+            && let Some(destination) = Destination::of(parameters)?
+            && let Some(node) = destination.elsewhere(&**cluster, is_forwarded).await?
+        {
+            return Ok(Some(Forwarding { cluster: cluster.clone(), who: authenticated, destination, node }));
+        }
         self.require(guard, &authenticated, parameters).await?;
         request.extensions_mut().insert(authenticated);
-        Ok(())
+        Ok(None)
+    }
+
+    async fn authenticate(&self, headers: &HeaderMap) -> Result<Authenticated, AuthError> {
+        let token = bearer(headers).ok_or(AuthError::Missing)?;
+        let mut authenticated = self.accounts.authenticate(token).await?;
+        authenticated.door = door_of(headers);
+        Ok(authenticated)
     }
 
     async fn require(
@@ -202,7 +230,7 @@ impl GuardServices {
         parameters: &RawPathParams,
     ) -> Result<(), Problem> {
         match guard {
-            Guard::Public | Guard::Socket | Guard::Authenticated => Ok(()),
+            Guard::Public | Guard::Socket | Guard::Node | Guard::Authenticated => Ok(()),
             Guard::Scope(scope) => require_scope(authenticated, scope),
             Guard::User(scope) => require_user(authenticated).and_then(|()| require_scope(authenticated, scope)),
             Guard::Assistant => require_assistant(authenticated),
@@ -287,7 +315,7 @@ mod tests {
     async fn router() -> GuardedRouter {
         let store = crate::server::scratch::accounts().await;
         let accounts = Accounts::open(store, Clock::system(), &AuthOptions::default()).await.unwrap();
-        GuardedRouter::new(GuardServices { accounts, rights: Arc::new(Nobody) })
+        GuardedRouter::new(GuardServices { accounts, rights: Arc::new(Nobody), cluster: None })
     }
 
     #[tokio::test]

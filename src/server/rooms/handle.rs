@@ -1,8 +1,7 @@
 //! Handle of a notebook's room: the only way to a notebook that is in use, for messages, commands and reads.
 //!
-//! Values alone pass it: [`ClientInput`], [`Submission`], the answer of a command, [`ReadState`]. So a room on another node
-//! can be reached by the same methods. [`RoomHandle`] then becomes an enum of `Local` and `Remote`: a remote room gets the
-//! messages over the connection to its owner, and its frames come back to the client's outbox.
+//! Values alone pass it: [`ClientInput`], [`Submission`], the answer of a command, [`ReadState`]. If another node owns the
+//! notebook, reads come from the store. Connections and commands go to that node before they come here.
 
 use std::sync::Arc;
 
@@ -10,8 +9,9 @@ use notarium_core::{NotebookId, Rejection, RejectionCode};
 use notarium_sync::{
     Caller, ClientId, ClientInput, DecodedCommand, Identity, Input, OutsideFacts, ReadState, ReplyTo, Submission,
 };
-use notarium_wire::AckMessage;
+use notarium_wire::{AckMessage, CommandMessage};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use super::Rooms;
 use super::task::RoomMessage;
@@ -25,6 +25,8 @@ pub(super) struct Inbox {
     /// One permit per KiB of commands in `messages`.
     pub room_left: Arc<Semaphore>,
     pub max_permits: u32,
+    /// Cancelled when other nodes are to have the room.
+    pub given_up: CancellationToken,
 }
 
 impl Inbox {
@@ -40,12 +42,21 @@ impl Inbox {
 pub struct RoomHandle {
     pub(super) rooms: Arc<Rooms>,
     id: NotebookId,
-    inbox: Inbox,
+    /// Absent: looked up for each message.
+    inbox: Option<Inbox>,
 }
 
 impl RoomHandle {
-    pub(super) fn local(rooms: Arc<Rooms>, id: NotebookId, inbox: Inbox) -> Self {
-        Self { rooms, id, inbox }
+    pub(super) fn open(rooms: Arc<Rooms>, id: NotebookId, inbox: Inbox) -> Self {
+        Self { rooms, id, inbox: Some(inbox) }
+    }
+
+    pub(super) fn closed(rooms: Arc<Rooms>, id: NotebookId) -> Self {
+        Self { rooms, id, inbox: None }
+    }
+
+    fn inbox(&self) -> Inbox {
+        self.inbox.clone().unwrap_or_else(|| self.rooms.inbox(&self.id))
     }
 
     pub fn notebook_id(&self) -> &NotebookId {
@@ -57,7 +68,7 @@ impl RoomHandle {
         if submission.is_control() {
             self.send_through(|inbox| &inbox.urgent, Input::Command(submission).into());
         } else {
-            let permit = self.inbox.permit(submission.decoded.message.body.get()).await;
+            let permit = self.inbox().permit(submission.decoded.message.body.get()).await;
             self.send_through(
                 |inbox| &inbox.messages,
                 RoomMessage { input: Box::new(Input::Command(submission)), permit },
@@ -73,15 +84,38 @@ impl RoomHandle {
         facts: OutsideFacts,
     ) -> Result<AckMessage, Rejection> {
         let (caller, answered) = caller();
+        let again = self.rooms.cluster.peers().map(|_| (identity.clone(), decoded.message.clone()));
         self.submit(Submission { identity, decoded, reply_to: ReplyTo::Caller(caller), facts }).await;
-        answered.await.unwrap_or_else(|_| Err(stopping()))
+        match (answered.await, again) {
+            (Ok(answer), _) => answer,
+            (Err(_), Some((identity, message))) => self.execute_again(&identity, &message).await,
+            (Err(_), None) => Err(stopping()),
+        }
+    }
+
+    /// Sends a command on that another node may have got meanwhile, under the same id.
+    async fn execute_again(&self, identity: &Identity, message: &CommandMessage) -> Result<AckMessage, Rejection> {
+        self.rooms.cluster.forget(&self.id);
+        match self.rooms.elsewhere(&self.id).await? {
+            Some(node) => self.rooms.execute_at(node, identity, message).await,
+            None => Err(stopping()),
+        }
     }
 
     /// Reads the notebook as it is on disk now.
     pub async fn read(&self, identity: Arc<Identity>) -> Result<ReadState, Rejection> {
+        if self.rooms.elsewhere(&self.id).await?.is_some() {
+            return self.rooms.read_from_store(&self.id, identity).await;
+        }
         let (caller, answered) = caller();
+        let again = self.rooms.cluster.peers().map(|_| identity.clone());
         self.send_through(|inbox| &inbox.messages, Input::Read { identity, caller }.into());
-        answered.await.unwrap_or_else(|_| Err(stopping()))
+        match (answered.await, again) {
+            (Ok(state), _) => state,
+            // The room has gone to another node.
+            (Err(_), Some(identity)) => self.rooms.read_from_store(&self.id, identity).await,
+            (Err(_), None) => Err(stopping()),
+        }
     }
 
     /// Sends a message of a client, except commands, which go through [`Self::submit`].
@@ -95,7 +129,11 @@ impl RoomHandle {
         way: impl Fn(&Inbox) -> &mpsc::UnboundedSender<RoomMessage>,
         message: RoomMessage,
     ) {
-        if let Err(mpsc::error::SendError(message)) = way(&self.inbox).send(message)
+        let sent = match &self.inbox {
+            Some(inbox) => way(inbox).send(message),
+            None => way(&self.inbox()).send(message),
+        };
+        if let Err(mpsc::error::SendError(message)) = sent
             && message.outlives_the_room()
         {
             let _ = self.rooms.inbox(&self.id).messages.send(message);

@@ -134,7 +134,7 @@ impl Outbox {
     }
 
     /// Calls `wake` when the queue is empty, immediately if it is now.
-    pub(super) fn when_drained(&self, wake: impl FnOnce() + Send + 'static) {
+    pub fn when_drained(&self, wake: impl FnOnce() + Send + 'static) {
         let mut state = self.0.state.lock();
         if !state.frames.is_empty() {
             state.on_drained.push(Box::new(wake));
@@ -211,6 +211,11 @@ struct SharedFrame {
 }
 
 impl Frame {
+    /// A text frame with these bytes, which are UTF-8.
+    pub fn text(bytes: Bytes) -> Self {
+        Self(FrameKind::Text(bytes))
+    }
+
     /// A control frame of the WebSocket, with its header.
     pub fn control(bytes: &[u8]) -> Self {
         Self(FrameKind::Control(Bytes::copy_from_slice(bytes)))

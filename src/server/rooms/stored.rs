@@ -11,7 +11,7 @@ use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay}
 use parking_lot::Mutex;
 
 use super::snapshot;
-use crate::cluster::Cluster;
+use crate::cluster::{ClaimError, Cluster};
 use crate::limits::usage::UsageCounters;
 
 /// Limit of events that a load gives the room besides the state.
@@ -22,6 +22,20 @@ const MAX_RECENT_EVENTS: usize = 2_000;
 const TAIL_EVENTS: usize = 256;
 const TAIL_READ_EVENTS: Version = 64;
 const TAIL_BYTES: usize = 256 << 10;
+
+/// Another node has the notebook: the room ends without an answer, and its clients look for the owner.
+pub(super) struct LostNotebook;
+
+/// Result of a question of the room.
+pub(super) type RoomAnswer = Result<Input, LostNotebook>;
+
+/// Appends like [`append`], in a cluster: a lost lease ends the room.
+pub(super) async fn append_in_cluster(store: &dyn EventStore, usage: &UsageCounters, append: Append) -> RoomAnswer {
+    match self::append(store, usage, append).await {
+        Input::AppendFailed(AppendFailure::LeaseLost) => Err(LostNotebook),
+        input => Ok(input),
+    }
+}
 
 pub(super) async fn append(store: &dyn EventStore, usage: &UsageCounters, append: Append) -> Input {
     let (notebook, bytes, owner) = (append.notebook_id.clone(), bytes_of(&append), made_by(&append));
@@ -123,8 +137,14 @@ pub(super) async fn load_input(
     notebook: &NotebookId,
     recent_after: Version,
     max_snapshot_gap: Version,
-) -> Input {
-    let lease = cluster.claim(notebook).await.map_err(|error| {
+) -> RoomAnswer {
+    let lease = match cluster.claim(notebook).await {
+        Ok(epoch) => Ok(epoch),
+        Err(ClaimError::NotOwner) => return Err(LostNotebook),
+        Err(ClaimError::Store(_)) if cluster.is_cut_off() => return Err(LostNotebook),
+        Err(ClaimError::Store(error)) => Err(error),
+    };
+    let lease = lease.map_err(|error| {
         tracing::error!(%notebook, %error, "the notebook's lease was not taken: it is read-only until that works");
         // Nothing of a command was written yet, even if it is not known whether the lease was.
         match error {
@@ -132,13 +152,13 @@ pub(super) async fn load_input(
             error => told(&error),
         }
     });
-    match load(store, notebook, recent_after, max_snapshot_gap).await {
+    Ok(match load(store, notebook, recent_after, max_snapshot_gap).await {
         Ok(loaded) => Input::Loaded { loaded: Box::new(loaded), lease },
         Err(reason) => {
             tracing::error!(%notebook, reason, "notebook does not load");
             Input::LoadFailed { reason }
         }
-    }
+    })
 }
 
 /// Reason why a record was not replayed to its end.

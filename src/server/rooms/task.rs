@@ -11,9 +11,11 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use notarium_core::{Notebook, NotebookId, Past, Version};
 use notarium_sync::{Caller, ClientId, ClientInput, Input, Output, Rendered, ReplyTo, Room};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio_util::sync::CancellationToken;
 
+use super::handle::Inbox;
 use super::outbox::{Frame, Offered};
-use super::stored::failure;
+use super::stored::{LostNotebook, RoomAnswer, failure};
 use super::subscription::News;
 use super::{Rooms, WorkNotice, catalog, stored};
 
@@ -41,6 +43,15 @@ impl RoomMessage {
     }
 }
 
+/// Reason why the room leaves the notebook to other nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Departure {
+    /// Another node has the lease.
+    Lost,
+    /// Everything is on disk: the lease can be given back.
+    GivenUp,
+}
+
 pub(super) struct Task {
     rooms: Arc<Rooms>,
     id: NotebookId,
@@ -49,7 +60,11 @@ pub(super) struct Task {
     urgent: mpsc::UnboundedReceiver<RoomMessage>,
     /// Sender for callbacks; weak, so that it does not keep the room open.
     report_to: mpsc::WeakUnboundedSender<RoomMessage>,
-    pending: FuturesUnordered<BoxFuture<'static, Input>>,
+    pending: FuturesUnordered<BoxFuture<'static, RoomAnswer>>,
+    /// Cancelled when other nodes are to have the room.
+    given_up: CancellationToken,
+    /// Set when the room ends because other nodes have the notebook, or are to have it.
+    departure: Option<Departure>,
     /// Clients whose outbox was full for an events frame: they get only answers until they are subscribed again.
     stalled: HashSet<ClientId>,
     /// Connections that follow the notebook, or have sent a command.
@@ -63,9 +78,8 @@ impl Task {
     pub(super) fn new(
         rooms: Arc<Rooms>,
         id: NotebookId,
-        messages: mpsc::UnboundedReceiver<RoomMessage>,
-        urgent: mpsc::UnboundedReceiver<RoomMessage>,
-        report_to: mpsc::WeakUnboundedSender<RoomMessage>,
+        (messages, urgent): (mpsc::UnboundedReceiver<RoomMessage>, mpsc::UnboundedReceiver<RoomMessage>),
+        inbox: &Inbox,
     ) -> Box<Self> {
         let (room, outputs) = Room::new(id.clone(), rooms.room_config.clone(), entropy());
         let mut task = Box::new(Self {
@@ -74,8 +88,10 @@ impl Task {
             room,
             messages,
             urgent,
-            report_to,
+            report_to: inbox.urgent.downgrade(),
             pending: FuturesUnordered::new(),
+            given_up: inbox.given_up.clone(),
+            departure: None,
             stalled: HashSet::new(),
             clients: HashSet::new(),
             follow_ups: Vec::new(),
@@ -88,6 +104,9 @@ impl Task {
     /// Runs until the room is unloaded, or until a fault ends it and another room replaces it.
     pub(super) async fn run(mut self: Box<Self>) {
         let has_failed = AssertUnwindSafe(self.work()).catch_unwind().await.is_err();
+        if let Some(departure) = self.departure {
+            return self.depart(departure).await;
+        }
         if has_failed {
             self.turn_away().await;
         }
@@ -114,41 +133,94 @@ impl Task {
         tokio::time::sleep(pause).await;
     }
 
-    async fn work(&mut self) {
-        while !self.is_unloaded {
-            let first = self.next_input().await;
-            let inputs = self.more_inputs(first);
-            self.handle(inputs);
-            while !self.follow_ups.is_empty() {
-                let inputs = std::mem::take(&mut self.follow_ups);
-                self.handle(inputs);
+    /// Ends the room without an answer to what waits, and tells its clients, which send it again to the new owner.
+    async fn depart(mut self: Box<Self>, departure: Departure) {
+        tracing::info!(notebook = %self.id, ?departure, "another node has the notebook from now on");
+        for message in self.rooms.close(&self.id, &mut self.messages, &mut self.urgent) {
+            self.taken(message);
+        }
+        self.rooms.cluster.forget(&self.id);
+        if departure == Departure::GivenUp
+            && let Err(error) = self.rooms.cluster.release(&self.id).await
+        {
+            tracing::warn!(notebook = %self.id, %error, "the lease stays until this node has left");
+        }
+        let moved = Frame::from(moved_text(&self.id));
+        for client in std::mem::take(&mut self.clients) {
+            if let Some(outbox) = self.rooms.clients.outbox(client) {
+                outbox.send(moved.clone());
             }
         }
+    }
+
+    async fn work(&mut self) {
+        while !self.is_unloaded && self.departure.is_none() {
+            match self.next_input().await {
+                Some(Ok(first)) => {
+                    let inputs = self.more_inputs(first);
+                    self.handle(inputs);
+                }
+                Some(Err(LostNotebook)) => self.departure = Some(Departure::Lost),
+                None => return self.finish().await,
+            }
+        }
+    }
+
+    /// Takes no more messages, waits for everything that was begun, and writes a snapshot.
+    async fn finish(&mut self) {
+        let mut is_closing = false;
+        loop {
+            match self.pending.next().await {
+                Some(Ok(input)) => self.handle(vec![input]),
+                Some(Err(LostNotebook)) => return self.departure = Some(Departure::Lost),
+                None if is_closing => break,
+                None => {
+                    is_closing = true;
+                    self.handle(vec![Input::ShutDown]);
+                }
+            }
+        }
+        self.departure = Some(Departure::GivenUp);
     }
 
     fn handle(&mut self, inputs: Vec<Input>) {
         let outputs = self.room.handle_all(self.rooms.clock.now(), inputs);
         self.perform(outputs);
+        while !self.follow_ups.is_empty() && self.departure.is_none() {
+            let inputs = std::mem::take(&mut self.follow_ups);
+            let outputs = self.room.handle_all(self.rooms.clock.now(), inputs);
+            self.perform(outputs);
+        }
     }
 
-    async fn next_input(&mut self) -> Input {
+    /// `None`: other nodes are to have the room.
+    async fn next_input(&mut self) -> Option<RoomAnswer> {
         let takes_more = self.room.backlog_bytes() < MAX_BACKLOG_BYTES;
         let wake_at = self.room.wake_at(self.rooms.clock.now());
         let message = tokio::select! {
             biased;
-            Some(input) = self.pending.next() => return input,
+            () = self.given_up.cancelled() => return None,
+            Some(answer) = self.pending.next() => return Some(answer),
             Some(message) = self.urgent.recv() => message,
             Some(message) = self.messages.recv(), if takes_more => message,
-            () = self.rooms.clock.sleep_until(wake_at.unwrap_or_default()), if wake_at.is_some() => return Input::Tick,
+            () = self.rooms.clock.sleep_until(wake_at.unwrap_or_default()), if wake_at.is_some() => {
+                return Some(Ok(Input::Tick));
+            }
         };
-        self.taken(message)
+        Some(Ok(self.taken(message)))
     }
 
     /// Takes all other inputs that are already there: they are decided together.
     fn more_inputs(&mut self, first: Input) -> Vec<Input> {
         let mut inputs = vec![first];
-        while let Some(Some(input)) = self.pending.next().now_or_never() {
-            inputs.push(input);
+        while let Some(Some(answer)) = self.pending.next().now_or_never() {
+            match answer {
+                Ok(input) => inputs.push(input),
+                Err(LostNotebook) => {
+                    self.departure = Some(Departure::Lost);
+                    return inputs;
+                }
+            }
         }
         let takes_more = self.room.backlog_bytes() < MAX_BACKLOG_BYTES;
         while inputs.len() < MAX_INPUTS {
@@ -275,13 +347,13 @@ impl Task {
     /// Passes a question to the store, the judge or a blocking thread; the answer is an input.
     fn ask(&self, question: Output) {
         let (store, id) = (self.rooms.store.clone(), self.id.clone());
-        let answer: BoxFuture<'static, Input> = match question {
+        let answer: BoxFuture<'static, RoomAnswer> = match question {
             Output::Load { recent_after } => {
                 let (cluster, max_gap) = (self.rooms.cluster.clone(), self.rooms.max_snapshot_gap);
                 let rooms = self.rooms.clone();
                 async move {
                     let input = stored::load_input(&*store, &*cluster, &id, recent_after, max_gap).await;
-                    if let Input::Loaded { loaded, .. } = &input {
+                    if let Ok(Input::Loaded { loaded, .. }) = &input {
                         rooms.unreadable.note(&id, loaded.read_only.is_none());
                         catalog::measure_loaded(&rooms, loaded.notebook.clone()).await;
                     }
@@ -291,31 +363,34 @@ impl Task {
             }
             Output::Append(append) => {
                 let usage = self.rooms.usage.clone();
-                async move { stored::append(&*store, &usage, append).await }.boxed()
+                match self.rooms.cluster.peers() {
+                    Some(_) => async move { stored::append_in_cluster(&*store, &usage, append).await }.boxed(),
+                    None => async move { Ok(stored::append(&*store, &usage, append).await) }.boxed(),
+                }
             }
             Output::ReadTail { ticket, after, limit } => {
                 let read = async move { store.read(&id, after, limit).await.map(Past::from) };
-                read.map(move |past| Input::Past { ticket, past: past.map_err(failure) }).boxed()
+                read.map(move |past| Ok(Input::Past { ticket, past: past.map_err(failure) })).boxed()
             }
             Output::ReadHistory { ticket, queries } => {
                 let read = async move { stored::history(&*store, &id, queries).await };
-                read.map(move |past| Input::Past { ticket, past: past.map_err(failure) }).boxed()
+                read.map(move |past| Ok(Input::Past { ticket, past: past.map_err(failure) })).boxed()
             }
             Output::FindCommands { ticket, commands } => {
                 let read = async move { stored::records(&*store, &id, commands).await };
-                read.map(move |records| Input::Commands { ticket, records: records.map_err(failure) }).boxed()
+                read.map(move |records| Ok(Input::Commands { ticket, records: records.map_err(failure) })).boxed()
             }
             Output::Render { document, event_id } => {
                 let rendering = tokio::task::spawn_blocking(move || Rendered::of(&document, event_id));
-                async move { Input::Rendered(rendering.await.ok().flatten().map(Box::new)) }.boxed()
+                async move { Ok(Input::Rendered(rendering.await.ok().flatten().map(Box::new))) }.boxed()
             }
             Output::Judge { ticket, query } => {
                 let judge = self.rooms.judge.clone();
-                async move { Input::Judged { ticket, judgement: judge.judge(query).await } }.boxed()
+                async move { Ok(Input::Judged { ticket, judgement: judge.judge(query).await }) }.boxed()
             }
             Output::ReadNames { texts } => {
                 let names = self.rooms.names.clone();
-                async move { Input::Names { names: names.read_all(texts).await } }.boxed()
+                async move { Ok(Input::Names { names: names.read_all(texts).await }) }.boxed()
             }
             _ => return,
         };
@@ -386,7 +461,12 @@ impl From<Input> for RoomMessage {
     }
 }
 
-fn entropy() -> [u8; 32] {
+/// Frame for connections of other nodes: the notebook is not here any more. Clients never see it.
+pub fn moved_text(notebook: &NotebookId) -> String {
+    format!(r#"{{"moved":{{"notebook":"{notebook}"}}}}"#)
+}
+
+pub(super) fn entropy() -> [u8; 32] {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).expect("the operating system has entropy");
     bytes

@@ -63,8 +63,11 @@ async fn alive() -> Json<Alive> {
 }
 
 async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
-    if app.stopping.is_cancelled() || !app.is_ready.load(Ordering::SeqCst) {
+    if app.stopping.is_cancelled() || app.cluster.is_draining() || !app.is_ready.load(Ordering::SeqCst) {
         return Err(Problem::unavailable("the server is starting or stopping: ask again in a moment"));
+    }
+    if app.cluster.is_cut_off() {
+        return Err(Problem::unavailable("the server cannot reach its store: others have taken its notebooks over"));
     }
     app.store.notebooks(None, 1).await?;
     let mut problems: Vec<String> = app.store.troubles().into_iter().map(str::to_owned).collect();

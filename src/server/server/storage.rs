@@ -9,7 +9,7 @@ use notarium_store::Postgres;
 use notarium_store::StoreError;
 use notarium_store::accounts::AccountStore;
 use notarium_store::blobs::BLOBS_FOLDER;
-use notarium_store::{Blobs, EventStore, Sqlite};
+use notarium_store::{Blobs, EventStore, NodeStore, Sqlite};
 #[cfg(feature = "postgres")]
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
@@ -24,8 +24,11 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct Storage {
     pub events: Arc<dyn EventStore>,
     pub accounts: Arc<dyn AccountStore>,
+    /// Nodes of the cluster; `None`: the store is this process's alone.
+    pub nodes: Option<Arc<dyn NodeStore>>,
     pub blobs: Blobs,
-    database: Database,
+    /// What [`Self::close`] closes; `None`: others of this process use it.
+    database: Option<Database>,
 }
 
 enum Database {
@@ -38,34 +41,37 @@ enum Database {
 impl Storage {
     pub(crate) async fn open(config: &ServerConfig) -> Result<Self, StartError> {
         location::check_mark(&config.folder, config.blobs.as_ref())?;
-        let (events, accounts, database) = match &config.store {
-            None => {
-                let sqlite = Sqlite::open(&config.folder).await?;
-                let sqlite = Arc::new(sqlite.with_max_snapshot_gap(config.rooms.max_snapshot_gap));
-                (
-                    sqlite.clone() as Arc<dyn EventStore>,
-                    sqlite.clone() as Arc<dyn AccountStore>,
-                    Database::Sqlite(sqlite),
-                )
-            }
+        let Opened { events, accounts, nodes, database } = match &config.store {
+            None => open_folder(config).await?,
             Some(url) => open_postgres(config, url).await?,
         };
-        let blobs = open_blobs(config).await?;
-        Ok(Self { events, accounts, blobs, database })
+        Ok(Self { events, accounts, nodes, blobs: open_blobs(config).await?, database: Some(database) })
+    }
+
+    /// Data that other nodes of this process use too.
+    #[cfg(test)]
+    pub(crate) fn shared(
+        events: Arc<dyn EventStore>,
+        accounts: Arc<dyn AccountStore>,
+        nodes: Arc<dyn NodeStore>,
+        blobs: Blobs,
+    ) -> Self {
+        Self { events, accounts, nodes: Some(nodes), blobs, database: None }
     }
 
     /// Closes the database, once no other owner is left.
     pub async fn close(self) {
-        let Self { events, accounts, blobs, database } = self;
-        drop((events, accounts, blobs));
+        let Self { events, accounts, nodes, blobs, database } = self;
+        drop((events, accounts, nodes, blobs));
         match database {
-            Database::Sqlite(database) => {
+            None => {}
+            Some(Database::Sqlite(database)) => {
                 if let Some(database) = alone(database).await {
                     database.close().await;
                 }
             }
             #[cfg(feature = "postgres")]
-            Database::Postgres(database) => {
+            Some(Database::Postgres(database)) => {
                 if let Some(database) = alone(database).await {
                     database.close().await;
                 }
@@ -83,13 +89,47 @@ async fn open_blobs(config: &ServerConfig) -> Result<Blobs, StartError> {
     Ok(blobs)
 }
 
-type Opened = (Arc<dyn EventStore>, Arc<dyn AccountStore>, Database);
+/// An open database, by its uses.
+struct Opened {
+    events: Arc<dyn EventStore>,
+    accounts: Arc<dyn AccountStore>,
+    nodes: Option<Arc<dyn NodeStore>>,
+    database: Database,
+}
+
+async fn open_folder(config: &ServerConfig) -> Result<Opened, StartError> {
+    let sqlite = Sqlite::open(&config.folder).await?;
+    let sqlite = Arc::new(sqlite.with_max_snapshot_gap(config.rooms.max_snapshot_gap));
+    Ok(Opened { events: sqlite.clone(), accounts: sqlite.clone(), nodes: None, database: Database::Sqlite(sqlite) })
+}
+
+/// Difference between this machine's clock and the database's above which a node does not start.
+#[cfg(feature = "postgres")]
+const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(5 * 60);
 
 #[cfg(feature = "postgres")]
 async fn open_postgres(config: &ServerConfig, url: &SecretString) -> Result<Opened, StartError> {
-    let postgres = Postgres::open(url.expose_secret(), None).await?;
+    let secret = config.cluster.as_ref().map(|cluster| secret_digest(&cluster.secret));
+    let postgres = Postgres::open(url.expose_secret(), secret).await?;
+    let difference = Duration::from_millis(postgres.now().await?.abs_diff(config.clock.now()));
+    if difference > MAX_CLOCK_DIFFERENCE {
+        return Err(StartError::Clock { minutes: difference.as_secs() / 60 });
+    }
     let postgres = Arc::new(postgres.with_max_snapshot_gap(config.rooms.max_snapshot_gap));
-    Ok((postgres.clone(), postgres.clone(), Database::Postgres(postgres)))
+    Ok(Opened {
+        events: postgres.clone(),
+        accounts: postgres.clone(),
+        nodes: Some(postgres.clone()),
+        database: Database::Postgres(postgres),
+    })
+}
+
+/// What the database keeps of the cluster's secret, to tell other clusters apart.
+#[cfg(feature = "postgres")]
+fn secret_digest(secret: &SecretString) -> [u8; 32] {
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
+    let tag = ring::hmac::sign(&key, b"notarium cluster");
+    tag.as_ref().try_into().unwrap_or_default()
 }
 
 #[cfg(not(feature = "postgres"))]

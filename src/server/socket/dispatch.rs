@@ -4,26 +4,27 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use notarium_core::{Labels, NotebookId, Rejection, RejectionCode, Scope, checked_labels};
+use notarium_core::{Labels, NotebookId, Rejection, Scope, checked_labels};
 use notarium_wire::{
-    AskKernelMessage, CheckMessage, CheckedMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage,
-    KernelAnswer, OfferMessage, QuestionRefusal, RejectMessage, ServerMessage, SubscribeMessage,
+    AskKernelMessage, CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, KernelAnswer, OfferMessage,
+    QuestionRefusal, RejectMessage, ServerMessage, SubscribeMessage,
 };
 use tokio::sync::Semaphore;
 
+use super::check::{Asker, notebook_of};
 use super::hello::{Named, called, let_in, parse, problem, refusal, welcome};
 use super::pulse::ReportMemory;
 use crate::agents::kernel_questions::{KernelAsker, answer_to};
 use crate::agents::{AgentLock, Knows, MAX_OFFERED_KERNELSPECS, Offer, frame};
 use crate::app::App;
 use crate::auth::{Authenticated, Follow};
+use crate::cluster::OwnerNode;
 use crate::limits::clock::Window;
 use crate::rooms::{
     ClientId, ClientInput, ClientRegistration, DecodedCommand, Identity, Outbox, OutsideFacts, ReplyTo, RoomHandle,
-    Submission, decode, identity, unknown_notebook,
+    Submission, decode, identity, moved_text, unknown_notebook,
 };
 
 /// Rooms that are remembered for commands without a subscription.
@@ -60,6 +61,8 @@ pub struct SocketConnection {
     waiting: ReportMemory,
     /// Rate limit of comm messages. A dragged slider sends some twenty per second.
     comms: Window,
+    /// True for a client of another node, or of this node's edge, which counts the unanswered commands.
+    is_of_edge: bool,
     /// The client has closed the connection: the commands that it sent before are executed.
     is_closed: bool,
 }
@@ -95,8 +98,21 @@ impl SocketConnection {
             agent_lock,
             waiting,
             comms: Window::new(COMMS_WINDOW),
+            is_of_edge: false,
             is_closed: false,
         }
+    }
+
+    /// Makes it the connection of an edge, if there is one; `connection`: the name of its client's connection.
+    pub fn of_edge(mut self, connection: Option<String>) -> Self {
+        if let Some(connection) = connection {
+            (self.is_of_edge, self.connection) = (true, connection);
+        }
+        self
+    }
+
+    pub fn outbox(&self) -> &Outbox {
+        &self.outbox
     }
 
     pub fn app(&self) -> &App {
@@ -145,7 +161,15 @@ impl SocketConnection {
 
     /// Handles one text frame.
     pub async fn handle(&mut self, text: &str, follow: &mut Follow) -> Done {
-        match parse(text)? {
+        let message = parse(text)?;
+        if self.is_of_edge
+            && let Some(notebook) = notebook_of(&message)
+            && !matches!(self.app.cluster.place(notebook).await, Ok(OwnerNode::Here))
+        {
+            self.outbox.send(moved_text(notebook).into());
+            return Ok(());
+        }
+        match message {
             ClientMessage::Hello(_) => {
                 return Err(problem(ErrorCode::Malformed, "hello comes once: use refresh for a new token"));
             }
@@ -288,7 +312,9 @@ impl SocketConnection {
             false => None,
         };
         with_place.unwrap_or_else(|| {
-            self.outbox.asked();
+            if !self.is_of_edge {
+                self.outbox.asked();
+            }
             ReplyTo::Client(self.client.id)
         })
     }
@@ -440,50 +466,6 @@ fn count_comm(comms: &mut Window) -> Done {
 
 fn about(notebook: &NotebookId, code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
     ErrorMessage { notebook: Some(notebook.clone()), ..problem(code, message) }
-}
-
-/// Client that asks for a check, and the room it goes through.
-pub struct Asker {
-    pub client: ClientId,
-    pub identity: Arc<Identity>,
-    pub room: RoomHandle,
-}
-
-impl Asker {
-    /// Answers a check. If the digests differ, call [`Self::heal`] after the answer is sent.
-    pub async fn check(&self, app: &App, asked: CheckMessage) -> Result<CheckedMessage, ErrorMessage> {
-        let CheckMessage { notebook, version, digest: theirs } = asked;
-        let refused =
-            |code, message: String| ErrorMessage { notebook: Some(notebook.clone()), ..problem(code, message) };
-        let state = self.room.read(self.identity.clone()).await.map_err(|rejection| {
-            let is_unavailable = rejection.code == RejectionCode::Unavailable;
-            let code = if is_unavailable { ErrorCode::Unavailable } else { ErrorCode::UnknownNotebook };
-            refused(code, rejection.message)
-        })?;
-        let now = state.notebook;
-        if version > now.version {
-            let message = format!("the notebook is at version {}, before {version}", now.version);
-            return Err(refused(ErrorCode::VersionInFuture, message));
-        }
-        let digest =
-            app.checks.digest(&*app.store, app.limits.max_checked_events, now, version).await.map_err(|failed| {
-                let is_far_back = failed.status == http::StatusCode::PAYLOAD_TOO_LARGE.as_u16();
-                let code = if is_far_back { ErrorCode::VersionTooOld } else { ErrorCode::Unavailable };
-                refused(code, failed.detail.clone())
-            })?;
-        app.checks.answered.fetch_add(1, Ordering::Relaxed);
-        let differs = digest.is_some() && theirs.is_some() && theirs != digest;
-        Ok(CheckedMessage { notebook, version, digest, differs })
-    }
-
-    /// Sends the whole state to a client whose state differed, and logs an error for the operator.
-    pub fn heal(&self, app: &App, checked: &CheckedMessage) {
-        app.checks.differed.fetch_add(1, Ordering::Relaxed);
-        let CheckedMessage { notebook, version, .. } = checked;
-        let (actor, connection) = (self.identity.actor.key(), &self.identity.connection);
-        tracing::error!(%notebook, version, actor, connection, "a client's state is not the notebook's: it gets the whole state");
-        self.room.send(self.client, ClientInput::Differs);
-    }
 }
 
 #[cfg(test)]

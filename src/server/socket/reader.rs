@@ -15,6 +15,7 @@ use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::Raw;
 use super::dispatch::SocketConnection;
+use super::edge::{ClientEdge, ForwardedClient};
 use super::hello::{Named, agent_lock, fatal, let_in, parse, problem, refusal};
 use super::pulse::{Pulse, TimedReader};
 use super::writer::Replies;
@@ -26,13 +27,13 @@ use crate::limits::clock::Window;
 use crate::limits::connection_slots::{ConnectionSlot, ReadBudget};
 use crate::rooms::Outbox;
 
-type Stream = WebSocketStream<Join<TimedReader<ReadHalf<Raw>>, Replies>>;
+pub type Stream = WebSocketStream<Join<TimedReader<ReadHalf<Raw>>, Replies>>;
 
 /// Time for the client to read the error after a message that was far too long, before the connection is closed.
 const LINGER: Duration = Duration::from_millis(500);
 
 /// Result of one read.
-enum Received {
+pub enum Received {
     Text(Utf8Bytes),
     Error(ErrorMessage),
     /// Ping or pong: resets the idle timer.
@@ -52,8 +53,10 @@ pub struct Stranger {
     pub is_page: bool,
     /// Limit of bytes that may be read until the `welcome`.
     pub budget: ReadBudget,
-    /// ConnectionSlot among the connections without a `hello`.
-    pub _place: ConnectionSlot,
+    /// The client of another node, which has authenticated it.
+    pub forwarded: Option<ForwardedClient>,
+    /// Slot among the connections without a `hello`.
+    pub _place: Option<ConnectionSlot>,
 }
 
 impl Stranger {
@@ -69,7 +72,10 @@ impl Stranger {
 /// Reads until the connection ends. Its last messages are in the outbox.
 pub async fn read(app: &App, stream: &mut Stream, outbox: &Outbox, pulse: &Pulse, stranger: Stranger) {
     match Box::pin(greet(app, stream, outbox, pulse, stranger)).await {
-        Ok(Some((mut connection, mut follow))) => serve(&mut connection, stream, pulse, &mut follow).await,
+        Ok(Some((Greeted::Here(mut connection), mut follow))) => {
+            serve(&mut connection, stream, pulse, &mut follow).await;
+        }
+        Ok(Some((Greeted::Edge(edge), follow))) => Box::pin(edge.serve(stream, pulse, follow)).await,
         Ok(None) => {}
         Err(error) => {
             let is_cut = error.code == ErrorCode::FrameTooLarge;
@@ -81,6 +87,14 @@ pub async fn read(app: &App, stream: &mut Stream, outbox: &Outbox, pulse: &Pulse
 
 // --- the greeting ---
 
+/// A welcomed client.
+enum Greeted {
+    /// Its notebooks are here.
+    Here(Box<SocketConnection>),
+    /// Its notebooks are at the nodes of the cluster.
+    Edge(Box<ClientEdge>),
+}
+
 /// Authenticates the client by its `hello`; `None`: it left before.
 async fn greet(
     app: &App,
@@ -88,7 +102,7 @@ async fn greet(
     outbox: &Outbox,
     pulse: &Pulse,
     stranger: Stranger,
-) -> Result<Option<(Box<SocketConnection>, Follow)>, ErrorMessage> {
+) -> Result<Option<(Greeted, Follow)>, ErrorMessage> {
     let limit = app.limits.hello_timeout;
     let hello = tokio::select! {
         biased;
@@ -100,15 +114,30 @@ async fn greet(
     let Some(hello) = hello else { return Ok(None) };
     let protocol = PROTOCOLS.common(hello.protocols).ok_or_else(|| no_common_protocol(hello.protocols))?;
     let door = stranger.door(&hello.client);
-    let (authenticated, follow) =
-        let_in(app, hello.token.or(stranger.token), door).await.map_err(|error| refusal(&error))?;
-    let agent_lock = agent_lock(app, &authenticated, hello.instance)?;
-    let person = Named::new(authenticated, hello.name)?;
+    let (connection, admitted) = match stranger.forwarded {
+        Some(ForwardedClient { caller, connection }) => {
+            let who = app.accounts.forwarded(caller);
+            (Some(connection), app.accounts.follow_forwarded(who).await)
+        }
+        None => (None, let_in(app, hello.token.clone().or(stranger.token), door).await),
+    };
+    let (authenticated, follow) = admitted.map_err(|error| refusal(&error))?;
+    let is_edge = connection.is_none() && app.cluster.peers().is_some();
+    // The nodes that an edge connects to take the lock.
+    let agent_lock = if is_edge { None } else { agent_lock(app, &authenticated, hello.instance.clone())? };
+    let person = Named::new(authenticated.clone(), hello.name.clone())?;
     person.tell(&app.accounts);
     stranger.budget.lift();
     pulse.set(app.limits.heartbeat_of(&person.authenticated.actor));
-    let connection = SocketConnection::new(app.clone(), protocol, person, agent_lock, outbox.clone(), &hello.features);
-    Ok(Some((Box::new(connection), follow)))
+    let greeted = match is_edge {
+        true => Greeted::Edge(ClientEdge::new(app.clone(), (protocol, hello), person, authenticated, outbox.clone())),
+        false => {
+            let (outbox, features) = (outbox.clone(), &hello.features);
+            let here = SocketConnection::new(app.clone(), protocol, person, agent_lock, outbox, features);
+            Greeted::Here(Box::new(here.of_edge(connection)))
+        }
+    };
+    Ok(Some((greeted, follow)))
 }
 
 fn hello_too_large(app: &App) -> ErrorMessage {
@@ -145,7 +174,7 @@ async fn first_message(app: &App, stream: &mut Stream) -> Result<Option<HelloMes
 // --- the conversation ---
 
 /// Next event of a connection.
-enum Next {
+pub enum Next {
     Received(Received),
     TokenChanged(Result<Box<Authenticated>, AuthError>),
     Silent,
@@ -189,11 +218,13 @@ async fn serve(connection: &mut SocketConnection, stream: &mut Stream, pulse: &P
             }
             Next::TokenChanged(Err(error)) => Err(refusal(&error)),
             Next::TakenOver => Err(fatal(ErrorCode::AgentConnected, "a newer connection of this agent has taken over")),
+            // The client connects again, to another node.
+            Next::Stopping if app.cluster.peers().is_some() => return,
             Next::Stopping => Err(fatal(ErrorCode::Unavailable, "the server is stopping: reconnect with backoff")),
         };
         let Err(error) = done else { continue };
         let is_cut = error.fatal && error.code == ErrorCode::FrameTooLarge;
-        if !complain(connection, error, errors.take(app.limits.max_errors_per_minute)) {
+        if !complain(connection.outbox(), error, errors.take(app.limits.max_errors_per_minute)) {
             linger(is_cut).await;
             return;
         }
@@ -218,7 +249,7 @@ async fn answer_all(connection: &mut SocketConnection, pulse: &Pulse, follow: &m
 }
 
 /// The client's next message, unless it is silent for too long from now on. Cancel safe.
-async fn hear(app: &App, stream: &mut Stream, pulse: &Pulse) -> Next {
+pub async fn hear(app: &App, stream: &mut Stream, pulse: &Pulse) -> Next {
     let since = Instant::now();
     tokio::select! {
         // Read first: bytes may have arrived while the whole process was suspended.
@@ -229,20 +260,20 @@ async fn hear(app: &App, stream: &mut Stream, pulse: &Pulse) -> Next {
 }
 
 /// Waits before closing: with unread bytes of a frame, the system would drop the error that was just sent.
-async fn linger(is_cut: bool) {
+pub async fn linger(is_cut: bool) {
     if is_cut {
         tokio::time::sleep(LINGER).await;
     }
 }
 
 /// Sends an error. False: the connection ends.
-fn complain(connection: &SocketConnection, error: ErrorMessage, may_go_on: Result<(), Duration>) -> bool {
+pub fn complain(outbox: &Outbox, error: ErrorMessage, may_go_on: Result<(), Duration>) -> bool {
     let error = match may_go_on {
         Ok(()) => error,
         Err(_) => fatal(ErrorCode::TooManyRequests, "too many wrong messages: mend the client, then connect again"),
     };
     let stays = !error.fatal;
-    connection.send(&ServerMessage::Error(error));
+    outbox.send(frame(&ServerMessage::Error(error)));
     stays
 }
 

@@ -1,10 +1,10 @@
 //! Notebook list and its search: a projection of the log.
 
-use notarium_record::NotebookId;
+use notarium_record::{Epoch, NotebookId};
 use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{PgConnection, Row};
 
-use super::projections::hold;
+use super::projections::{Held, hold};
 use super::reader::{notebook_id, number, page_limit, utf8};
 use super::rows::integer;
 use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, bounded, page, words};
@@ -13,9 +13,14 @@ use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, bounded, page,
 const MAX_WORD_BYTES: usize = 1_024;
 
 /// Writes the entry, unless a later one exists. Returns false if there is no such notebook.
-pub(super) async fn put(connection: &mut PgConnection, entry: &CatalogEntry) -> Result<bool, sqlx::Error> {
-    if !hold(connection, &entry.notebook_id).await? {
-        return Ok(false);
+pub(super) async fn put(
+    connection: &mut PgConnection,
+    entry: &CatalogEntry,
+    epoch: Option<Epoch>,
+) -> Result<bool, sqlx::Error> {
+    let held = hold(connection, &entry.notebook_id, epoch).await?;
+    if held != Held::Yes {
+        return Ok(held.is_known());
     }
     if put_entry(connection, entry).await? {
         put_access(connection, entry).await?;

@@ -27,7 +27,9 @@ mod writer;
 use std::sync::Arc;
 use std::time::Duration;
 
-use notarium_record::Version;
+use foldhash::HashMap;
+use notarium_record::{Epoch, NotebookId, Version};
+use parking_lot::Mutex;
 use sqlx::postgres::PgPool;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -55,6 +57,8 @@ pub struct Postgres {
     health: Arc<WriteHealth>,
     max_snapshot_gap: Version,
     content_locks: ContentLocks,
+    /// Epochs of the leases that this process took last: a derived write under an older one is left out.
+    own_epochs: Mutex<HashMap<NotebookId, Epoch>>,
 }
 
 impl Postgres {
@@ -96,8 +100,8 @@ impl Postgres {
         let connection = PrimaryConnection::new(address, pool.clone(), connection);
         let writer = BatchWriter { connection, queue: queued, health: health.clone() };
         let writer = tokio::spawn(writer.run());
-        let content_locks = ContentLocks::default();
-        Ok(Self { queue, writer, pool, health, max_snapshot_gap: MAX_SNAPSHOT_GAP, content_locks })
+        let (content_locks, own_epochs) = (ContentLocks::default(), Mutex::default());
+        Ok(Self { queue, writer, pool, health, max_snapshot_gap: MAX_SNAPSHOT_GAP, content_locks, own_epochs })
     }
 
     /// Sets the maximum gap between two snapshots, instead of [`MAX_SNAPSHOT_GAP`].
@@ -118,6 +122,16 @@ impl Postgres {
 
     pub(crate) fn pool(&self) -> &PgPool {
         &self.pool
+    }
+
+    /// Returns the database's clock, in milliseconds since 1970.
+    pub async fn now(&self) -> Result<u64, StoreError> {
+        self.read_from(|| nodes::now(&self.pool)).await
+    }
+
+    /// Epoch of the lease that this process took of the notebook last.
+    pub(crate) fn own_epoch(&self, notebook: &NotebookId) -> Option<Epoch> {
+        self.own_epochs.lock().get(notebook).copied()
     }
 
     /// Runs a query; again if its connection broke.

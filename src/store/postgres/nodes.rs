@@ -67,6 +67,11 @@ pub(super) async fn beat(connection: &mut PgConnection, node: &Node) -> Result<L
     Ok(living)
 }
 
+pub(super) async fn now(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    number(&sqlx::query(sql).fetch_one(pool).await?, 0)
+}
+
 /// Returns the number of nodes that were seen within a time.
 pub(super) async fn living(pool: &PgPool, within: Duration) -> Result<i64, sqlx::Error> {
     let sql = "SELECT count(*) FROM nodes WHERE seen_at > clock_timestamp() - make_interval(secs => $1)";

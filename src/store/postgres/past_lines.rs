@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use notarium_record::{NotebookId, Version};
+use notarium_record::{Epoch, NotebookId, Version};
 use sha2::{Digest, Sha256};
 use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{PgConnection, Row};
 
-use super::projections::hold;
+use super::projections::{Held, hold};
 use super::reader::{decode, number, optional_number, required, utf8};
 use super::rows::integer;
 use crate::event_store::{FoundLines, MAX_LOOKED_AT_LINES, PastLinesWritten};
@@ -65,8 +65,9 @@ pub(super) async fn put(
     after: Version,
     written: PastLinesWritten,
     lines: &BTreeMap<u64, PastLine>,
+    epoch: Option<Epoch>,
 ) -> Result<bool, sqlx::Error> {
-    if !hold(connection, notebook).await? {
+    if hold(connection, notebook, epoch).await? != Held::Yes {
         return Ok(false);
     }
     // The row of another writer that is there already is not changed; then nothing else is written either.

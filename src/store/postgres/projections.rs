@@ -3,7 +3,7 @@
 //! A derived row is written only while the notebook is not erased: the lock on its row waits for an erasure that begins.
 
 use bytes::Bytes;
-use notarium_record::{Hash, Head, Millis, NotebookId, Version};
+use notarium_record::{Epoch, Hash, Head, Millis, NotebookId, Version};
 use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{PgConnection, Row};
 
@@ -13,10 +13,33 @@ use crate::event_store::{BlobRecord, NotebookSize};
 use crate::logged_head::LoggedHead;
 use crate::snapshots::{Snapshot, thinned_out, within_gap};
 
-/// Locks the row of a notebook that is there and not erased; returns false if there is none.
-pub(super) async fn hold(connection: &mut PgConnection, notebook: &NotebookId) -> Result<bool, sqlx::Error> {
-    let sql = "SELECT 1 FROM notebooks WHERE id = $1 AND version > 0 AND erased = 0 FOR SHARE";
-    Ok(sqlx::query(sql).bind(notebook.as_str()).fetch_optional(connection).await?.is_some())
+/// Whether a derived row may be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    Yes,
+    /// There is no such notebook, or it is erased.
+    Unknown,
+    /// Another process has taken the lease: it may have removed what the row holds.
+    Fenced,
+}
+
+impl Held {
+    /// True unless there is no such notebook. A fenced row is left out: it is a cache.
+    pub(super) fn is_known(self) -> bool {
+        self != Held::Unknown
+    }
+}
+
+/// Locks the row of a notebook that is there and not erased, until the transaction ends. `epoch`: that of this process's lease.
+pub(super) async fn hold(
+    connection: &mut PgConnection,
+    notebook: &NotebookId,
+    epoch: Option<Epoch>,
+) -> Result<Held, sqlx::Error> {
+    let sql = "SELECT epoch FROM notebooks WHERE id = $1 AND version > 0 AND erased = 0 FOR SHARE";
+    let row = sqlx::query(sql).bind(notebook.as_str()).fetch_optional(connection).await?;
+    let Some(found) = row.map(|row| number(&row, 0)).transpose()? else { return Ok(Held::Unknown) };
+    Ok(if epoch.is_none_or(|epoch| epoch == found) { Held::Yes } else { Held::Fenced })
 }
 
 // --- snapshots ---
@@ -27,9 +50,11 @@ pub(super) async fn put_snapshot(
     notebook: &NotebookId,
     snapshot: &Snapshot,
     max_gap: Version,
+    epoch: Option<Epoch>,
 ) -> Result<bool, sqlx::Error> {
-    if !hold(connection, notebook).await? {
-        return Ok(false);
+    let held = hold(connection, notebook, epoch).await?;
+    if held != Held::Yes {
+        return Ok(held.is_known());
     }
     let sql = "INSERT INTO snapshots (notebook, version, format, hash, recorded_at, checksum, state, base) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (notebook, version) DO UPDATE SET format = EXCLUDED.format, \
@@ -109,9 +134,11 @@ pub(super) async fn put_blame(
     version: Version,
     packed: &[u8],
     max_gap: Version,
+    epoch: Option<Epoch>,
 ) -> Result<bool, sqlx::Error> {
-    if !hold(connection, notebook).await? {
-        return Ok(false);
+    let held = hold(connection, notebook, epoch).await?;
+    if held != Held::Yes {
+        return Ok(held.is_known());
     }
     let sql = "INSERT INTO blames (notebook, version, state) VALUES ($1, $2, $3) \
                ON CONFLICT (notebook, version) DO UPDATE SET state = EXCLUDED.state";
@@ -141,7 +168,7 @@ pub(super) async fn blame(
 /// Records a blob; returns false if there is no such notebook.
 pub(super) async fn put_blob_record(connection: &mut PgConnection, record: &BlobRecord) -> Result<bool, sqlx::Error> {
     let (notebook, sha256) = (record.notebook_id.as_str(), record.sha256.0.as_slice());
-    if !hold(connection, &record.notebook_id).await? {
+    if hold(connection, &record.notebook_id, None).await? != Held::Yes {
         return Ok(false);
     }
     let sql = "INSERT INTO blobs (notebook, sha256, size_bytes, media_type, uploaded_by, created_at) \
@@ -200,7 +227,7 @@ pub(super) async fn retire_blob(
     sha256: &Hash,
     at: Millis,
 ) -> Result<(), sqlx::Error> {
-    if hold(connection, notebook).await? {
+    if hold(connection, notebook, None).await? == Held::Yes {
         let sql = "INSERT INTO retired_blobs (notebook, sha256, retired_at) VALUES ($1, $2, $3) \
                    ON CONFLICT (notebook, sha256) DO UPDATE SET retired_at = EXCLUDED.retired_at";
         let query = sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.as_slice()).bind(integer(at));

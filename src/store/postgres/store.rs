@@ -30,7 +30,11 @@ fn known(found: bool, notebook: &NotebookId) -> Result<(), StoreError> {
 #[async_trait]
 impl EventStore for Postgres {
     async fn take_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<Epoch, StoreError> {
-        transact!(self, connection => nodes::take_lease(connection, notebook, instance))
+        let epoch = transact!(self, connection => nodes::take_lease(connection, notebook, instance))?;
+        if epoch > 0 {
+            self.own_epochs.lock().insert(notebook.clone(), epoch);
+        }
+        Ok(epoch)
     }
 
     /// Queues an append. Dropping the future does not cancel it: it may still be written.
@@ -130,8 +134,9 @@ impl EventStore for Postgres {
     }
 
     async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError> {
-        let max_gap = self.max_snapshot_gap;
-        let put = transact!(self, connection => projections::put_snapshot(connection, notebook, &snapshot, max_gap));
+        let (max_gap, epoch) = (self.max_snapshot_gap, self.own_epoch(notebook));
+        let put =
+            transact!(self, connection => projections::put_snapshot(connection, notebook, &snapshot, max_gap, epoch));
         known(put?, notebook)
     }
 
@@ -166,7 +171,8 @@ impl EventStore for Postgres {
         written: PastLinesWritten,
         lines: BTreeMap<u64, PastLine>,
     ) -> Result<bool, StoreError> {
-        transact!(self, connection => past_lines::put(connection, notebook, after, written, &lines))
+        let epoch = self.own_epoch(notebook);
+        transact!(self, connection => past_lines::put(connection, notebook, after, written, &lines, epoch))
     }
 
     async fn past_lines(&self, notebook: &NotebookId, text: &str) -> Result<FoundLines, StoreError> {
@@ -180,8 +186,8 @@ impl EventStore for Postgres {
         packed: Bytes,
         max_gap: Version,
     ) -> Result<(), StoreError> {
-        let put =
-            transact!(self, connection => projections::put_blame(connection, notebook, version, &packed, max_gap));
+        let epoch = self.own_epoch(notebook);
+        let put = transact!(self, connection => projections::put_blame(connection, notebook, version, &packed, max_gap, epoch));
         known(put?, notebook)
     }
 
@@ -194,7 +200,8 @@ impl EventStore for Postgres {
     }
 
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {
-        known(transact!(self, connection => catalog::put(connection, &entry))?, &entry.notebook_id)
+        let epoch = self.own_epoch(&entry.notebook_id);
+        known(transact!(self, connection => catalog::put(connection, &entry, epoch))?, &entry.notebook_id)
     }
 
     async fn catalog(&self, query: CatalogQuery) -> Result<CatalogPage, StoreError> {
@@ -282,6 +289,7 @@ impl NodeStore for Postgres {
     }
 
     async fn release_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<(), StoreError> {
+        // Its epoch is kept: what is still being derived under it is left out from now on.
         transact!(self, connection => nodes::release_lease(connection, notebook, instance))
     }
 }

@@ -1,0 +1,159 @@
+//! Requests between nodes: the HTTP client, and the signature of what a node says in somebody's name.
+//!
+//! A node that forwards a request has authenticated its caller. It tells the next node who that is in a header, signed with
+//! the cluster's secret. A user's token never leaves the node that got it.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::{HeaderName, HeaderValue, Method};
+use ring::hmac;
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Header with the signed identity.
+pub const IDENTITY: HeaderName = HeaderName::from_static("notarium-identity");
+/// Header with the number of nodes that have forwarded the request: at most one.
+pub const HOPS: HeaderName = HeaderName::from_static("notarium-hops");
+
+/// Time for which a signature is valid, in seconds. Clocks of nodes may differ by as much.
+const VALID_SECONDS: u64 = 30;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Reason why a signed header is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PeerError {
+    #[error("the header is not of the form that nodes send")]
+    Malformed,
+    #[error("the header is not signed with the secret of this cluster, or for another request")]
+    Forged,
+    #[error("the header was signed too long ago, or by a node whose clock is wrong")]
+    Expired,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Claims<T> {
+    /// Time of the signature, in seconds since 1970.
+    at: u64,
+    who: T,
+}
+
+/// Access to the other nodes.
+pub struct Peers {
+    key: hmac::Key,
+    http: reqwest::Client,
+}
+
+impl Peers {
+    pub fn new(secret: &SecretString) -> Self {
+        // Fails if a provider is installed already, which is then the same one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .tcp_nodelay(true);
+        Self {
+            key: hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes()),
+            http: client.build().unwrap_or_default(),
+        }
+    }
+
+    /// Client for requests to other nodes. It follows no redirects.
+    pub fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
+    /// Tag of a text that every node of the cluster can check; `purpose` keeps tags for one thing from counting for another.
+    pub fn tag(&self, purpose: &str, text: &str) -> hmac::Tag {
+        hmac::sign(&self.key, format!("{purpose}\n{text}").as_bytes())
+    }
+
+    /// Checks a tag of a text.
+    pub fn has_tag(&self, purpose: &str, text: &str, tag: &[u8]) -> bool {
+        hmac::verify(&self.key, format!("{purpose}\n{text}").as_bytes(), tag).is_ok()
+    }
+
+    /// Signs who sends a request of this method to this path (with its query).
+    pub fn sign<T: Serialize>(&self, method: &Method, path: &str, who: &T) -> Option<HeaderValue> {
+        self.sign_at(now(), method, path, who)
+    }
+
+    fn sign_at<T: Serialize>(&self, at: u64, method: &Method, path: &str, who: &T) -> Option<HeaderValue> {
+        let claims = URL_SAFE_NO_PAD.encode(serde_json::to_vec(&Claims { at, who }).ok()?);
+        let signature = hmac::sign(&self.key, &signed_text(method, path, &claims));
+        let mut value =
+            HeaderValue::from_str(&format!("{claims}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref()))).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    /// Checks the header of a request; returns who sends it.
+    pub fn verify<T: DeserializeOwned>(
+        &self,
+        method: &Method,
+        path: &str,
+        header: &HeaderValue,
+    ) -> Result<T, PeerError> {
+        let text = header.to_str().map_err(|_| PeerError::Malformed)?;
+        let (claims, signature) = text.split_once('.').ok_or(PeerError::Malformed)?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| PeerError::Malformed)?;
+        let signed = signed_text(method, path, claims);
+        hmac::verify(&self.key, &signed, &signature).map_err(|_| PeerError::Forged)?;
+        let claims = URL_SAFE_NO_PAD.decode(claims).map_err(|_| PeerError::Malformed)?;
+        let Claims { at, who } = serde_json::from_slice(&claims).map_err(|_| PeerError::Malformed)?;
+        if now().abs_diff(at) > VALID_SECONDS {
+            return Err(PeerError::Expired);
+        }
+        Ok(who)
+    }
+}
+
+fn signed_text(method: &Method, path: &str, claims: &str) -> Vec<u8> {
+    format!("{method}\n{path}\n{claims}").into_bytes()
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: &str = "/api/notebooks/n?at=3";
+
+    #[test]
+    fn tags_count_for_their_purpose_and_cluster() {
+        let [ours, same, other] = ["one", "one", "two"].map(|secret| Peers::new(&secret.into()));
+        let tag = ours.tag("page", "text");
+        assert!(same.has_tag("page", "text", tag.as_ref()));
+        assert!(!same.has_tag("page", "texts", tag.as_ref()) && !same.has_tag("challenge", "text", tag.as_ref()));
+        assert!(!other.has_tag("page", "text", tag.as_ref()));
+    }
+
+    #[test]
+    fn a_header_counts_for_its_request_and_for_half_a_minute() {
+        let peers = Peers::new(&"the secret of a cluster".into());
+        let other = Peers::new(&"another secret".into());
+        let header = peers.sign(&Method::GET, PATH, &"ann").unwrap();
+        fn verify(peers: &Peers, method: Method, path: &str, header: &HeaderValue) -> Result<String, PeerError> {
+            peers.verify(&method, path, header)
+        }
+        assert_eq!(verify(&peers, Method::GET, PATH, &header).as_deref(), Ok("ann"));
+        assert_eq!(verify(&peers, Method::PUT, PATH, &header), Err(PeerError::Forged));
+        assert_eq!(verify(&peers, Method::GET, "/api/notebooks/m?at=3", &header), Err(PeerError::Forged));
+        assert_eq!(verify(&other, Method::GET, PATH, &header), Err(PeerError::Forged));
+        for (at, expected) in [(now() - 29, Ok("ann".to_owned())), (now() - 31, Err(PeerError::Expired))] {
+            let header = peers.sign_at(at, &Method::GET, PATH, &"ann").unwrap();
+            assert_eq!(verify(&peers, Method::GET, PATH, &header), expected);
+        }
+        let early = peers.sign_at(now() + 3_600, &Method::GET, PATH, &"ann").unwrap();
+        assert_eq!(verify(&peers, Method::GET, PATH, &early), Err(PeerError::Expired));
+        for wrong in ["", "ann", "a.b", "!.!"] {
+            assert!(verify(&peers, Method::GET, PATH, &HeaderValue::from_static(wrong)).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Forwards requests about a notebook to the node that owns it, with the bodies of request and answer as they come.
+//!
+//! A request is forwarded once: a node that is asked and does not own the notebook answers `not_owner`. Then the first
+//! node reads the lease again and tries once more.
+
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{RawPathParams, Request};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use notarium_core::{InstanceId, NotebookId, RejectionDetails};
+use notarium_store::{Node, StoreError};
+
+use crate::auth::{Authenticated, ForwardedCaller};
+use crate::cluster::{Cluster, HOPS, IDENTITY, OwnerNode};
+use crate::http::guard::notebook_of;
+use crate::http::problem::Problem;
+
+/// Bodies up to this size are held, so that they can be sent to a second node.
+const MAX_HELD_BYTES: usize = 1 << 20;
+/// Headers that belong to one connection, or that the next node must not see.
+const LEFT_OUT: [HeaderName; 13] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    header::PROXY_AUTHORIZATION,
+    header::HOST,
+    header::AUTHORIZATION,
+    header::ORIGIN,
+    header::EXPECT,
+    IDENTITY,
+    HOPS,
+];
+
+/// Subject of a request, by which the node that answers it is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    Notebook(NotebookId),
+    /// A node that the path names, for what lives in its memory.
+    Node(InstanceId),
+}
+
+/// A request for another node.
+pub struct Forwarding {
+    pub cluster: Arc<dyn Cluster>,
+    pub who: Authenticated,
+    pub destination: Destination,
+    pub node: Node,
+}
+
+impl Destination {
+    /// Reads the notebook of the path, or the node in the name of a transfer. `None`: any node answers.
+    pub fn of(parameters: &RawPathParams) -> Result<Option<Self>, Problem> {
+        let named = |wanted| parameters.iter().find(|(name, _)| *name == wanted);
+        if named("notebook").is_some() {
+            return notebook_of(parameters).map(|notebook| Some(Self::Notebook(notebook)));
+        }
+        let node = named("transfer").and_then(|(_, transfer)| transfer.split_once('-')?.0.parse().ok());
+        Ok(node.map(Self::Node))
+    }
+
+    /// Returns the node that answers, if it is not this one. A request that was forwarded is not forwarded again.
+    pub async fn elsewhere(&self, cluster: &dyn Cluster, is_forwarded: bool) -> Result<Option<Node>, Problem> {
+        let mut node = self.node(cluster).await.map_err(|error| unavailable(error.to_string()))?;
+        if is_forwarded && node.is_some() {
+            self.forget(cluster);
+            node = self.node(cluster).await.map_err(|error| unavailable(error.to_string()))?;
+        }
+        match node {
+            Some(node) if is_forwarded => Err(not_owner(&node)),
+            node => Ok(node),
+        }
+    }
+
+    async fn node(&self, cluster: &dyn Cluster) -> Result<Option<Node>, StoreError> {
+        match self {
+            Self::Notebook(notebook) => match cluster.place(notebook).await? {
+                OwnerNode::Here => Ok(None),
+                OwnerNode::Elsewhere(node) => Ok(Some(node)),
+            },
+            Self::Node(instance) => Ok(cluster.others().into_iter().find(|node| node.instance == *instance)),
+        }
+    }
+
+    fn forget(&self, cluster: &dyn Cluster) {
+        if let Self::Notebook(notebook) = self {
+            cluster.forget(notebook);
+        }
+    }
+}
+
+/// Takes the headers of other nodes from a request; returns its caller, if another node has authenticated it.
+pub fn forwarded_caller(cluster: &dyn Cluster, request: &mut Request) -> Option<ForwardedCaller> {
+    request.headers_mut().remove(HOPS);
+    let header = request.headers_mut().remove(IDENTITY)?;
+    let path = request.uri().path_and_query()?.as_str();
+    let verified = cluster.peers()?.verify(request.method(), path, &header);
+    verified.inspect_err(|error| tracing::warn!(%error, "a signed identity was refused")).ok()
+}
+
+/// Answers a request by another node.
+pub async fn forward(forwarding: Forwarding, request: Request) -> Response {
+    let Forwarding { cluster, who, destination, mut node } = forwarding;
+    let (parts, body) = request.into_parts();
+    let mut body = match HeldBody::read(&parts.headers, body).await {
+        Ok(body) => body,
+        Err(problem) => return problem.into_response(),
+    };
+    let caller = ForwardedCaller::from(&who);
+    for is_last in [false, true] {
+        let Some(sent) = body.take() else { break };
+        match attempt(&*cluster, &caller, &node, &parts, sent).await {
+            ForwardAttempt::Answered(response) => return response,
+            ForwardAttempt::Unknown => return unknown().into_response(),
+            ForwardAttempt::Failed => {}
+        }
+        destination.forget(&*cluster);
+        match destination.node(&*cluster).await {
+            Ok(Some(next)) if !is_last => node = next,
+            _ => break,
+        }
+    }
+    unavailable("the notebook is moving to another server: try again in a moment").into_response()
+}
+
+/// Body that is sent at most twice if it is small, else once.
+enum HeldBody {
+    Small(Bytes),
+    Stream(Option<Body>),
+}
+
+impl HeldBody {
+    async fn read(headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
+        let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+        let is_chunked = headers.contains_key(header::TRANSFER_ENCODING);
+        match length {
+            Some(length) if length > MAX_HELD_BYTES => Ok(Self::Stream(Some(body))),
+            None if is_chunked => Ok(Self::Stream(Some(body))),
+            _ => {
+                let read = to_bytes(body, MAX_HELD_BYTES).await;
+                read.map(Self::Small).map_err(|_| Problem::invalid("the body of the request broke off: send it again"))
+            }
+        }
+    }
+
+    fn take(&mut self) -> Option<reqwest::Body> {
+        match self {
+            Self::Small(bytes) => Some(bytes.clone().into()),
+            Self::Stream(body) => body.take().map(|body| reqwest::Body::wrap_stream(body.into_data_stream())),
+        }
+    }
+}
+
+enum ForwardAttempt {
+    Answered(Response),
+    /// The node did not take the request.
+    Failed,
+    /// The node took the request, and gave no answer.
+    Unknown,
+}
+
+async fn attempt(
+    cluster: &dyn Cluster,
+    caller: &ForwardedCaller,
+    node: &Node,
+    parts: &Parts,
+    body: reqwest::Body,
+) -> ForwardAttempt {
+    let (Some(peers), Some(path)) = (cluster.peers(), parts.uri.path_and_query()) else {
+        return ForwardAttempt::Failed;
+    };
+    let Some(identity) = peers.sign(&parts.method, path.as_str(), caller) else { return ForwardAttempt::Failed };
+    let mut headers = passed_on(&parts.headers);
+    headers.insert(IDENTITY, identity);
+    headers.insert(HOPS, HeaderValue::from_static("1"));
+    let request = peers.http().request(parts.method.clone(), format!("{}{path}", node.url)).headers(headers);
+    let sent = tokio::select! {
+        sent = request.body(body).send() => sent,
+        () = death(cluster, &node.instance) => {
+            let is_safe = matches!(parts.method, Method::GET | Method::HEAD);
+            return if is_safe { ForwardAttempt::Failed } else { ForwardAttempt::Unknown };
+        }
+    };
+    match sent {
+        Ok(response) if response.status() == StatusCode::MISDIRECTED_REQUEST => ForwardAttempt::Failed,
+        Ok(response) => {
+            let mut response = http::Response::from(response).map(Body::new);
+            *response.headers_mut() = passed_on(response.headers());
+            ForwardAttempt::Answered(response)
+        }
+        Err(error) => {
+            tracing::info!(%error, node = %node.instance, "a request was not forwarded");
+            let is_safe = error.is_connect() || matches!(parts.method, Method::GET | Method::HEAD);
+            if is_safe { ForwardAttempt::Failed } else { ForwardAttempt::Unknown }
+        }
+    }
+}
+
+/// Resolves when the node does not live any more.
+async fn death(cluster: &dyn Cluster, instance: &InstanceId) {
+    let Some(mut changes) = cluster.changes() else { return std::future::pending().await };
+    while cluster.others().iter().any(|node| node.instance == *instance) && changes.changed().await.is_ok() {}
+}
+
+fn passed_on(headers: &HeaderMap) -> HeaderMap {
+    let mut passed = headers.clone();
+    for name in LEFT_OUT {
+        passed.remove(name);
+    }
+    passed
+}
+
+/// Answer to a node that takes this one for the owner.
+pub fn not_owner(owner: &Node) -> Problem {
+    let detail = format!("the notebook is not here: node {} has it", owner.instance);
+    Problem::new(StatusCode::MISDIRECTED_REQUEST, "not_owner", detail)
+}
+
+fn unavailable(detail: impl Into<String>) -> Problem {
+    Problem::unavailable(detail).with(Some(Box::new(RejectionDetails::RetryAfter { seconds: 1 })))
+}
+
+fn unknown() -> Problem {
+    unavailable(
+        "the server that has the notebook gave no answer: it is not known whether this was done; ask again with the same id",
+    )
+}

@@ -1,0 +1,88 @@
+//! Life of a node in a cluster: it follows the other nodes and their changes of accounts, and gives its notebooks away before
+//! it stops.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use notarium_store::accounts::AccountError;
+use notarium_store::{EventStore, NODE_TIMEOUT, NodeStore};
+use tokio_util::sync::CancellationToken;
+
+use super::{StartError, open_with_work};
+use crate::app::App;
+use crate::cluster::{Cluster, ClusterNodes, ClusterNotices, ClusterSettings, OwnerNode};
+
+/// Rooms that are given up together while the node drains, and the pause after them: 100 in a second.
+const SLICE: usize = 10;
+const SLICE_PAUSE: Duration = Duration::from_millis(100);
+
+/// Joins the cluster. A node without an address must be alone, and nobody joins one that has none. A server that was killed counts for a few
+/// seconds more: it is waited for.
+pub async fn join(
+    settings: &ClusterSettings,
+    nodes: Arc<dyn NodeStore>,
+    events: Arc<dyn EventStore>,
+) -> Result<(Arc<ClusterNodes>, ClusterNotices), StartError> {
+    let (node, notices) = ClusterNodes::join(settings, nodes, events).await?;
+    let patience = Instant::now() + NODE_TIMEOUT + Duration::from_secs(1);
+    while !node.is_reachable_by_all() {
+        if Instant::now() > patience {
+            node.leave().await;
+            return Err(StartError::NotAlone);
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        node.beat().await?;
+    }
+    Ok((node, notices))
+}
+
+/// Begins to follow the cluster. Cancel the token when the node leaves it.
+pub async fn follow(app: &App) -> Result<CancellationToken, AccountError> {
+    let beating = CancellationToken::new();
+    if app.cluster.peers().is_none() {
+        return Ok(beating);
+    }
+    let (cluster, token) = (app.notebooks.cluster.clone(), beating.clone());
+    tokio::spawn(async move { cluster.follow(token).await });
+    let last = app.accounts.last_change().await?;
+    // Before the number was read, tokens may have been cached.
+    app.accounts.forget_everything();
+    tokio::spawn(app.accounts.clone().follow_changes(last, beating.clone()));
+    tokio::spawn(follow_nodes(app.clone(), beating.clone()));
+    Ok(beating)
+}
+
+/// Gives up rooms that belong to other nodes, and opens notebooks with work that belong here, whenever nodes change.
+async fn follow_nodes(app: App, stopping: CancellationToken) {
+    let Some(mut changes) = app.cluster.changes() else { return };
+    while let Some(Ok(())) = stopping.run_until_cancelled(changes.changed()).await {
+        for notebook in app.rooms.open_ids() {
+            if !matches!(app.cluster.place(&notebook).await, Ok(OwnerNode::Here)) && !app.cluster.is_draining() {
+                app.rooms.give_up(&notebook);
+            }
+        }
+        if app.cluster.is_cut_off() || app.cluster.is_draining() {
+            continue;
+        }
+        if let Err(error) = open_with_work(&app).await {
+            tracing::warn!(%error, "notebooks with work of nodes that are gone open when they are asked for");
+        }
+    }
+}
+
+/// Tells the other nodes that this one stops, and gives them its rooms, in slices.
+pub async fn drain(app: &App) {
+    if app.cluster.others().is_empty() {
+        return;
+    }
+    app.cluster.drain().await;
+    while app.rooms.open_count() > 0 {
+        for notebook in app.rooms.open_ids().iter().take(SLICE) {
+            app.rooms.give_up(notebook);
+        }
+        tokio::time::sleep(SLICE_PAUSE).await;
+    }
+}

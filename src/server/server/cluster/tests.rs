@@ -1,0 +1,6 @@
+//! Several servers over one store.
+
+mod requests;
+mod scene;
+mod sockets;
+mod support;

@@ -1,0 +1,79 @@
+//! REST through any node.
+
+use http::{Method, StatusCode};
+use notarium_core::{NotebookId, Role};
+use serde_json::json;
+
+use super::scene::{SECRET, Scene};
+use crate::auth::{AuthError, ForwardedCaller, TokenText};
+use crate::cluster::{Cluster, HOPS, IDENTITY, Peers};
+
+#[tokio::test]
+async fn commands_and_reads_go_through_the_wrong_node() {
+    let (scene, nodes) = Scene::of(2).await;
+    let [here, there] = [scene.http(&nodes[0]), scene.http(&nodes[1])];
+    let notebook = scene.notebook_of(&nodes[1]).await;
+    here.post("/api/notebooks", json!({"id": notebook, "title": "Notes"})).await.ok();
+    let path = format!("/api/notebooks/{notebook}");
+    here.patch(&path, json!({"title": "Renamed"})).await.ok();
+    here.post(&format!("{path}/cells"), json!({"cell_id": "c", "cell_type": "code", "source": "1"})).await.ok();
+    let id: NotebookId = notebook.parse().unwrap();
+    let app = nodes[0].running().app();
+    let who = app.accounts.authenticate(&scene.token).await.unwrap();
+    let from_the_store = app.read(&who, &id).await.unwrap();
+    assert_eq!((from_the_store.notebook.title.as_str(), from_the_store.role), ("Renamed", Role::Owner));
+    assert_eq!(app.rooms.open_ids(), []);
+    assert_eq!(nodes[1].running().app().rooms.open_ids(), [id]);
+    for http in [&here, &there] {
+        let listed = http.get("/api/notebooks").await.ok();
+        assert_eq!(
+            (&listed["notebooks"][0]["title"], &listed["notebooks"][0]["cells"]),
+            (&json!("Renamed"), &json!(1))
+        );
+        let read = http.get(&path).await.ok();
+        assert_eq!(read["notebook"]["cells"]["c"]["source"], "1");
+    }
+    assert_eq!(here.patch(&path, json!({"title": ""})).await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(here.without_token().get(&path).await.refused(401), "unauthenticated");
+    let large = "x".repeat(2 << 20);
+    let hash = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&large));
+    let upload = here.request(Method::PUT, &format!("{path}/blobs/{hash}")).body(large.clone());
+    assert!(here.send(upload).await.status == StatusCode::PAYLOAD_TOO_LARGE, "the owner's limit holds");
+}
+
+#[tokio::test]
+async fn a_page_that_opened_at_one_node_is_known_at_the_others() {
+    let (scene, nodes) = Scene::of(2).await;
+    let [first, second] = [&nodes[0], &nodes[1]].map(|node| node.running().app().accounts.clone());
+    let session = TokenText::parse(&scene.token).unwrap().id;
+    let page = first.page_token_of(&session).unwrap();
+    assert_eq!(second.authenticate(&page).await.unwrap().token_id, session);
+    let mut forged = page.clone();
+    let last = if forged.pop() == Some('0') { '1' } else { '0' };
+    forged.push(last);
+    assert_eq!(second.authenticate(&forged).await.unwrap_err(), AuthError::Invalid);
+}
+
+#[tokio::test]
+async fn a_signed_identity_counts_for_nodes_alone_and_a_second_hop_is_refused() {
+    let (scene, nodes) = Scene::of(2).await;
+    let http = scene.http(&nodes[0]);
+    let theirs = scene.notebook_of(&nodes[1]).await;
+    http.post("/api/notebooks", json!({"id": theirs, "title": "Theirs"})).await.ok();
+    let path = format!("/api/notebooks/{theirs}");
+    let who = nodes[0].running().app().accounts.authenticate(&scene.token).await.unwrap();
+    let caller = ForwardedCaller::from(&who);
+    let ask = async |node: usize, peers: &Peers, signed_path: &str| {
+        let identity = peers.sign(&Method::GET, signed_path, &caller).unwrap();
+        let http = scene.http(&nodes[node]).without_token();
+        let request = http.request(Method::GET, &path).header(IDENTITY, identity).header(HOPS, "1");
+        http.send(request).await
+    };
+    let (ours, others) = (Peers::new(&SECRET.into()), Peers::new(&"another".into()));
+    assert_eq!(ask(1, &ours, &path).await.ok()["notebook"]["title"], "Theirs");
+    assert_eq!(ask(1, &others, &path).await.refused(401), "unauthenticated");
+    assert_eq!(ask(1, &ours, "/api/notebooks/other").await.refused(401), "unauthenticated");
+    let misled = ask(0, &ours, &path).await;
+    assert_eq!(misled.refused(421), "not_owner");
+    assert!(misled.text.contains(nodes[1].cluster.instance().as_str()), "{}", misled.text);
+}
