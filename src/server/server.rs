@@ -187,7 +187,10 @@ impl Server {
         let allowed = allowed_origins(config, local_addr)?;
         let accounts = Accounts::open(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
         let signer = HeadSigner::open(config, &accounts).await?;
-        let owner_token = accounts.first_start().await?.map(|token| token.text.reveal());
+        // A node that joins others leaves the token alone that the first one gave out.
+        let is_first = cluster.others().is_empty();
+        let owner_token = if is_first { accounts.first_start().await? } else { None };
+        let owner_token = owner_token.map(|token| token.text.reveal());
         let (notices, work) = mpsc::unbounded_channel();
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
         let oidc = oidc(config, &public_url)?;
