@@ -1,0 +1,396 @@
+"""Writes while Patroni changes the leader: nothing that was acknowledged is lost or doubled.
+
+    python tests/interop/patroni/check.py NOTARIUM_BINARY
+
+Starts etcd, three members of PostgreSQL with Patroni in strict synchronous mode, and nodes of Notarium (two if the binary knows
+`--node-url`). Writers insert cells over REST and retry with the same key until a cell is acknowledged. Meanwhile there are a switchover,
+a `kill -9` of the leader's postmaster, and a `kill -9` of everything on the leader's node. The Python that runs this has the packages of
+requirements.txt beside this file, and the account `nobody` can run it. Exit code 1 if a cell is missing or doubled.
+
+NOTARIUM_PATRONI_KEEP=1 keeps the folder with the logs.
+"""
+
+import collections
+import contextlib
+import json
+import os
+import pwd
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests/interop/deploy"))
+
+from nodes import Node, free_port, request, wait_for  # noqa: E402
+
+SCOPE = "notes"
+MEMBERS = 3
+WRITERS = 4
+QUIET_SECONDS = 5
+# Documented in docs/operations.md: a failover by a dead machine takes at most about this.
+LONGEST_GAP_SECONDS = 60
+CELLS_OF_A_NOTEBOOK = 10_000
+
+
+def programs():
+    """Returns the folder of PostgreSQL's programs, and etcd; says why if one is missing."""
+    server = subprocess.run([ROOT / "scripts/need-postgresql"], stdout=subprocess.PIPE, text=True)
+    here = Path(sys.executable).parent
+    etcd = shutil.which("etcd", path=f"{here}:{os.environ['PATH']}:/usr/sbin")
+    missing = [name for name, found in (("PostgreSQL", server.returncode == 0), ("etcd", etcd)) if not found]
+    missing += [] if (here / "patroni").exists() else ["Patroni"]
+    if missing:
+        print(f"SKIPPED: the test with Patroni needs {' and '.join(missing)}, which cannot be had here")
+        sys.exit(0)
+    return Path(server.stdout.strip()).parent, etcd
+
+
+class Member:
+    """A node of the database: Patroni and its PostgreSQL."""
+
+    def __init__(self, cluster, number):
+        self.cluster, self.name = cluster, f"pg{number}"
+        self.port, self.rest_port = free_port(), free_port()
+        self.folder = cluster.folder / self.name
+        self.folder.mkdir()
+        self.file = self.folder / "patroni.json"
+        self.file.write_text(json.dumps(self.settings()))
+        shutil.chown(self.folder, cluster.user)
+        self.process = None
+
+    def settings(self):
+        trusted = ["local all all trust", "host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust"]
+        replication = {"username": "replicator", "password": "replicator"}
+        return {
+            "scope": SCOPE,
+            "name": self.name,
+            "log": {"level": "INFO"},
+            "restapi": {
+                "listen": f"127.0.0.1:{self.rest_port}",
+                "connect_address": f"127.0.0.1:{self.rest_port}",
+            },
+            "etcd3": {"hosts": [f"127.0.0.1:{self.cluster.etcd_port}"]},
+            "bootstrap": {
+                "dcs": {
+                    "ttl": 20,
+                    "loop_wait": 2,
+                    "retry_timeout": 5,
+                    "synchronous_mode": True,
+                    "synchronous_mode_strict": True,
+                    "postgresql": {"use_pg_rewind": True, "parameters": {"max_connections": 100}},
+                },
+                "initdb": [{"encoding": "UTF8"}, {"locale": "C.UTF-8"}, "data-checksums"],
+            },
+            "postgresql": {
+                "listen": f"127.0.0.1:{self.port}",
+                "connect_address": f"127.0.0.1:{self.port}",
+                "bin_dir": str(self.cluster.bin),
+                "data_dir": str(self.folder / "data"),
+                "pgpass": str(self.folder / "pgpass"),
+                "pg_hba": trusted,
+                "parameters": {"unix_socket_directories": str(self.folder)},
+                "authentication": {
+                    "superuser": {"username": "postgres", "password": "postgres"},
+                    "replication": replication,
+                    "rewind": {"username": "postgres", "password": "postgres"},
+                },
+            },
+        }
+
+    def start(self):
+        program = Path(sys.executable).parent / "patroni"
+        self.process = self.cluster.run([program, self.file], self.folder / "patroni.log")
+
+    def postmaster(self):
+        """Returns the pid of PostgreSQL's first process."""
+        return int((self.folder / "data/postmaster.pid").read_text().split("\n", 1)[0])
+
+    def kill_postmaster(self):
+        os.kill(self.postmaster(), signal.SIGKILL)
+
+    def kill_node(self):
+        """Ends Patroni and every process of PostgreSQL without a word, as if the machine had lost its power."""
+        postmaster = self.postmaster()
+        self.process.kill()
+        self.process.wait()
+        children = [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and parent(int(pid)) == postmaster]
+        for pid in [postmaster, *children]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(30)
+        # Patroni may have ended without its PostgreSQL.
+        with contextlib.suppress(OSError, ValueError):
+            os.kill(self.postmaster(), signal.SIGQUIT)
+
+
+def parent(pid):
+    """Returns the pid of the parent process; `None`: the process has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return None
+
+
+class Cluster:
+    """etcd and the members, as an account without rights: PostgreSQL refuses to run as root."""
+
+    def __init__(self, folder, bin_folder, etcd):
+        self.folder, self.bin = folder, bin_folder
+        self.user = pwd.getpwnam("nobody") if os.getuid() == 0 else pwd.getpwuid(os.getuid())
+        self.user, self.ids = self.user.pw_name, (self.user.pw_uid, self.user.pw_gid)
+        self.etcd_port, peer_port = free_port(), free_port()
+        (folder / "etcd").mkdir()
+        shutil.chown(folder / "etcd", self.user)
+        client, peer = f"http://127.0.0.1:{self.etcd_port}", f"http://127.0.0.1:{peer_port}"
+        addresses = ["--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer]
+        addresses += ["--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}"]
+        self.etcd = self.run([etcd, "--data-dir", folder / "etcd/data", *addresses], folder / "etcd/log")
+        self.members = [Member(self, number) for number in range(1, MEMBERS + 1)]
+
+    def run(self, command, log):
+        drop = {} if os.getuid() else {"user": self.ids[0], "group": self.ids[1], "extra_groups": []}
+        environment = os.environ | {"HOME": "/tmp", "LC_ALL": "C.UTF-8"}
+        with log.open("a") as output:
+            return subprocess.Popen(
+                [str(word) for word in command],
+                stdout=output,
+                stderr=output,
+                cwd="/tmp",
+                env=environment,
+                start_new_session=True,
+                **drop,
+            )
+
+    def start(self):
+        for member in self.members:
+            member.start()
+        self.wait_until_whole()
+
+    def status(self):
+        """Returns the roles of the members that run, by name."""
+        for member in self.members:
+            code, answer = request(f"http://127.0.0.1:{member.rest_port}/cluster", timeout=2)
+            if code == 200:
+                return {one["name"]: one["role"] for one in answer["members"] if one["state"] in ("running", "streaming")}
+        return {}
+
+    def leader(self):
+        names = [name for name, role in self.status().items() if role == "leader"]
+        return next((member for member in self.members if member.name in names), None)
+
+    def wait_until_whole(self):
+        """Waits for a leader, a synchronous standby and a third member."""
+        want = ["leader", "replica", "sync_standby"]
+        wait_for(lambda: sorted(self.status().values()) == want, f"Patroni is not whole: {self.status()}", 120)
+
+    def sql(self, *statements):
+        for statement in statements:
+            command = [self.bin / "psql", "-qXv", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.leader().port)]
+            subprocess.run([*command, "-U", "postgres", "-c", statement], check=True)
+
+    def switch_over(self):
+        roles = self.status()
+        leader, standby = (next(name for name, role in roles.items() if role == wanted) for wanted in ("leader", "sync_standby"))
+        port = self.leader().rest_port
+        body = {"leader": leader, "candidate": standby}
+        code, answer = request(f"http://127.0.0.1:{port}/switchover", "POST", body=body, timeout=60)
+        assert code == 200, answer
+
+    def stop(self):
+        for member in self.members:
+            member.stop()
+        self.etcd.terminate()
+
+
+class Writer(threading.Thread):
+    """Inserts cells one after the other; keeps those that were acknowledged, with their versions."""
+
+    def __init__(self, nodes, token, number):
+        super().__init__(daemon=True)
+        self.nodes, self.token, self.number = nodes, token, number
+        self.random = random.Random(number)
+        self.is_over = threading.Event()
+        self.acked = {}  # notebook → cell → version
+        self.times = []
+        self.retries = collections.Counter()
+
+    def run(self):
+        count = 0
+        while not self.is_over.is_set():
+            if count % CELLS_OF_A_NOTEBOOK == 0:
+                notebook = f"n-{self.number}-{count // CELLS_OF_A_NOTEBOOK}"
+                self.send("/api/notebooks", {"id": notebook, "title": notebook}, f"new-{notebook}")
+                self.acked[notebook] = {}
+            cell = f"c-{self.number}-{count}"
+            body = {"cell_id": cell, "cell_type": "code", "source": f"{count}"}
+            answer = self.send(f"/api/notebooks/{notebook}/cells", body, cell)
+            if answer is not None:
+                self.acked[notebook][cell] = answer["version"]
+                self.times.append(time.monotonic())
+            count += 1
+
+    def send(self, path, body, key):
+        """Sends until it is acknowledged; `None`: the test is over."""
+        node = self.random.randrange(len(self.nodes))
+        while not self.is_over.is_set():
+            code, answer = request(self.nodes[node].url + path, "POST", self.token, body, key, timeout=10)
+            if code in (200, 201):
+                return answer
+            self.retries[code, str(answer)[:160]] += 1
+            # Nothing else may be refused: a repeat under the same key gets the first answer.
+            if code not in (0, 429, 500, 502, 503, 504):
+                raise SystemExit(f"{path}: {code} {answer}")
+            node = (node + 1) % len(self.nodes)
+            time.sleep(0.05)
+        return None
+
+
+def gaps(times, since, until):
+    """Returns the longest time between two acknowledgements in this stretch, over all writers."""
+    inside = [since, *sorted(moment for moment in times if since < moment < until), until]
+    return max(later - earlier for earlier, later in zip(inside, inside[1:], strict=False))
+
+
+def check(node, token, acked):
+    """Returns the number of acknowledged cells that are missing, and of cells that are there twice."""
+    lost = doubled = 0
+    for notebook, cells in acked.items():
+        path = f"{node.url}/api/notebooks/{notebook}/events?after=0"
+        code, text = request(path, token=token, headers={"Accept": "application/x-ndjson"}, timeout=120)
+        assert code == 200, text
+        events = [json.loads(line) for line in text.splitlines()] if isinstance(text, str) else [text]
+        versions = [event["version"] for event in events]
+        assert versions == list(range(1, len(versions) + 1)), f"{notebook}: versions have gaps"
+        found = collections.defaultdict(list)
+        for event in events:
+            cell = event["payload"].get("cell_id") if event["type"] == "CellInserted" else None
+            if cell:
+                found[cell].append(event["version"])
+        lost += sum(version not in found.get(cell, []) for cell, version in cells.items())
+        doubled += sum(len(versions) > 1 for versions in found.values())
+        node.command("verify", notebook, token=token)
+    return lost, doubled
+
+
+def main():
+    binary = str(Path(sys.argv[1]).resolve())
+    bin_folder, etcd = programs()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    folder = Path(tempfile.mkdtemp(prefix="notarium-patroni.", dir="/tmp"))
+    folder.chmod(0o755)
+    cluster, nodes, writers = Cluster(folder, bin_folder, etcd), [], []
+    try:
+        cluster.start()
+        cluster.sql("CREATE ROLE notarium LOGIN", "CREATE DATABASE notes OWNER notarium")
+        hosts = ",".join(f"127.0.0.1:{member.port}" for member in cluster.members)
+        store = f"postgresql://notarium@{hosts}/notes"
+        nodes = start_nodes(binary, store, folder)
+        owner = next(token for token in (node.owner_token() for node in nodes) if token)
+        token = nodes[0].sign_in(owner)
+        writers = [Writer(nodes, token, number) for number in range(WRITERS)]
+        for writer in writers:
+            writer.start()
+        found = storm(cluster, writers)
+        for writer in writers:
+            writer.is_over.set()
+        for writer in writers:
+            writer.join(30)
+        acked = {notebook: cells for writer in writers for notebook, cells in writer.acked.items()}
+        # A new process has no memory of them.
+        for node in nodes:
+            assert node.stop() == 0, f"{node.name} did not end well"
+        nodes[0].start()
+        wait_for(nodes[0].is_ready, "the node is not ready again")
+        lost, doubled = check(nodes[0], token, acked)
+        report(found, sum(map(len, acked.values())), lost, doubled, writers, len(nodes))
+        slow = [name for name, gap, _ in found if gap > LONGEST_GAP_SECONDS]
+        return int(bool(lost or doubled or slow))
+    finally:
+        for node in nodes:
+            node.process.kill()
+        cluster.stop()
+        if os.environ.get("NOTARIUM_PATRONI_KEEP"):
+            print(f"logs: {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def start_nodes(binary, store, folder):
+    """Starts two nodes, or one if the binary knows no cluster."""
+    words = subprocess.run([binary, "serve", "--help"], capture_output=True, text=True, check=True).stdout
+    is_cluster = "--node-url" in words
+    if not is_cluster:
+        print("one node of Notarium: `notarium serve` knows no --node-url")
+    secret = folder / "cluster-secret"
+    secret.write_bytes(os.urandom(32))
+    secret.chmod(0o600)
+    nodes = []
+    for number in range(2 if is_cluster else 1):
+        port = free_port()
+        data = folder / f"node{number}"
+        data.mkdir(mode=0o700)
+        arguments = ["serve", "--data", data, "--listen", f"127.0.0.1:{port}"]
+        if is_cluster:
+            arguments += ["--node-url", f"http://127.0.0.1:{port}", "--cluster-secret-file", secret]
+        nodes.append(Node(binary, arguments, {"NOTARIUM_STORE": store}, folder, f"node{number}.serve"))
+    return nodes
+
+
+def storm(cluster, writers):
+    """Changes the leader in three ways; returns each one's name, longest gap and acknowledgements."""
+    def kill_node():
+        dead = cluster.leader()
+        dead.kill_node()
+        # It returns as a standby once another has taken over.
+        wait_for(lambda: cluster.leader() not in (None, dead), "no other leader", 120)
+        threading.Timer(QUIET_SECONDS, dead.start).start()
+
+    stretches = [
+        ("none", lambda: None),
+        ("planned switchover", cluster.switch_over),
+        ("leader's postmaster killed", lambda: cluster.leader().kill_postmaster()),
+        ("leader's node killed", kill_node),
+    ]
+    found = []
+    for name, act in stretches:
+        cluster.wait_until_whole()
+        count = sum(len(writer.times) for writer in writers)
+        since = time.monotonic()
+        time.sleep(QUIET_SECONDS)
+        before = sum(len(writer.times) for writer in writers)
+        act()
+        wait_for(lambda before=before: sum(len(one.times) for one in writers) > before + 200, f"{name}: no writes", 120)
+        # Writes may come to a stop again until Patroni has seen what happened.
+        time.sleep(QUIET_SECONDS)
+        cluster.wait_until_whole()
+        times = [moment for writer in writers for moment in writer.times]
+        found.append((name, gaps(times, since, time.monotonic()), len(times) - count))
+        print(f"{name}: longest gap {found[-1][1]:.1f} s", flush=True)
+    return found
+
+
+def report(found, acked, lost, doubled, writers, nodes):
+    print(f"\n{nodes} node(s) of Notarium, {WRITERS} writers, {acked} cells acknowledged, {lost} lost, {doubled} doubled")
+    for name, gap, count in found:
+        print(f"  {name:<28}longest gap {gap:5.1f} s, {count} acknowledged")
+    retries = collections.Counter()
+    for writer in writers:
+        retries += writer.retries
+    for (code, answer), count in retries.most_common(8):
+        print(f"  {count} × {code} {answer}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
