@@ -1,12 +1,13 @@
 """Writes while Patroni changes the leader: nothing that was acknowledged is lost or doubled.
 
-    python tests/interop/patroni/check.py NOTARIUM_BINARY
+    python tests/interop/patroni/check.py NOTARIUM_BINARY [--haproxy]
 
 Starts etcd, three members of PostgreSQL with Patroni in strict synchronous mode, and nodes of Notarium (two if the binary knows
 `--node-url`). Writers insert cells over REST and retry with the same key until a cell is acknowledged. Meanwhile there are a switchover,
 a `kill -9` of the leader's postmaster, and a `kill -9` of everything on the leader's node. The Python that runs this has the packages of
 requirements.txt beside this file, and the account `nobody` can run it. Exit code 1 if a cell is missing or doubled.
 
+The nodes find the leader by the hosts of their URL; with --haproxy by HAProxy, which asks Patroni.
 NOTARIUM_PATRONI_KEEP=1 keeps the folder with the logs.
 """
 
@@ -34,6 +35,8 @@ SCOPE = "notes"
 MEMBERS = 3
 WRITERS = 4
 QUIET_SECONDS = 5
+WRITES_AFTERWARDS = 200
+NO_WRITES_SECONDS = 120
 # Documented in docs/operations.md: a failover by a dead machine takes at most about this.
 LONGEST_GAP_SECONDS = 60
 CELLS_OF_A_NOTEBOOK = 10_000
@@ -156,6 +159,7 @@ class Cluster:
         client, peer = f"http://127.0.0.1:{self.etcd_port}", f"http://127.0.0.1:{peer_port}"
         addresses = ["--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer]
         addresses += ["--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}"]
+        self.haproxy = None
         self.etcd = self.run([etcd, "--data-dir", folder / "etcd/data", *addresses], folder / "etcd/log")
         self.members = [Member(self, number) for number in range(1, MEMBERS + 1)]
 
@@ -211,7 +215,40 @@ class Cluster:
     def stop(self):
         for member in self.members:
             member.stop()
-        self.etcd.terminate()
+        for process in filter(None, (self.etcd, self.haproxy)):
+            process.terminate()
+
+
+HAPROXY = """
+defaults
+    mode tcp
+    timeout connect 2s
+    timeout client 1h
+    timeout server 1h
+listen primary
+    bind 127.0.0.1:{port}
+    option httpchk OPTIONS /primary
+    http-check expect status 200
+    default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+{servers}
+"""
+
+
+def start_haproxy(cluster):
+    """Starts HAProxy; returns its port, which leads to the leader."""
+    port, file = free_port(), cluster.folder / "haproxy.cfg"
+    servers = (f"    server {one.name} 127.0.0.1:{one.port} check port {one.rest_port}" for one in cluster.members)
+    file.write_text(HAPROXY.format(port=port, servers="\n".join(servers)))
+    cluster.haproxy = cluster.run(["haproxy", "-f", file, "-db"], cluster.folder / "haproxy.log")
+    # Before its first checks it takes all members for leaders.
+    wait_for(lambda: all(leads_to_the_leader(cluster, port) for _ in range(2 * MEMBERS)), "HAProxy finds no leader")
+    return port
+
+
+def leads_to_the_leader(cluster, port):
+    command = [cluster.bin / "psql", "-qXAt", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres"]
+    asked = subprocess.run([*command, "-c", "SELECT pg_is_in_recovery()"], capture_output=True, text=True)
+    return asked.stdout.strip() == "f"
 
 
 class Writer(threading.Thread):
@@ -294,7 +331,8 @@ def main():
     try:
         cluster.start()
         cluster.sql("CREATE ROLE notarium LOGIN", "CREATE DATABASE notes OWNER notarium")
-        hosts = ",".join(f"127.0.0.1:{member.port}" for member in cluster.members)
+        ports = [start_haproxy(cluster)] if "--haproxy" in sys.argv else [member.port for member in cluster.members]
+        hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
         store = f"postgresql://notarium@{hosts}/notes"
         nodes = start_nodes(binary, store, folder)
         owner = next(token for token in (node.owner_token() for node in nodes) if token)
@@ -314,10 +352,11 @@ def main():
         nodes[0].start()
         wait_for(nodes[0].is_ready, "the node is not ready again")
         lost, doubled = check(nodes[0], token, acked)
-        report(found, sum(map(len, acked.values())), lost, doubled, writers, len(nodes))
+        report(found, sum(map(len, acked.values())), lost, doubled, len(nodes))
         slow = [name for name, gap, _ in found if gap > LONGEST_GAP_SECONDS]
         return int(bool(lost or doubled or slow))
     finally:
+        report_retries(writers)
         for node in nodes:
             node.process.kill()
         cluster.stop()
@@ -371,7 +410,8 @@ def storm(cluster, writers):
         time.sleep(QUIET_SECONDS)
         before = sum(len(writer.times) for writer in writers)
         act()
-        wait_for(lambda before=before: sum(len(one.times) for one in writers) > before + 200, f"{name}: no writes", 120)
+        goal = before + WRITES_AFTERWARDS
+        wait_for(lambda goal=goal: sum(len(one.times) for one in writers) > goal, f"{name}: no writes", NO_WRITES_SECONDS)
         # Writes may come to a stop again until Patroni has seen what happened.
         time.sleep(QUIET_SECONDS)
         cluster.wait_until_whole()
@@ -381,10 +421,14 @@ def storm(cluster, writers):
     return found
 
 
-def report(found, acked, lost, doubled, writers, nodes):
+def report(found, acked, lost, doubled, nodes):
     print(f"\n{nodes} node(s) of Notarium, {WRITERS} writers, {acked} cells acknowledged, {lost} lost, {doubled} doubled")
     for name, gap, count in found:
         print(f"  {name:<28}longest gap {gap:5.1f} s, {count} acknowledged")
+
+
+def report_retries(writers):
+    """Prints the answers that were no acknowledgement, the most frequent first."""
     retries = collections.Counter()
     for writer in writers:
         retries += writer.retries
