@@ -115,7 +115,9 @@ def check_units(binary, wrong):
             score = subprocess.run(
                 ["systemd-analyze", "security", "--offline=yes", "--no-pager", unit], capture_output=True, text=True
             )
-            print(f"  {score.stdout.strip().splitlines()[-1]}" if score.stdout.strip() else "  no score of this systemd")
+            print(
+                f"  {score.stdout.strip().splitlines()[-1]}" if score.stdout.strip() else "  no score of this systemd"
+            )
 
 
 def check_options(binary, compose, wrong):
@@ -147,7 +149,12 @@ def check_documents(wrong):
     page = (ROOT / "docs/operations.md").read_text("utf8")
     for path in sorted(DEPLOY.rglob("*")):
         name = str(path.relative_to(ROOT))
-        if path.is_file() and "secrets/" not in name and name not in page and f"{path.parent.relative_to(ROOT)}/)" not in page:
+        if (
+            path.is_file()
+            and "secrets/" not in name
+            and name not in page
+            and f"{path.parent.relative_to(ROOT)}/)" not in page
+        ):
             wrong.append(f"docs/operations.md does not mention {name}")
 
 

@@ -75,7 +75,9 @@ class Node:
             )
         self.said = ""
         threading.Thread(target=self._read, args=(self.process,), daemon=True).start()
-        found = wait_for(lambda: re.search(r"on (http://\S+)", self.said) or self._ended(), f"{self.name} does not start")
+        found = wait_for(
+            lambda: re.search(r"on (http://\S+)", self.said) or self._ended(), f"{self.name} does not start"
+        )
         # The address that it listens on may be that of all networks.
         self.url = found[1].replace("0.0.0.0", "127.0.0.1")
 

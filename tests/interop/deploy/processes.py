@@ -21,7 +21,6 @@ from nodes import Node, free_port, request, wait_for
 ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "deploy"
 STOP_SECONDS = 45
-OWNER = {"login": "ann", "name": "Ann"}
 
 
 def low_port():
@@ -74,20 +73,22 @@ class Processes:
     def variables_of(self, name):
         lines = (DEPLOY / self.services[name]["env_file"]).name
         pairs = (line.split("=", 1) for line in (self.secrets / lines).read_text().splitlines())
-        return dict(pairs) | {
-            key: self.here(value, name) for key, value in self.services[name]["environment"].items()
-        }
+        return dict(pairs) | {key: self.here(value, name) for key, value in self.services[name]["environment"].items()}
 
     def start_s3(self):
         service, port = self.services["s3"], self.ports["s3"]
         (self.folder / "s3").mkdir()
         command = [self.here(word, "s3") for word in service["entrypoint"] + service["command"]]
-        replaced = {"-ip=s3": "-ip=127.0.0.1", "-ip.bind=0.0.0.0": "-ip.bind=127.0.0.1", "-s3.port=8333": f"-s3.port={port}"}
+        replaced = {
+            "-ip=s3": "-ip=127.0.0.1",
+            "-ip.bind=0.0.0.0": "-ip.bind=127.0.0.1",
+            "-s3.port=8333": f"-s3.port={port}",
+        }
         command = [replaced.get(word, word) for word in command]
         command += [f"-{part}.port={low_port()}" for part in ("master", "volume", "filer")]
         command[0] = str(Path(sys.executable).parent / command[0])
-        self.start(command, "s3.log")
-        wait_for(lambda: request(f"http://127.0.0.1:{port}/healthz")[0] == 200, "SeaweedFS does not start")
+        weed = self.start(command, "s3.log")
+        wait_for(lambda: answers(weed, f"http://127.0.0.1:{port}/healthz"), "SeaweedFS does not start")
 
     def start_proxy(self):
         """Starts Caddy with a certificate of its own authority; returns the address, or `None` if Caddy is not here."""
@@ -104,17 +105,20 @@ class Processes:
             "XDG_CONFIG_HOME": str(self.folder / "caddy"),
         }
         command = [caddy, "run", "--adapter", "caddyfile", "--config", self.folder / "Caddyfile"]
-        self.start(command, "proxy.log", environment)
+        process = self.start(command, "proxy.log", environment)
         root = self.folder / "caddy/caddy/pki/authorities/local/root.crt"
         wait_for(root.exists, "Caddy makes no certificate")
         trusting = urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=root))
         urllib.request.install_opener(urllib.request.build_opener(trusting))
-        wait_for(lambda: request(f"https://{self.host}/readyz")[0] == 200, "the proxy reaches no ready node")
+        wait_for(lambda: answers(process, f"https://{self.host}/readyz"), "the proxy reaches no ready node")
         return f"https://{self.host}"
 
     def start_node(self, name, store, lacking):
         service = self.services[name]
-        arguments = [self.here(word, name).replace("0.0.0.0:8787", f"127.0.0.1:{self.ports[name]}") for word in service["command"]]
+        arguments = [
+            self.here(word, name).replace("0.0.0.0:8787", f"127.0.0.1:{self.ports[name]}")
+            for word in service["command"]
+        ]
         environment = self.variables_of(name) | {"NOTARIUM_STORE": store}
         environment = {key: value for key, value in environment.items() if key not in lacking}
         self.nodes[name] = Node(self.binary, arguments, environment, self.folder, f"{name}.serve")
@@ -122,9 +126,9 @@ class Processes:
     def start(self, command, log, environment=None):
         with (self.folder / log).open("w") as output:
             words = [str(word) for word in command]
-            self.others.append(
-                subprocess.Popen(words, stdout=output, stderr=output, cwd=self.folder, env=environment)
-            )
+            process = subprocess.Popen(words, stdout=output, stderr=output, cwd=self.folder, env=environment)
+        self.others.append(process)
+        return process
 
     def stop(self):
         for node in self.nodes.values():
@@ -134,6 +138,13 @@ class Processes:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(10)
             process.kill()
+
+
+def answers(process, url):
+    """True if the address answers with success; fails if the process has ended."""
+    if process.poll() is not None:
+        raise SystemExit(f"{process.args[0]} ended")
+    return request(url, timeout=5)[0] == 200
 
 
 def find_caddy():
@@ -191,7 +202,9 @@ def use(processes, nodes, proxy, in_bucket):
     for node in nodes:
         assert node.stop() == 0, f"{node.name} did not end well"
     proxied = " behind Caddy" if proxy else ""
-    print(f"compose.yaml: {len(nodes)} node(s){proxied} share notebooks{', the last one after the first drained' if len(nodes) > 1 else ''}")
+    print(
+        f"compose.yaml: {len(nodes)} node(s){proxied} share notebooks{', the last one after the first drained' if len(nodes) > 1 else ''}"
+    )
 
 
 def check_bucket(processes, addresses, token):

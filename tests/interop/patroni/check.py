@@ -4,7 +4,8 @@
 
 Starts etcd, three members of PostgreSQL with Patroni in strict synchronous mode, and nodes of Notarium (two if the binary knows
 `--node-url`). Writers insert cells over REST and retry with the same key until a cell is acknowledged. Meanwhile there are a switchover,
-a `kill -9` of the leader's postmaster, and a `kill -9` of everything on the leader's node. The Python that runs this has the packages of
+a `kill -9` of the leader's postmaster, a `kill -9` of everything on the leader's node, and a leader's node that freezes without closing
+its connections, as a machine does that loses its power. The Python that runs this has the packages of
 requirements.txt beside this file, and the account `nobody` can run it. Exit code 1 if a cell is missing or doubled.
 
 The nodes find the leader by the hosts of their URL; with --haproxy by HAProxy, which asks Patroni.
@@ -118,15 +119,17 @@ class Member:
     def kill_postmaster(self):
         os.kill(self.postmaster(), signal.SIGKILL)
 
-    def kill_node(self):
-        """Ends Patroni and every process of PostgreSQL without a word, as if the machine had lost its power."""
+    def signal_node(self, number):
+        """Sends a signal to Patroni and every process of PostgreSQL."""
         postmaster = self.postmaster()
-        self.process.kill()
-        self.process.wait()
         children = [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and parent(int(pid)) == postmaster]
-        for pid in [postmaster, *children]:
+        for pid in [self.process.pid, postmaster, *children]:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, number)
+
+    def kill_node(self):
+        self.signal_node(signal.SIGKILL)
+        self.process.wait()
 
     def stop(self):
         if self.process and self.process.poll() is None:
@@ -185,9 +188,11 @@ class Cluster:
     def status(self):
         """Returns the roles of the members that run, by name."""
         for member in self.members:
-            code, answer = request(f"http://127.0.0.1:{member.rest_port}/cluster", timeout=2)
+            code, answer = request(f"http://127.0.0.1:{member.rest_port}/cluster", timeout=1)
             if code == 200:
-                return {one["name"]: one["role"] for one in answer["members"] if one["state"] in ("running", "streaming")}
+                return {
+                    one["name"]: one["role"] for one in answer["members"] if one["state"] in ("running", "streaming")
+                }
         return {}
 
     def leader(self):
@@ -206,7 +211,9 @@ class Cluster:
 
     def switch_over(self):
         roles = self.status()
-        leader, standby = (next(name for name, role in roles.items() if role == wanted) for wanted in ("leader", "sync_standby"))
+        leader, standby = (
+            next(name for name, role in roles.items() if role == wanted) for wanted in ("leader", "sync_standby")
+        )
         port = self.leader().rest_port
         body = {"leader": leader, "candidate": standby}
         code, answer = request(f"http://127.0.0.1:{port}/switchover", "POST", body=body, timeout=60)
@@ -389,6 +396,8 @@ def start_nodes(binary, store, folder):
 
 def storm(cluster, writers):
     """Changes the leader in three ways; returns each one's name, longest gap and acknowledgements."""
+    revivals = []
+
     def kill_node():
         dead = cluster.leader()
         dead.kill_node()
@@ -396,11 +405,18 @@ def storm(cluster, writers):
         wait_for(lambda: cluster.leader() not in (None, dead), "no other leader", 120)
         threading.Timer(QUIET_SECONDS, dead.start).start()
 
+    def freeze_node():
+        frozen = cluster.leader()
+        frozen.signal_node(signal.SIGSTOP)
+        wait_for(lambda: cluster.leader() not in (None, frozen), "no other leader", 120)
+        revivals.append(frozen)
+
     stretches = [
         ("none", lambda: None),
         ("planned switchover", cluster.switch_over),
         ("leader's postmaster killed", lambda: cluster.leader().kill_postmaster()),
         ("leader's node killed", kill_node),
+        ("leader's node frozen", freeze_node),
     ]
     found = []
     for name, act in stretches:
@@ -411,7 +427,13 @@ def storm(cluster, writers):
         before = sum(len(writer.times) for writer in writers)
         act()
         goal = before + WRITES_AFTERWARDS
-        wait_for(lambda goal=goal: sum(len(one.times) for one in writers) > goal, f"{name}: no writes", NO_WRITES_SECONDS)
+        wait_for(
+            lambda goal=goal: sum(len(one.times) for one in writers) > goal, f"{name}: no writes", NO_WRITES_SECONDS
+        )
+        # Its connections end only after writes have come back without that.
+        for frozen in revivals:
+            frozen.kill_node()
+            frozen.start()
         # Writes may come to a stop again until Patroni has seen what happened.
         time.sleep(QUIET_SECONDS)
         cluster.wait_until_whole()
@@ -422,7 +444,9 @@ def storm(cluster, writers):
 
 
 def report(found, acked, lost, doubled, nodes):
-    print(f"\n{nodes} node(s) of Notarium, {WRITERS} writers, {acked} cells acknowledged, {lost} lost, {doubled} doubled")
+    print(
+        f"\n{nodes} node(s) of Notarium, {WRITERS} writers, {acked} cells acknowledged, {lost} lost, {doubled} doubled"
+    )
     for name, gap, count in found:
         print(f"  {name:<28}longest gap {gap:5.1f} s, {count} acknowledged")
 
