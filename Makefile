@@ -255,6 +255,7 @@ interop-deploy: rust $(DEPLOY_VENV)/.ready ## deploy/: linters, and the processe
 	$(PROGRAM)
 	scripts/with-postgresql $(DEPLOY_VENV)/bin/python tests/interop/deploy/check.py target/debug/notarium
 
+# HAPROXY=--haproxy: the nodes find the leader by HAProxy instead of the hosts in their URL.
 # PostgreSQL and Patroni do not run as root: the system's Python can be run by every account. Without the packages the test is skipped.
 $(PATRONI_VENV)/.ready: tests/interop/patroni/requirements.txt
 	@scripts/need-python /usr/bin/python3
@@ -266,7 +267,7 @@ patroni: rust ## minutes: three PostgreSQL of Patroni, whose leader changes and 
 	$(PROGRAM)
 	-@$(MAKE) --no-print-directory $(PATRONI_VENV)/.ready
 	@[ -e $(PATRONI_VENV)/.ready ] || echo "SKIPPED: the test with Patroni: its packages cannot be had here"
-	[ ! -e $(PATRONI_VENV)/.ready ] || $(PATRONI_VENV)/bin/python tests/interop/patroni/check.py target/debug/notarium
+	[ ! -e $(PATRONI_VENV)/.ready ] || $(PATRONI_VENV)/bin/python tests/interop/patroni/check.py target/debug/notarium $(HAPROXY)
 
 target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
 	@scripts/need-python "$(PYTHON)"

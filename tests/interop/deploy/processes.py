@@ -45,6 +45,9 @@ class Processes:
             os.chown(self.secrets / "cluster-secret", 0, 0)
         self.ports = {name: low_port() if name == "s3" else free_port() for name in self.services}
         self.host = f"localhost:{self.ports['proxy']}"
+        # Not 127.0.0.1, a name by which every server may be called: each node must know the one of its own URL.
+        names = [name for name in self.services if name.startswith("node")]
+        self.addresses = {name: f"127.0.0.{number}" for number, name in enumerate(names, 2)}
         self.others, self.nodes = [], {}
 
     def here(self, text, name):
@@ -53,7 +56,7 @@ class Processes:
         text = text.replace("/run/secrets/", f"{self.secrets}/").replace("172.30.87.0/24", "127.0.0.0/8")
         text = re.sub(r"(^|=)/data\b", rf"\g<1>{self.folder / name}", text)
         for other, port in self.ports.items():
-            text = re.sub(rf"\b{other}:\d+", f"127.0.0.1:{port}", text)
+            text = re.sub(rf"\b{other}:\d+", f"{self.addresses.get(other, '127.0.0.1')}:{port}", text)
         return text
 
     def start_database(self):
@@ -116,8 +119,7 @@ class Processes:
     def start_node(self, name, store, lacking):
         service = self.services[name]
         arguments = [
-            self.here(word, name).replace("0.0.0.0:8787", f"127.0.0.1:{self.ports[name]}")
-            for word in service["command"]
+            self.here(word, name).replace("0.0.0.0:8787", f"0.0.0.0:{self.ports[name]}") for word in service["command"]
         ]
         environment = self.variables_of(name) | {"NOTARIUM_STORE": store}
         environment = {key: value for key, value in environment.items() if key not in lacking}
