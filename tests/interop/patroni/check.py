@@ -9,7 +9,7 @@ its connections, as a machine does that loses its power. The Python that runs th
 requirements.txt beside this file, and the account `nobody` can run it. Exit code 1 if a cell is missing or doubled.
 
 The nodes find the leader by the hosts of their URL; with --haproxy by HAProxy, which asks Patroni.
-NOTARIUM_PATRONI_KEEP=1 keeps the folder with the logs.
+NOTARIUM_PATRONI_KEEP=1 keeps the folder with the logs. NOTARIUM_POSTGRESQL_BIN: folder of another version's programs.
 """
 
 import collections
@@ -45,7 +45,10 @@ CELLS_OF_A_NOTEBOOK = 10_000
 
 def programs():
     """Returns the folder of PostgreSQL's programs, and etcd; says why if one is missing."""
-    server = subprocess.run([ROOT / "scripts/need-postgresql"], stdout=subprocess.PIPE, text=True)
+    if other := os.environ.get("NOTARIUM_POSTGRESQL_BIN"):
+        server = subprocess.CompletedProcess([], 0, f"{other}/postgres")
+    else:
+        server = subprocess.run([ROOT / "scripts/need-postgresql"], stdout=subprocess.PIPE, text=True)
     here = Path(sys.executable).parent
     etcd = shutil.which("etcd", path=f"{here}:{os.environ['PATH']}:/usr/sbin")
     missing = [name for name, found in (("PostgreSQL", server.returncode == 0), ("etcd", etcd)) if not found]
@@ -301,6 +304,20 @@ class Writer(threading.Thread):
         return None
 
 
+class Reader(threading.Thread):
+    """Reads the first writer's notebook again and again; keeps the times of the answers."""
+
+    def __init__(self, node, token):
+        super().__init__(daemon=True)
+        self.url, self.token, self.times = f"{node.url}/api/notebooks/n-0-0", token, []
+
+    def run(self):
+        while True:
+            if request(self.url, token=self.token, timeout=5)[0] == 200:
+                self.times.append(time.monotonic())
+            time.sleep(0.05)
+
+
 def gaps(times, since, until):
     """Returns the longest time between two acknowledgements in this stretch, over all writers."""
     inside = [since, *sorted(moment for moment in times if since < moment < until), until]
@@ -347,7 +364,9 @@ def main():
         writers = [Writer(nodes, token, number) for number in range(WRITERS)]
         for writer in writers:
             writer.start()
-        found = storm(cluster, writers)
+        reader = Reader(nodes[0], token)
+        reader.start()
+        found = storm(cluster, writers, reader)
         for writer in writers:
             writer.is_over.set()
         for writer in writers:
@@ -360,7 +379,7 @@ def main():
         wait_for(nodes[0].is_ready, "the node is not ready again")
         lost, doubled = check(nodes[0], token, acked)
         report(found, sum(map(len, acked.values())), lost, doubled, len(nodes))
-        slow = [name for name, gap, _ in found if gap > LONGEST_GAP_SECONDS]
+        slow = [name for name, gap, *_ in found if gap > LONGEST_GAP_SECONDS]
         return int(bool(lost or doubled or slow))
     finally:
         report_retries(writers)
@@ -394,8 +413,8 @@ def start_nodes(binary, store, folder):
     return nodes
 
 
-def storm(cluster, writers):
-    """Changes the leader in three ways; returns each one's name, longest gap and acknowledgements."""
+def storm(cluster, writers, reader):
+    """Changes the leader in four ways; returns each one's name, longest gaps of writes and of reads, and acknowledgements."""
     revivals = []
 
     def kill_node():
@@ -438,8 +457,9 @@ def storm(cluster, writers):
         time.sleep(QUIET_SECONDS)
         cluster.wait_until_whole()
         times = [moment for writer in writers for moment in writer.times]
-        found.append((name, gaps(times, since, time.monotonic()), len(times) - count))
-        print(f"{name}: longest gap {found[-1][1]:.1f} s", flush=True)
+        now = time.monotonic()
+        found.append((name, gaps(times, since, now), gaps(reader.times, since, now), len(times) - count))
+        print("{}: longest gap of writes {:.1f} s, of reads {:.1f} s".format(*found[-1]), flush=True)
     return found
 
 
@@ -447,8 +467,8 @@ def report(found, acked, lost, doubled, nodes):
     print(
         f"\n{nodes} node(s) of Notarium, {WRITERS} writers, {acked} cells acknowledged, {lost} lost, {doubled} doubled"
     )
-    for name, gap, count in found:
-        print(f"  {name:<28}longest gap {gap:5.1f} s, {count} acknowledged")
+    for name, writes, reads, count in found:
+        print(f"  {name:<28}longest gap {writes:5.1f} s, of reads {reads:5.1f} s, {count} acknowledged")
 
 
 def report_retries(writers):
