@@ -138,7 +138,7 @@ def check_options(binary, compose, wrong):
                 for container in manifest["spec"]["template"]["spec"]["containers"]
             )
         else:
-            # Of the comments only the settings: they also name options of other programs.
+            # Comments also name options of other programs: only their settings count.
             lines = (line for line in text.splitlines() if re.match(r"#\s+NOTARIUM_|ExecStart", line))
             text = "\n".join(lines)
         lacking |= named(text) - texts.get(path.name, serve)
