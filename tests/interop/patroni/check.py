@@ -6,7 +6,8 @@ Starts etcd, three members of PostgreSQL with Patroni in strict synchronous mode
 `--node-url`). Writers insert cells over REST and retry with the same key until a cell is acknowledged. Meanwhile there are a switchover,
 a `kill -9` of the leader's postmaster, a `kill -9` of everything on the leader's node, and a leader's node that freezes without closing
 its connections, as a machine does that loses its power. The Python that runs this has the packages of
-requirements.txt beside this file, and the account `nobody` can run it. Exit code 1 if a cell is missing or doubled.
+requirements.txt beside this file, and the account `nobody` can run it. Exit code 1 if a cell is missing or doubled, or if a node
+keeps connections to a standby.
 
 The nodes find the leader by the hosts of their URL; with --haproxy by HAProxy, which asks Patroni.
 NOTARIUM_PATRONI_KEEP=1 keeps the folder with the logs. NOTARIUM_POSTGRESQL_BIN: folder of another version's programs.
@@ -212,6 +213,17 @@ class Cluster:
             command = [self.bin / "psql", "-qXv", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.leader().port)]
             subprocess.run([*command, "-U", "postgres", "-c", statement], check=True)
 
+    def strays(self):
+        """Returns the number of connections that nodes keep to standbys: reads there may be older than what was acknowledged."""
+        leader, count = self.leader(), 0
+        for member in self.members:
+            if member is not leader:
+                command = [self.bin / "psql", "-qXAt", "-h", "127.0.0.1", "-p", str(member.port), "-U", "postgres"]
+                query = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'notarium'"
+                asked = subprocess.run([*command, "-c", query], capture_output=True, text=True, check=True)
+                count += int(asked.stdout)
+        return count
+
     def switch_over(self):
         roles = self.status()
         leader, standby = (
@@ -380,7 +392,7 @@ def main():
         lost, doubled = check(nodes[0], token, acked)
         report(found, sum(map(len, acked.values())), lost, doubled, len(nodes))
         slow = [name for name, gap, *_ in found if gap > LONGEST_GAP_SECONDS]
-        return int(bool(lost or doubled or slow))
+        return int(bool(lost or doubled or slow or any(strays for *_, strays in found)))
     finally:
         report_retries(writers)
         for node in nodes:
@@ -457,8 +469,8 @@ def storm(cluster, writers, reader):
         time.sleep(QUIET_SECONDS)
         cluster.wait_until_whole()
         times = [moment for writer in writers for moment in writer.times]
-        now = time.monotonic()
-        found.append((name, gaps(times, since, now), gaps(reader.times, since, now), len(times) - count))
+        now, strays = time.monotonic(), cluster.strays()
+        found.append((name, gaps(times, since, now), gaps(reader.times, since, now), len(times) - count, strays))
         print("{}: longest gap of writes {:.1f} s, of reads {:.1f} s".format(*found[-1]), flush=True)
     return found
 
@@ -467,8 +479,9 @@ def report(found, acked, lost, doubled, nodes):
     print(
         f"\n{nodes} node(s) of Notarium, {WRITERS} writers, {acked} cells acknowledged, {lost} lost, {doubled} doubled"
     )
-    for name, writes, reads, count in found:
-        print(f"  {name:<28}longest gap {writes:5.1f} s, of reads {reads:5.1f} s, {count} acknowledged")
+    for name, writes, reads, count, strays in found:
+        line = f"  {name:<28}longest gap {writes:5.1f} s, of reads {reads:5.1f} s, {count} acknowledged"
+        print(line + (f"; WRONG: {strays} connections to standbys" if strays else ""))
 
 
 def report_retries(writers):
