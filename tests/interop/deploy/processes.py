@@ -152,8 +152,8 @@ def answers(process, url):
 def find_caddy():
     """Returns Caddy, which is installed if it can be."""
     if not shutil.which("caddy") and os.getuid() == 0 and shutil.which("apt-get"):
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        subprocess.run(["apt-get", "install", "-y", "-q", "--no-install-recommends", "caddy"], check=False, **quiet)
+        install = "apt-get install -y -q --no-install-recommends caddy"
+        subprocess.run(["sh", "-c", f"({install} || (apt-get update -q && {install})) >/dev/null 2>&1"], check=False)
     return shutil.which("caddy")
 
 

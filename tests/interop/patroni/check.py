@@ -54,6 +54,7 @@ def programs():
     etcd = shutil.which("etcd", path=f"{here}:{os.environ['PATH']}:/usr/sbin")
     missing = [name for name, found in (("PostgreSQL", server.returncode == 0), ("etcd", etcd)) if not found]
     missing += [] if (here / "patroni").exists() else ["Patroni"]
+    missing += ["HAProxy"] if "--haproxy" in sys.argv and not shutil.which("haproxy") else []
     if missing:
         print(f"SKIPPED: the test with Patroni needs {' and '.join(missing)}, which cannot be had here")
         sys.exit(0)
