@@ -118,8 +118,11 @@ class Member:
         self.process = self.cluster.run([program, self.file], self.folder / "patroni.log")
 
     def postmaster(self):
-        """Returns the pid of PostgreSQL's first process."""
-        return int((self.folder / "data/postmaster.pid").read_text().split("\n", 1)[0])
+        """Returns the pid of PostgreSQL's first process; an OSError if it does not run."""
+        pid = int((self.folder / "data/postmaster.pid").read_text().split("\n", 1)[0])
+        if str(self.folder) not in Path(f"/proc/{pid}/cmdline").read_text():
+            raise ProcessLookupError(pid)
+        return pid
 
     def kill_postmaster(self):
         os.kill(self.postmaster(), signal.SIGKILL)
@@ -128,7 +131,8 @@ class Member:
         """Sends a signal to Patroni and every process of PostgreSQL."""
         postmaster = self.postmaster()
         children = [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and parent(int(pid)) == postmaster]
-        for pid in [self.process.pid, postmaster, *children]:
+        self.process.send_signal(number)
+        for pid in [postmaster, *children]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 
@@ -137,13 +141,17 @@ class Member:
         self.process.wait()
 
     def stop(self):
-        if self.process and self.process.poll() is None:
-            self.process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(30)
+        if not self.process:
+            return
+        # A frozen one ends only when it goes on.
+        with contextlib.suppress(OSError, ValueError):
+            self.signal_node(signal.SIGCONT)
+        self.process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(30)
         # Patroni may have ended without its PostgreSQL.
         with contextlib.suppress(OSError, ValueError):
-            os.kill(self.postmaster(), signal.SIGQUIT)
+            self.signal_node(signal.SIGKILL)
 
 
 def parent(pid):
