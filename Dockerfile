@@ -1,16 +1,16 @@
 # Notarium's server. `scripts/docker-steps` runs the steps of the first stage where there is no Docker.
-FROM node:20-bookworm-slim AS page
+FROM node:24-trixie-slim AS page
 WORKDIR /page
 COPY clients/web .
 RUN npm ci --no-audit --no-fund && npm run build
 
-FROM rust:1.95-bookworm AS build
+FROM rust:1.95-trixie AS build
 WORKDIR /build
 COPY . .
 COPY --from=page /page/dist/page clients/web/dist/page
 RUN scripts/docker-steps /out
 
-FROM debian:bookworm-slim
+FROM debian:trixie-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates curl \
     && rm -rf /var/lib/apt/lists/* \

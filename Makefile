@@ -5,6 +5,8 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 VENV := target/test-venv
+DEPLOY_VENV := target/deploy-venv
+PATRONI_VENV := target/patroni-venv
 MCP_VENV := target/jupyter-mcp-venv
 PYTHON_CLIENT := clients/python
 PYTHON_VENV := target/python-venv
@@ -52,7 +54,7 @@ check: ## the quick part of `test`, some minutes: lints, unit tests, order in th
 	@scripts/lanes "lint" "test-web"
 	NOTARIUM_SEEDS=20 $(CARGO_TEST) --lib --test suite --test tidy
 
-installed: rust node deps web $(CASES) $(PAGE_VENV)/.ready $(PYTHON_VENV)/.ready $(LAB_VENV)/.ready # what the tests need besides our own programs
+installed: rust node deps web $(CASES) $(PAGE_VENV)/.ready $(PYTHON_VENV)/.ready $(LAB_VENV)/.ready $(DEPLOY_VENV)/.ready # what the tests need besides our own programs
 	@scripts/need-chromium
 	@scripts/need-postgresql || true
 
@@ -207,7 +209,7 @@ unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end t
 	$(CARGO_TEST) --no-fail-fast
 	cargo test --workspace --doc --quiet
 
-interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents ## files, runs, outside assistants, generated clients, a year's record and the documents' commands, with nbformat, nbclient, the MCP client and generators
+interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy ## files, runs, outside assistants, generated clients, a year's record, the documents' commands and deploy/, with nbformat, nbclient, the MCP client and generators
 
 interop-files: deps
 	cargo build --quiet --workspace --example ipynb_roundtrip
@@ -243,6 +245,30 @@ interop-documents: rust $(PYTHON_VENV)/.ready
 	$(PROGRAM)
 	$(PYTHON_VENV)/bin/python tests/interop/documents/check.py target/debug/notarium
 
+$(DEPLOY_VENV)/.ready: tests/interop/deploy/requirements.txt
+	@scripts/need-python "$(PYTHON)"
+	$(PYTHON) -m venv $(DEPLOY_VENV)
+	$(DEPLOY_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+interop-deploy: rust $(DEPLOY_VENV)/.ready ## deploy/: linters, and the processes of the compose file without Docker
+	$(PROGRAM)
+	scripts/with-postgresql $(DEPLOY_VENV)/bin/python tests/interop/deploy/check.py target/debug/notarium
+
+# HAPROXY=--haproxy: the nodes find the leader by HAProxy instead of the hosts in their URL.
+# PostgreSQL and Patroni do not run as root: the system's Python can be run by every account. Without the packages the test is skipped.
+$(PATRONI_VENV)/.ready: tests/interop/patroni/requirements.txt
+	@scripts/need-python /usr/bin/python3
+	/usr/bin/python3 -m venv $(PATRONI_VENV)
+	$(PATRONI_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+patroni: rust ## minutes: three PostgreSQL of Patroni, whose leader changes and dies while cells are written
+	$(PROGRAM)
+	-@$(MAKE) --no-print-directory $(PATRONI_VENV)/.ready
+	@[ -e $(PATRONI_VENV)/.ready ] || echo "SKIPPED: the test with Patroni: its packages cannot be had here"
+	[ ! -e $(PATRONI_VENV)/.ready ] || $(PATRONI_VENV)/bin/python tests/interop/patroni/check.py target/debug/notarium $(HAPROXY)
+
 target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
 	@scripts/need-python "$(PYTHON)"
 	$(PYTHON) -m venv target/schemathesis-venv
@@ -252,7 +278,7 @@ target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
 image-check: rust web ## what the Dockerfile does, without Docker: a release build that starts and is healthy
 	scripts/docker-steps target/image --check
 
-soak: deps target/schemathesis-venv/.ready $(LAB_VENV)/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, 20,000 reactive notebooks beside new kernels, every route of REST, two monkeys in one notebook, JupyterLab and three others in another
+soak: deps target/schemathesis-venv/.ready $(LAB_VENV)/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, 20,000 reactive notebooks beside new kernels, every route of REST, two monkeys in one notebook, JupyterLab and three others in another, failovers of Patroni
 	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium --schemathesis target/schemathesis-venv/bin/schemathesis
 	cargo build --quiet --profile soak --workspace --bin notarium --bin notarium-bench
@@ -264,6 +290,7 @@ soak: deps target/schemathesis-venv/.ready $(LAB_VENV)/.ready ## hours instead o
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test processes -- --ignored --nocapture security:: assistants::
 	@Rscript -e 'library(IRkernel)' || { echo "make soak needs R's kernel: apt-get install r-cran-irkernel"; exit 1; }
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak -p notarium-agent --test held -- --ignored
+	$(MAKE) --no-print-directory patroni
 	$(MAKE) --no-print-directory monkey
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_STREAM_MINUTES=5 NOTARIUM_LAB_SECONDS=300 && $(BROWSER) memory lab.spec
 
@@ -273,4 +300,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents image-check soak bench clean
+.PHONY: help run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy patroni image-check soak bench clean

@@ -186,7 +186,8 @@ impl Server {
         };
         let allowed = allowed_origins(config, local_addr)?;
         let accounts = Accounts::open(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
-        let signer = HeadSigner::open(config, &accounts).await?;
+        let signer =
+            HeadSigner::open(&config.folder, config.cluster.as_ref().map(|cluster| &cluster.secret), &accounts).await?;
         // A node that joins others leaves the token alone that the first one gave out.
         let is_first = cluster.others().is_empty();
         let owner_token = if is_first { accounts.first_start().await? } else { None };

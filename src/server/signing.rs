@@ -25,7 +25,6 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::auth::Accounts;
-use crate::server::ServerConfig;
 
 /// File of the secret key, in PKCS #8.
 const KEY_FILE: &str = "signing-key.pk8";
@@ -50,11 +49,15 @@ pub struct HeadSigner(Ed25519KeyPair);
 
 impl HeadSigner {
     /// Reads the key of a data folder, or makes one; of a cluster: derives the key that all nodes have. Lists its public part.
-    pub async fn open(config: &ServerConfig, accounts: &Accounts) -> Result<Self, SigningKeyError> {
-        let path = config.folder.join(KEY_FILE);
+    pub async fn open(
+        folder: &Path,
+        cluster_secret: Option<&SecretString>,
+        accounts: &Accounts,
+    ) -> Result<Self, SigningKeyError> {
+        let path = folder.join(KEY_FILE);
         let damaged = || SigningKeyError::Damaged { path: path.clone() };
-        let pair = match &config.cluster {
-            Some(cluster) => of_cluster(&cluster.secret).ok_or_else(damaged)?,
+        let pair = match cluster_secret {
+            Some(secret) => of_cluster(secret).ok_or_else(damaged)?,
             None => {
                 let unusable = |reason| SigningKeyError::Unusable { path: path.clone(), reason };
                 let secret = read_or_make(&path).map_err(unusable)?;

@@ -11,7 +11,7 @@ use crate::sqlite::Sqlite;
 use crate::store_error::StoreError;
 use crate::transfer::{ReportTransfer, TransferError, Transferable, Transferred, all_heads, transfer};
 
-/// Where a store is.
+/// Place of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StorePlace {
     /// A data folder.

@@ -21,9 +21,6 @@ use crate::transfer_tables::{TABLES, TransferTable};
 /// Events of one append.
 const EVENTS_PER_APPEND: usize = 500;
 
-/// Commands or rows of one statement.
-pub(crate) const ROWS_PER_PAGE: usize = 500;
-
 /// An answer to a command, with the notebook.
 pub(crate) type NotebookCommand = (NotebookId, CommandRecord);
 
@@ -54,7 +51,7 @@ pub(crate) trait Transferable: EventStore {
     async fn put_table_row(&self, table: &TransferTable, row: Vec<ColumnValue>) -> Result<(), StoreError>;
 }
 
-/// What was transferred.
+/// Counts of what was transferred.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Transferred {
     pub notebooks: u64,

@@ -1,7 +1,9 @@
 //! Tables besides the log that a transfer takes along, with their columns. Both databases have them by the same names.
 
 use crate::accounts::{ColumnValue, RowColumns, TableStatement};
-use crate::transfer::ROWS_PER_PAGE;
+
+/// Commands or rows of one statement.
+pub(crate) const ROWS_PER_PAGE: usize = 500;
 
 /// Kind of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -75,7 +75,7 @@ async fn with_requests(server: &Notebooks) -> Result<BTreeSet<NotebookId>, Rejec
     Ok(notebooks)
 }
 
-/// What a notice ends.
+/// Access that a notice ends.
 async fn ended_by(server: &Notebooks, notice: ClusterNotice) -> Vec<EndedAccess> {
     match notice {
         ClusterNotice::AccessEnded(revoked) => vec![EndedAccess { revoked, notebook: None }],

@@ -27,7 +27,7 @@ pub(crate) struct Storage {
     /// Nodes of the cluster; `None`: the store is this process's alone.
     pub nodes: Option<Arc<dyn NodeStore>>,
     pub blobs: Blobs,
-    /// What [`Self::close`] closes; `None`: others of this process use it.
+    /// Database that [`Self::close`] closes; `None`: others of this process use it.
     database: Option<Database>,
 }
 
@@ -124,7 +124,7 @@ async fn open_postgres(config: &ServerConfig, url: &SecretString) -> Result<Open
     })
 }
 
-/// What the database keeps of the cluster's secret, to tell other clusters apart.
+/// Digest of the cluster's secret, by which the database tells other clusters apart.
 #[cfg(feature = "postgres")]
 fn secret_digest(secret: &SecretString) -> [u8; 32] {
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret.expose_secret().as_bytes());

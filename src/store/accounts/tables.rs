@@ -1,4 +1,4 @@
-//! What the accounts need of a database: statements with values, and rows with columns. The SQL is the same for every backend.
+//! Port of the accounts to a database: statements with values, and rows with columns. The SQL is the same for every backend.
 
 use std::borrow::Cow;
 

@@ -4,7 +4,7 @@ use notarium_record::{Epoch, NotebookId};
 use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{PgConnection, Row};
 
-use super::projections::{Held, hold};
+use super::projections::{RowHold, hold};
 use super::reader::{notebook_id, number, page_limit, utf8};
 use super::rows::integer;
 use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, bounded, page, words};
@@ -19,7 +19,7 @@ pub(super) async fn put(
     epoch: Option<Epoch>,
 ) -> Result<bool, sqlx::Error> {
     let held = hold(connection, &entry.notebook_id, epoch).await?;
-    if held != Held::Yes {
+    if held != RowHold::Yes {
         return Ok(held.is_known());
     }
     if put_entry(connection, entry).await? {

@@ -4,7 +4,7 @@
 
 use crate::store_error::StoreError;
 
-/// What a failed statement means for the caller.
+/// Meaning of a failed statement for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StatementFailure {
     /// Another transaction stood in the way: nothing was written, and the same may succeed at once.

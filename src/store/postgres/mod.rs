@@ -46,11 +46,18 @@ use crate::store_error::StoreError;
 /// Attempts at a query or transaction that stands in another's way, or whose connection broke.
 const MAX_ATTEMPTS: u32 = 10;
 
+/// Attempts for which one counts that waited until its time was over.
+const SLOW_ATTEMPT: u32 = 5;
+
+/// Time that a statement or transaction may take.
+pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// Pause before the first new attempt; it doubles.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 
 /// An open database. On drop the writer ends after all queued appends are written; [`Postgres::close`] waits for it.
 pub struct Postgres {
+    address: Address,
     queue: mpsc::Sender<Queued>,
     writer: JoinHandle<()>,
     pool: PgPool,
@@ -65,12 +72,12 @@ impl Postgres {
     /// Opens the database at a URL as libpq has it, and brings its schema up to date. `secret_digest`: SHA-256 of the cluster's secret, which
     /// all nodes must have. Needs a tokio runtime.
     pub async fn open(url: &str, secret_digest: Option<[u8; 32]>) -> Result<Self, StoreError> {
-        Self::open_any(url, open::Opening::Finished(secret_digest)).await
+        Self::open_any(url, open::DatabaseOpening::Finished(secret_digest)).await
     }
 
     /// Opens a database that a move fills; until [`Self::finish`] nobody else opens it.
     pub(crate) async fn open_unfinished(url: &str) -> Result<Self, StoreError> {
-        Self::open_any(url, open::Opening::Unfinished).await
+        Self::open_any(url, open::DatabaseOpening::Unfinished).await
     }
 
     pub(crate) async fn finish(&self) -> Result<(), StoreError> {
@@ -87,7 +94,7 @@ impl Postgres {
         Err(StoreError::Refused { reason })
     }
 
-    async fn open_any(url: &str, opening: open::Opening) -> Result<Self, StoreError> {
+    async fn open_any(url: &str, opening: open::DatabaseOpening) -> Result<Self, StoreError> {
         let address = Address::parse(url)?;
         open::prepare(&address, opening).await?;
         let (connection, options) = address.connect().await?;
@@ -97,11 +104,11 @@ impl Postgres {
         }
         let health = Arc::new(WriteHealth::default());
         let (queue, queued) = mpsc::channel(MAX_QUEUED_APPENDS);
-        let connection = PrimaryConnection::new(address, pool.clone(), connection);
+        let connection = PrimaryConnection::new(address.clone(), pool.clone(), connection);
         let writer = BatchWriter { connection, queue: queued, health: health.clone() };
         let writer = tokio::spawn(writer.run());
         let (content_locks, own_epochs) = (ContentLocks::default(), Mutex::default());
-        Ok(Self { queue, writer, pool, health, max_snapshot_gap: MAX_SNAPSHOT_GAP, content_locks, own_epochs })
+        Ok(Self { address, queue, writer, pool, health, max_snapshot_gap: MAX_SNAPSHOT_GAP, content_locks, own_epochs })
     }
 
     /// Sets the maximum gap between two snapshots, instead of [`MAX_SNAPSHOT_GAP`].
@@ -134,17 +141,49 @@ impl Postgres {
         self.own_epochs.lock().get(notebook).copied()
     }
 
-    /// Runs a query; again if its connection broke.
+    /// Runs a query; again if its connection broke, or the server takes no writes any more.
     pub(crate) async fn read_from<T, Answer>(&self, query: impl Fn() -> Answer + Send + Sync) -> Result<T, StoreError>
     where
         Answer: Future<Output = Result<T, sqlx::Error>> + Send,
     {
         let mut attempts = Attempts::default();
         loop {
-            match query().await.map_err(FailedAttempt::unsent) {
-                Err(failed) if attempts.may_repeat(&failed, Repeat::Always) => attempts.pause().await,
+            let answered = tokio::time::timeout(STATEMENT_TIMEOUT, query()).await;
+            match answered.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(FailedAttempt::unsent) {
+                Err(failed) if attempts.may_repeat(&failed, Repeat::Always) => {
+                    self.before_next(&mut attempts, &failed).await
+                }
                 done => return done.map_err(FailedAttempt::into_store_error),
             }
+        }
+    }
+
+    /// Runs a query that may take long, as [`Self::read_from`] does.
+    pub(crate) async fn maintain<T, Answer>(&self, query: impl Fn() -> Answer + Send + Sync) -> Result<T, StoreError>
+    where
+        Answer: Future<Output = Result<T, sqlx::Error>> + Send,
+    {
+        let mut attempts = Attempts::default();
+        loop {
+            match query().await.map_err(FailedAttempt::unsent) {
+                Err(failed) if attempts.may_repeat(&failed, Repeat::Always) => {
+                    self.before_next(&mut attempts, &failed).await
+                }
+                done => return done.map_err(FailedAttempt::into_store_error),
+            }
+        }
+    }
+
+    /// Waits before the next attempt; looks for the host that takes writes if that may be another one now.
+    pub(crate) async fn before_next(&self, attempts: &mut Attempts, failed: &FailedAttempt) {
+        attempts.pause().await;
+        if failure(&failed.error) == StatementFailure::Conflict {
+            return;
+        }
+        // If none is found, the next attempt says why.
+        if let Ok((connection, options)) = self.address.connect().await {
+            self.pool.set_connect_options(options);
+            drop(connection);
         }
     }
 
@@ -182,8 +221,9 @@ macro_rules! transact {
                 $crate::postgres::end(transaction, $keeps(&done)).await?;
                 Ok::<_, $crate::postgres::FailedAttempt>(done)
             };
-            match attempt.await {
-                Err(failed) if attempts.may_repeat(&failed, $repeat) => attempts.pause().await,
+            let ended = tokio::time::timeout($crate::postgres::STATEMENT_TIMEOUT, attempt).await;
+            match ended.unwrap_or_else(|_| Err($crate::postgres::FailedAttempt::unanswered())) {
+                Err(failed) if attempts.may_repeat(&failed, $repeat) => $store.before_next(&mut attempts, &failed).await,
                 done => break done.map_err($crate::postgres::FailedAttempt::into_store_error),
             }
         }
@@ -228,7 +268,7 @@ impl Default for Attempts {
 
 impl Attempts {
     pub(crate) fn may_repeat(&mut self, failed: &FailedAttempt, repeat: Repeat) -> bool {
-        self.left = self.left.saturating_sub(1);
+        self.left = self.left.saturating_sub(if failed.is_slow() { SLOW_ATTEMPT } else { 1 });
         self.left > 0 && failed.may_be_repeated(repeat)
     }
 
@@ -251,13 +291,21 @@ impl FailedAttempt {
         Self { error, at_commit: false }
     }
 
+    /// No answer came in time: it may have been carried out.
+    pub(crate) fn unanswered() -> Self {
+        Self { error: sqlx::Error::PoolTimedOut, at_commit: true }
+    }
+
+    /// True if it waited long already.
+    fn is_slow(&self) -> bool {
+        matches!(self.error, sqlx::Error::PoolTimedOut)
+    }
+
     fn may_be_repeated(&self, repeat: Repeat) -> bool {
         match failure(&self.error) {
-            StatementFailure::Conflict => true,
-            // No connection was to be had in time: that is waited for once.
-            StatementFailure::Lost if matches!(self.error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => {
-                false
-            }
+            // A standby writes nothing.
+            StatementFailure::Conflict | StatementFailure::ReadOnly => true,
+            StatementFailure::Lost if matches!(self.error, sqlx::Error::PoolClosed) => false,
             StatementFailure::Lost => repeat == Repeat::Always || !self.at_commit,
             _ => false,
         }

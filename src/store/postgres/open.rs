@@ -96,12 +96,16 @@ impl Address {
 fn connect_to(options: &PgConnectOptions) -> BoxFuture<'_, Result<PgConnection, sqlx::Error>> {
     Box::pin(async move {
         let mut connection = options.connect().await?;
-        let is_standby: bool = sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(&mut connection).await?;
-        if is_standby {
-            return Err(sqlx::Error::Configuration("it is a standby, which takes no writes".into()));
-        }
+        refuse_standby(&mut connection).await?;
         Ok(connection)
     })
+}
+
+async fn refuse_standby(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    match sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(connection).await? {
+        true => Err(sqlx::Error::Configuration("it is a standby, which takes no writes".into())),
+        false => Ok(()),
+    }
 }
 
 pub(super) fn pool(options: PgConnectOptions) -> PgPool {
@@ -109,11 +113,13 @@ pub(super) fn pool(options: PgConnectOptions) -> PgPool {
         .max_connections(POOL)
         .acquire_timeout(CONNECT_TIMEOUT)
         .max_lifetime(Duration::from_secs(30 * 60))
+        // The host may have become a standby.
+        .after_connect(|connection, _| Box::pin(refuse_standby(connection)))
         .connect_lazy_with(options)
 }
 
-/// What a database is opened for.
-pub(super) enum Opening {
+/// Purpose for which a database is opened.
+pub(super) enum DatabaseOpening {
     /// A server, with the digest of its cluster's secret; or a reader.
     Finished(Option<[u8; 32]>),
     /// A move that fills it.
@@ -121,18 +127,18 @@ pub(super) enum Opening {
 }
 
 /// Checks the server's settings and the database, and brings the schema up to date.
-pub(super) async fn prepare(address: &Address, opening: Opening) -> Result<(), StoreError> {
+pub(super) async fn prepare(address: &Address, opening: DatabaseOpening) -> Result<(), StoreError> {
     let (mut connection, _) = address.connect().await?;
     check_server(&mut connection).await?;
     check_owner(&mut connection).await?;
     create_mark(&mut connection).await?;
     migrate(address, &mut connection).await?;
     match opening {
-        Opening::Finished(digest) => {
+        DatabaseOpening::Finished(digest) => {
             check_finished(address, &mut connection).await?;
             check_secret(&mut connection, digest.as_ref().map(<[u8; 32]>::as_slice)).await?;
         }
-        Opening::Unfinished => {
+        DatabaseOpening::Unfinished => {
             let mark = sqlx::query("UPDATE notarium SET is_unfinished = TRUE").execute(&mut connection).await;
             mark.map_err(store_error)?;
         }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{PgConnection, Row};
 
-use super::projections::{Held, hold};
+use super::projections::{RowHold, hold};
 use super::reader::{decode, number, optional_number, required, utf8};
 use super::rows::integer;
 use crate::event_store::{FoundLines, MAX_LOOKED_AT_LINES, PastLinesWritten};
@@ -36,7 +36,7 @@ fn pieces(text: &str) -> BTreeSet<i64> {
     letters.windows(PIECE).map(number).collect()
 }
 
-/// What the index has of a notebook: a number below those of all pieces. Two notebooks may share one, so the id is compared too.
+/// Number of a notebook in the index: below those of all pieces. Two notebooks may share one, so the id is compared too.
 fn notebook_piece(notebook: &NotebookId) -> i64 {
     let digest = Sha256::digest(notebook.as_str());
     let first = digest.iter().take(8).fold(0_i64, |number, byte| number << 8 | i64::from(*byte));
@@ -67,7 +67,7 @@ pub(super) async fn put(
     lines: &BTreeMap<u64, PastLine>,
     epoch: Option<Epoch>,
 ) -> Result<bool, sqlx::Error> {
-    if hold(connection, notebook, epoch).await? != Held::Yes {
+    if hold(connection, notebook, epoch).await? != RowHold::Yes {
         return Ok(false);
     }
     // The row of another writer that is there already is not changed; then nothing else is written either.

@@ -13,9 +13,9 @@ use crate::event_store::{BlobRecord, NotebookSize};
 use crate::logged_head::LoggedHead;
 use crate::snapshots::{Snapshot, thinned_out, within_gap};
 
-/// Whether a derived row may be written.
+/// Permission to write a derived row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum RowHold {
     Yes,
     /// There is no such notebook, or it is erased.
     Unknown,
@@ -23,10 +23,10 @@ pub(super) enum Held {
     Fenced,
 }
 
-impl Held {
+impl RowHold {
     /// True unless there is no such notebook. A fenced row is left out: it is a cache.
     pub(super) fn is_known(self) -> bool {
-        self != Held::Unknown
+        self != RowHold::Unknown
     }
 }
 
@@ -35,11 +35,11 @@ pub(super) async fn hold(
     connection: &mut PgConnection,
     notebook: &NotebookId,
     epoch: Option<Epoch>,
-) -> Result<Held, sqlx::Error> {
+) -> Result<RowHold, sqlx::Error> {
     let sql = "SELECT epoch FROM notebooks WHERE id = $1 AND version > 0 AND erased = 0 FOR SHARE";
     let row = sqlx::query(sql).bind(notebook.as_str()).fetch_optional(connection).await?;
-    let Some(found) = row.map(|row| number(&row, 0)).transpose()? else { return Ok(Held::Unknown) };
-    Ok(if epoch.is_none_or(|epoch| epoch == found) { Held::Yes } else { Held::Fenced })
+    let Some(found) = row.map(|row| number(&row, 0)).transpose()? else { return Ok(RowHold::Unknown) };
+    Ok(if epoch.is_none_or(|epoch| epoch == found) { RowHold::Yes } else { RowHold::Fenced })
 }
 
 // --- snapshots ---
@@ -53,7 +53,7 @@ pub(super) async fn put_snapshot(
     epoch: Option<Epoch>,
 ) -> Result<bool, sqlx::Error> {
     let held = hold(connection, notebook, epoch).await?;
-    if held != Held::Yes {
+    if held != RowHold::Yes {
         return Ok(held.is_known());
     }
     let sql = "INSERT INTO snapshots (notebook, version, format, hash, recorded_at, checksum, state, base) \
@@ -137,7 +137,7 @@ pub(super) async fn put_blame(
     epoch: Option<Epoch>,
 ) -> Result<bool, sqlx::Error> {
     let held = hold(connection, notebook, epoch).await?;
-    if held != Held::Yes {
+    if held != RowHold::Yes {
         return Ok(held.is_known());
     }
     let sql = "INSERT INTO blames (notebook, version, state) VALUES ($1, $2, $3) \
@@ -168,7 +168,7 @@ pub(super) async fn blame(
 /// Records a blob; returns false if there is no such notebook.
 pub(super) async fn put_blob_record(connection: &mut PgConnection, record: &BlobRecord) -> Result<bool, sqlx::Error> {
     let (notebook, sha256) = (record.notebook_id.as_str(), record.sha256.0.as_slice());
-    if hold(connection, &record.notebook_id, None).await? != Held::Yes {
+    if hold(connection, &record.notebook_id, None).await? != RowHold::Yes {
         return Ok(false);
     }
     let sql = "INSERT INTO blobs (notebook, sha256, size_bytes, media_type, uploaded_by, created_at) \
@@ -227,7 +227,7 @@ pub(super) async fn retire_blob(
     sha256: &Hash,
     at: Millis,
 ) -> Result<(), sqlx::Error> {
-    if hold(connection, notebook, None).await? == Held::Yes {
+    if hold(connection, notebook, None).await? == RowHold::Yes {
         let sql = "INSERT INTO retired_blobs (notebook, sha256, retired_at) VALUES ($1, $2, $3) \
                    ON CONFLICT (notebook, sha256) DO UPDATE SET retired_at = EXCLUDED.retired_at";
         let query = sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.as_slice()).bind(integer(at));

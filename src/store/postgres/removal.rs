@@ -155,7 +155,7 @@ pub(super) async fn erase(store: &Postgres, notebook: &NotebookId) -> Result<boo
         let end = if matches!(table, "commands" | "events") { integer(version) } else { i64::MAX };
         while transact!(store, connection => step(connection, notebook, table, column, end))? > 0 {}
     }
-    store.read_from(|| purge(store.pool())).await?;
+    store.maintain(|| purge(store.pool())).await?;
     transact!(store, connection => finish_erasure(connection, notebook))?;
     Ok(true)
 }

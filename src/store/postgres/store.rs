@@ -51,7 +51,7 @@ impl EventStore for Postgres {
     }
 
     async fn purge(&self) -> Result<(), StoreError> {
-        self.read_from(|| removal::purge(&self.pool)).await
+        self.maintain(|| removal::purge(&self.pool)).await
     }
 
     async fn blobs_to_purge(&self) -> Result<Vec<(NotebookId, Hash)>, StoreError> {

@@ -13,8 +13,8 @@ use super::rows::{EventColumns, integer};
 use super::{Postgres, transact};
 use crate::accounts::{AccountTables, ColumnValue};
 use crate::store_error::StoreError;
-use crate::transfer::{NotebookCommand, ROWS_PER_PAGE, Transferable};
-use crate::transfer_tables::TransferTable;
+use crate::transfer::{NotebookCommand, Transferable};
+use crate::transfer_tables::{ROWS_PER_PAGE, TransferTable};
 
 #[async_trait]
 impl Transferable for Postgres {

@@ -18,8 +18,8 @@ use super::error::{StatementFailure, failure, sent_error, store_error};
 use super::health::WriteHealth;
 use super::open::Address;
 use super::reader::head_of;
-use super::removal;
 use super::rows::BatchColumns;
+use super::{STATEMENT_TIMEOUT, removal};
 use crate::group_commit::{BatchPlan, CommandPlace, NotebookHead, Queued, command_places, take_batch};
 use crate::store_error::{AppendError, StoreError};
 
@@ -28,9 +28,6 @@ const PAUSE_AFTER_FAULT: Duration = Duration::from_millis(100);
 
 /// Time after which the connection is tried before a batch: the server may have ended it.
 const IDLE: Duration = Duration::from_secs(1);
-
-/// Time that a statement may take. Then its outcome is unknown, and the connection is given up.
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Attempts at a batch while other transactions stand in its way.
 const ATTEMPTS: u32 = 20;
@@ -82,7 +79,7 @@ enum WriteError {
 }
 
 /// An append that is not answered yet, by its place in the batch.
-type Unanswered<'a> = Vec<(usize, &'a Append)>;
+type OpenAppends<'a> = Vec<(usize, &'a Append)>;
 
 /// HeadColumns of notebooks, and commands that are recorded already.
 type LookedUp<'a> = (HashMap<NotebookId, NotebookHead>, HashSet<CommandPlace<'a>>);
@@ -136,7 +133,7 @@ impl BatchWriter {
         appends: &[Append],
         results: &mut [Option<Result<(), AppendError>>],
     ) -> Result<(), StoreError> {
-        let mut open: Unanswered = appends.iter().enumerate().collect();
+        let mut open: OpenAppends = appends.iter().enumerate().collect();
         let (mut heads, mut recorded) = (expected_heads(&open), HashSet::default());
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
@@ -176,7 +173,7 @@ impl BatchWriter {
     }
 
     /// Reads heads and recorded commands. `Err(None)`: it may succeed at once, as nothing was written.
-    async fn look_up<'a>(&mut self, open: &Unanswered<'a>) -> Result<LookedUp<'a>, Option<StoreError>> {
+    async fn look_up<'a>(&mut self, open: &OpenAppends<'a>) -> Result<LookedUp<'a>, Option<StoreError>> {
         let connection = self.connection.get().await.map_err(Some)?;
         let found = async {
             Ok::<_, sqlx::Error>((read_heads(connection, open).await?, recorded_commands(connection, open).await?))
@@ -254,7 +251,7 @@ fn pause(attempt: u32) -> Duration {
 }
 
 /// HeadColumns as the first append of each notebook expects them.
-fn expected_heads(open: &Unanswered) -> HashMap<NotebookId, NotebookHead> {
+fn expected_heads(open: &OpenAppends) -> HashMap<NotebookId, NotebookHead> {
     let mut heads = HashMap::default();
     for (_, append) in open {
         let head = NotebookHead { key: 0, epoch: append.epoch, head: append.expected };
@@ -265,7 +262,7 @@ fn expected_heads(open: &Unanswered) -> HashMap<NotebookId, NotebookHead> {
 
 async fn read_heads(
     connection: &mut PgConnection,
-    open: &Unanswered<'_>,
+    open: &OpenAppends<'_>,
 ) -> Result<HashMap<NotebookId, NotebookHead>, sqlx::Error> {
     let ids: Vec<&str> = open.iter().map(|(_, append)| append.notebook_id.as_str()).collect();
     let sql = "SELECT version, hash, recorded_at, epoch, id FROM notebooks WHERE id = ANY($1)";
@@ -282,7 +279,7 @@ async fn read_heads(
 /// Returns the commands of these appends that are already in the store.
 async fn recorded_commands<'a>(
     connection: &mut PgConnection,
-    open: &Unanswered<'a>,
+    open: &OpenAppends<'a>,
 ) -> Result<HashSet<CommandPlace<'a>>, sqlx::Error> {
     let places: Vec<CommandPlace> = open.iter().flat_map(|(_, append)| command_places(append)).collect();
     let notebooks: Vec<&str> = places.iter().map(|(notebook, ..)| notebook.as_str()).collect();

@@ -11,8 +11,8 @@ use super::Sqlite;
 use super::rows::{EventRow, INSERT_ACTORS, INSERT_MANY_EVENTS, INSERT_NOTEBOOKS, KeyRow, SqlScript, hash, integer};
 use crate::accounts::{AccountTables, ColumnValue};
 use crate::store_error::StoreError;
-use crate::transfer::{NotebookCommand, ROWS_PER_PAGE, Transferable};
-use crate::transfer_tables::TransferTable;
+use crate::transfer::{NotebookCommand, Transferable};
+use crate::transfer_tables::{ROWS_PER_PAGE, TransferTable};
 
 #[async_trait]
 impl Transferable for Sqlite {

@@ -27,7 +27,7 @@ pub enum Fault {
 /// Statement about to be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Of the connection that appends.
+    /// A statement of the connection that appends.
     Append,
     Commit,
     Other,

@@ -223,7 +223,7 @@ async fn an_agent_at_one_node_serves_a_notebook_of_another_also_after_its_death(
     nodes[1].kill();
     nodes[0].sees(1).await;
     http.post(&format!("{path}/runs"), json!({"cells": ["c"]})).await.ok();
-    // As an agent does after each `subscribed`.
+    // Does what an agent does after each `subscribed`.
     agent.until(|agent| (agent.replica(&notebook).resyncs == 1).then_some(())).await;
     agent.run(&notebook, &Command::ReconcileKernels { alive: vec![kernel_session] }).await.unwrap();
     run_cell(&mut agent, &notebook).await;
