@@ -88,6 +88,15 @@ pub trait Cluster: Send + Sync + 'static {
         ""
     }
 
+    /// This node, as others see it.
+    fn own(&self) -> Node {
+        let (instance, url) = (self.instance().clone(), self.url().to_owned());
+        Node { instance, url, is_draining: self.is_draining(), level: FEATURE_LEVEL }
+    }
+
+    /// Reads the list of nodes, unless that was just done.
+    async fn look_again(&self) {}
+
     /// The other nodes that are alive.
     fn others(&self) -> Vec<Node> {
         Vec::new()

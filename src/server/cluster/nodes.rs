@@ -21,6 +21,8 @@ use super::{ClaimError, Cluster, ClusterNotice, ClusterNotices, FEATURE_LEVEL, O
 
 /// Interval of beats.
 const BEAT: Duration = Duration::from_secs(1);
+/// Age of a list of nodes below which it is not read anew.
+const LOOKED: Duration = Duration::from_millis(250);
 /// Time for which an owner is remembered, so that messages do not wait for the store.
 const REMEMBERED: Duration = Duration::from_secs(1);
 /// Remembered owners. At this number all are forgotten.
@@ -101,11 +103,6 @@ impl ClusterNodes {
     pub fn is_reachable_by_all(&self) -> bool {
         let view = self.view.read();
         view.living.len() <= 1 || view.living.iter().all(|node| !node.url.is_empty())
-    }
-
-    fn own(&self) -> Node {
-        let is_draining = self.is_draining.load(Ordering::SeqCst);
-        Node { instance: self.instance.clone(), url: self.url.clone(), is_draining, level: FEATURE_LEVEL }
     }
 
     /// Tells the store that this node lives, and reads which others do.
@@ -221,6 +218,15 @@ impl Cluster for ClusterNodes {
 
     fn url(&self) -> &str {
         &self.url
+    }
+
+    async fn look_again(&self) {
+        if self.view.read().beat_at.elapsed() < LOOKED {
+            return;
+        }
+        if let Err(error) = self.beat().await {
+            tracing::warn!(%error, "the list of nodes was not read");
+        }
     }
 
     fn others(&self) -> Vec<Node> {

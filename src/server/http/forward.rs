@@ -1,9 +1,10 @@
 //! Forwards requests about a notebook to the node that owns it, with the bodies of request and answer as they come.
 //!
-//! A request is forwarded once: a node that is asked and does not own the notebook answers `not_owner`. Then the first
-//! node reads the lease again and tries once more.
+//! A request is forwarded once: a node that is asked and does not own the notebook answers `not_owner`. Then, and while a node that died is
+//! still on the list, the first node looks again at nodes and lease, and tries anew for a few seconds.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{RawPathParams, Request};
@@ -19,6 +20,10 @@ use crate::cluster::{Cluster, HOPS, IDENTITY, OwnerNode};
 use crate::http::guard::notebook_of;
 use crate::http::problem::Problem;
 
+/// Time for which a request waits until its notebook has an owner that answers: a node that was killed counts as dead by then.
+const PATIENCE: Duration = Duration::from_secs(6);
+/// Pause before the next attempt.
+const PAUSE: Duration = Duration::from_millis(100);
 /// Bodies up to this size are held, so that they can be sent to a second node.
 const MAX_HELD_BYTES: usize = 1 << 20;
 /// Headers that belong to one connection, or that the next node must not see.
@@ -113,23 +118,31 @@ pub async fn forward(forwarding: Forwarding, request: Request) -> Response {
         Err(problem) => return problem.into_response(),
     };
     let caller = ForwardedCaller::from(&who);
-    for is_last in [false, true] {
-        let Some(sent) = body.take() else { break };
+    // Counted from the first failure: a node that drains may hold a request for long before it refuses it.
+    let mut patience = None;
+    while let Some(sent) = body.take() {
         match attempt(&*cluster, &caller, &node, &parts, sent).await {
             ForwardAttempt::Answered(response) => return response,
             ForwardAttempt::Unknown => return unknown().into_response(),
             ForwardAttempt::Failed => {}
         }
+        if Instant::now() > *patience.get_or_insert_with(|| Instant::now() + PATIENCE) {
+            break;
+        }
+        tokio::time::sleep(PAUSE).await;
+        cluster.look_again().await;
         destination.forget(&*cluster);
         match destination.node(&*cluster).await {
-            Ok(Some(next)) if !is_last => node = next,
-            _ => break,
+            Ok(Some(next)) => node = next,
+            // It is this node now: the request goes to its own address.
+            Ok(None) => node = cluster.own(),
+            Err(error) => tracing::info!(%error, "the owner is not known yet"),
         }
     }
     unavailable("the notebook is moving to another server: try again in a moment").into_response()
 }
 
-/// Body that is sent at most twice if it is small, else once.
+/// Body that is sent as often as needed if it is small, else once.
 enum HeldBody {
     Small(Bytes),
     Stream(Option<Body>),
