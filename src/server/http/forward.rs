@@ -129,6 +129,7 @@ pub async fn forward(forwarding: Forwarding, request: Request) -> Response {
         if Instant::now() > *patience.get_or_insert_with(|| Instant::now() + PATIENCE) {
             break;
         }
+        tracing::debug!(node = %node.instance, path = %parts.uri.path(), "a node did not take a request: its owner is looked for again");
         tokio::time::sleep(PAUSE).await;
         cluster.look_again().await;
         destination.forget(&*cluster);
@@ -217,7 +218,9 @@ async fn attempt(
 
 /// Resolves when the node does not live any more.
 async fn death(cluster: &dyn Cluster, instance: &InstanceId) {
-    let Some(mut changes) = cluster.changes() else { return std::future::pending().await };
+    let Some(mut changes) = cluster.changes().filter(|_| instance != cluster.instance()) else {
+        return std::future::pending().await;
+    };
     while cluster.others().iter().any(|node| node.instance == *instance) && changes.changed().await.is_ok() {}
 }
 
