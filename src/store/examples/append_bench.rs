@@ -1,6 +1,7 @@
-//! Measures the events per second that the SQLite store appends, with every ack after the sync.
+//! Measures the events per second that the stores append, with every ack after the sync: SQLite, and PostgreSQL if there is one, in turns.
 //!
-//!     cargo run --release -p notarium-store --example append_bench -- [producers] [seconds] [events per append]
+//!     scripts/with-postgresql cargo run --release -p notarium-store --features postgres --example append_bench -- \
+//!         [producers] [seconds] [events per append] [turns]
 //!
 //! Each producer has its own notebook and one append in flight; events have 300 bytes of payload.
 
@@ -73,7 +74,7 @@ impl Producer {
 }
 
 /// Appends until `stop`; returns the time until each ack.
-async fn produce(store: Arc<Sqlite>, number: usize, events: u64, stop: Arc<AtomicBool>) -> Vec<Duration> {
+async fn produce(store: Arc<dyn EventStore>, number: usize, events: u64, stop: Arc<AtomicBool>) -> Vec<Duration> {
     let mut producer = Producer::new(number);
     let mut acks = Vec::new();
     while !stop.load(Ordering::Relaxed) {
@@ -85,13 +86,8 @@ async fn produce(store: Arc<Sqlite>, number: usize, events: u64, stop: Arc<Atomi
     acks
 }
 
-#[tokio::main]
-async fn main() {
-    let arguments: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let argument = |index: usize, default: u64| arguments.get(index).copied().unwrap_or(default);
-    let (producers, seconds, events) = (argument(0, 200), argument(1, 5), argument(2, 1));
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let store = Arc::new(Sqlite::open(folder.path()).await.expect("a store"));
+/// Lets the producers append for a time, and prints what came of it.
+async fn measure(name: &str, store: Arc<dyn EventStore>, producers: u64, seconds: u64, events: u64) {
     let stop = Arc::new(AtomicBool::new(false));
     let start = Instant::now();
     let tasks: Vec<_> = (0..usize::try_from(producers).unwrap_or(1))
@@ -108,20 +104,43 @@ async fn main() {
     let at = |share: usize| acks.get(acks.len() * share / 1_000).copied().unwrap_or_default();
     let total = acks.len() as u64 * events;
     println!(
-        "{producers} producers, {events} events an append: {:.0} events/s, ack p50 {:.1?} p99 {:.1?} p99.9 {:.1?}; {total} events, {} bytes each on disk",
+        "{name}: {producers} producers, {events} events an append: {:.0} events/s, ack p50 {:.1?} p99 {:.1?} p99.9 {:.1?}; {total} events",
         total as f64 / elapsed,
         at(500),
         at(990),
         at(999),
-        folder
-            .path()
-            .read_dir()
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|file| file.metadata().ok())
-            .map(|file| file.len())
-            .sum::<u64>()
-            / total.max(1),
     );
+}
+
+/// Opens a store in a new database.
+#[cfg(feature = "postgres")]
+async fn postgresql(turn: u64) -> Option<Arc<dyn EventStore>> {
+    use sqlx::{AssertSqlSafe, ConnectOptions};
+    let server = std::env::var("NOTARIUM_TEST_POSTGRESQL").ok()?;
+    let options: sqlx::postgres::PgConnectOptions = server.parse().expect("a URL");
+    let mut connection = options.connect().await.expect("a connection");
+    let sql = AssertSqlSafe(format!("CREATE DATABASE bench_{turn}"));
+    sqlx::query(sql).execute(&mut connection).await.expect("a database");
+    let url = server.replacen("/postgres?", &format!("/bench_{turn}?"), 1);
+    Some(Arc::new(notarium_store::Postgres::open(&url, None).await.expect("a store")))
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn postgresql(_: u64) -> Option<Arc<dyn EventStore>> {
+    None
+}
+
+#[tokio::main]
+async fn main() {
+    let arguments: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    let argument = |index: usize, default: u64| arguments.get(index).copied().unwrap_or(default);
+    let (producers, seconds, events, turns) = (argument(0, 200), argument(1, 5), argument(2, 1), argument(3, 1));
+    for turn in 0..turns {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = Arc::new(Sqlite::open(folder.path()).await.expect("a store"));
+        measure("SQLite", store, producers, seconds, events).await;
+        if let Some(store) = postgresql(turn).await {
+            measure("PostgreSQL", store, producers, seconds, events).await;
+        }
+    }
 }

@@ -20,6 +20,8 @@ mod past_lines;
 #[cfg(feature = "postgres")]
 #[path = "../support/postgres.rs"]
 mod postgres;
+#[cfg(feature = "postgres")]
+mod refusals;
 mod snapshots;
 #[cfg(feature = "postgres")]
 mod takeover;
