@@ -7,12 +7,17 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use notarium_core::{Actor, Millis, Scope, Subject, TokenId, UserId};
+use notarium_server::auth;
+use notarium_store::accounts as store_accounts;
 use notarium_store::sqlite::DATABASE_FILE;
 use notarium_wire::rest::{
     AccountUsage, AdminChange, Answer, Covers, CreatedUser, Identity, IssuedToken, NewAgent, NewApiToken, NewUser,
     OneTimeToken, OwnedNotebook, OwnedPage, TakeOver, Token, UsageAnswer, User,
 };
 use reqwest::Method;
+#[cfg(feature = "postgres")]
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
 
 use crate::cli::connection::client::RestClient;
 use crate::cli::connection::find::{self, People};
@@ -223,14 +228,18 @@ pub enum UserCommand {
     /// Print a one-time token with which the person sets a new password.
     #[command(after_help = "Examples:
   notarium user reset bob                        # for administrators, on a running server
-  notarium user reset --data /srv/notarium       # nobody gets in any more: on the machine of a server that is stopped")]
+  notarium user reset --data /srv/notarium       # nobody gets in any more: on the machine of a server that is stopped
+  notarium user reset --store postgresql://notarium@db/notes    # the same for a server with PostgreSQL, which may run")]
     Reset {
-        /// Login or id; with --data the login, else the first administrator.
-        #[arg(required_unless_present = "data")]
+        /// Login or id; with --data or --store the login, else the first administrator.
+        #[arg(required_unless_present_any = ["data", "store"])]
         user: Option<String>,
         /// The data folder of a server that is stopped: whoever may write it gets in again.
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
+        /// The PostgreSQL database of a server: whoever may write it gets in again.
+        #[arg(long, value_name = "URL", conflicts_with = "data")]
+        store: Option<SecretString>,
         /// The answer in JSON.
         #[arg(long)]
         json: bool,
@@ -269,8 +278,14 @@ pub enum UserCommand {
 
 impl UserCommand {
     pub async fn run(self, context: &CommonOptions) -> Ended {
-        if let Self::Reset { user, data: Some(data), json } = &self {
-            return reset_in_folder(data, user.as_deref(), *json).await;
+        match &self {
+            Self::Reset { user, data: Some(data), json, .. } => {
+                return reset_in_folder(data, user.as_deref(), *json).await;
+            }
+            Self::Reset { user, store: Some(store), json, .. } => {
+                return reset_in_store(store, user.as_deref(), *json).await;
+            }
+            _ => {}
         }
         let client = context.client()?;
         match self {
@@ -308,8 +323,22 @@ async fn reset_in_folder(data: &Path, login: Option<&str>, as_json: bool) -> End
             data.display()
         )));
     }
-    let made = notarium_server::auth::reset_in(data, login, now()).await;
-    let (token, user) = made.map_err(|error| Failure::failed(error.to_string()))?;
+    let made = auth::reset_in(data, login, now()).await;
+    print_reset(made.map_err(|error| Failure::failed(error.to_string()))?, as_json)
+}
+
+#[cfg(feature = "postgres")]
+async fn reset_in_store(store: &SecretString, login: Option<&str>, as_json: bool) -> Ended {
+    let made = auth::reset_in_store(store.expose_secret(), login, now()).await;
+    print_reset(made.map_err(|error| Failure::failed(error.to_string()))?, as_json)
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn reset_in_store(_: &SecretString, _: Option<&str>, _: bool) -> Ended {
+    Err(Failure::usage("this build has no PostgreSQL: build with the default features"))
+}
+
+fn print_reset((token, user): (auth::OneTimeToken, store_accounts::User), as_json: bool) -> Ended {
     let text = token.text.reveal();
     let whose = user.login.map_or_else(|| "the first administrator".to_owned(), |login| format!("'{login}'"));
     let remark = format!(

@@ -40,8 +40,8 @@ pub struct ServeArgs {
     pub models: ModelArgs,
 }
 
-/// Shortest secret of a cluster.
-const MIN_SECRET_CHARS: usize = 32;
+/// Shortest secret of a cluster, a little below what is asked for: bytes that look like spaces at its ends do not count.
+const MIN_SECRET_BYTES: usize = 24;
 
 /// Data folder and addresses of a server.
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ pub struct PlaceArgs {
     /// --cluster-secret-file any number of servers share a database.
     #[arg(long, value_name = "URL", env = "NOTARIUM_NODE_URL", requires = "cluster_secret_file")]
     node_url: Option<String>,
-    /// A file with the secret of the cluster, the same on every node and at least 32 characters, which only its owner may read.
+    /// A file with the secret of the cluster, the same on every node and at least 32 bytes, which only its owner may read.
     #[arg(long, value_name = "FILE", env = "NOTARIUM_CLUSTER_SECRET_FILE", requires = "node_url")]
     cluster_secret_file: Option<PathBuf>,
     /// Address and port to listen on; port 0 takes any free one.
@@ -154,11 +154,13 @@ impl PlaceArgs {
         if self.store.is_none() {
             return Err(Failure::usage("--node-url needs --store: the nodes of a cluster share a PostgreSQL database"));
         }
-        let secret = secret_of(file)?;
-        if secret.chars().count() < MIN_SECRET_CHARS {
-            let say = format!("{} is too short: openssl rand -hex 32 makes a secret", file.display());
+        let secret = private_bytes(file)?;
+        let secret = secret.trim_ascii();
+        if secret.len() < MIN_SECRET_BYTES {
+            let say = format!("{} is too short: head -c 32 /dev/urandom makes a secret", file.display());
             return Err(Failure::usage(say));
         }
+        let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Some(ClusterSettings { url: url.clone(), secret: secret.into() }))
     }
 
@@ -273,18 +275,26 @@ impl OidcArgs {
     }
 }
 
-fn secret_of(file: &Path) -> Result<String, Failure> {
+/// Reads a file that its owner alone may read.
+fn private_bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     let unreadable = |error| Failure::unreadable(file, &error);
     let mode = std::fs::metadata(file).map_err(unreadable)?.permissions().mode() & 0o777;
     let name = file.display();
     if mode & 0o077 != 0 {
         return Err(Failure::usage(format!("{name} can be read by others (mode {mode:o}): run chmod 600 {name}")));
     }
-    let secret = std::fs::read_to_string(file).map_err(unreadable)?.trim().to_owned();
-    if secret.is_empty() {
+    let bytes = std::fs::read(file).map_err(unreadable)?;
+    if bytes.trim_ascii().is_empty() {
         return Err(Failure::usage(format!("{name} is empty: it must hold the secret")));
     }
-    Ok(secret)
+    Ok(bytes)
+}
+
+fn secret_of(file: &Path) -> Result<String, Failure> {
+    let text = String::from_utf8(private_bytes(file)?);
+    let text =
+        text.map_err(|_| Failure::usage(format!("{} is no text: it must hold the client's secret", file.display())))?;
+    Ok(text.trim().to_owned())
 }
 
 // --- backup and restore ---

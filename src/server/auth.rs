@@ -29,6 +29,8 @@ mod sessions;
 mod tests;
 
 pub use accounts::{Accounts, AuthOptions, OneTimeToken};
+#[cfg(feature = "postgres")]
+pub use browser_keys::reset_in_store;
 pub use browser_keys::{KeyProof, LinkEnd, OneTimeUse, hash_of_key, reset_in, signed_by};
 pub use follow::{Follow, FollowedToken, Revocation};
 pub use forwarded::ForwardedCaller;

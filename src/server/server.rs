@@ -188,10 +188,7 @@ impl Server {
         let accounts = Accounts::open(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
         let signer =
             HeadSigner::open(&config.folder, config.cluster.as_ref().map(|cluster| &cluster.secret), &accounts).await?;
-        // A node that joins others leaves the token alone that the first one gave out.
-        let is_first = cluster.others().is_empty();
-        let owner_token = if is_first { accounts.first_start().await? } else { None };
-        let owner_token = owner_token.map(|token| token.text.reveal());
+        let owner_token = owner_token(&accounts, &*cluster).await?;
         let (notices, work) = mpsc::unbounded_channel();
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
         let oidc = oidc(config, &public_url)?;
@@ -250,6 +247,14 @@ impl Server {
             router: own_router,
         })
     }
+}
+
+/// Makes the token of the owner, if nobody has signed in. A node that joins others leaves the one alone that the first gave out.
+async fn owner_token(accounts: &Accounts, cluster: &dyn Cluster) -> Result<Option<String>, AccountError> {
+    if !cluster.others().is_empty() {
+        return Ok(None);
+    }
+    Ok(accounts.first_start().await?.map(|token| token.text.reveal()))
 }
 
 async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {

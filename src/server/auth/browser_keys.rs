@@ -355,6 +355,15 @@ pub async fn reset_in(data: &Path, login: Option<&str>, now: Millis) -> Result<(
     made
 }
 
+/// Makes such a token in the PostgreSQL database of a URL. Servers may use it: they learn of the change.
+#[cfg(feature = "postgres")]
+pub async fn reset_in_store(url: &str, login: Option<&str>, now: Millis) -> Result<(OneTimeToken, User), AuthError> {
+    let database = notarium_store::Postgres::open(url, None).await.map_err(AccountError::from)?;
+    let made = reset(&database, login, now).await;
+    database.close().await;
+    made
+}
+
 async fn reset(store: &dyn AccountStore, login: Option<&str>, now: Millis) -> Result<(OneTimeToken, User), AuthError> {
     let user = match login {
         Some(login) => {
