@@ -40,7 +40,7 @@ pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
             .map(|(number, word)| print::count(usize::try_from(number).unwrap_or(usize::MAX), word));
     print::line(format!("moved and compared: {notebooks}, {events}, {commands}, {rows}"))?;
     if let (StorePlace::Folder(folder), StorePlace::Postgres(_)) = (&from, &to) {
-        print::note(&format!(
+        print::note(format!(
             "blobs and the signing key are in {0}: go on with notarium serve --data {0} --store URL",
             folder.display()
         ));
@@ -68,7 +68,7 @@ impl StoreCopy {
 impl Drop for StoreCopy {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            print::note(&format!("{} is left, and can be deleted: {error}", self.0.display()));
+            print::note(format!("{} is left, and can be deleted: {error}", self.0.display()));
         }
     }
 }
