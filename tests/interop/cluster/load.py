@@ -146,13 +146,13 @@ class Typist(Worker):
 
     def __init__(self, url, token, number, notebooks, seed):
         super().__init__(f"typist {number}")
-        self.url, self.token, self.number, self.notebooks = url, token, number, notebooks
+        self.number, self.notebooks = number, notebooks
         self.random = random.Random(f"{seed} typist {number}")
-        self.typed, self.client, self.open = [], None, {}
+        self.typed = []
+        self.client = notarium.connect(url, token, timeout=CLIENT_SECONDS).__enter__()
+        self.open = {notebook: self.client.open(notebook).__enter__() for notebook in notebooks}
 
     def work(self):
-        self.client = notarium.connect(self.url, self.token, timeout=CLIENT_SECONDS).__enter__()
-        self.open = {notebook: self.client.open(notebook).__enter__() for notebook in self.notebooks}
         count = 0
         pending = []
         while not self.is_over.is_set():
@@ -162,7 +162,10 @@ class Typist(Worker):
             pending.append((notebook, line))
             count += 1
             if count % 20 == 0:
-                self.flush(pending)
+                try:
+                    self.flush(pending)
+                except notarium.NotariumError as error:
+                    self.fault(repr(error))
             time.sleep(TYPING_PAUSE_SECONDS)
         self.flush(pending)
 
@@ -192,23 +195,24 @@ class Runner(Worker):
 
     def __init__(self, url, token, notebook):
         super().__init__("runner")
-        self.url, self.token, self.notebook = url, token, notebook
         self.ends = {}  # number of the run → status
-        self.client = self.book = None
+        self.client = notarium.connect(url, token, timeout=CLIENT_SECONDS).__enter__()
+        self.book = self.client.open(notebook).__enter__()
 
     def work(self):
-        self.client = notarium.connect(self.url, self.token, timeout=CLIENT_SECONDS).__enter__()
-        self.book = self.client.open(self.notebook).__enter__()
         cell, count = self.book.append("0"), 0
         while not self.is_over.is_set():
             # Every tenth output is large: it is a blob.
             output = "print('x' * 20_000)" if count % 10 == 0 else f"print({count})"
             code = f"with open('effects.txt', 'a') as file:\n    print('run {count}', file=file)\n{output}"
-            cell.edit(code)
-            run = cell.run()
-            run.wait(CLIENT_SECONDS)
-            self.ends[count] = run.status
-            if run.status != "ok":
-                self.fault(f"run {count} ({run.id}) ended as {run.status}: {run.notice}")
+            try:
+                cell.edit(code)
+                run = cell.run()
+                run.wait(CLIENT_SECONDS)
+                self.ends[count] = run.status
+                if run.status != "ok":
+                    self.fault(f"run {count} ({run.id}) ended as {run.status}: {run.notice}")
+            except notarium.NotariumError as error:
+                self.fault(f"run {count}: {error!r}")
             count += 1
             time.sleep(0.2)

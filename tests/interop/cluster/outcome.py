@@ -81,7 +81,7 @@ def check_typists(nodes, token, typists):
             if code != 200:
                 differs.append(f"{notebook} cannot be read at {node.name}: {code} {answer}")
                 continue
-            documents[node.name] = {cell["id"]: cell["source"] for cell in answer["cells"]}
+            documents[node.name] = {key: cell["source"] for key, cell in answer["notebook"]["cells"].items()}
         for typist in typists:
             documents[typist.name] = typist.sources(notebook)
             if not typist.open[notebook].check():
@@ -104,15 +104,16 @@ def check_runs(nodes, token, database, runner, effects):
     for number, status in runner.ends.items():
         if status == "ok" and not lines[f"run {number}"]:
             differs.append(f"run {number} ended as ok and did not happen")
-    differs += [f"{run!r} is shown as {run.status}" for run in runner.book.runs] if runner.book else []
+    differs += [f"{run!r} is shown as {run.status}" for run in runner.book.runs]
     for node in nodes:
         code, answer = request(f"{node.url}/api/notebooks?live=true&limit=200", token=token, timeout=60)
         if code != 200:
             differs.append(f"the list of notebooks cannot be read at {node.name}: {code} {answer}")
             continue
         for line in answer["notebooks"]:
-            if busy := (line.get("now") or {}).get("runs"):
-                differs.append(f"{node.name} shows runs of {line['id']}: {busy}")
+            now = line.get("now") or {"running": 0, "queued": 0}
+            if now["running"] or now["queued"]:
+                differs.append(f"{node.name} shows runs of {line['id']}: {now}")
     return differs
 
 

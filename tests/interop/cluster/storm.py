@@ -211,13 +211,17 @@ def prepare(cluster, token):
     typed = [f"t-{number}" for number in range(TYPED_NOTEBOOKS)]
     for number, notebook in enumerate([*typed, "runs"]):
         url = cluster.nodes[number % NODES].url
-        code, answer = request(f"{url}/api/notebooks", "POST", token, {"id": notebook, "title": notebook})
-        assert code == 201, answer
+        post(f"{url}/api/notebooks", token, {"id": notebook, "title": notebook})
         if notebook in typed:
             cell = {"cell_id": "first", "cell_type": "markdown", "source": ""}
-            code, answer = request(f"{url}/api/notebooks/{notebook}/cells", "POST", token, cell)
-            assert code == 201, answer
+            post(f"{url}/api/notebooks/{notebook}/cells", token, cell)
     return typed
+
+
+def post(url, token, body):
+    """Sends until it is acknowledged. Nodes that have just started do not know each other yet."""
+    key = f"begin-{random.randrange(10**12)}"
+    wait_for(lambda: request(url, "POST", token, body, key)[0] == 201, f"no answer at {url}")
 
 
 def main():
