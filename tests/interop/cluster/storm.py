@@ -34,6 +34,7 @@ from processes import low_port
 NODES, WRITERS, TYPISTS, TYPED_NOTEBOOKS = 3, 4, 2, 3
 STOPPED_SECONDS = 5
 DOWN_SECONDS = 1
+STARTS = 5
 LONGEST_REOPEN_SECONDS = 60
 MEDIAN_GOAL_SECONDS, P99_GOAL_SECONDS = 5, 8
 # A stopped node learns of its loss only at its next append.
@@ -154,7 +155,18 @@ class Storm:
         node.process.kill()
         node.process.wait()
         time.sleep(DOWN_SECONDS)
-        node.start()
+        self.start(node)
+
+    def start(self, node):
+        """Starts a node that has ended. One that does not start is a fault, and is started again, so that the rest is seen too."""
+        for _ in range(STARTS):
+            try:
+                return node.start()
+            except SystemExit as error:
+                last = str(error).strip().splitlines()[-1]
+                print(f"FAULT {node.name} does not start: {last}", flush=True)
+                self.differs.append(f"{node.name} does not start: {last}")
+        raise SystemExit(f"{node.name} does not start, after {STARTS} attempts")
 
     def freeze(self, node):
         since = time.time()
@@ -169,7 +181,7 @@ class Storm:
         self.drains.append(time.monotonic() - since)
         if code:
             self.differs.append(f"{node.name} was drained, and ended with {code}")
-        node.start()
+        self.start(node)
 
     def disconnect(self, node):
         role = node.name.split(".")[0]
