@@ -162,10 +162,13 @@ class Storm:
         for _ in range(STARTS):
             try:
                 return node.start()
-            except SystemExit as error:
-                last = str(error).strip().splitlines()[-1]
-                print(f"FAULT {node.name} does not start: {last}", flush=True)
-                self.differs.append(f"{node.name} does not start: {last}")
+            except SystemExit:
+                node.process.kill()
+                node.process.wait()
+                # A node that ends of itself says why in its last lines.
+                reason = node.log.read_text().strip().splitlines()[-1][:300]
+                print(f"FAULT {node.name} does not start: {reason}", flush=True)
+                self.differs.append(f"{node.name} does not start: {reason}")
         raise SystemExit(f"{node.name} does not start, after {STARTS} attempts")
 
     def freeze(self, node):
