@@ -39,6 +39,7 @@ LONGEST_REOPEN_SECONDS = 60
 MEDIAN_GOAL_SECONDS, P99_GOAL_SECONDS = 5, 8
 # A stopped node learns of its loss only at its next append.
 AFTERMATH_SECONDS = 15
+HOLDERS = "SELECT notebooks.id, nodes.url FROM notebooks JOIN nodes ON nodes.instance = notebooks.holder"
 
 
 def arguments():
@@ -127,7 +128,8 @@ class Storm:
         self.cluster, self.writers, self.reopening = cluster, writers, reopening
         self.random = random.Random(seed)
         self.found = collections.defaultdict(list)  # kind → seconds
-        self.stops, self.drains, self.differs = [], [], []
+        self.idle = 0  # kills of nodes without a notebook
+        self.stops, self.drains, self.drained, self.differs = [], [], [], []
         self.kinds = {
             "killed": self.kill,
             "stopped": self.freeze,
@@ -138,7 +140,8 @@ class Storm:
     def run(self, kills):
         for number in range(kills):
             time.sleep(self.random.uniform(0, 1.5))
-            kind, node = self.random.choice(list(self.kinds)), self.random.choice(self.cluster.nodes)
+            kind = self.random.choice(list(self.kinds))
+            node, held = self.victim()
             for writer in self.writers:
                 writer.storm = kind
             began = datetime.now(timezone.utc)
@@ -148,8 +151,18 @@ class Storm:
                 missing = sorted(self.reopening.missing)
                 self.differs.append(f"kill {number}, {node.name} {kind}: no answers for (writer, notebook) {missing}")
                 return
-            self.found[kind].append(self.reopening.seconds)
-            print(f"{began:%H:%M:%S} {number + 1}. {node.name} {kind}: {self.reopening.seconds:.2f} s", flush=True)
+            if held:
+                self.found[kind].append(self.reopening.seconds)
+            self.idle += not held
+            line = f"{number + 1}. {node.name} with {held} notebooks {kind}: {self.reopening.seconds:.2f} s"
+            print(f"{began:%H:%M:%S} {line}", flush=True)
+
+    def victim(self):
+        """Returns a random node, mostly one that has notebooks, and the number of those in which is written."""
+        holders = [url for notebook, url in sql(self.cluster.database, HOLDERS) if notebook.startswith("n-")]
+        nodes = {node.url: node for node in self.cluster.nodes}
+        url = self.random.choice([*holders, *nodes])
+        return nodes[url], holders.count(url)
 
     def kill(self, node):
         node.process.kill()
@@ -179,9 +192,10 @@ class Storm:
         self.stops.append((node.name, since, time.time()))
 
     def drain(self, node):
-        since = time.monotonic()
+        since = time.time()
         code = node.stop()
-        self.drains.append(time.monotonic() - since)
+        self.drains.append(time.time() - since)
+        self.drained.append((node.name, since, time.time()))
         if code:
             self.differs.append(f"{node.name} was drained, and ended with {code}")
         self.start(node)
@@ -191,19 +205,22 @@ class Storm:
         sql(self.cluster.server, f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{role}'")
 
     def lost_leases(self):
-        """Returns the log lines of lost leases: of nodes that had been stopped, and of others (false suspicions)."""
-        expected, false = [], []
+        """Returns the log lines of lost leases: of nodes that had been stopped, of nodes that drained, and of others."""
+        of_stopped, of_drained, false = [], [], []
         for node in self.cluster.nodes:
             for line in node.log.read_text().splitlines():
                 line = re.sub(r"\x1b\[[0-9;]*m", "", line)
                 if "another node has the notebook" not in line or "departure=Lost" not in line:
                     continue
                 at = datetime.fromisoformat(line.split()[0].replace("Z", "+00:00")).timestamp()
-                was_stopped = any(
-                    name == node.name and since <= at <= until + AFTERMATH_SECONDS for name, since, until in self.stops
-                )
-                (expected if was_stopped else false).append(f"{node.name}: {line}")
-        return expected, false
+
+                def is_within(times, more, name=node.name, at=at):
+                    return any(one == name and since <= at <= until + more for one, since, until in times)
+
+                kind = of_drained if is_within(self.drained, 0) else false
+                kind = of_stopped if is_within(self.stops, AFTERMATH_SECONDS) else kind
+                kind.append(f"{node.name}: {line}")
+        return of_stopped, of_drained, false
 
     def report(self):
         """Prints the times; returns the median and the 99th percentile."""
@@ -215,7 +232,9 @@ class Storm:
                 f"  {kind:<14}{len(found):5} times, median {statistics.median(found):.2f} s, longest {max(found):.2f} s"
             )
         p99 = times[min(len(times) - 1, int(len(times) * 0.99))]
-        print(f"  reopen: median {statistics.median(times):.2f} s, p99 {p99:.2f} s, longest {times[-1]:.2f} s")
+        print(
+            f"  reopen: median {statistics.median(times):.2f} s, p99 {p99:.2f} s, longest {times[-1]:.2f} s; {self.idle} kills hit nodes without notebooks"
+        )
         if self.drains:
             print(f"  drains: median {statistics.median(self.drains):.2f} s, longest {max(self.drains):.2f} s")
         return statistics.median(times), p99
@@ -297,8 +316,9 @@ def run(cluster, options, seed):
     cells, lines = sum(map(len, acked.values())), sum(len(typist.typed) for typist in typists)
     print(f"{cells} cells acknowledged, {lines} lines typed, {len(runner.ends)} runs")
     report_retries(writers)
-    expected, false = storm.lost_leases()
-    print(f"  leases lost: {len(expected)} by nodes that had been stopped, {len(false)} by others (false suspicions)")
+    of_stopped, of_drained, false = storm.lost_leases()
+    counts = f"{len(of_stopped)} by nodes that had been stopped, {len(of_drained)} by draining nodes"
+    print(f"  leases lost: {counts}, {len(false)} by others (false suspicions)")
     for line in false[:10]:
         print(f"    {line}")
     median, p99 = storm.report()
