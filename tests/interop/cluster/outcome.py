@@ -4,8 +4,14 @@ import collections
 import json
 import os
 import subprocess
+import sys
+from pathlib import Path
 
-from nodes import request
+ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "clients/python"), str(ROOT / "tests/interop/deploy")]
+
+import notarium  # noqa: E402
+from nodes import request  # noqa: E402
 
 # Commands that are one event each.
 SINGLE = "('CellInserted', 'CellSourceEdited', 'ExecutionRequested')"
@@ -84,8 +90,12 @@ def check_typists(nodes, token, typists):
             documents[node.name] = {key: cell["source"] for key, cell in answer["notebook"]["cells"].items()}
         for typist in typists:
             documents[typist.name] = typist.sources(notebook)
-            if not typist.open[notebook].check():
-                differs.append(f"{typist.name} has another document of {notebook} than the server")
+            try:
+                if not typist.open[notebook].check():
+                    differs.append(f"{typist.name} has another document of {notebook} than the server")
+            except notarium.NotariumError as error:
+                connected = "connected" if typist.client.is_connected else "not connected"
+                differs.append(f"{typist.name} ({connected}) cannot compare its document of {notebook}: {error!r}")
         first = next(iter(documents))
         for name, document in documents.items():
             if document != documents[first]:
