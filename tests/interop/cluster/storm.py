@@ -117,8 +117,14 @@ class Cluster:
     def stop(self):
         for node in self.nodes:
             node.process.kill()
+            node.process.wait()
         for process in self.others:
             process.terminate()
+        for process in self.others:
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 class Storm:
