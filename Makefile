@@ -214,7 +214,7 @@ unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end t
 	[ -n "$(POSTGRESQL_18)" ] || echo "SKIPPED: the stores' contract on PostgreSQL 18: no wheel for this machine"
 	[ -z "$(POSTGRESQL_18)" ] || NOTARIUM_POSTGRESQL_BIN=$(CURDIR)/$(POSTGRESQL_18) scripts/with-postgresql $(CARGO_TEST) --test contract in_postgres takeover
 
-interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy ## files, runs, outside assistants, generated clients, a year's record, the documents' commands and deploy/, with nbformat, nbclient, the MCP client and generators
+interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster ## files, runs, outside assistants, generated clients, a year's record, the documents' commands, deploy/ and a cluster whose nodes are killed, with nbformat, nbclient, the MCP client and generators
 
 interop-files: deps
 	cargo build --quiet --workspace --example ipynb_roundtrip
@@ -260,6 +260,13 @@ interop-deploy: rust $(DEPLOY_VENV)/.ready ## deploy/: linters, and the processe
 	$(PROGRAM)
 	scripts/with-postgresql $(DEPLOY_VENV)/bin/python tests/interop/deploy/check.py target/debug/notarium
 
+# The load and the kernels of the runtime agent use one Python.
+STORM = scripts/with-postgresql $(CURDIR)/$(VENV)/bin/python tests/interop/cluster/storm.py
+
+interop-cluster: deps ## three minutes: nodes of a cluster are killed, stopped and drained while people write, type and run
+	$(PROGRAM)
+	$(STORM) target/debug/notarium --kills 30
+
 # HAPROXY=--haproxy: the nodes find the leader by HAProxy instead of the hosts in their URL.
 # PostgreSQL and Patroni do not run as root: the system's Python can be run by every account. Without the packages the test is skipped.
 $(PATRONI_VENV)/.ready: tests/interop/patroni/requirements.txt
@@ -283,7 +290,7 @@ target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
 image-check: rust web ## what the Dockerfile does, without Docker: a release build that starts and is healthy
 	scripts/docker-steps target/image --check
 
-soak: deps target/schemathesis-venv/.ready $(LAB_VENV)/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, 20,000 reactive notebooks beside new kernels, every route of REST, two monkeys in one notebook, JupyterLab and three others in another, failovers of Patroni
+soak: deps target/schemathesis-venv/.ready $(LAB_VENV)/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, 20,000 reactive notebooks beside new kernels, every route of REST, two monkeys in one notebook, JupyterLab and three others in another, failovers of Patroni, 1,000 kills in a cluster
 	$(PROGRAM)
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium --schemathesis target/schemathesis-venv/bin/schemathesis
 	cargo build --quiet --profile soak --workspace --bin notarium --bin notarium-bench
@@ -295,6 +302,7 @@ soak: deps target/schemathesis-venv/.ready $(LAB_VENV)/.ready ## hours instead o
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test processes -- --ignored --nocapture security:: assistants::
 	@Rscript -e 'library(IRkernel)' || { echo "make soak needs R's kernel: apt-get install r-cran-irkernel"; exit 1; }
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak -p notarium-agent --test held -- --ignored
+	$(STORM) target/soak/notarium --kills 1000 --goals --s3
 	$(MAKE) --no-print-directory patroni
 	$(MAKE) --no-print-directory monkey
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_STREAM_MINUTES=5 NOTARIUM_LAB_SECONDS=300 && $(BROWSER) memory lab.spec
@@ -305,4 +313,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy patroni image-check soak bench clean
+.PHONY: help run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster patroni image-check soak bench clean
