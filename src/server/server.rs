@@ -209,7 +209,10 @@ impl Server {
             };
             tokio::join!(serve(listener, router, &limits, proxies, stopping.clone()), own_address);
         });
+        // A node that others take for dead owns nothing: it lives from here on.
+        let beating = cluster::follow(&app).await?;
         if let Err(error) = resume(&app).await {
+            beating.cancel();
             app.stopping.cancel();
             work.abort();
             return Err(error.into());
@@ -221,7 +224,6 @@ impl Server {
         if let Some(oidc) = app.oidc.clone() {
             tokio::spawn(async move { oidc.look().await });
         }
-        let beating = cluster::follow(&app).await?;
         tokio::spawn(output_spill::follow(app.notebooks.clone()));
         tokio::spawn(past_text::follow(app.notebooks.clone()));
         tokio::spawn(redaction::finish(app.notebooks.clone()));

@@ -23,6 +23,8 @@ use super::{ClaimError, Cluster, ClusterNotice, ClusterNotices, FEATURE_LEVEL, O
 const BEAT: Duration = Duration::from_secs(1);
 /// Age of a list of nodes below which it is not read anew.
 const LOOKED: Duration = Duration::from_millis(250);
+/// The same, where the holder of a lease is not on the list.
+const NEWCOMER: Duration = Duration::from_millis(50);
 /// Time for which an owner is remembered, so that messages do not wait for the store.
 const REMEMBERED: Duration = Duration::from_secs(1);
 /// Remembered owners. At this number all are forgotten.
@@ -140,6 +142,12 @@ impl ClusterNodes {
             return Err(StoreError::Unavailable { reason });
         }
         let lease = self.nodes.lease(notebook).await?;
+        if let Some(lease) = &lease
+            && self.node(&lease.holder).is_none()
+        {
+            // It may have joined since the last look.
+            self.look_within(NEWCOMER).await;
+        }
         let view = self.view.read();
         let takes_notebooks = |node: &&Node| !node.is_draining;
         let holder = lease.and_then(|lease| view.living.iter().find(|node| node.instance == lease.holder));
@@ -149,6 +157,16 @@ impl ClusterNodes {
             .or(holder)
             .or_else(|| choice(notebook, &view.living));
         Ok(chosen.map_or_else(|| self.instance.clone(), |node| node.instance.clone()))
+    }
+
+    /// Reads the list of nodes, unless the last one is younger.
+    async fn look_within(&self, age: Duration) {
+        if self.view.read().beat_at.elapsed() < age {
+            return;
+        }
+        if let Err(error) = self.beat().await {
+            tracing::warn!(%error, "the list of nodes was not read");
+        }
     }
 
     fn remember(&self, notebook: &NotebookId, owner: &InstanceId) {
@@ -221,12 +239,7 @@ impl Cluster for ClusterNodes {
     }
 
     async fn look_again(&self) {
-        if self.view.read().beat_at.elapsed() < LOOKED {
-            return;
-        }
-        if let Err(error) = self.beat().await {
-            tracing::warn!(%error, "the list of nodes was not read");
-        }
+        self.look_within(LOOKED).await;
     }
 
     fn others(&self) -> Vec<Node> {

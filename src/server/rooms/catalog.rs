@@ -3,6 +3,7 @@
 //! [`ListLag`] gives the list read-your-writes: it has the rows that lag, and whose changes they miss.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -130,19 +131,19 @@ fn search_text(notebook: &Document) -> String {
     text
 }
 
-/// Brings the catalog up to date with the log, after a crash. Returns the number of notebooks that were behind.
+/// Brings the catalog up to date with the log, after a crash. Returns the number of notebooks that were behind. Each is looked at once: those
+/// that other nodes write to are behind again and again, and those that do not load stay behind.
 pub async fn catch_up_catalog(store: &dyn EventStore) -> Result<usize, StoreError> {
-    let mut caught_up = 0;
+    let (mut caught_up, mut seen) = (0, BTreeSet::new());
     loop {
-        let behind = store.catalog_lag(CATCH_UP_PAGE).await?;
-        let mut progress = 0;
-        for id in &behind {
-            progress += usize::from(catch_up(store, id).await?);
-        }
-        caught_up += progress;
-        // Notebooks that do not load stay behind: the rest of the list is usable without them.
-        if progress == 0 {
+        let mut behind = store.catalog_lag(CATCH_UP_PAGE).await?;
+        behind.retain(|id| !seen.contains(id));
+        if behind.is_empty() {
             return Ok(caught_up);
+        }
+        for id in behind {
+            caught_up += usize::from(catch_up(store, &id).await?);
+            seen.insert(id);
         }
     }
 }

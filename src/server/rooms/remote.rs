@@ -3,7 +3,7 @@
 //! An ack of any node says that the store has the events, so a read of the store misses no answered command.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
 use notarium_core::{Actor, Authority, NotebookId, Rejection, RejectionCode};
@@ -21,6 +21,9 @@ use crate::cluster::{IDENTITY, OwnerNode};
 const COMMANDS: &str = "/api/cluster/commands";
 /// Path of the route that brings the list of notebooks up to date.
 const LIST_CHANGES: &str = "/api/cluster/list-changes";
+/// Time for which a command waits until its notebook has an owner, and the pause between attempts.
+const PATIENCE: Duration = Duration::from_secs(6);
+const PAUSE: Duration = Duration::from_millis(100);
 /// Time that another node has to answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
@@ -60,21 +63,29 @@ impl Rooms {
         }
     }
 
-    /// Executes a command at the node that owns its notebook. If that node has just lost it, at the next one.
+    /// Executes a command at the node that owns its notebook. While none does, or the owner died, it is looked for again.
     pub async fn execute_at(
         &self,
-        node: Node,
+        mut node: Node,
         identity: &Identity,
         message: &CommandMessage,
     ) -> Result<AckMessage, Rejection> {
         let identity = ForwardedIdentity::from(identity);
-        if let Some(answer) = self.attempt_at(&node, &identity, message).await? {
-            return answer;
-        }
-        self.cluster.forget(&message.notebook);
-        match self.elsewhere(&message.notebook).await? {
-            Some(next) => self.attempt_at(&next, &identity, message).await?.unwrap_or_else(|| Err(moving())),
-            None => Err(moving()),
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            if let Some(answer) = self.attempt_at(&node, &identity, message).await? {
+                return answer;
+            }
+            if Instant::now() > patience {
+                return Err(moving());
+            }
+            tokio::time::sleep(PAUSE).await;
+            self.cluster.look_again().await;
+            self.cluster.forget(&message.notebook);
+            // An unknown owner is asked for again; this node gets the command at its own address.
+            if let Ok(next) = self.elsewhere(&message.notebook).await {
+                node = next.unwrap_or_else(|| self.cluster.own());
+            }
         }
     }
 

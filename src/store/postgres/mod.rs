@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::HashMap;
-use notarium_record::{Epoch, NotebookId, Version};
+use notarium_record::{Epoch, InstanceId, NotebookId, Version};
 use parking_lot::Mutex;
 use sqlx::postgres::PgPool;
 use tokio::sync::mpsc;
@@ -66,6 +66,29 @@ pub struct Postgres {
     content_locks: ContentLocks,
     /// Epochs of the leases that this process took last: a derived write under an older one is left out.
     own_epochs: Mutex<HashMap<NotebookId, Epoch>>,
+    expected_leases: Arc<ExpectedLeases>,
+}
+
+/// Most notebooks that are expected; at this number all are forgotten.
+const MAX_EXPECTED: usize = 10_000;
+
+/// Leases of notebooks that were asked for before the notebooks were there: who makes the notebook, has it.
+#[derive(Default)]
+pub(crate) struct ExpectedLeases(Mutex<HashMap<NotebookId, InstanceId>>);
+
+impl ExpectedLeases {
+    pub(crate) fn note(&self, notebook: &NotebookId, instance: &InstanceId) {
+        let mut expected = self.0.lock();
+        if expected.len() >= MAX_EXPECTED {
+            expected.clear();
+        }
+        expected.insert(notebook.clone(), instance.clone());
+    }
+
+    /// Returns the instance that is to have the lease of a new notebook.
+    pub(crate) fn of(&self, notebook: &NotebookId) -> Option<InstanceId> {
+        self.0.lock().get(notebook).cloned()
+    }
 }
 
 impl Postgres {
@@ -105,10 +128,22 @@ impl Postgres {
         let health = Arc::new(WriteHealth::default());
         let (queue, queued) = mpsc::channel(MAX_QUEUED_APPENDS);
         let connection = PrimaryConnection::new(address.clone(), pool.clone(), connection);
-        let writer = BatchWriter { connection, queue: queued, health: health.clone() };
+        let expected_leases = Arc::<ExpectedLeases>::default();
+        let writer =
+            BatchWriter { connection, queue: queued, health: health.clone(), expected_leases: expected_leases.clone() };
         let writer = tokio::spawn(writer.run());
         let (content_locks, own_epochs) = (ContentLocks::default(), Mutex::default());
-        Ok(Self { address, queue, writer, pool, health, max_snapshot_gap: MAX_SNAPSHOT_GAP, content_locks, own_epochs })
+        Ok(Self {
+            address,
+            queue,
+            writer,
+            pool,
+            health,
+            max_snapshot_gap: MAX_SNAPSHOT_GAP,
+            content_locks,
+            own_epochs,
+            expected_leases,
+        })
     }
 
     /// Sets the maximum gap between two snapshots, instead of [`MAX_SNAPSHOT_GAP`].
@@ -138,7 +173,8 @@ impl Postgres {
 
     /// Epoch of the lease that this process took of the notebook last.
     pub(crate) fn own_epoch(&self, notebook: &NotebookId) -> Option<Epoch> {
-        self.own_epochs.lock().get(notebook).copied()
+        let taken = self.own_epochs.lock().get(notebook).copied();
+        taken.or_else(|| self.expected_leases.of(notebook).map(|_| 0))
     }
 
     /// Runs a query; again if its connection broke, or the server takes no writes any more.

@@ -18,8 +18,9 @@ pub(super) async fn take_lease(
     notebook: &NotebookId,
     instance: &InstanceId,
 ) -> Result<Epoch, sqlx::Error> {
-    let sql = "UPDATE notebooks SET epoch = epoch + 1, holder = $2 WHERE id = $1 AND version > 0 AND holder IS DISTINCT FROM $2 \
-               RETURNING epoch";
+    // Epoch 0 is that of the append which made the notebook.
+    let sql = "UPDATE notebooks SET epoch = epoch + 1, holder = $2 \
+               WHERE id = $1 AND version > 0 AND (holder IS DISTINCT FROM $2 OR epoch = 0) RETURNING epoch";
     let taken = sqlx::query(sql).bind(notebook.as_str()).bind(instance.as_str());
     if let Some(row) = taken.fetch_optional(&mut *connection).await? {
         return number(&row, 0);

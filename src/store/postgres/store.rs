@@ -33,6 +33,8 @@ impl EventStore for Postgres {
         let epoch = transact!(self, connection => nodes::take_lease(connection, notebook, instance))?;
         if epoch > 0 {
             self.own_epochs.lock().insert(notebook.clone(), epoch);
+        } else {
+            self.expected_leases.note(notebook, instance);
         }
         Ok(epoch)
     }

@@ -19,7 +19,7 @@ use super::health::WriteHealth;
 use super::open::Address;
 use super::reader::head_of;
 use super::rows::BatchColumns;
-use super::{STATEMENT_TIMEOUT, removal};
+use super::{ExpectedLeases, STATEMENT_TIMEOUT, removal};
 use crate::group_commit::{BatchPlan, CommandPlace, NotebookHead, Queued, command_places, take_batch};
 use crate::store_error::{AppendError, StoreError};
 
@@ -89,6 +89,7 @@ pub(super) struct BatchWriter {
     pub(super) connection: PrimaryConnection,
     pub(super) queue: mpsc::Receiver<Queued>,
     pub(super) health: Arc<WriteHealth>,
+    pub(super) expected_leases: Arc<ExpectedLeases>,
 }
 
 impl BatchWriter {
@@ -199,7 +200,8 @@ impl BatchWriter {
             return Ok(HashSet::default());
         }
         let connection = self.connection.get().await.map_err(WriteError::Store)?;
-        let done = tokio::time::timeout(STATEMENT_TIMEOUT, insert(connection, appends)).await;
+        let inserting = insert(connection, appends, &self.expected_leases);
+        let done = tokio::time::timeout(STATEMENT_TIMEOUT, inserting).await;
         let error = match done {
             Ok(Ok(moved)) => return Ok(moved.into_iter().collect()),
             Ok(Err(error)) => match failure(&error) {
@@ -221,16 +223,21 @@ impl BatchWriter {
     }
 }
 
-async fn insert(connection: &mut PgConnection, appends: &[&Append]) -> Result<Vec<String>, sqlx::Error> {
-    let new: Vec<&str> = appends
-        .iter()
-        .filter(|append| append.expected.version == 0)
-        .map(|append| append.notebook_id.as_str())
-        .collect();
+async fn insert(
+    connection: &mut PgConnection,
+    appends: &[&Append],
+    expected: &ExpectedLeases,
+) -> Result<Vec<String>, sqlx::Error> {
+    let new = appends.iter().filter(|append| append.expected.version == 0).map(|append| &append.notebook_id);
+    let new: Vec<&NotebookId> = new.collect();
     if !new.is_empty() {
-        let sql =
-            "INSERT INTO notebooks (id, hash) SELECT id, $2 FROM unnest($1::text[]) AS n (id) ON CONFLICT DO NOTHING";
-        sqlx::query(sql).bind(new).bind(Head::START.hash.0.as_slice()).execute(&mut *connection).await?;
+        let ids: Vec<&str> = new.iter().map(|notebook| notebook.as_str()).collect();
+        let holders: Vec<Option<String>> =
+            new.iter().map(|notebook| expected.of(notebook).map(|instance| instance.to_string())).collect();
+        let sql = "INSERT INTO notebooks (id, holder, hash) SELECT n.id, n.holder, $3 \
+                   FROM unnest($1::text[], $2::text[]) AS n (id, holder) ON CONFLICT DO NOTHING";
+        let query = sqlx::query(sql).bind(ids).bind(holders).bind(Head::START.hash.0.as_slice());
+        query.execute(&mut *connection).await?;
     }
     let batch = BatchColumns::of(appends);
     let Some(removing) = appends.iter().find(|append| !append.removal.is_empty()) else {

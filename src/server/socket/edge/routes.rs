@@ -8,6 +8,8 @@ use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::peek::Fields;
 
+/// Key of a `check` among the questions, which is no id.
+const CHECK: &str = " check";
 /// Ephemeral frames that wait for a node. Later ones are dropped.
 const MAX_WAITING: usize = 64;
 /// Notebooks above which those without a subscription or a command are forgotten.
@@ -33,6 +35,8 @@ pub struct NotebookRoute {
     presence: Option<Utf8Bytes>,
     /// Commands without an answer, by id, in order.
     unanswered: VecDeque<(String, Utf8Bytes)>,
+    /// Questions without an answer: the last `check`, and those to kernels by id.
+    questions: VecDeque<(String, Utf8Bytes)>,
     /// Other frames, while no node serves it.
     waiting: Vec<Utf8Bytes>,
 }
@@ -53,6 +57,13 @@ impl NotebookRoute {
                 }
             }
             "presence" => self.presence = Some(frame.clone()),
+            "check" | "ask_kernel" => {
+                let key = fields.number().map_or_else(|| CHECK.to_owned(), |id| id.to_string());
+                self.questions.retain(|(known, _)| *known != key);
+                if self.questions.len() < MAX_WAITING {
+                    self.questions.push_back((key, frame.clone()));
+                }
+            }
             _ if self.at.is_none() && self.waiting.len() < MAX_WAITING => self.waiting.push(frame.clone()),
             _ => {}
         }
@@ -67,6 +78,11 @@ impl NotebookRoute {
                 let before = self.unanswered.len();
                 self.unanswered.retain(|(known, _)| known != id);
                 return self.unanswered.len() < before;
+            }
+            "checked" => self.questions.retain(|(known, _)| known != CHECK),
+            "kernel_answer" => {
+                let id = fields.number().unwrap_or_default().to_string();
+                self.questions.retain(|(known, _)| *known != id);
             }
             "subscribed" | "events" => {
                 if let Some(followed) = &mut self.followed {
@@ -88,7 +104,7 @@ impl NotebookRoute {
 
     /// True if the client waits for nothing and follows nothing.
     pub fn is_idle(&self) -> bool {
-        self.followed.is_none() && self.unanswered.is_empty() && self.waiting.is_empty()
+        self.followed.is_none() && self.unanswered.is_empty() && self.questions.is_empty() && self.waiting.is_empty()
     }
 
     /// True, once, if the client is to be told that its subscription begins anew.
@@ -105,7 +121,9 @@ impl NotebookRoute {
         });
         let commands = self.unanswered.iter().map(|(_, frame)| frame.clone());
         let presence = self.presence.clone().filter(|_| self.followed.is_some());
-        subscribe.into_iter().chain(presence).chain(commands).chain(std::mem::take(&mut self.waiting)).collect()
+        let questions = self.questions.iter().map(|(_, frame)| frame.clone());
+        let frames = subscribe.into_iter().chain(presence).chain(commands).chain(questions);
+        frames.chain(std::mem::take(&mut self.waiting)).collect()
     }
 }
 

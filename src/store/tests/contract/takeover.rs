@@ -158,6 +158,20 @@ async fn a_lease_that_is_given_back_is_nobody_s() {
     assert_eq!(two.lease(&notebook("nowhere")).await.unwrap(), None);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_makes_a_notebook_has_it() {
+    let Some(TwoNodes { one, two, .. }) = TwoNodes::open().await else { return };
+    let mut author = Author::new("new");
+    let id = author.notebook_id.clone();
+    assert_eq!(one.take_lease(&id, &instance("one")).await, Ok(0), "it is not there");
+    one.append(author.rename("made")).await.unwrap();
+    assert_eq!(two.lease(&id).await.unwrap(), Some(Lease { holder: instance("one"), epoch: 0 }));
+    one.append(author.rename("more")).await.unwrap();
+    assert_eq!(one.take_lease(&id, &instance("one")).await, Ok(1), "its room was opened anew");
+    assert_eq!(two.take_lease(&id, &instance("two")).await, Ok(2));
+    assert_eq!(one.append(author.rename("late")).await, Err(AppendError::LeaseLost { epoch: 2 }));
+}
+
 fn node(name: &str, is_draining: bool) -> Node {
     Node { instance: instance(name), url: format!("http://{name}:7777"), is_draining, level: 1 }
 }
