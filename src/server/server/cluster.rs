@@ -15,6 +15,8 @@ use super::{StartError, open_with_work};
 use crate::app::App;
 use crate::cluster::{Cluster, ClusterNodes, ClusterNotices, ClusterSettings, OwnerNode};
 
+/// Time for which a draining node still takes requests, which it forwards: until a proxy that asks `/readyz` each second or two sends no more.
+const LINGER: Duration = Duration::from_secs(3);
 /// Rooms that are given up together while the node drains, and the pause after them: 100 in a second.
 const SLICE: usize = 10;
 const SLICE_PAUSE: Duration = Duration::from_millis(100);
@@ -78,6 +80,7 @@ pub async fn drain(app: &App) {
     if app.cluster.others().is_empty() {
         return;
     }
+    let lingers_until = tokio::time::Instant::now() + LINGER;
     app.cluster.drain().await;
     while app.rooms.open_count() > 0 {
         for notebook in app.rooms.open_ids().iter().take(SLICE) {
@@ -85,4 +88,5 @@ pub async fn drain(app: &App) {
         }
         tokio::time::sleep(SLICE_PAUSE).await;
     }
+    tokio::time::sleep_until(lingers_until).await;
 }
