@@ -57,6 +57,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "no_kernel": 409,
     "not_a_notebook": 400,
     "not_found": 404,
+    "not_owner": 421,
     "not_runnable": 400,
     "notebook_archived": 409,
     "notebook_exists": 409,
