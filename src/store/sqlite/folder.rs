@@ -54,6 +54,7 @@ pub(crate) fn is_half_restored(folder: &Path) -> bool {
 }
 
 /// Marks the folder, which is created if it is missing, as one that a move fills.
+#[cfg(feature = "postgres")]
 pub(super) fn mark_as_moving(folder: &Path) -> Result<(), StoreError> {
     create_folder(folder).map_err(|error| no_folder(folder, error))?;
     let mark = folder.join(MOVING_FILE);
@@ -62,6 +63,7 @@ pub(super) fn mark_as_moving(folder: &Path) -> Result<(), StoreError> {
 }
 
 /// Takes the mark away.
+#[cfg(feature = "postgres")]
 pub(super) fn end_moving(folder: &Path) -> Result<(), StoreError> {
     let removed = std::fs::remove_file(folder.join(MOVING_FILE));
     removed.and_then(|()| File::open(folder)?.sync_all()).map_err(|error| folder_error(folder, error))
