@@ -48,7 +48,7 @@ example-jupyter: rust web $(LAB_VENV)/.ready ## JupyterLab on a notebook that No
 test: ## every check that CI runs; one that fails does not hide the others
 	@scripts/lanes installed
 	@scripts/lanes compiled
-	@scripts/lanes "lint unit test-python test-jupyter interop test-web-3" "test-web test-web-1 test-web-2"
+	@scripts/lanes "lint unit test-python test-jupyter interop test-web-3" "test-web test-web-1 test-web-2 interop-nodes"
 
 check: ## the quick part of `test`, some minutes: lints, unit tests, order in the sources, 20 seeds, the page's own tests
 	@scripts/lanes "lint" "test-web"
@@ -217,7 +217,9 @@ unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end t
 	[ -n "$(POSTGRESQL_18)" ] || echo "SKIPPED: the stores' contract on PostgreSQL 18: no wheel for this machine"
 	[ -z "$(POSTGRESQL_18)" ] || $(IN_MEMORY) NOTARIUM_POSTGRESQL_BIN=$(CURDIR)/$(POSTGRESQL_18) scripts/with-postgresql $(CARGO_TEST) --test contract in_postgres takeover
 
-interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster ## files, runs, outside assistants, generated clients, a year's record, the documents' commands, deploy/ and a cluster whose nodes are killed, with nbformat, nbclient, the MCP client and generators
+interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents ## files, runs, outside assistants, generated clients, a year's record, the documents' commands, deploy/ and a cluster whose nodes are killed, with nbformat, nbclient, the MCP client and generators
+
+interop-nodes: interop-deploy interop-cluster ## deploy/, and three nodes that are killed while clients write
 
 interop-files: deps
 	cargo build --quiet --workspace --example ipynb_roundtrip
@@ -316,4 +318,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster patroni image-check soak bench clean
+.PHONY: help interop-nodes run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster patroni image-check soak bench clean
