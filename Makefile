@@ -175,10 +175,10 @@ rust:
 
 deps: rust $(VENV)/.ready $(MCP_VENV)/.ready node ## what the tests need besides Rust
 
-$(VENV)/.ready: tests/requirements.txt
+$(VENV)/.ready: tests/requirements.txt tests/server-requirements.txt
 	@scripts/need-python "$(PYTHON)"
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt -r tests/server-requirements.txt
 	touch $@
 
 # jupyter-mcp-server brings a whole Jupyter Server.
