@@ -23,7 +23,10 @@ impl Moto {
         let python = python();
         let importing = Command::new(&python).args(["-c", "import moto.server"]).stderr(Stdio::null()).status();
         if !importing.is_ok_and(|status| status.success()) {
-            println!("skipped: {} has no moto (tests/server-requirements.txt): `make test` installs it", python.display());
+            println!(
+                "skipped: {} has no moto (tests/server-requirements.txt): `make test` installs it",
+                python.display()
+            );
             return None;
         }
         let mut child = Command::new(&python)
