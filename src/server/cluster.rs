@@ -19,12 +19,16 @@ pub use nodes::{ClusterNodes, ClusterSettings};
 pub use peers::{HOPS, IDENTITY, PeerError, Peers};
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use notarium_core::{Epoch, InstanceId, NotebookId, Revoked};
-use notarium_store::{EventStore, Node, StoreError};
+use notarium_store::{EventStore, Node, NodeStore, StoreError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
+
+/// Interval of beats.
+const BEAT: Duration = Duration::from_secs(1);
 
 /// Newest generation of events and messages that this build can read.
 pub const FEATURE_LEVEL: u32 = 1;
@@ -144,18 +148,25 @@ pub enum ClusterNotice {
 /// Receiver of a node's notices, for its jobs.
 pub type ClusterNotices = mpsc::UnboundedReceiver<ClusterNotice>;
 
-/// A cluster of one node, which owns every notebook.
+/// A cluster of one node, which owns every notebook. On a database that others could use too, it beats without an address, so that they see it.
 pub struct SingleNode {
     instance: InstanceId,
     store: Arc<dyn EventStore>,
+    nodes: Option<Arc<dyn NodeStore>>,
     notices: mpsc::UnboundedSender<ClusterNotice>,
 }
 
 impl SingleNode {
-    /// Creates a node with a new instance id.
-    pub fn new(store: Arc<dyn EventStore>) -> (Arc<Self>, ClusterNotices) {
+    /// Creates a node with a new instance id. `nodes`: where it beats.
+    pub fn new(store: Arc<dyn EventStore>, nodes: Option<Arc<dyn NodeStore>>) -> (Arc<Self>, ClusterNotices) {
         let (notices, receiver) = mpsc::unbounded_channel();
-        (Arc::new(Self { instance: ulid::Ulid::generate().into(), store, notices }), receiver)
+        (Arc::new(Self { instance: ulid::Ulid::generate().into(), store, nodes, notices }), receiver)
+    }
+
+    /// Beats once; returns true if no other node lives.
+    pub async fn is_alone(&self) -> Result<bool, StoreError> {
+        let Some(nodes) = &self.nodes else { return Ok(true) };
+        Ok(nodes.beat(&self.own()).await?.nodes.len() <= 1)
     }
 }
 
@@ -176,6 +187,22 @@ impl Cluster for SingleNode {
     fn notify(&self, notice: ClusterNotice) {
         // A node that stops has dropped the receiver.
         let _ = self.notices.send(notice);
+    }
+
+    async fn follow(&self, stopping: CancellationToken) {
+        let Some(nodes) = &self.nodes else { return };
+        while stopping.run_until_cancelled(tokio::time::sleep(BEAT)).await.is_some() {
+            if let Err(error) = nodes.beat(&self.own()).await {
+                tracing::warn!(%error, "the beat of this server was not written");
+            }
+        }
+    }
+
+    async fn leave(&self) {
+        let Some(nodes) = &self.nodes else { return };
+        if let Err(error) = nodes.leave(&self.instance).await {
+            tracing::warn!(%error, "this server stays on the list of nodes until its time is over");
+        }
     }
 }
 
@@ -251,7 +278,7 @@ pub mod tests {
         before.shut_down().await;
         time.fetch_add(2 * DAY, Ordering::SeqCst);
         let storage = Storage::open(&config).await.unwrap();
-        let (node, notices) = SingleNode::new(storage.events.clone());
+        let (node, notices) = SingleNode::new(storage.events.clone(), None);
         Server::start_node(&config, storage, Arc::new(OneOfTwo(node)), notices).await.unwrap()
     }
 

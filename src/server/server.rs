@@ -34,7 +34,7 @@ use crate::auth::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::auth::{Accounts, AuthOptions, KernelPasses};
 use crate::blobs::sweep::{self, SweepError, Swept};
 use crate::blobs::{BlobClaims, NotebookBlobs};
-use crate::cluster::{Cluster, ClusterNotices, ClusterSettings, SingleNode};
+use crate::cluster::{Cluster, ClusterNotices, ClusterSettings};
 use crate::http::mount::DoorMount;
 use crate::http::origin::{AllowedOrigins, InvalidOrigin};
 use crate::http::{TrustedProxies, serve};
@@ -159,14 +159,8 @@ impl Server {
                 Self::start_node(&config, storage, node, notices).await
             }
             (Some(_), None) => Err(StartError::NoClusterStore),
-            // A node that others cannot reach is alone, and says so in the list of nodes.
-            (None, Some(nodes)) => {
-                let settings = ClusterSettings { url: String::new(), secret: String::new().into() };
-                let (node, notices) = cluster::join(&settings, nodes.clone(), events).await?;
-                Self::start_node(&config, storage, node, notices).await
-            }
-            (None, None) => {
-                let (node, notices) = SingleNode::new(events);
+            (None, nodes) => {
+                let (node, notices) = cluster::alone(events, nodes.clone()).await?;
                 Self::start_node(&config, storage, node, notices).await
             }
         }

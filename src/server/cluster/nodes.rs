@@ -17,10 +17,8 @@ use tokio::sync::{Mutex, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::placement::choice;
-use super::{ClaimError, Cluster, ClusterNotice, ClusterNotices, FEATURE_LEVEL, OwnerNode, Peers};
+use super::{BEAT, ClaimError, Cluster, ClusterNotice, ClusterNotices, FEATURE_LEVEL, OwnerNode, Peers};
 
-/// Interval of beats.
-const BEAT: Duration = Duration::from_secs(1);
 /// Age of a list of nodes below which it is not read anew.
 const LOOKED: Duration = Duration::from_millis(250);
 /// The same, where the holder of a lease is not on the list.
@@ -101,10 +99,9 @@ impl ClusterNodes {
         Ok((Arc::new(node), receiver))
     }
 
-    /// True if this node is alone, or every node has an address.
+    /// True if every node has an address: one without is alone, and wants to be.
     pub fn is_reachable_by_all(&self) -> bool {
-        let view = self.view.read();
-        view.living.len() <= 1 || view.living.iter().all(|node| !node.url.is_empty())
+        self.view.read().living.iter().all(|node| !node.url.is_empty())
     }
 
     /// Tells the store that this node lives, and reads which others do.

@@ -26,7 +26,7 @@ struct Bench {
 
 /// Rooms of a server process of its own.
 fn new_rooms(store: Arc<dyn EventStore>, config: RoomsConfig, work: mpsc::UnboundedSender<WorkNotice>) -> Arc<Rooms> {
-    let (node, _) = SingleNode::new(store.clone());
+    let (node, _) = SingleNode::new(store.clone(), None);
     Rooms::new(store, node, config, work, Arc::default())
 }
 

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{StartError, open_with_work};
 use crate::app::App;
-use crate::cluster::{Cluster, ClusterNodes, ClusterNotices, ClusterSettings, OwnerNode};
+use crate::cluster::{Cluster, ClusterNodes, ClusterNotices, ClusterSettings, OwnerNode, SingleNode};
 
 /// Time for which a draining node still takes requests, which it forwards: until a proxy that asks `/readyz` each second or two sends no more.
 const LINGER: Duration = Duration::from_secs(3);
@@ -21,22 +21,42 @@ const LINGER: Duration = Duration::from_secs(3);
 const SLICE: usize = 10;
 const SLICE_PAUSE: Duration = Duration::from_millis(100);
 
-/// Joins the cluster. A node without an address must be alone, and nobody joins one that has none. A server that was killed counts for a few
-/// seconds more: it is waited for.
+/// Time until a server that was killed does not count any more, and the pause between looks.
+const PATIENCE: Duration = NODE_TIMEOUT.saturating_add(Duration::from_secs(1));
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Joins the cluster, unless a server uses the database that wants to be alone.
 pub async fn join(
     settings: &ClusterSettings,
     nodes: Arc<dyn NodeStore>,
     events: Arc<dyn EventStore>,
 ) -> Result<(Arc<ClusterNodes>, ClusterNotices), StartError> {
     let (node, notices) = ClusterNodes::join(settings, nodes, events).await?;
-    let patience = Instant::now() + NODE_TIMEOUT + Duration::from_secs(1);
+    let patience = Instant::now() + PATIENCE;
     while !node.is_reachable_by_all() {
         if Instant::now() > patience {
             node.leave().await;
             return Err(StartError::NotAlone);
         }
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        tokio::time::sleep(LOOK_EVERY).await;
         node.beat().await?;
+    }
+    Ok((node, notices))
+}
+
+/// Makes a node that others cannot reach, unless another server uses the database.
+pub async fn alone(
+    events: Arc<dyn EventStore>,
+    nodes: Option<Arc<dyn NodeStore>>,
+) -> Result<(Arc<SingleNode>, ClusterNotices), StartError> {
+    let (node, notices) = SingleNode::new(events, nodes);
+    let patience = Instant::now() + PATIENCE;
+    while !node.is_alone().await? {
+        if Instant::now() > patience {
+            node.leave().await;
+            return Err(StartError::NotAlone);
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
     }
     Ok((node, notices))
 }
@@ -44,11 +64,11 @@ pub async fn join(
 /// Begins to follow the cluster. Cancel the token when the node leaves it.
 pub async fn follow(app: &App) -> Result<CancellationToken, AccountError> {
     let beating = CancellationToken::new();
+    let (cluster, token) = (app.notebooks.cluster.clone(), beating.clone());
+    tokio::spawn(async move { cluster.follow(token).await });
     if app.cluster.peers().is_none() {
         return Ok(beating);
     }
-    let (cluster, token) = (app.notebooks.cluster.clone(), beating.clone());
-    tokio::spawn(async move { cluster.follow(token).await });
     let last = app.accounts.last_change().await?;
     // Before the number was read, tokens may have been cached.
     app.accounts.forget_everything();
