@@ -10,7 +10,7 @@ use crate::StoreError;
 
 pub(super) type Read<T> = Result<T, sqlx::Error>;
 
-/// ColumnValue of a statement; a time or number is below 2^53.
+/// Value of a statement; a time or number is below 2^53.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ColumnValue {
     Text(Option<String>),
@@ -115,7 +115,7 @@ impl From<&[u8]> for ColumnValue {
     }
 }
 
-/// RowColumns of a row, by name.
+/// Columns of a row, by name.
 pub(crate) trait RowColumns {
     fn text(&self, column: &str) -> Result<String, sqlx::Error>;
     fn optional_text(&self, column: &str) -> Result<Option<String>, sqlx::Error>;

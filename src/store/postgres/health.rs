@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::store_error::StoreError;
 
-/// WriteHealth, shared by the store and its writer.
+/// Health, shared by the store and its writer.
 #[derive(Debug, Default)]
 pub(super) struct WriteHealth {
     is_refusing: AtomicBool,

@@ -4,8 +4,8 @@
 //! so: a notebook's lease, which is a row with an epoch, stands in that statement. Nothing is cached between statements.
 //!
 //! Every transaction may be cut off, or stand in another's way; it is then tried again as it is. An append whose answer was lost is *unknown*.
-//! What another engine with PostgreSQL's protocol may lack is not used: advisory locks, triggers, sequences, temporary tables, settings of a
-//! session, notifications. A test reads the SQL.
+//! Advisory locks, triggers, sequences, temporary tables, settings of a session and notifications are not used: another engine with PostgreSQL's
+//! protocol may lack them. A test reads the SQL.
 
 mod accounts;
 mod catalog;
@@ -182,16 +182,11 @@ impl Postgres {
     where
         Answer: Future<Output = Result<T, sqlx::Error>> + Send,
     {
-        let mut attempts = Attempts::default();
-        loop {
+        self.maintain(|| async {
             let answered = tokio::time::timeout(STATEMENT_TIMEOUT, query()).await;
-            match answered.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(FailedAttempt::unsent) {
-                Err(failed) if attempts.may_repeat(&failed, Repeat::Always) => {
-                    self.before_next(&mut attempts, &failed).await
-                }
-                done => return done.map_err(FailedAttempt::into_store_error),
-            }
-        }
+            answered.unwrap_or(Err(sqlx::Error::PoolTimedOut))
+        })
+        .await
     }
 
     /// Runs a query that may take long, as [`Self::read_from`] does.

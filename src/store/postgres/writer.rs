@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use foldhash::{HashMap, HashSet};
 use futures_util::FutureExt;
 use notarium_record::{Append, CommandId, Head, NotebookId};
-use sqlx::postgres::{PgConnectOptions, PgPool};
+use sqlx::postgres::PgPool;
 use sqlx::{Connection, PgConnection, Row as _};
 use tokio::sync::mpsc;
 
@@ -55,17 +55,16 @@ impl PrimaryConnection {
                 self.connected = None;
             }
         }
-        if self.connected.is_none() {
-            let (connection, options) = self.address.connect().await?;
-            self.follow(options);
-            self.connected = Some(connection);
-        }
+        let connection = match self.connected.take() {
+            Some(connection) => connection,
+            None => {
+                let (connection, options) = self.address.connect().await?;
+                self.pool.set_connect_options(options);
+                connection
+            }
+        };
         self.used_at = Instant::now();
-        self.connected.as_mut().ok_or_else(|| unreachable!("it was connected above"))
-    }
-
-    fn follow(&self, options: PgConnectOptions) {
-        self.pool.set_connect_options(options);
+        Ok(self.connected.insert(connection))
     }
 }
 
@@ -81,7 +80,7 @@ enum WriteError {
 /// An append that is not answered yet, by its place in the batch.
 type OpenAppends<'a> = Vec<(usize, &'a Append)>;
 
-/// HeadColumns of notebooks, and commands that are recorded already.
+/// Heads of notebooks, and commands that are recorded already.
 type LookedUp<'a> = (HashMap<NotebookId, NotebookHead>, HashSet<CommandPlace<'a>>);
 
 /// The only task of a node that appends.
@@ -257,7 +256,7 @@ fn pause(attempt: u32) -> Duration {
     Duration::from_millis(u64::from(2 + attempt * 5))
 }
 
-/// HeadColumns as the first append of each notebook expects them.
+/// Heads as the first append of each notebook expects them.
 fn expected_heads(open: &OpenAppends) -> HashMap<NotebookId, NotebookHead> {
     let mut heads = HashMap::default();
     for (_, append) in open {

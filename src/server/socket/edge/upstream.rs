@@ -39,7 +39,7 @@ pub struct ForwardedClient {
     pub connection: String,
 }
 
-/// NodeReport of a connection.
+/// Report of a connection.
 pub enum NodeReport {
     Frame(Utf8Bytes),
     Ended,
