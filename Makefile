@@ -123,6 +123,11 @@ test-python: rust $(PYTHON_VENV)/.ready python-dist ## the Python client: types,
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/pyright --pythonpath $(CURDIR)/$(PYTHON_VENV)/bin/python
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/python -m pytest
 
+# Without the tests of files, and of the example's own PostgreSQL.
+test-python-on-cluster: rust $(PYTHON_VENV)/.ready ## the Python client's tests, unchanged, against three nodes over PostgreSQL
+	$(PROGRAM)
+	cd $(PYTHON_CLIENT) && $(IN_MEMORY) $(CURDIR)/scripts/with-postgresql $(CURDIR)/scripts/on-cluster $(CURDIR)/$(PYTHON_VENV)/bin/python -m pytest tests --ignore tests/test_examples.py --ignore tests/sql
+
 # JupyterLab as people have it, with our two packages as they are in this folder.
 $(LAB_VENV)/.ready: $(JUPYTER_CLIENT)/requirements-dev.txt $(JUPYTER_CLIENT)/pyproject.toml
 	@scripts/need-python "$(PYTHON)"
@@ -309,6 +314,7 @@ soak: deps target/schemathesis-venv/.ready $(LAB_VENV)/.ready ## hours instead o
 	@Rscript -e 'library(IRkernel)' || { echo "make soak needs R's kernel: apt-get install r-cran-irkernel"; exit 1; }
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak -p notarium-agent --test held -- --ignored
 	$(STORM) target/soak/notarium --kills 1000 --goals --s3
+	$(MAKE) --no-print-directory test-python-on-cluster
 	$(MAKE) --no-print-directory patroni
 	$(MAKE) --no-print-directory monkey
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_STREAM_MINUTES=5 NOTARIUM_LAB_SECONDS=300 && $(BROWSER) memory lab.spec
@@ -319,4 +325,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help interop-nodes run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster patroni image-check soak bench clean
+.PHONY: help interop-nodes test-python-on-cluster run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster patroni image-check soak bench clean
