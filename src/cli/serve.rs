@@ -344,8 +344,8 @@ pub struct RestoreArgs {
 pub async fn backup(args: BackupArgs, _: &CommonOptions) -> Ended {
     let (data, blobs) = (args.data.map_or_else(data_folder, Ok)?, args.blobs.location()?);
     if let Some(store) = &args.store {
-        let copy = move_store::copy(store, &args.into).await?;
         let blobs = blobs.unwrap_or_else(|| BlobLocation::Folder(data.join(BLOBS_FOLDER)));
+        let copy = move_store::copy(store, &blobs, &args.into).await?;
         return backup_from(copy.path(), Some(&blobs), &args.into).await;
     }
     backup_from(&data, blobs.as_ref(), &args.into).await

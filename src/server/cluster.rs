@@ -12,6 +12,8 @@
 mod nodes;
 mod peers;
 mod placement;
+#[cfg(test)]
+mod simulation;
 
 #[cfg(test)]
 pub use nodes::Leases;
@@ -67,6 +69,17 @@ pub trait Cluster: Send + Sync + 'static {
     /// True if this node owns the notebook.
     async fn owns(&self, notebook: &NotebookId) -> Result<bool, StoreError> {
         Ok(self.owner(notebook).await? == *self.instance())
+    }
+
+    /// Returns those of the notebooks that this node owns.
+    async fn owned(&self, notebooks: Vec<NotebookId>) -> Result<Vec<NotebookId>, StoreError> {
+        let mut owned = Vec::new();
+        for notebook in notebooks {
+            if self.owns(&notebook).await? {
+                owned.push(notebook);
+            }
+        }
+        Ok(owned)
     }
 
     /// Returns the node that serves the notebook. An error if this node is cut off from the store.

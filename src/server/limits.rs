@@ -74,6 +74,8 @@ notarium_core::with_defaults! {
         pub sweep_interval: Duration = Duration::from_secs(6 * 60 * 60),
         /// Ages above which large outputs and snapshots are removed.
         pub retention: RetentionAges = RetentionAges::default(),
+        /// Time without a change after which a notebook's old events move to objects beside the blobs, if the store is PostgreSQL.
+        pub cold_after: Option<Duration> = None,
         /// Time between two appends to the tree of heads; `None`: only by request.
         pub tree_interval: Option<Duration> = Some(Duration::from_secs(10 * 60)),
         /// True: everybody may read the checkpoint and the tiles of the tree of heads, not only administrators.

@@ -1,6 +1,7 @@
 //! Access to notebooks for the parts of the server: reads, and commands with their checks.
 
 pub mod blame;
+pub mod cold_events;
 pub mod diff;
 pub mod erasure;
 pub mod files;

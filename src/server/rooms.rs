@@ -261,6 +261,10 @@ impl Rooms {
         self.open.len()
     }
 
+    pub fn is_open(&self, id: &NotebookId) -> bool {
+        self.open.contains_key(id)
+    }
+
     /// Ids of open notebooks: the list may not show their latest changes yet.
     pub fn open_ids(&self) -> Vec<NotebookId> {
         self.open.iter().map(|open| open.key().clone()).collect()

@@ -45,7 +45,7 @@ use crate::limits::{self, ServerLimits};
 use crate::notebooks::blame::Blames;
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::history::{Checks, Replays, StateTexts};
-use crate::notebooks::{Notebooks, erasure, output_spill, past_text, redaction, retention};
+use crate::notebooks::{Notebooks, cold_events, erasure, output_spill, past_text, redaction, retention};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
 use crate::signing::{HeadSigner, SigningKeyError};
@@ -224,6 +224,7 @@ impl Server {
         tokio::spawn(erasure::follow(app.notebooks.clone()));
         tokio::spawn(tree_log::follow(app.clone()));
         tokio::spawn(retention::follow(app.notebooks.clone()));
+        tokio::spawn(cold_events::follow(app.notebooks.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer {
             local_addr,

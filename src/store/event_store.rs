@@ -395,6 +395,21 @@ pub trait EventStore: Send + Sync + 'static {
 
     async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError>;
 
+    /// Returns notebooks that nobody has changed since a time and that have many events which [`Self::freeze`] would move, by id.
+    async fn cold_candidates(
+        &self,
+        _unchanged_since: Millis,
+        _after: Option<&NotebookId>,
+        _limit: usize,
+    ) -> Result<Vec<NotebookId>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// Moves all events but the last to objects beside the blobs, where the store does so; returns their number. They are read as before.
+    async fn freeze(&self, _: &NotebookId) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
     /// Deletes and overwrites all but the last event of an erased notebook, for which nothing is written from then on. False: not erased.
     async fn erase(&self, notebook: &NotebookId) -> Result<bool, StoreError>;
 

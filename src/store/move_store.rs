@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::nodes::NODE_TIMEOUT;
 use crate::postgres::Postgres;
+use crate::segments::Segments;
 use crate::sqlite::Sqlite;
 use crate::store_error::StoreError;
 use crate::transfer::{ReportTransfer, TransferError, Transferable, Transferred, all_heads, transfer};
@@ -38,7 +39,7 @@ enum OpenStore {
 
 impl OpenStore {
     /// Opens a store that is there, and that no server uses.
-    async fn source(place: &StorePlace) -> Result<Self, StoreError> {
+    async fn source(place: &StorePlace, segments: Option<Segments>) -> Result<Self, StoreError> {
         match place {
             StorePlace::Folder(folder) if !folder.join(crate::sqlite::DATABASE_FILE).is_file() => {
                 let path = folder.display().to_string();
@@ -46,7 +47,7 @@ impl OpenStore {
             }
             StorePlace::Folder(folder) => Ok(Self::Sqlite(Box::new(Sqlite::open(folder).await?))),
             StorePlace::Postgres(url) => {
-                let store = Postgres::open(url, None).await?;
+                let store = open_postgres(url, segments).await?;
                 store.refuse_if_used(NODE_TIMEOUT).await?;
                 Ok(Self::Postgres(Box::new(store)))
             }
@@ -87,13 +88,22 @@ impl OpenStore {
     }
 }
 
-/// Moves everything that is not derived, and compares it.
+async fn open_postgres(url: &str, segments: Option<Segments>) -> Result<Postgres, StoreError> {
+    let store = Postgres::open(url, None).await?;
+    Ok(match segments {
+        Some(segments) => store.with_segments(segments),
+        None => store,
+    })
+}
+
+/// Moves everything that is not derived, and compares it. `segments`: old events of a PostgreSQL database as source.
 pub async fn move_store(
     from: &StorePlace,
     to: &StorePlace,
+    segments: Option<Segments>,
     progress: ReportTransfer<'_>,
 ) -> Result<Transferred, TransferError> {
-    let source = OpenStore::source(from).await?;
+    let source = OpenStore::source(from, segments).await?;
     let target = match OpenStore::target(to).await {
         Ok(target) => target,
         Err(error) => {
@@ -130,9 +140,10 @@ async fn fill(
 pub async fn copy_store(
     url: &str,
     folder: &std::path::Path,
+    segments: Option<Segments>,
     progress: ReportTransfer<'_>,
 ) -> Result<Transferred, TransferError> {
-    let source = Postgres::open(url, None).await?;
+    let source = open_postgres(url, segments).await?;
     let target = Sqlite::open_unfinished(folder).await?;
     let copied = transfer(&source, &target, progress).await;
     let copied = copied.and_then(|copied| Ok(target.finish().map(|()| copied)?));

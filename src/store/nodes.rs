@@ -2,6 +2,8 @@
 //!
 //! Times are compared by the store's clock alone, never by those of nodes.
 
+use std::collections::HashMap;
+use std::slice;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -49,8 +51,13 @@ pub trait NodeStore: Send + Sync + 'static {
     /// Forgets a node that ends.
     async fn leave(&self, instance: &InstanceId) -> Result<(), StoreError>;
 
-    /// Returns the lease of the notebook, whether its holder lives or not; `None`: nobody has it, or there is no such notebook.
-    async fn lease(&self, notebook: &NotebookId) -> Result<Option<Lease>, StoreError>;
+    /// Returns the leases of these notebooks, even if their holders are dead. Those that nobody has are left out.
+    async fn leases(&self, notebooks: &[NotebookId]) -> Result<HashMap<NotebookId, Lease>, StoreError>;
+
+    /// Returns the lease of one notebook.
+    async fn lease(&self, notebook: &NotebookId) -> Result<Option<Lease>, StoreError> {
+        Ok(self.leases(slice::from_ref(notebook)).await?.remove(notebook))
+    }
 
     /// Gives back the lease, if this instance has it: its appends are refused from then on.
     async fn release_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<(), StoreError>;

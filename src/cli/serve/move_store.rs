@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use notarium_store::BlobLocation;
 #[cfg(feature = "postgres")]
-use notarium_store::{StorePlace, TransferStep, Transferred};
+use notarium_store::{Blobs, Segments, StorePlace, TransferStep, Transferred};
 #[cfg(feature = "postgres")]
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
 
+use super::blobs::BlobsArg;
 use crate::cli::terminal::print;
 use crate::cli::{CommonOptions, Ended, Failure};
 
@@ -17,7 +19,8 @@ use crate::cli::{CommonOptions, Ended, Failure};
   notarium move-store /srv/notarium postgresql://notarium@db/notes
   notarium move-store postgresql://notarium@db/notes /srv/back
 No server may run on either side. What broke off goes on when it is repeated; the source stays as it is. Blobs and the signing key are
-files of the data folder: they stay there. Passwords belong in ~/.pgpass.")]
+files of the data folder: they stay there. If servers ran with --cold-after, --blobs names the place of old events. Passwords belong in
+~/.pgpass.")]
 pub struct MoveStoreArgs {
     /// A data folder, or the URL of a PostgreSQL database.
     #[arg(value_name = "DIR|URL")]
@@ -25,13 +28,16 @@ pub struct MoveStoreArgs {
     /// The other kind: an empty folder or database, or what the same move left.
     #[arg(value_name = "DIR|URL")]
     to: String,
+    #[command(flatten)]
+    blobs: BlobsArg,
 }
 
 #[cfg(feature = "postgres")]
 pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
     let (from, to) = (StorePlace::parse(&args.from), StorePlace::parse(&args.to));
+    let segments = args.blobs.location()?.as_ref().map(segments).transpose()?;
     let bar = print::spinner();
-    let moved = notarium_store::move_store(&from, &to, &|step| bar.set_message(step_words(step))).await;
+    let moved = notarium_store::move_store(&from, &to, segments, &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();
     let Transferred { notebooks, events, commands, rows } =
         moved.map_err(|error| Failure::failed(error.to_string()))?;
@@ -50,7 +56,7 @@ pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
 
 #[cfg(not(feature = "postgres"))]
 pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
-    let MoveStoreArgs { from, to } = args;
+    let MoveStoreArgs { from, to, blobs: _ } = args;
     Err(Failure::usage(format!(
         "this build has no PostgreSQL, so {from} is not moved to {to}: build with the default features"
     )))
@@ -73,23 +79,31 @@ impl Drop for StoreCopy {
     }
 }
 
+/// Old events of notebooks, which are beside the blobs.
+#[cfg(feature = "postgres")]
+fn segments(blobs: &BlobLocation) -> Result<Segments, Failure> {
+    let blobs = Blobs::open_shared(blobs).map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(Segments::new(blobs))
+}
+
 /// Copies a PostgreSQL database, which may be in use, to a data folder beside the backup that is made of it.
 #[cfg(feature = "postgres")]
-pub async fn copy(store: &SecretString, backup: &Path) -> Result<StoreCopy, Failure> {
+pub async fn copy(store: &SecretString, blobs: &BlobLocation, backup: &Path) -> Result<StoreCopy, Failure> {
     let copy = StoreCopy(PathBuf::from(format!("{}.store.part", backup.display())));
     if copy.path().exists() {
         std::fs::remove_dir_all(copy.path()).map_err(|error| Failure::unreadable(copy.path(), &error))?;
     }
     let bar = print::spinner();
     let report = |step| bar.set_message(step_words(step));
-    let copied = notarium_store::copy_store(store.expose_secret(), copy.path(), &report).await;
+    let segments = segments(blobs)?;
+    let copied = notarium_store::copy_store(store.expose_secret(), copy.path(), Some(segments), &report).await;
     bar.finish_and_clear();
     copied.map_err(|error| Failure::failed(error.to_string()))?;
     Ok(copy)
 }
 
 #[cfg(not(feature = "postgres"))]
-pub async fn copy(_: &SecretString, backup: &Path) -> Result<StoreCopy, Failure> {
+pub async fn copy(_: &SecretString, _: &BlobLocation, backup: &Path) -> Result<StoreCopy, Failure> {
     let backup = backup.display();
     Err(Failure::usage(format!(
         "this build has no PostgreSQL, so {backup} is not written: build with the default features"

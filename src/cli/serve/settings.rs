@@ -101,6 +101,10 @@ pub struct Settings {
     /// Age above which snapshots are removed, but for the newest of each notebook. Without it they are thinned out alone.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_RETAIN_SNAPSHOTS", value_parser = parse_duration)]
     retain_snapshots: Option<Millis>,
+    /// Time without a change after which a notebook's events, but the last, move from PostgreSQL to objects beside the blobs; at least 1d.
+    /// They are read as before, and come back when the notebook is worked on. Without it they stay in the database.
+    #[arg(long, value_name = "TIME", env = "NOTARIUM_COLD_AFTER", value_parser = at_least_a_day)]
+    cold_after: Option<Millis>,
     /// Time between two appends of changed notebooks' signed heads to the server's tree of heads.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_TREE_INTERVAL", default_value = "10m", value_parser = parse_duration)]
     tree_interval: Millis,
@@ -115,6 +119,11 @@ pub struct Settings {
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a whole number of at least 1".to_owned())
+}
+
+fn at_least_a_day(text: &str) -> Result<Millis, String> {
+    const DAY: Millis = 24 * 60 * 60 * 1000;
+    parse_duration(text).and_then(|time| if time < DAY { Err("write 1d or more".to_owned()) } else { Ok(time) })
 }
 
 impl Settings {
@@ -157,6 +166,7 @@ impl Settings {
             blobs: self.retain_blobs.map(Duration::from_millis),
             snapshots: self.retain_snapshots.map(Duration::from_millis),
         };
+        server.cold_after = self.cold_after.map(Duration::from_millis);
         server.tree_interval = Some(Duration::from_millis(self.tree_interval));
         server.is_tree_public = self.public_log;
         server.blob_grace = Duration::from_millis(self.keep_blobs);

@@ -64,15 +64,16 @@ async fn withdraw(server: &Notebooks, EndedAccess { revoked, notebook }: &EndedA
     Ok(())
 }
 
-/// Notebooks in which requests may be open.
-async fn with_requests(server: &Notebooks) -> Result<BTreeSet<NotebookId>, Rejection> {
+/// Notebooks of this node in which requests may be open.
+async fn with_requests(server: &Notebooks) -> Result<Vec<NotebookId>, Rejection> {
     let mut notebooks: BTreeSet<NotebookId> = server.rooms.open_ids().into_iter().collect();
     let with_work = CatalogQuery { has_work: Some(true), ..CatalogQuery::default() };
     let listed = server.each_listed(with_work, |entry| _ = notebooks.insert(entry.notebook_id)).await;
     listed.map_err(|error| {
         Rejection::new(RejectionCode::Unavailable, format!("the list of notebooks could not be read: {error}"))
     })?;
-    Ok(notebooks)
+    let owned = server.cluster.owned(notebooks.into_iter().collect()).await;
+    owned.map_err(|error| Rejection::new(RejectionCode::Unavailable, error.to_string()))
 }
 
 /// Access that a notice ends.

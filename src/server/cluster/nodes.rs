@@ -3,6 +3,7 @@
 //! The list of living nodes comes with each beat. A node whose beat was not written for [`NODE_TIMEOUT`] is dead for the
 //! others, and counts itself as the owner of nothing: it serves no notebook until a beat is written again.
 
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -27,6 +28,8 @@ const NEWCOMER: Duration = Duration::from_millis(50);
 const REMEMBERED: Duration = Duration::from_secs(1);
 /// Remembered owners. At this number all are forgotten.
 const MAX_REMEMBERED: usize = 100_000;
+/// Leases that one query reads.
+const MAX_ASKED: usize = 1_000;
 
 /// Settings of a node.
 #[derive(Clone)]
@@ -51,11 +54,27 @@ impl Leases for Arc<dyn EventStore> {
     }
 }
 
+/// Source of the time; a simulation has its own.
+type MonotonicTime = Box<dyn Fn() -> Instant + Send + Sync>;
+
 /// The nodes as of the last beat.
 struct ClusterView {
     living: Vec<Node>,
     /// Time at which the last beat that was written began.
     beat_at: Instant,
+}
+
+impl ClusterView {
+    /// The holder of the lease, unless it is draining; else the choice among the nodes.
+    fn owner<'a>(&'a self, notebook: &NotebookId, holder: Option<&'a Node>) -> Option<&'a InstanceId> {
+        let takes_notebooks = |node: &&Node| !node.is_draining;
+        holder
+            .filter(takes_notebooks)
+            .or_else(|| choice(notebook, self.living.iter().filter(takes_notebooks)))
+            .or(holder)
+            .or_else(|| choice(notebook, &self.living))
+            .map(|node| &node.instance)
+    }
 }
 
 /// A node of a cluster.
@@ -66,6 +85,7 @@ pub struct ClusterNodes {
     leases: Box<dyn Leases>,
     peers: Peers,
     view: RwLock<ClusterView>,
+    clock: MonotonicTime,
     owners: DashMap<NotebookId, (InstanceId, Instant)>,
     is_draining: AtomicBool,
     /// Held during a beat, so that an older list never replaces a newer one.
@@ -81,14 +101,26 @@ impl ClusterNodes {
         nodes: Arc<dyn NodeStore>,
         leases: impl Leases,
     ) -> Result<(Arc<Self>, ClusterNotices), StoreError> {
+        Self::join_as(ulid::Ulid::generate().into(), Box::new(Instant::now), settings, nodes, leases).await
+    }
+
+    /// Joins with an instance id and a clock of the caller.
+    pub(super) async fn join_as(
+        instance: InstanceId,
+        clock: MonotonicTime,
+        settings: &ClusterSettings,
+        nodes: Arc<dyn NodeStore>,
+        leases: impl Leases,
+    ) -> Result<(Arc<Self>, ClusterNotices), StoreError> {
         let (notices, receiver) = mpsc::unbounded_channel();
         let node = Self {
-            instance: ulid::Ulid::generate().into(),
+            instance,
             url: settings.url.trim_end_matches('/').to_owned(),
             nodes,
             leases: Box::new(leases),
             peers: Peers::new(&settings.secret),
-            view: RwLock::new(ClusterView { living: Vec::new(), beat_at: Instant::now() }),
+            view: RwLock::new(ClusterView { living: Vec::new(), beat_at: clock() }),
+            clock,
             owners: DashMap::new(),
             is_draining: AtomicBool::new(false),
             beating: Mutex::default(),
@@ -108,7 +140,7 @@ impl ClusterNodes {
     pub async fn beat(&self) -> Result<(), StoreError> {
         let _beating = self.beating.lock().await;
         // The time before the beat: the store's clock counts from a later one.
-        let beat_at = Instant::now();
+        let beat_at = (self.clock)();
         let LivingNodes { nodes: living, .. } = self.nodes.beat(&self.own()).await?;
         let was_cut_off = self.is_cut_off();
         let has_changed = {
@@ -123,6 +155,11 @@ impl ClusterNodes {
         Ok(())
     }
 
+    /// Time that has passed since then.
+    fn since(&self, time: Instant) -> Duration {
+        (self.clock)().saturating_duration_since(time)
+    }
+
     fn changed(&self) {
         self.owners.clear();
         self.changes.send_modify(|count| *count += 1);
@@ -134,31 +171,33 @@ impl ClusterNodes {
 
     /// Owner as the store has it now.
     async fn owner_now(&self, notebook: &NotebookId) -> Result<InstanceId, StoreError> {
+        let owners = self.owners_now(slice::from_ref(notebook)).await?;
+        Ok(owners.into_iter().next().unwrap_or_else(|| self.instance.clone()))
+    }
+
+    /// Owners of these notebooks, in their order, as the store has them now.
+    async fn owners_now(&self, notebooks: &[NotebookId]) -> Result<Vec<InstanceId>, StoreError> {
         if self.is_cut_off() {
             let reason = "this server cannot reach its store: others have taken its notebooks over".to_owned();
             return Err(StoreError::Unavailable { reason });
         }
-        let lease = self.nodes.lease(notebook).await?;
-        if let Some(lease) = &lease
-            && self.node(&lease.holder).is_none()
-        {
+        let leases = self.nodes.leases(notebooks).await?;
+        if leases.values().any(|lease| self.node(&lease.holder).is_none()) {
             // It may have joined since the last look.
             self.look_within(NEWCOMER).await;
         }
         let view = self.view.read();
-        let takes_notebooks = |node: &&Node| !node.is_draining;
-        let holder = lease.and_then(|lease| view.living.iter().find(|node| node.instance == lease.holder));
-        let chosen = holder
-            .filter(takes_notebooks)
-            .or_else(|| choice(notebook, view.living.iter().filter(takes_notebooks)))
-            .or(holder)
-            .or_else(|| choice(notebook, &view.living));
-        Ok(chosen.map_or_else(|| self.instance.clone(), |node| node.instance.clone()))
+        let holder = |notebook| {
+            leases.get(notebook).and_then(|lease| view.living.iter().find(|node| node.instance == lease.holder))
+        };
+        let owner = |notebook| view.owner(notebook, holder(notebook)).unwrap_or(&self.instance).clone();
+        Ok(notebooks.iter().map(owner).collect())
     }
 
     /// Reads the list of nodes, unless the last one is younger.
     async fn look_within(&self, age: Duration) {
-        if self.view.read().beat_at.elapsed() < age {
+        let beat_at = self.view.read().beat_at;
+        if self.since(beat_at) < age {
             return;
         }
         if let Err(error) = self.beat().await {
@@ -170,7 +209,7 @@ impl ClusterNodes {
         if self.owners.len() >= MAX_REMEMBERED {
             self.owners.clear();
         }
-        self.owners.insert(notebook.clone(), (owner.clone(), Instant::now()));
+        self.owners.insert(notebook.clone(), (owner.clone(), (self.clock)()));
     }
 }
 
@@ -183,7 +222,7 @@ impl Cluster for ClusterNodes {
     async fn owner(&self, notebook: &NotebookId) -> Result<InstanceId, StoreError> {
         let remembered = self.owners.get(notebook).map(|entry| entry.clone());
         if let Some((owner, at)) = remembered
-            && at.elapsed() < REMEMBERED
+            && self.since(at) < REMEMBERED
             && !self.is_cut_off()
         {
             return Ok(owner);
@@ -205,6 +244,20 @@ impl Cluster for ClusterNodes {
     fn notify(&self, notice: ClusterNotice) {
         // The other nodes read the audit of accounts. A node that stops has dropped the receiver.
         let _ = self.notices.send(notice);
+    }
+
+    /// Asks the store once for every [`MAX_ASKED`] notebooks.
+    async fn owned(&self, notebooks: Vec<NotebookId>) -> Result<Vec<NotebookId>, StoreError> {
+        let mut owned = Vec::new();
+        for page in notebooks.chunks(MAX_ASKED) {
+            for (notebook, owner) in page.iter().zip(self.owners_now(page).await?) {
+                self.remember(notebook, &owner);
+                if owner == self.instance {
+                    owned.push(notebook.clone());
+                }
+            }
+        }
+        Ok(owned)
     }
 
     async fn place(&self, notebook: &NotebookId) -> Result<OwnerNode, StoreError> {
@@ -252,7 +305,8 @@ impl Cluster for ClusterNodes {
     }
 
     fn is_cut_off(&self) -> bool {
-        self.view.read().beat_at.elapsed() >= NODE_TIMEOUT
+        let beat_at = self.view.read().beat_at;
+        self.since(beat_at) >= NODE_TIMEOUT
     }
 
     fn is_draining(&self) -> bool {

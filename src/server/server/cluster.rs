@@ -4,22 +4,26 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use notarium_core::NotebookId;
 use notarium_store::accounts::AccountError;
 use notarium_store::{EventStore, NODE_TIMEOUT, NodeStore};
 use tokio_util::sync::CancellationToken;
 
 use super::{StartError, open_with_work};
 use crate::app::App;
-use crate::cluster::{Cluster, ClusterNodes, ClusterNotices, ClusterSettings, OwnerNode, SingleNode};
+use crate::cluster::{Cluster, ClusterNodes, ClusterNotices, ClusterSettings, SingleNode};
 
 /// Time for which a draining node still takes requests, which it forwards: until a proxy that asks `/readyz` each second or two sends no more.
 const LINGER: Duration = Duration::from_secs(3);
-/// Rooms that are given up together while the node drains, and the pause after them: 100 in a second.
+/// Rooms that are given up together while the node drains, at least, and the pause after them: 100 in a second.
 const SLICE: usize = 10;
 const SLICE_PAUSE: Duration = Duration::from_millis(100);
+/// Slices after which a node with very many rooms has given all of them up, so that it ends within half a minute.
+const MAX_SLICES: usize = 200;
 
 /// Time until a server that was killed does not count any more, and the pause between looks.
 const PATIENCE: Duration = NODE_TIMEOUT.saturating_add(Duration::from_secs(1));
@@ -81,17 +85,26 @@ pub async fn follow(app: &App) -> Result<CancellationToken, AccountError> {
 async fn follow_nodes(app: App, stopping: CancellationToken) {
     let Some(mut changes) = app.cluster.changes() else { return };
     while let Some(Ok(())) = stopping.run_until_cancelled(changes.changed()).await {
-        for notebook in app.rooms.open_ids() {
-            if !matches!(app.cluster.place(&notebook).await, Ok(OwnerNode::Here)) && !app.cluster.is_draining() {
-                app.rooms.give_up(&notebook);
-            }
-        }
+        give_up_others(&app).await;
         if app.cluster.is_cut_off() || app.cluster.is_draining() {
             continue;
         }
         if let Err(error) = open_with_work(&app).await {
             tracing::warn!(%error, "notebooks with work of nodes that are gone open when they are asked for");
         }
+    }
+}
+
+/// Gives up rooms of notebooks that are not this node's. Without an answer of the store all are, because another node may have them.
+async fn give_up_others(app: &App) {
+    if app.cluster.is_draining() {
+        return;
+    }
+    let open = app.rooms.open_ids();
+    let owned = app.cluster.owned(open.clone()).await.unwrap_or_default();
+    let owned: HashSet<NotebookId> = owned.into_iter().collect();
+    for notebook in open.iter().filter(|notebook| !owned.contains(notebook)) {
+        app.rooms.give_up(notebook);
     }
 }
 
@@ -102,8 +115,9 @@ pub async fn drain(app: &App) {
     }
     let lingers_until = tokio::time::Instant::now() + LINGER;
     app.cluster.drain().await;
+    let slice = SLICE.max(app.rooms.open_count().div_ceil(MAX_SLICES));
     while app.rooms.open_count() > 0 {
-        for notebook in app.rooms.open_ids().iter().take(SLICE) {
+        for notebook in app.rooms.open_ids().iter().take(slice) {
             app.rooms.give_up(notebook);
         }
         tokio::time::sleep(SLICE_PAUSE).await;

@@ -46,12 +46,9 @@ pub async fn open_with_work(app: &App) -> Result<usize, StoreError> {
     let with_work = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
     let mut listed = Vec::new();
     app.each_listed(with_work, |entry| listed.push(entry.notebook_id)).await?;
-    let mut opened = 0;
-    for notebook in &listed {
-        if app.cluster.owns(notebook).await? {
-            app.rooms.open(notebook);
-            opened += 1;
-        }
+    let owned = app.cluster.owned(listed).await?;
+    for notebook in &owned {
+        app.rooms.open(notebook);
     }
-    Ok(opened)
+    Ok(owned.len())
 }

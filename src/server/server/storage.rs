@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-#[cfg(feature = "postgres")]
-use notarium_store::Postgres;
 #[cfg(not(feature = "postgres"))]
 use notarium_store::StoreError;
 use notarium_store::accounts::AccountStore;
 use notarium_store::blobs::BLOBS_FOLDER;
 use notarium_store::{Blobs, EventStore, NodeStore, Sqlite};
+#[cfg(feature = "postgres")]
+use notarium_store::{Postgres, Segments};
 #[cfg(feature = "postgres")]
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
@@ -41,11 +41,12 @@ enum Database {
 impl Storage {
     pub(crate) async fn open(config: &ServerConfig) -> Result<Self, StartError> {
         location::check_mark(&config.folder, config.blobs.as_ref())?;
+        let blobs = open_blobs(config).await?;
         let Opened { events, accounts, nodes, database } = match &config.store {
             None => open_folder(config).await?,
-            Some(url) => open_postgres(config, url).await?,
+            Some(url) => open_postgres(config, url, &blobs).await?,
         };
-        Ok(Self { events, accounts, nodes, blobs: open_blobs(config).await?, database: Some(database) })
+        Ok(Self { events, accounts, nodes, blobs, database: Some(database) })
     }
 
     /// Data that other nodes of this process use too.
@@ -108,14 +109,15 @@ async fn open_folder(config: &ServerConfig) -> Result<Opened, StartError> {
 const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(5 * 60);
 
 #[cfg(feature = "postgres")]
-async fn open_postgres(config: &ServerConfig, url: &SecretString) -> Result<Opened, StartError> {
+async fn open_postgres(config: &ServerConfig, url: &SecretString, blobs: &Blobs) -> Result<Opened, StartError> {
     let secret = config.cluster.as_ref().map(|cluster| secret_digest(&cluster.secret));
     let postgres = Postgres::open(url.expose_secret(), secret).await?;
     let difference = Duration::from_millis(postgres.now().await?.abs_diff(config.clock.now()));
     if difference > MAX_CLOCK_DIFFERENCE {
         return Err(StartError::Clock { minutes: difference.as_secs() / 60 });
     }
-    let postgres = Arc::new(postgres.with_max_snapshot_gap(config.rooms.max_snapshot_gap));
+    let postgres = postgres.with_max_snapshot_gap(config.rooms.max_snapshot_gap);
+    let postgres = Arc::new(postgres.with_segments(Segments::new(blobs.clone())));
     Ok(Opened {
         events: postgres.clone(),
         accounts: postgres.clone(),
@@ -133,7 +135,7 @@ fn secret_digest(secret: &SecretString) -> [u8; 32] {
 }
 
 #[cfg(not(feature = "postgres"))]
-async fn open_postgres(_: &ServerConfig, _: &SecretString) -> Result<Opened, StartError> {
+async fn open_postgres(_: &ServerConfig, _: &SecretString, _: &Blobs) -> Result<Opened, StartError> {
     let reason = "this build has no PostgreSQL: build with the default features".to_owned();
     Err(StoreError::Refused { reason }.into())
 }

@@ -9,6 +9,7 @@
 
 mod accounts;
 mod catalog;
+mod cold;
 mod error;
 mod health;
 mod nodes;
@@ -34,12 +35,14 @@ use sqlx::postgres::PgPool;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use self::cold::ColdEvents;
 use self::error::{StatementFailure, failure, sent_error, store_error};
 use self::health::WriteHealth;
 use self::open::Address;
 use self::writer::{BatchWriter, PrimaryConnection};
 use crate::content_locks::ContentLocks;
 use crate::group_commit::{MAX_QUEUED_APPENDS, Queued};
+use crate::segments::Segments;
 use crate::snapshots::MAX_SNAPSHOT_GAP;
 use crate::store_error::StoreError;
 
@@ -67,6 +70,7 @@ pub struct Postgres {
     /// Epochs of the leases that this process took last: a derived write under an older one is left out.
     own_epochs: Mutex<HashMap<NotebookId, Epoch>>,
     expected_leases: Arc<ExpectedLeases>,
+    cold: ColdEvents,
 }
 
 /// Most notebooks that are expected; at this number all are forgotten.
@@ -143,7 +147,14 @@ impl Postgres {
             content_locks,
             own_epochs,
             expected_leases,
+            cold: ColdEvents::default(),
         })
+    }
+
+    /// Sets the place of old events.
+    #[must_use]
+    pub fn with_segments(self, segments: Segments) -> Self {
+        Self { cold: ColdEvents::of(segments), ..self }
     }
 
     /// Sets the maximum gap between two snapshots, instead of [`MAX_SNAPSHOT_GAP`].

@@ -1,12 +1,13 @@
 //! Nodes and leases, by the database's clock.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use notarium_record::{Epoch, InstanceId, NotebookId};
-use sqlx::postgres::PgPool;
+use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{PgConnection, Row};
 
-use super::reader::{number, required};
+use super::reader::{notebook_id, number, required};
 use crate::nodes::{Lease, LivingNodes, NODE_TIMEOUT, Node};
 
 /// Seconds after which a dead node is forgotten.
@@ -39,10 +40,14 @@ pub(super) async fn release_lease(
     sqlx::query(sql).bind(notebook.as_str()).bind(instance.as_str()).execute(connection).await.map(drop)
 }
 
-pub(super) async fn lease(pool: &PgPool, notebook: &NotebookId) -> Result<Option<Lease>, sqlx::Error> {
-    let sql = "SELECT holder, epoch FROM notebooks WHERE id = $1 AND holder IS NOT NULL";
-    let row = sqlx::query(sql).bind(notebook.as_str()).fetch_optional(pool).await?;
-    row.map(|row| Ok(Lease { holder: required(&row, 0, |id| id.parse())?, epoch: number(&row, 1)? })).transpose()
+pub(super) async fn leases(pool: &PgPool, notebooks: &[NotebookId]) -> Result<HashMap<NotebookId, Lease>, sqlx::Error> {
+    let ids: Vec<&str> = notebooks.iter().map(NotebookId::as_str).collect();
+    let sql = "SELECT id, holder, epoch FROM notebooks WHERE id = ANY($1) AND holder IS NOT NULL";
+    let rows = sqlx::query(sql).bind(ids).fetch_all(pool).await?;
+    let lease = |row: &PgRow| {
+        Ok::<_, sqlx::Error>(Lease { holder: required(row, 1, |id| id.parse())?, epoch: number(row, 2)? })
+    };
+    rows.iter().map(|row| Ok((notebook_id(row, 0)?, lease(row)?))).collect()
 }
 
 /// Notes that a node lives, and returns those that do.

@@ -20,6 +20,22 @@ macro_rules! select_events {
     };
 }
 
+/// The same, and in each row if old events of the notebook are in segments. There is a row without an event, if none is found.
+macro_rules! select_indexed_events {
+    ($rest:expr, $order:expr) => {
+        concat!(
+            "SELECT e.*, c.is_cold FROM (SELECT EXISTS (SELECT 1 FROM segments s WHERE s.notebook = $1) AS is_cold) c \
+             LEFT JOIN LATERAL (",
+            select_events!($rest),
+            ") e ON TRUE ORDER BY e.version ",
+            $order
+        )
+    };
+}
+
+/// Column of [`select_indexed_events`] behind those of an event.
+const IS_COLD: usize = 14;
+
 pub(super) type Query<'a> = sqlx::query::Query<'a, Postgres, PgArguments>;
 
 pub(super) fn limit(asked: usize, most: usize) -> i64 {
@@ -106,8 +122,23 @@ fn stored(notebook: &NotebookId, row: &PgRow) -> Result<Stored, sqlx::Error> {
     })
 }
 
-pub(super) async fn events(pool: &PgPool, notebook: &NotebookId, query: Query<'_>) -> Result<Vec<Stored>, sqlx::Error> {
-    query.fetch_all(pool).await?.iter().map(|row| stored(notebook, row)).collect()
+/// Reads the rows of an indexed query. `None`: old events of the notebook are in segments, where it does not find them.
+pub(super) async fn indexed_events(
+    pool: &PgPool,
+    notebook: &NotebookId,
+    query: Query<'_>,
+) -> Result<Option<Vec<Stored>>, sqlx::Error> {
+    let rows = query.fetch_all(pool).await?;
+    let mut events = Vec::with_capacity(rows.len());
+    for row in &rows {
+        if row.try_get(IS_COLD)? {
+            return Ok(None);
+        }
+        if row.try_get::<Option<i64>, _>(0)?.is_some() {
+            events.push(stored(notebook, row)?);
+        }
+    }
+    Ok(Some(events))
 }
 
 /// Reads a head from three columns: version, hash, recorded_at.
@@ -143,23 +174,26 @@ pub(super) async fn read(
 }
 
 pub(super) fn of_subject<'a>(notebook: &'a NotebookId, subject: &'a str, after: Version, count: usize) -> Query<'a> {
-    let sql = select_events!(
-        "WHERE notebook = $1 AND subject = $2 AND version > $3 AND type <> 'CellSourceEdited' ORDER BY version LIMIT $4"
+    let sql = select_indexed_events!(
+        "WHERE notebook = $1 AND subject = $2 AND version > $3 AND type <> 'CellSourceEdited' ORDER BY version LIMIT $4",
+        "ASC"
     );
     let query = sqlx::query(sql).bind(notebook.as_str()).bind(subject).bind(integer(after));
     query.bind(limit(count, MAX_READ_EVENTS))
 }
 
 pub(super) fn of_subjects<'a>(notebook: &'a NotebookId, subjects: &'a [String]) -> Query<'a> {
-    let sql = select_events!(
-        "WHERE notebook = $1 AND subject = ANY($2) AND type <> 'CellSourceEdited' ORDER BY version LIMIT $3"
+    let sql = select_indexed_events!(
+        "WHERE notebook = $1 AND subject = ANY($2) AND type <> 'CellSourceEdited' ORDER BY version LIMIT $3",
+        "ASC"
     );
     sqlx::query(sql).bind(notebook.as_str()).bind(subjects).bind(history_limit())
 }
 
 pub(super) fn selected<'a>(notebook: &'a NotebookId, wanted: &'a Selection) -> Query<'a> {
-    let sql = select_events!(
-        "WHERE notebook = $1 AND version > $2 AND (subject = ANY($3) OR ($4 AND subject IS NULL)) ORDER BY version LIMIT $5"
+    let sql = select_indexed_events!(
+        "WHERE notebook = $1 AND version > $2 AND (subject = ANY($3) OR ($4 AND subject IS NULL)) ORDER BY version LIMIT $5",
+        "ASC"
     );
     let query = sqlx::query(sql).bind(notebook.as_str()).bind(integer(wanted.since)).bind(&wanted.subjects);
     query.bind(wanted.with_notebook).bind(history_limit())
@@ -172,10 +206,11 @@ pub(super) fn of_type<'a>(
     count: usize,
 ) -> Query<'a> {
     // The list of types repeats the index's condition, so that the partial index is used.
-    let sql = select_events!(
+    let sql = select_indexed_events!(
         "WHERE notebook = $1 AND type = $2 AND version < $3 AND type IN \
          ('CellDeleted', 'ExecutionRequested', 'MessagePosted', 'ToolCallRequested', 'TurnStarted') \
-         ORDER BY version DESC LIMIT $4"
+         ORDER BY version DESC LIMIT $4",
+        "DESC"
     );
     let query = sqlx::query(sql).bind(notebook.as_str()).bind(event_type);
     query.bind(before.map_or(i64::MAX, integer)).bind(limit(count, MAX_READ_EVENTS))

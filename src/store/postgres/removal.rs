@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, PgConnection, Row};
 
 use super::reader::{Query, decode, hash, notebook_id, number};
 use super::rows::integer;
-use super::{Postgres, transact};
+use super::{Postgres, cold, transact};
 use crate::event_store::EVENT_OVERHEAD_BYTES;
 use crate::store_error::StoreError;
 
@@ -35,6 +35,10 @@ pub(super) async fn remove(
     notebook: &NotebookId,
     removal: &ContentRemoval,
 ) -> Result<(), sqlx::Error> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM segments WHERE notebook = $1)";
+    if sqlx::query_scalar(sql).bind(notebook.as_str()).fetch_one(&mut *connection).await? {
+        return Err(decode("old events of the notebook have been moved to an object: try again"));
+    }
     for stand_in in &removal.stand_ins {
         let sql =
             "UPDATE events SET payload = $3, salt = NULL WHERE notebook = $1 AND version = $2 RETURNING command_id";
@@ -127,7 +131,8 @@ pub(super) fn blob_purged<'a>(notebook: &'a NotebookId, sha256: &'a Hash) -> Que
 const STEP: i64 = 2_000;
 
 /// Tables with rows of one notebook that are small enough for one step.
-const SMALL: [&str; 7] = [
+const SMALL: [&str; 8] = [
+    "DELETE FROM segments WHERE notebook = $1",
     "DELETE FROM snapshots WHERE notebook = $1",
     "DELETE FROM catalog WHERE notebook = $1",
     "DELETE FROM catalog_access WHERE notebook = $1",
@@ -150,6 +155,7 @@ pub(super) async fn erase(store: &Postgres, notebook: &NotebookId) -> Result<boo
     if is_finished {
         return Ok(true);
     }
+    cold::delete_objects(store, notebook).await?;
     transact!(store, connection => begin(connection, notebook))?;
     for (table, column) in LARGE {
         let end = if matches!(table, "commands" | "events") { integer(version) } else { i64::MAX };

@@ -1,6 +1,6 @@
 //! [`EventStore`] and [`NodeStore`] of PostgreSQL: each method with the query that answers it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -9,8 +9,8 @@ use notarium_record::{
 };
 use tokio::sync::oneshot;
 
-use super::reader::{self, events};
-use super::{Postgres, catalog, nodes, past_lines, projections, removal, transact};
+use super::reader;
+use super::{Postgres, catalog, cold, nodes, past_lines, projections, removal, transact};
 use crate::content_locks::ContentLocks;
 use crate::event_store::{
     Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, NotebookSize,
@@ -43,6 +43,10 @@ impl EventStore for Postgres {
     async fn append(&self, append: Append) -> Result<(), AppendError> {
         let removes = !append.removal.is_empty();
         let _removing = if removes { Some(self.content_locks.write(&append.notebook_id).await) } else { None };
+        if removes {
+            cold::thaw(self, &append.notebook_id).await?;
+            cold::delete_objects(self, &append.notebook_id).await?;
+        }
         let (answer, answered) = oneshot::channel();
         self.queue.send(Queued { append, answer }).await.map_err(|_| AppendError::Store(closed()))?;
         answered.await.map_err(|_| AppendError::Store(unanswered()))?
@@ -73,7 +77,14 @@ impl EventStore for Postgres {
     }
 
     async fn read(&self, notebook: &NotebookId, after: Version, limit: usize) -> Result<Vec<Stored>, StoreError> {
-        match self.read_from(|| reader::read(&self.pool, notebook, after, limit)).await {
+        let is_next =
+            |events: &[Stored]| events.first().is_none_or(|first| first.envelope.version == after.saturating_add(1));
+        let read = match self.read_from(|| reader::read(&self.pool, notebook, after, limit)).await {
+            Ok(events) if !is_next(&events) => cold::read(self, notebook, after, limit).await,
+            Err(StoreError::Damaged { .. }) => cold::read(self, notebook, after, limit).await,
+            read => read,
+        };
+        match read {
             Err(StoreError::Damaged { reason }) => Err(StoreError::UnreadableEvent { version: after + 1, reason }),
             read => read,
         }
@@ -87,17 +98,17 @@ impl EventStore for Postgres {
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError> {
         let query = || reader::of_subject(notebook, subject, after, limit);
-        self.read_from(|| events(&self.pool, notebook, query())).await
+        cold::indexed_events(self, notebook, query).await
     }
 
     async fn events_of_subject(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, StoreError> {
         let query = || reader::of_subjects(notebook, subjects);
-        within_limit(self.read_from(|| events(&self.pool, notebook, query())).await?)
+        within_limit(cold::indexed_events(self, notebook, query).await?)
     }
 
     async fn scan_by_subject(&self, notebook: &NotebookId, wanted: &Selection) -> Result<Vec<Stored>, StoreError> {
         let query = || reader::selected(notebook, wanted);
-        within_limit(self.read_from(|| events(&self.pool, notebook, query())).await?)
+        within_limit(cold::indexed_events(self, notebook, query).await?)
     }
 
     async fn events_of_type(
@@ -108,8 +119,7 @@ impl EventStore for Postgres {
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError> {
         check_listed(event_type)?;
-        let query = || reader::of_type(notebook, event_type, before, limit);
-        self.read_from(|| events(&self.pool, notebook, query())).await
+        cold::indexed_events(self, notebook, || reader::of_type(notebook, event_type, before, limit)).await
     }
 
     async fn command(
@@ -198,6 +208,11 @@ impl EventStore for Postgres {
     }
 
     async fn authors(&self, notebook: &NotebookId, versions: &[Version]) -> Result<Vec<Author>, StoreError> {
+        let authors = self.read_from(|| reader::authors(&self.pool, notebook, versions)).await?;
+        if authors.len() == versions.len() {
+            return Ok(authors);
+        }
+        cold::thaw(self, notebook).await?;
         self.read_from(|| reader::authors(&self.pool, notebook, versions)).await
     }
 
@@ -271,6 +286,19 @@ impl EventStore for Postgres {
         self.read_from(|| projections::leaves(&self.pool, origin)).await
     }
 
+    async fn cold_candidates(
+        &self,
+        unchanged_since: Millis,
+        after: Option<&NotebookId>,
+        limit: usize,
+    ) -> Result<Vec<NotebookId>, StoreError> {
+        self.read_from(|| cold::candidates(&self.pool, unchanged_since, after, limit)).await
+    }
+
+    async fn freeze(&self, notebook: &NotebookId) -> Result<u64, StoreError> {
+        cold::freeze(self, notebook).await
+    }
+
     async fn unfinished_erasures(&self) -> Result<Vec<NotebookId>, StoreError> {
         self.read_from(|| removal::unfinished(&self.pool)).await
     }
@@ -286,8 +314,8 @@ impl NodeStore for Postgres {
         transact!(self, connection => nodes::leave(connection, instance))
     }
 
-    async fn lease(&self, notebook: &NotebookId) -> Result<Option<Lease>, StoreError> {
-        self.read_from(|| nodes::lease(&self.pool, notebook)).await
+    async fn leases(&self, notebooks: &[NotebookId]) -> Result<HashMap<NotebookId, Lease>, StoreError> {
+        self.read_from(|| nodes::leases(&self.pool, notebooks)).await
     }
 
     async fn release_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<(), StoreError> {

@@ -10,7 +10,7 @@ use sqlx::{PgConnection, Row};
 use super::reader::{command_record, notebook_id, number};
 use super::removal::count_bytes;
 use super::rows::{EventColumns, integer};
-use super::{Postgres, transact};
+use super::{Postgres, cold, transact};
 use crate::accounts::{AccountTables, ColumnValue};
 use crate::store_error::StoreError;
 use crate::transfer::{NotebookCommand, Transferable};
@@ -24,7 +24,9 @@ impl Transferable for Postgres {
         after: Version,
         until: Version,
     ) -> Result<BTreeMap<Version, Option<String>>, StoreError> {
-        self.read_from(|| subjects(&self.pool, notebook, after, until)).await
+        let mut subjects = self.read_from(|| subjects(&self.pool, notebook, after, until)).await?;
+        subjects.extend(cold::subjects(self, notebook, after, until).await?);
+        Ok(subjects)
     }
 
     async fn put_erased(&self, last: NewEvent) -> Result<(), StoreError> {

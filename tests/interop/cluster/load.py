@@ -1,6 +1,7 @@
-"""Load on a cluster: writers over REST, people who type over the socket, and a person who runs cells."""
+"""Load on a cluster: writers over REST, people who type over the socket, one who runs cells, and one who asks an assistant."""
 
 import collections
+import json
 import random
 import sys
 import threading
@@ -216,3 +217,53 @@ class Runner(Worker):
                 self.fault(f"run {count}: {error!r}")
             count += 1
             time.sleep(0.2)
+
+
+def answer_of_model(messages):
+    """Creates the cell that the person asks for, deletes the one that it names, and ends the turn."""
+    if messages[-1]["role"] == "tool":
+        return "Done.", []
+    asked = json.loads(next(text for text in reversed(texts(messages)) if text.startswith("{")))
+    calls = [("create_cell", {"cell_type": "markdown", "source": asked["create"]})]
+    if asked["delete"]:
+        calls.append(("delete_cell", asked["delete"]))
+    return "I do it.", calls
+
+
+def texts(messages):
+    for message in messages:
+        if message["role"] == "user":
+            content = message["content"]
+            yield from [content] if isinstance(content, str) else [part["text"] for part in content if "text" in part]
+
+
+class Asker(Worker):
+    """A person whose assistant creates a cell in each turn, and in every third deletes an old one once the person has confirmed it.
+
+    `ends` has each turn's status, `confirmed` the cells whose deletion was confirmed and acknowledged as done.
+    """
+
+    def __init__(self, url, token, notebook):
+        super().__init__("asker")
+        self.ends, self.deleted = {}, set()  # number of the turn → status; cells
+        self.client = notarium.connect(url, token, timeout=CLIENT_SECONDS).__enter__()
+        self.book = self.client.open(notebook).__enter__()
+
+    def work(self):
+        count = 0
+        while not self.is_over.is_set():
+            old = self.book.append(f"old {count}") if count % 3 == 0 else None
+            delete = old and {"cell_id": old.id, "cell_version": old.version}
+            try:
+                # A conversation may request some calls a minute: each turn has its own.
+                with self.book.turn(json.dumps({"create": f"turn {count}", "delete": delete})) as turn:
+                    for call in turn.waiting():
+                        call.confirm()
+                self.ends[count] = turn.status
+                done = [call for call in turn.calls if call.function == "delete_cell" and call._end is not None]
+                if old and any(call._end.type == "ToolCallExecuted" for call in done):
+                    self.deleted.add(old.id)
+            except notarium.NotariumError as error:
+                self.fault(f"turn {count}: {error!r}")
+            count += 1
+            time.sleep(0.5)

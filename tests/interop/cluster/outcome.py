@@ -28,6 +28,19 @@ STARTED_TWICE = """
 SELECT notebook, subject, count(*) FROM events WHERE type = 'ExecutionStarted'
 GROUP BY notebook, subject HAVING count(*) > 1
 """
+# A call starts once, and only after somebody confirmed it, if it waited.
+CALLED_TWICE = """
+SELECT notebook, type, subject, count(*) FROM events WHERE type IN ('ToolCallStarted', 'ToolCallExecuted', 'ToolCallConfirmed')
+GROUP BY notebook, type, subject HAVING count(*) > 1
+"""
+ENDED_TWICE = """
+SELECT notebook, subject, count(*) FROM events WHERE type IN ('TurnFinished', 'TurnFailed', 'TurnCancelled')
+GROUP BY notebook, subject HAVING count(*) > 1
+"""
+OPEN_TURNS = """
+SELECT notebook, subject FROM events WHERE type IN ('TurnStarted', 'TurnFinished', 'TurnFailed', 'TurnCancelled')
+GROUP BY notebook, subject HAVING count(*) = 1
+"""
 INSERTED = "SELECT notebook, subject, version FROM events WHERE type = 'CellInserted'"
 
 
@@ -128,6 +141,23 @@ def check_runs(nodes, token, database, runner, effects):
             now = line.get("now") or {"running": 0, "queued": 0}
             if now["running"] or now["queued"]:
                 differs.append(f"{node.name} shows runs of {line['id']}: {now}")
+    return differs
+
+
+def check_turns(database, asker):
+    """Each turn made its cell at most once, exactly once if it finished, and has ended; a confirmed deletion is done."""
+    differs = [f"called more than once: {row}" for row in sql(database, CALLED_TWICE)]
+    differs += [f"a turn ended more than once: {row}" for row in sql(database, ENDED_TWICE)]
+    differs += [f"a turn has not ended: {row}" for row in sql(database, OPEN_TURNS)]
+    cells = {cell.id: cell.source for cell in asker.book.cells}
+    made = collections.Counter(source for source in cells.values() if source.startswith("turn "))
+    differs += [f"{source!r} was made {count} times" for source, count in made.items() if count > 1]
+    differs += [
+        f"turn {number} finished without its cell"
+        for number, status in asker.ends.items()
+        if status == "finished" and not made[f"turn {number}"]
+    ]
+    differs += [f"cell {cell} was deleted and is there" for cell in asker.deleted if cell in cells]
     return differs
 
 

@@ -3,7 +3,8 @@
     scripts/with-postgresql python tests/interop/cluster/storm.py NOTARIUM_BINARY [--kills N] [--seed S] [--s3] [--goals]
 
 Three nodes share a PostgreSQL and a folder of blobs (with --s3 a bucket of moto). Four writers insert cells over REST and retry
-with the same key, two people type over the socket, and one runs cells on a runtime agent. Meanwhile, at random moments, a node is
+with the same key, two people type over the socket, one runs cells on a runtime agent, and one asks an assistant, which creates and deletes
+cells. Meanwhile, at random moments, a node is
 killed, stopped for five seconds, drained and started again, or loses all its database connections.
 
 The Python that runs this has httpx, websockets and ipykernel; the agent's kernels use NOTARIUM_TEST_PYTHON, else the same one.
@@ -13,6 +14,7 @@ late: 5 s in the median, 8 s at the 99th percentile. NOTARIUM_STORM_KEEP=1 keeps
 
 import argparse
 import collections
+import json
 import os
 import random
 import re
@@ -26,10 +28,11 @@ import time
 from datetime import datetime, timezone
 from pathlib import Path
 
-from load import NOTEBOOKS, Reopening, Runner, Typist, Writer
+from load import NOTEBOOKS, Asker, Reopening, Runner, Typist, Writer, answer_of_model
 from nodes import Node, free_port, request, wait_for
-from outcome import check_node, check_record, check_runs, check_typists, check_verify, sql
+from outcome import check_node, check_record, check_runs, check_turns, check_typists, check_verify, sql
 from processes import low_port
+from tests.model import ScriptedModel
 
 NODES, WRITERS, TYPISTS, TYPED_NOTEBOOKS = 3, 4, 2, 3
 STOPPED_SECONDS = 5
@@ -64,6 +67,7 @@ class Cluster:
         secret = folder / "secret"
         secret.write_bytes(os.urandom(32).hex().encode())
         secret.chmod(0o600)
+        self.model = start_model(folder)
         blobs, variables = folder / "blobs", {}
         if in_bucket:
             blobs, variables = "s3://notes/blobs", self.start_bucket()
@@ -74,6 +78,7 @@ class Cluster:
             data.mkdir(mode=0o700)
             words = ["serve", "--data", data, "--blobs", blobs, "--listen", f"127.0.0.1:{port}"]
             words += ["--node-url", f"http://127.0.0.1:{port}", "--cluster-secret-file", secret]
+            words += ["--providers", folder / "providers.json"]
             store = self.database.replace("//owner@", f"//node{number}@")
             environment = {"NOTARIUM_STORE": store, "NOTARIUM_LOG": os.environ.get("NOTARIUM_LOG", "info")} | variables
             self.nodes.append(Node(binary, words, environment, folder, f"node{number}.serve"))
@@ -125,6 +130,15 @@ class Cluster:
                 process.wait(15)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def start_model(folder):
+    """Starts the scripted model of the Python client's tests, and writes the file that leads servers to it."""
+    model = ScriptedModel().__enter__()
+    model.script = answer_of_model
+    providers = [{"family": "compatible", "base_url": model.url, "model": "scripted"}]
+    (folder / "providers.json").write_text(json.dumps(providers))
+    return model
 
 
 class Storm:
@@ -249,7 +263,7 @@ class Storm:
 def prepare(cluster, token):
     """Makes the notebooks in which people type and run; returns their ids."""
     typed = [f"t-{number}" for number in range(TYPED_NOTEBOOKS)]
-    for number, notebook in enumerate([*typed, "runs"]):
+    for number, notebook in enumerate([*typed, "runs", "turns"]):
         url = cluster.nodes[number % NODES].url
         post(f"{url}/api/notebooks", token, {"id": notebook, "title": notebook})
         if notebook in typed:
@@ -300,10 +314,11 @@ def run(cluster, options, seed):
     urls = [cluster.nodes[(number + 1) % NODES].url for number in range(TYPISTS)]
     typists = [Typist(url, token, number, typed, seed) for number, url in enumerate(urls)]
     runner = Runner(cluster.nodes[1].url, token, "runs")
-    workers = [*writers, *typists, runner]
+    asker = Asker(cluster.nodes[2].url, token, "turns")
+    workers = [*writers, *typists, runner, asker]
     for worker in workers:
         worker.start()
-    enough = lambda: len(runner.ends) > 1 and all(len(writer.acked) == NOTEBOOKS for writer in writers)  # noqa: E731
+    enough = lambda: len(runner.ends) > 1 and asker.ends and all(len(writer.acked) == NOTEBOOKS for writer in writers)  # noqa: E731
     wait_for(lambda: enough() or any(worker.faults for worker in workers), "the load does not begin")
     storm = Storm(cluster, writers, reopening, seed)
     storm.run(options.kills)
@@ -318,9 +333,12 @@ def run(cluster, options, seed):
     differs += check_record(cluster.database, acked)
     differs += check_typists(cluster.nodes, token, typists)
     differs += check_runs(cluster.nodes, token, cluster.database, runner, effects)
+    differs += check_turns(cluster.database, asker)
     differs += check_verify(cluster.nodes[-1], token)
+    ends = collections.Counter(asker.ends.values())
     cells, lines = sum(map(len, acked.values())), sum(len(typist.typed) for typist in typists)
     print(f"{cells} cells acknowledged, {lines} lines typed, {len(runner.ends)} runs")
+    print(f"  turns: {dict(ends)}, {len(asker.deleted)} confirmed deletions")
     report_retries(writers)
     of_stopped, of_drained, false = storm.lost_leases()
     counts = f"{len(of_stopped)} by nodes that had been stopped, {len(of_drained)} by draining nodes"

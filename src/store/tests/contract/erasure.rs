@@ -8,7 +8,7 @@ use super::catalog::entry;
 use super::*;
 
 /// An append of the event that erases the author's notebook.
-fn erasure(author: &mut Author) -> Append {
+pub(crate) fn erasure(author: &mut Author) -> Append {
     let payload = serde_json::json!({
         "reason": "a test", "version": author.head.version, "hash": author.head.hash, "access": []
     });

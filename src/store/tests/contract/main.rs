@@ -4,6 +4,8 @@ mod accounts;
 mod author;
 mod blobs;
 mod catalog;
+#[cfg(feature = "postgres")]
+mod cold;
 mod erasure;
 mod events;
 mod exactness;
@@ -156,6 +158,19 @@ mod in_postgres {
     }
 
     account_contract_suite!(open_accounts);
+}
+
+/// PostgreSQL, while all old events move to objects again and again.
+#[cfg(feature = "postgres")]
+mod old_events_in_objects {
+    use super::*;
+
+    async fn open() -> Option<(Store, cold::Freezer)> {
+        let (store, freezer) = cold::Freezer::start().await?;
+        Some((store, freezer))
+    }
+
+    contract_suite!(open);
 }
 
 async fn written(store: &Store, append: Append) -> Vec<Stored> {

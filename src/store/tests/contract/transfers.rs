@@ -83,18 +83,18 @@ async fn everything_goes_to_postgresql_and_back() {
         StorePlace::Folder(folder.path().join("back")),
     ];
     fill(&folder.path().join("from")).await;
-    let moved = move_store(&from, &to, &|_| {}).await.unwrap();
+    let moved = move_store(&from, &to, None, &|_| {}).await.unwrap();
     assert_eq!((moved.notebooks, moved.events), (8, 1 + 401 + 801 + 1_201 + 1_601 + 2 + 1 + 1), "{moved:?}");
     let expected = content_of(&from).await;
     assert_eq!(content_of(&to).await, expected);
-    assert_eq!(move_store(&from, &to, &|_| {}).await.unwrap().events, moved.events, "again changes nothing");
-    move_store(&to, &back, &|_| {}).await.unwrap();
+    assert_eq!(move_store(&from, &to, None, &|_| {}).await.unwrap().events, moved.events, "again changes nothing");
+    move_store(&to, &back, None, &|_| {}).await.unwrap();
     assert_eq!(content_of(&back).await, expected);
     let mut author = Author::new("another");
     let store = Sqlite::open(folder.path().join("back")).await.unwrap();
     store.append(author.rename("of nobody else")).await.unwrap();
     store.close().await;
-    let refused = move_store(&from, &back, &|_| {}).await;
+    let refused = move_store(&from, &back, None, &|_| {}).await;
     assert!(
         matches!(&refused, Err(TransferError::NotEmpty { notebook }) if *notebook == author.notebook_id),
         "{refused:?}"
@@ -119,14 +119,14 @@ async fn a_move_that_broke_off_goes_on() {
         tokio::select! {
             biased;
             () = reached.notified() => begun += 1,
-            moved = move_store(&from, &to, &progress) => drop(moved),
+            moved = move_store(&from, &to, None, &progress) => drop(moved),
         }
         if let Err(refused) = Postgres::open(&url, None).await.map(drop) {
             assert!(matches!(refused, StoreError::HalfMoved { .. }), "{refused:?}");
         }
     }
     assert!(begun >= 4, "{begun} moves were broken off");
-    while let Err(error) = move_store(&from, &to, &|_| {}).await {
+    while let Err(error) = move_store(&from, &to, None, &|_| {}).await {
         // The folder's lock is let go of when the aborted writer has ended.
         assert!(matches!(error, TransferError::Store(StoreError::Locked { .. })), "{error:?}");
         tokio::task::yield_now().await;

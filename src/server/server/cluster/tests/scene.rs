@@ -67,8 +67,9 @@ impl NodeStore for MemoryNodes {
         Ok(())
     }
 
-    async fn lease(&self, notebook: &NotebookId) -> Result<Option<Lease>, StoreError> {
-        Ok(self.state.lock().leases.get(notebook).cloned())
+    async fn leases(&self, notebooks: &[NotebookId]) -> Result<HashMap<NotebookId, Lease>, StoreError> {
+        let leases = &self.state.lock().leases;
+        Ok(notebooks.iter().filter_map(|notebook| Some((notebook.clone(), leases.get(notebook)?.clone()))).collect())
     }
 
     async fn release_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<(), StoreError> {
