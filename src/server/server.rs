@@ -224,6 +224,7 @@ impl Server {
         tokio::spawn(erasure::follow(app.notebooks.clone()));
         tokio::spawn(tree_log::follow(app.clone()));
         tokio::spawn(retention::follow(app.notebooks.clone()));
+        tokio::spawn(schedules::follow(app.notebooks.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer {
             local_addr,
