@@ -9,7 +9,7 @@ mod notices;
 mod plan;
 mod work;
 
-pub use history::runs_of;
+pub use history::{PastScheduledRun, runs_of};
 pub use notices::ScheduleNotice;
 
 use std::sync::Arc;
@@ -201,7 +201,9 @@ async fn check_rights(
     maker: &Actor,
 ) -> Result<Result<Authenticated, &'static str>, Rejection> {
     let Some(person) = person(notebooks, maker).await? else {
-        return Ok(Err("the account of the person in whose name it runs is closed: set the schedule again in another name"));
+        return Ok(Err(
+            "the account of the person in whose name it runs is closed: set the schedule again in another name",
+        ));
     };
     let authority = person.authority_for(&document.notebook_id);
     let now = notebooks.clock.now();

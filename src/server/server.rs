@@ -48,6 +48,7 @@ use crate::notebooks::history::{Checks, Replays, StateTexts};
 use crate::notebooks::{Notebooks, erasure, output_spill, past_text, redaction, retention};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
+use crate::schedules;
 use crate::signing::{HeadSigner, SigningKeyError};
 use crate::tree_log;
 use resume::{count, open_with_work, resume};

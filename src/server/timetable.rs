@@ -19,6 +19,8 @@ const EXAMINED_RUNS: usize = 400;
 const EXAMINED_FROM: Millis = 1_767_225_600_000;
 /// Missed runs that are counted.
 const MAX_COUNTED: u32 = 10_000;
+/// Time of a notebook whose schedules are all stopped.
+pub const NOTHING_DUE: Millis = (1 << 53) - 1;
 /// Characters of the fields; others of croner's own dialect are refused.
 const OTHER_CHARACTERS: &str = "*,-/";
 
@@ -133,8 +135,8 @@ impl Timetable {
 /// Refuses letters that croner reads in a way of its own, such as `L` and `W`: words are names of months and days.
 fn check_words(line: &str) -> Result<(), String> {
     const NAMES: [&str; 19] = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "sun", "mon", "tue", "wed", "thu",
-        "fri", "sat",
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "sun", "mon", "tue", "wed",
+        "thu", "fri", "sat",
     ];
     let words = line.split(|it: char| !it.is_ascii_alphanumeric()).filter(|word| word.contains(char::is_alphabetic));
     for word in words {
@@ -152,17 +154,16 @@ fn sentence(text: &str) -> String {
 }
 
 /// Time from which the notebook's owner is to look after its schedules: the first due minute, or the beginning of a run that is under way.
+/// `None`: it has no schedules.
 pub fn due_at(notebook: &Document) -> Option<Millis> {
-    if notebook.archived && notebook.schedules.values().all(|schedule| schedule.run.is_none()) {
-        return None;
-    }
-    notebook.schedules.values().filter_map(due_of).min()
+    let due = |schedule| due_of(notebook, schedule).unwrap_or(NOTHING_DUE);
+    notebook.schedules.values().map(due).min()
 }
 
-fn due_of(schedule: &Schedule) -> Option<Millis> {
+fn due_of(notebook: &Document, schedule: &Schedule) -> Option<Millis> {
     match &schedule.run {
         Some(run) => Some(run.started_at),
-        None if schedule.stopped => None,
+        None if schedule.stopped || notebook.archived => None,
         None => Timetable::of(schedule)?.next_after(schedule.after),
     }
 }

@@ -100,7 +100,7 @@ pub struct CatalogEntry {
     pub has_waiting_calls: bool,
     /// Description as a template; `None`: not a template.
     pub template: Option<String>,
-    /// Time from which the notebook's owner looks after its schedules; `None`: nothing is due.
+    /// Time from which the notebook's owner looks after its schedules; `None`: it has none.
     pub due_at: Option<Millis>,
     /// Title and sources; cut to [`MAX_SEARCH_TEXT_CHARS`].
     pub search_text: String,

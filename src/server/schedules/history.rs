@@ -1,6 +1,6 @@
 //! Past runs of a schedule, from its events.
 
-use notarium_core::{Event, Millis, NotebookId, ScheduleId, ScheduledRunEnded, ScheduledRunStarted, Version};
+use notarium_core::{Actor, Event, Millis, NotebookId, ScheduleId, ScheduledRunEnded, ScheduledRunStarted, Version};
 use notarium_store::{EventStore, MAX_READ_EVENTS, StoreError};
 
 /// A past run, or one that is under way.
@@ -8,6 +8,8 @@ use notarium_store::{EventStore, MAX_READ_EVENTS, StoreError};
 pub struct PastScheduledRun {
     /// Version of its first event.
     pub version: Version,
+    /// The person who asked for it; absent: the server claimed it at its time.
+    pub requested_by: Option<Actor>,
     /// Start of the run; absent: none was claimed.
     pub started: Option<(Millis, ScheduledRunStarted)>,
     /// End of the run; absent: it is under way.
@@ -36,7 +38,8 @@ pub async fn runs_of(
             let (version, at) = (recorded.envelope.version, recorded.envelope.recorded_at);
             match recorded.event {
                 Event::ScheduledRunStarted(started) => {
-                    runs.push(PastScheduledRun { version, started: Some((at, started)), ended: None });
+                    let requested_by = started.due.is_none().then_some(recorded.envelope.actor);
+                    runs.push(PastScheduledRun { version, requested_by, started: Some((at, started)), ended: None });
                 }
                 Event::ScheduledRunEnded(ended) => note_end(&mut runs, version, at, ended),
                 _ => {}
@@ -53,6 +56,6 @@ fn note_end(runs: &mut Vec<PastScheduledRun>, version: Version, at: Millis, ende
     let begun = runs.iter_mut().rev().find(|run| ended.run.is_some() && run.notebook() == ended.run.as_ref());
     match begun {
         Some(run) => run.ended = Some((at, ended)),
-        None => runs.push(PastScheduledRun { version, started: None, ended: Some((at, ended)) }),
+        None => runs.push(PastScheduledRun { version, requested_by: None, started: None, ended: Some((at, ended)) }),
     }
 }

@@ -5,8 +5,8 @@ use notarium_core::{
 };
 use notarium_wire::ipynb::Object;
 use notarium_wire::parameters::{self, Parameter, is_tagged};
-use serde::Deserialize;
 
+use crate::notebooks::schedule_check::language;
 use crate::notebooks::templates;
 use crate::rooms::metadata::entries;
 use crate::timetable::Timetable;
@@ -26,23 +26,17 @@ pub fn create(source: &Document, title: String, given: &RawObject) -> Result<Com
     }
 }
 
-/// Checks that the parameters can be written in the notebook's language. `Err`: a sentence.
-pub fn check_parameters(metadata: &RawObject, given: &RawObject) -> Result<(), String> {
-    let language = language(metadata);
-    let given = parameters::of_object(given)?;
-    parameters::check(&given, &language)?;
-    if given.is_empty() { Ok(()) } else { parameters::source(&given, &language).map(drop) }
-}
-
 /// Cells are inserted one below the other: the place among the commands is the place in the notebook.
 fn with_parameters(mut commands: Vec<Command>, given: &[Parameter], language: &str) -> Result<Vec<Command>, String> {
     parameters::check(given, language)?;
     let source = parameters::source(given, language)?;
     let first = commands.iter().position(|command| matches!(command, Command::InsertCell(_))).unwrap_or(commands.len());
-    let inserts = || commands.iter().filter_map(|command| match command {
-        Command::InsertCell(insert) => Some(insert),
-        _ => None,
-    });
+    let inserts = || {
+        commands.iter().filter_map(|command| match command {
+            Command::InsertCell(insert) => Some(insert),
+            _ => None,
+        })
+    };
     let cells: Vec<Object> = inserts().map(|insert| entries(&insert.metadata)).collect();
     let ids: Vec<Option<CellId>> = inserts().map(|insert| insert.cell_id.clone()).collect();
     let (at, replaces) = parameters::place(&cells, |metadata| metadata);
@@ -64,23 +58,6 @@ fn free_id(taken: &[Option<CellId>]) -> CellId {
     let names = (0..).map(|number| if number == 0 { "parameters".to_owned() } else { format!("parameters-{number}") });
     let mut free = names.filter_map(|name| CellId::new(name).ok());
     free.find(|id| !taken.contains(&Some(id.clone()))).unwrap_or_else(|| unreachable!("names do not end"))
-}
-
-/// The notebook's language, as its metadata say it; else Python.
-fn language(metadata: &RawObject) -> String {
-    #[derive(Default, Deserialize)]
-    struct Named {
-        #[serde(default)]
-        name: Option<String>,
-        #[serde(default)]
-        language: Option<String>,
-    }
-    let entries = entries(metadata);
-    let read = |key: &str| -> Named {
-        entries.get(key).and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
-    };
-    let told = read("kernelspec").language.or_else(|| read("language_info").name);
-    told.filter(|language| !language.is_empty()).unwrap_or_else(|| "python".to_owned())
 }
 
 /// Title of a run's notebook: that of the scheduled one, and the time.

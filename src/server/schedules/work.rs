@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_core::{
-    Actor, Command, CommandId, Document, EndScheduledRun, Event, ForkOrigin, LaunchKernel, Millis, NotebookId, Rejection,
-    RejectionCode, Schedule, ScheduleId, ScheduledRun, ScheduledRunOutcome, Subject,
+    Actor, Command, CommandId, Document, EndScheduledRun, Event, ForkOrigin, LaunchKernel, Millis, NotebookId,
+    Rejection, RejectionCode, Schedule, ScheduleId, ScheduledRun, ScheduledRunOutcome, Subject,
 };
 use notarium_wire::CommandMessage;
 
@@ -68,7 +68,9 @@ impl RunInProgress {
                 Ok(()) => return,
                 Err(rejection) if rejection.code == RejectionCode::Unavailable => self.pause(&rejection).await,
                 // The notebook was erased, or written by a newer server.
-                Err(rejection) => return tracing::warn!(notebook = %self.notebook, %rejection, "no end of a scheduled run"),
+                Err(rejection) => {
+                    return tracing::warn!(notebook = %self.notebook, %rejection, "no end of a scheduled run");
+                }
             }
         }
     }
@@ -136,7 +138,10 @@ impl RunInProgress {
         let own = ForkOrigin { notebook: self.notebook.clone(), version: self.run.version };
         match origin == Some(own) {
             true => Ok(()),
-            false => Err(self.stop(ScheduledRunOutcome::NotStarted, "another notebook has the id of this run: choose a new one")),
+            false => {
+                Err(self
+                    .stop(ScheduledRunOutcome::NotStarted, "another notebook has the id of this run: choose a new one"))
+            }
         }
     }
 
@@ -147,8 +152,7 @@ impl RunInProgress {
         let (source, run) = (self.notebooks.read_by_server(&self.notebook).await?.notebook, self.state().await?);
         if let Some(workspace) = self.notebooks.accounts.workspace_of(&self.notebook)
             && self.notebooks.accounts.workspace_of(&self.run.notebook).is_none()
-            && let Err(error) =
-                self.notebooks.accounts.place_notebook(&who, &self.run.notebook, Some(&workspace)).await
+            && let Err(error) = self.notebooks.accounts.place_notebook(&who, &self.run.notebook, Some(&workspace)).await
         {
             tracing::info!(%error, run = %self.run.notebook, "the notebook of a run is in no workspace");
         }
@@ -224,7 +228,9 @@ impl RunInProgress {
 
     /// Archives notebooks of older runs, from the newest on, up to the first that is archived or gone.
     async fn archive_old(&self) {
-        let Ok(runs) = history::runs_of(&*self.notebooks.store, &self.notebook, &self.schedule_id).await else { return };
+        let Ok(runs) = history::runs_of(&*self.notebooks.store, &self.notebook, &self.schedule_id).await else {
+            return;
+        };
         let notebooks = runs.iter().rev().filter_map(|run| run.notebook());
         for old in notebooks.skip(self.run.settings.kept_runs as usize) {
             match self.notebooks.read_by_server(old).await {

@@ -33,12 +33,16 @@ impl RunInProgress {
             self.check_time(&state, now).await?;
             if now >= rights_at {
                 if !self.still_has_rights().await? {
-                    return Err(self.stopped(ScheduledRunOutcome::Refused, "the rights of the person in whose name it ran ended").await);
+                    return Err(self
+                        .stopped(ScheduledRunOutcome::Refused, "the rights of the person in whose name it ran ended")
+                        .await);
                 }
                 rights_at = now + RIGHTS_EVERY_MS;
             }
             self.answer_input(&state).await?;
-            let wake_at = rights_at.min(self.deadline()).min(now + if subscription.is_some() { RIGHTS_EVERY_MS } else { LOOK_ELSEWHERE_MS });
+            let wake_at = rights_at
+                .min(self.deadline())
+                .min(now + if subscription.is_some() { RIGHTS_EVERY_MS } else { LOOK_ELSEWHERE_MS });
             let is_lost = tokio::select! {
                 is_lost = news(&mut subscription) => is_lost,
                 () = self.notebooks.clock.sleep_until(wake_at) => subscription.is_none(),
@@ -59,7 +63,9 @@ impl RunInProgress {
     async fn check_time(&self, state: &Document, now: Millis) -> Step<()> {
         if now >= self.deadline() {
             let minutes = self.run.settings.max_run_minutes;
-            return Err(self.stopped(ScheduledRunOutcome::TimedOut, format!("it was stopped after {minutes} min")).await);
+            return Err(self
+                .stopped(ScheduledRunOutcome::TimedOut, format!("it was stopped after {minutes} min"))
+                .await);
         }
         let waits = state.kernels.values().all(|kernel| kernel.phase == KernelPhase::Requested);
         if waits && now >= self.run.started_at + KERNEL_WAIT_MS {
@@ -131,7 +137,9 @@ impl RunInProgress {
             return Err(Stop::End(Box::new(self.end_at(state, execution, outcome, cell_id))));
         }
         if count < part.cells.len() {
-            return Err(self.stop(ScheduledRunOutcome::Cancelled, "cells of the run's notebook were changed before they ran"));
+            return Err(
+                self.stop(ScheduledRunOutcome::Cancelled, "cells of the run's notebook were changed before they ran")
+            );
         }
         Ok(())
     }
@@ -149,7 +157,12 @@ impl RunInProgress {
             ScheduledRunOutcome::Cancelled => (None, None),
             _ => (None, notice.or_else(|| execution.notice.clone())),
         };
-        EndScheduledRun { cell_id: cell_id.filter(|_| outcome != ScheduledRunOutcome::NotStarted), error, detail, ..self.end(outcome) }
+        EndScheduledRun {
+            cell_id: cell_id.filter(|_| outcome != ScheduledRunOutcome::NotStarted),
+            error,
+            detail,
+            ..self.end(outcome)
+        }
     }
 }
 
