@@ -173,7 +173,9 @@ fn object(given: &[Parameter]) -> Result<RawObject, Failure> {
             ParameterValue::Json(json) => json.clone(),
             ParameterValue::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
             ParameterValue::NotANumber | ParameterValue::Infinity { .. } => {
-                return Err(Failure::usage(format!("{name}: a schedule keeps JSON, which has no such number: give it as text with -r")));
+                return Err(Failure::usage(format!(
+                    "{name}: a schedule keeps JSON, which has no such number: give it as text with -r"
+                )));
             }
         };
         Ok(format!("{}:{value}", serde_json::Value::from(name.as_str())))
@@ -243,7 +245,8 @@ async fn list(args: LsArgs, context: &CommonOptions) -> Ended {
 fn row(title: Option<&str>, line: &ScheduleLine) -> [String; 7] {
     let settings = &line.schedule.settings;
     let last = line.schedule.last.as_ref();
-    let last = last.map_or_else(|| "–".to_owned(), |last| format!("{} {}", word(&last.outcome), print::time(last.ended_at)));
+    let last =
+        last.map_or_else(|| "–".to_owned(), |last| format!("{} {}", word(&last.outcome), print::time(last.ended_at)));
     let next = match (&line.schedule.run, line.schedule.stopped) {
         (Some(_), _) => "runs now".to_owned(),
         (None, true) => "stopped".to_owned(),

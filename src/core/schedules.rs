@@ -146,6 +146,7 @@ pub(crate) fn decide_end(notebook: &Document, context: &Context, command: EndSch
     };
     let error = error.map(|error| error.chars().take(MAX_ERROR_CHARACTERS).collect());
     let detail = context.limits.detail(detail);
+    let outcome = outcome.into();
     let event = ScheduledRunEnded { schedule_id, run, due, outcome, cell_id, error, detail, missed };
     Ok(Decision::unless(!is_new, event))
 }

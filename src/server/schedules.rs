@@ -17,7 +17,7 @@ use std::sync::Arc;
 use dashmap::DashSet;
 use futures_util::StreamExt;
 use notarium_core::{
-    Actor, Command, Document, EndScheduledRun, Millis, NotebookId, Open, Operation, Rejection, Schedule, ScheduleId,
+    Actor, Command, Document, EndScheduledRun, Millis, NotebookId, Operation, Rejection, Schedule, ScheduleId,
     ScheduledRunOutcome, StartScheduledRun, may,
 };
 use notarium_store::{CatalogQuery, StoreError};
@@ -54,9 +54,12 @@ pub async fn follow(notebooks: Arc<Notebooks>) {
             }
         }
         let nodes_change = async {
-            match &mut changes {
-                Some(changes) if changes.changed().await.is_ok() => {}
-                _ => std::future::pending().await,
+            let is_told = match &mut changes {
+                Some(changes) => changes.changed().await.is_ok(),
+                None => false,
+            };
+            if !is_told {
+                std::future::pending::<()>().await;
             }
         };
         tokio::select! {
@@ -74,8 +77,12 @@ impl ScheduleRunner {
     async fn look(self: &Arc<Self>) {
         match self.due_notebooks().await {
             Ok(due) => {
-                let looks = futures_util::stream::iter(due);
-                looks.for_each_concurrent(LOOKED_AT_TOGETHER, async |id| self.look_at(&id).await).await;
+                let looks = due.into_iter().map(|id| {
+                    let runner = self.clone();
+                    async move { runner.look_at(&id).await }
+                });
+                let looks = futures_util::stream::iter(looks).buffer_unordered(LOOKED_AT_TOGETHER);
+                looks.collect::<()>().await;
             }
             Err(error) => tracing::warn!(%error, "due schedules were not read: they are looked for again in a minute"),
         }
@@ -230,7 +237,7 @@ fn end_of(schedule_id: &ScheduleId, run: Option<NotebookId>, outcome: ScheduledR
         schedule_id: schedule_id.clone(),
         run,
         due: None,
-        outcome: Open::Known(outcome),
+        outcome,
         cell_id: None,
         error: None,
         detail: None,

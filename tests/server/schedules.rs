@@ -82,13 +82,19 @@ async fn a_due_run_is_a_notebook_of_its_own_and_each_minute_runs_once() {
     let made = scene.http.get(&format!("/api/notebooks/{run}")).await.ok();
     assert_eq!(made["role"], "owner");
     let title = made["notebook"]["title"].as_str().unwrap();
-    assert!(title.starts_with("Report – 20") && title.ends_with(if next % 600_000 == 0 { "0" } else { "5" }), "{title}");
+    assert!(
+        title.starts_with("Report – 20") && title.ends_with(if next % 600_000 == 0 { "0" } else { "5" }),
+        "{title}"
+    );
     scene.clock.advance(MINUTES_5);
     let again = scene.ended(2).await;
     assert_eq!(again[0]["due"].as_u64(), Some(next + 300_000));
     assert_ne!(again[0]["run"], again[1]["run"]);
     let everywhere = scene.http.get("/api/schedules").await.ok();
-    assert_eq!((&everywhere["notebooks"][0]["notebook"], &everywhere["notebooks"][0]["title"]), (&json!("n"), &json!("Report")));
+    assert_eq!(
+        (&everywhere["notebooks"][0]["notebook"], &everywhere["notebooks"][0]["title"]),
+        (&json!("n"), &json!("Report"))
+    );
 }
 
 #[tokio::test]
@@ -102,7 +108,11 @@ async fn missed_runs_are_told_once_with_their_number_and_do_not_run_late() {
     scene.clock.advance(Duration::from_millis(last - now) + MINUTES_5 * 2);
     scene.server.start_again().await;
     let runs = scene.ended(1).await;
-    assert_eq!((runs.len(), &runs[0]["outcome"], runs[0]["missed"].as_u64()), (1, &json!("missed"), Some(13)), "{runs:?}");
+    assert_eq!(
+        (runs.len(), &runs[0]["outcome"], runs[0]["missed"].as_u64()),
+        (1, &json!("missed"), Some(13)),
+        "{runs:?}"
+    );
     assert_eq!((&runs[0]["run"], runs[0]["due"].as_u64()), (&Value::Null, Some(last)));
 }
 
@@ -136,7 +146,10 @@ async fn a_closed_account_stops_its_schedules() {
     let runs = bobs.until(RUNS, |runs| runs["runs"][0]["outcome"].is_string()).await;
     assert_eq!((&runs["runs"][0]["outcome"], &runs["runs"][0]["run"]), (&json!("refused"), &Value::Null));
     let listed = bobs.get("/api/notebooks/n/schedules").await.ok();
-    assert_eq!((&listed["schedules"][0]["schedule"]["stopped"], &listed["schedules"][0]["next"]), (&json!(true), &json!([])));
+    assert_eq!(
+        (&listed["schedules"][0]["schedule"]["stopped"], &listed["schedules"][0]["next"]),
+        (&json!(true), &json!([]))
+    );
     // Bob sets it in his name.
     bobs.put("/api/notebooks/n/schedules/often", json!({"cron": EVERY_5})).await.ok();
     scene.clock.advance(MINUTES_5);
@@ -202,7 +215,9 @@ async fn start(agent: &mut TestClient) -> String {
     let (notebook, kernel_session) = agent
         .until(|agent| {
             agent.others.iter().find_map(|message| match message {
-                ServerMessage::Work { notebook, kernel_session, .. } => Some((notebook.to_string(), kernel_session.clone())),
+                ServerMessage::Work { notebook, kernel_session, .. } => {
+                    Some((notebook.to_string(), kernel_session.clone()))
+                }
                 _ => None,
             })
         })
@@ -259,7 +274,8 @@ async fn a_run_now_has_its_parameters_and_a_failed_cell_stops_those_after_it() {
     let runs = scene.ended(1).await;
     assert_eq!((&runs[0]["outcome"], &runs[0]["cell_id"]), (&json!("failed"), &json!("bad")), "{runs:?}");
     assert_eq!(runs[0]["requested_by"]["id"], scene.ann.id.to_string());
-    let ending = |agent: &TestClient| agent.state(&run).kernels.values().all(|kernel| !kernel.is_usable()).then_some(());
+    let ending =
+        |agent: &TestClient| agent.state(&run).kernels.values().all(|kernel| !kernel.is_usable()).then_some(());
     agent.until(ending).await;
 }
 
@@ -295,10 +311,12 @@ async fn a_restart_amid_a_run_goes_on_with_it_and_runs_nothing_twice() {
     let runs = scene.ended(1).await;
     assert_eq!((runs.len(), &runs[0]["outcome"]), (1, &json!("succeeded")), "{runs:?}");
     let events = scene.http.get("/api/notebooks/run/events?after=0&limit=200").await.ok();
-    let of_type = |name: &str| {
-        events["events"].as_array().unwrap().iter().filter(|event| event["type"] == name).count()
-    };
-    assert_eq!((of_type("ExecutionRequested"), of_type("KernelLaunchRequested"), of_type("NotebookCreated")), (1, 1, 1));
+    let of_type =
+        |name: &str| events["events"].as_array().unwrap().iter().filter(|event| event["type"] == name).count();
+    assert_eq!(
+        (of_type("ExecutionRequested"), of_type("KernelLaunchRequested"), of_type("NotebookCreated")),
+        (1, 1, 1)
+    );
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Commands about schedules.
 
 use notarium_record::{
-    AgentId, CellId, Labels, Millis, NotebookId, Open, RawObject, ScheduleId, ScheduledRunOutcome, Version,
+    AgentId, CellId, Labels, Millis, NotebookId, RawObject, ScheduleId, ScheduledRunOutcome, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ pub struct EndScheduledRun {
     /// The minute for which it was scheduled; of several missed ones the last. Without `run`, one that was dealt with changes nothing.
     pub due: Option<Millis>,
     /// The end.
-    pub outcome: Open<ScheduledRunOutcome>,
+    pub outcome: ScheduledRunOutcome,
     /// The cell that failed.
     pub cell_id: Option<CellId>,
     /// Name of the error.

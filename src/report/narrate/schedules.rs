@@ -9,7 +9,8 @@ pub fn sentence(event: &Event) -> Option<String> {
     Some(match event {
         Event::ScheduleSet(event) => {
             let settings = &event.settings;
-            let version = settings.version.map_or("the newest version".to_owned(), |version| format!("version {version}"));
+            let version =
+                settings.version.map_or("the newest version".to_owned(), |version| format!("version {version}"));
             let times = format!("{} ({})", words::clean(&settings.cron), words::clean(&settings.timezone));
             format!("set schedule {} to run {version} at {times}", name())
         }

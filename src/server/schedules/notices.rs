@@ -1,6 +1,6 @@
 //! Notices about ends of scheduled runs: the one place that learns of each.
 
-use notarium_core::{Actor, EndScheduledRun, NotebookId, Open, Schedule, ScheduleId, ScheduledRunOutcome};
+use notarium_core::{Actor, EndScheduledRun, NotebookId, Schedule, ScheduleId, ScheduledRunOutcome};
 
 /// End of a scheduled run, for the person in whose name the schedule runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct ScheduleNotice {
     pub maker: Actor,
     /// The notebook of the run; absent: no run was claimed.
     pub run: Option<NotebookId>,
-    pub outcome: Open<ScheduledRunOutcome>,
+    pub outcome: ScheduledRunOutcome,
     /// Name of the error of a failed run.
     pub error: Option<String>,
     pub detail: Option<String>,
@@ -27,7 +27,7 @@ impl ScheduleNotice {
             schedule_id: end.schedule_id.clone(),
             maker: schedule.maker.clone(),
             run: end.run.clone(),
-            outcome: end.outcome.clone(),
+            outcome: end.outcome,
             error: end.error.clone(),
             detail: end.detail.clone(),
             missed: end.missed.unwrap_or(1),
@@ -37,7 +37,7 @@ impl ScheduleNotice {
     /// True for ends that the maker wants to hear of: all but a success and a cancellation.
     pub fn is_trouble(&self) -> bool {
         use ScheduledRunOutcome::{Cancelled, Succeeded};
-        !matches!(self.outcome.known(), Some(Succeeded | Cancelled))
+        !matches!(self.outcome, Succeeded | Cancelled)
     }
 
     /// Tells people. The outbox of notices is called from here.
