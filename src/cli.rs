@@ -14,6 +14,7 @@ mod notebooks;
 mod replay;
 mod run;
 mod runs;
+mod schedules;
 pub mod serve;
 
 /// The server and the token of a command, requests to it, names and ids.
@@ -124,6 +125,8 @@ commands! {
     Agent(agent::AgentArgs) => agent::agent,
     /// Execute a notebook file from top to bottom and write what came out.
     Run(run::RunArgs) => run::run,
+    /// Run a notebook at times: set, list, remove and run schedules.
+    Schedule(schedules::ScheduleArgs) => schedules::schedule,
     /// List the notebooks that you may see, the last changed first.
     Ls(notebooks::LsArgs) => notebooks::ls,
     /// Make a notebook and print its id.

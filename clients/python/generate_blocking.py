@@ -21,6 +21,7 @@ MODULES = [
     "variables",
     "schema",
     "past",
+    "schedules",
     "notebook",
     "client",
 ]
@@ -61,6 +62,7 @@ from .history import Verification
 from .machines import AgentInfo
 from .past import BlamedLine, CellDiff, FoundPlace, Redaction
 from .portal import Face, Portal, unwrap
+from .schedules import Schedule, ScheduledRun
 from .schema import ConnectionInfo, ConnectionSchema
 from .session import opened
 from .variables import TableRows, Variable

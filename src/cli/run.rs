@@ -11,6 +11,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use notarium_core::{CellId, Command, Document as State, ExecutionId, ExecutionStatus, ExecutionTarget, LaunchKernel};
 use notarium_wire::ipynb::{self, Document};
+use notarium_wire::parameters::{Parameter, check, has_tag, inject, parse, parse_text};
 use notarium_wire::rest::ExportFormat;
 
 use crate::cli::agent::KernelArgs;
@@ -18,7 +19,6 @@ use crate::cli::connection::client::RestClient;
 use crate::cli::notebooks::{self, Exported};
 use crate::cli::run::embedded::{Embedded, RunKernel, choose_kernel, wanted_kernel};
 use crate::cli::run::failures::Failures;
-use crate::cli::run::parameters::{Parameter, has_tag};
 use crate::cli::runs::follow::{RunQuestion, RunUpdate, Runs, request};
 use crate::cli::terminal::failure::FailureKind;
 use crate::cli::terminal::input::Stop;
@@ -37,10 +37,10 @@ pub struct RunArgs {
     file: PathBuf,
     /// Sets a variable in a cell after the one tagged `parameters`, or first. Numbers, true/false, null and JSON are
     /// read as such, anything else as text; may be repeated.
-    #[arg(short, long = "parameter", value_name = "NAME=VALUE", value_parser = parameters::parse)]
+    #[arg(short, long = "parameter", value_name = "NAME=VALUE", value_parser = parse)]
     parameters: Vec<Parameter>,
     /// The same, the value being text whatever it looks like.
-    #[arg(short = 'r', long = "parameter-text", value_name = "NAME=TEXT", value_parser = parameters::parse_text)]
+    #[arg(short = 'r', long = "parameter-text", value_name = "NAME=TEXT", value_parser = parse_text)]
     texts: Vec<Parameter>,
     /// File to write, also after an error or Ctrl-C; absent: FILE.out.ipynb.
     #[arg(short, long, value_name = "OUT.ipynb")]
@@ -125,11 +125,11 @@ fn prepare(document: &mut Document, args: &RunArgs, language: &str) -> Ended {
         cell.execution_count = None;
     }
     let given: Vec<Parameter> = args.parameters.iter().chain(&args.texts).cloned().collect();
-    parameters::check(&given, language).map_err(Failure::usage)?;
+    check(&given, language).map_err(Failure::usage)?;
     for warning in parameters::warnings(document, &given, language) {
         eprintln!("notarium: {warning}");
     }
-    parameters::inject(document, &given, language).map_err(Failure::failed)
+    inject(document, &given, language).map_err(Failure::failed)
 }
 
 /// True, as in `nbclient`, for code that is not blank, except cells tagged `skip-execution`.

@@ -91,7 +91,7 @@ pub fn lacks_scope(scope: Scope) -> Rejection {
 }
 
 /// Checks the actor's roles now and its kind; does not check the scopes of a token.
-pub(crate) fn may(
+pub fn may(
     notebook: &Document,
     actor: &Actor,
     authority: &Authority,

@@ -278,6 +278,7 @@ fn needed(event: &Event) -> Option<Operation> {
         E::ExecutionRequested(event) if event.cause == ExecutionCause::Imported => Operation::Edit,
         E::ExecutionRequested(event) if event.cause == ExecutionCause::Requested => Operation::Run,
         E::ExecutionCancelRequested(_) => Operation::Run,
+        E::ScheduleSet(_) | E::ScheduleRemoved(_) | E::ScheduledRunStarted(_) => Operation::Run,
         E::ExecutionInputAnswered(_) => Operation::AnswerInput,
         E::KernelInterruptRequested(_) | E::KernelRestartRequested(_) | E::KernelShutdownRequested(_) => {
             Operation::ControlKernel
@@ -295,6 +296,7 @@ fn report(event: &Event, actor: &Actor) -> Result<(), String> {
             | E::ExecutionOutputUpdated(_)
             | E::ExecutionInputRequested(_)
             | E::ExecutionEffectRefused(_)
+            | E::ScheduledRunEnded(_)
     );
     let may = matches!(actor, Actor::Agent { .. } | Actor::System);
     when(!is_report || may, || format!("{} by {}, which is no runtime agent", event.event_type(), actor.key()))

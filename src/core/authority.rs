@@ -23,7 +23,7 @@ pub enum Operation {
     Moderate,
     /// Insert, edit, move, delete, restore, retype cells; undo and redo; metadata, title.
     Edit,
-    /// Request and cancel executions; launch a kernel; ask one about code that is being written.
+    /// Request and cancel executions; launch a kernel; ask one about code that is being written; set and remove schedules.
     Run,
     /// Interrupt, restart, shut down a kernel; clear the queue.
     ControlKernel,
@@ -167,6 +167,7 @@ pub fn operation(command: &Command) -> Operation {
             Operation::ControlKernel
         }
         C::AnswerInput { .. } => Operation::AnswerInput,
+        C::SetSchedule(_) | C::RemoveSchedule(_) | C::RunSchedule(_) => Operation::Run,
         C::StartTurn(_) | C::CancelTurn { .. } => Operation::Converse,
         C::SetPolicy { .. } => Operation::SetPolicy,
         C::EraseNotebook(_) => Operation::Erase,
@@ -178,6 +179,7 @@ pub fn operation(command: &Command) -> Operation {
             Operation::Read
         }
         C::SweepToolCalls {} | C::WithdrawRevoked { .. } | C::MoveOutputs(_) => Operation::Read,
+        C::StartScheduledRun(_) | C::EndScheduledRun(_) => Operation::Read,
         C::ConfirmToolCall { .. } | C::DenyToolCall { .. } | C::RevokeGrant { .. } => Operation::ConfirmEdit,
         // A grant lets calls pass that an author could not confirm one by one.
         C::IssueGrant { .. } => Operation::Confirm,
@@ -187,7 +189,7 @@ pub fn operation(command: &Command) -> Operation {
         C::ReportKernelEnded { .. } | C::ReportExecution { .. } | C::ReconcileKernels { .. } => {
             Operation::ReportExecution
         }
-        C::ReportEffectRefused { .. } | C::ReportNextInput(_) => Operation::ReportExecution,
+        C::ReportEffectRefused(_) | C::ReportNextInput(_) => Operation::ReportExecution,
         C::RegisterFunctions { .. } | C::SaveWidgets { .. } => Operation::ReportExecution,
     }
 }

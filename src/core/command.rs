@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
+use crate::values::schedules::{EndScheduledRun, RemoveSchedule, RunSchedule, SetSchedule, StartScheduledRun};
 use crate::values::{
     AddComment, CellFlagChanges, Closed, CommentPlace, EditComment, EditSource, ExecutionReport, FlagMessage,
-    InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall, RestoreNotebook, Revoked, StartTurn,
-    TurnEnd,
+    InsertCell, MoveOutputs, NextInput, Place, RefusalReport, RequestExecution, RequestToolCall, RestoreNotebook,
+    Revoked, StartTurn, TurnEnd,
 };
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, Effect, ExecutionId, ForkOrigin, FunctionPlace,
@@ -87,8 +88,7 @@ pub enum Command {
     InsertCell(InsertCell),
     /// Changes a cell's text as it was at `base`. The server transforms the change over later edits, so no edit is lost.
     EditSource(EditSource),
-    /// Replaces a cell's whole text, for programs that have read it at `cell_version`. Refused with `conflict` if the
-    /// cell has changed since.
+    /// Replaces a cell's whole text, for programs that have read it at `cell_version`. `conflict`: the cell has changed since.
     ReplaceSource {
         /// A live cell.
         cell_id: CellId,
@@ -305,20 +305,8 @@ pub enum Command {
         /// The content of the report.
         report: ExecutionReport,
     },
-    /// Reports that an effect of a run was refused. The first effect of each kind is recorded at once, with the number 1;
-    /// once more, with the final number, if there were several. Further reports on the kind change nothing.
-    ReportEffectRefused {
-        /// An execution that was assigned to a session of the sender. It may have ended: its threads may go on.
-        execution_id: ExecutionId,
-        /// The version of the session's KernelSessionStarted. `stale_fence`: the session has ended, or is not the sender's.
-        fence: Version,
-        /// The kind of the effect.
-        kind: Effect,
-        /// The target of the first effect of this kind, as the code named it. The first 1,024 bytes are kept.
-        target: String,
-        /// Number of refused effects of this kind so far; at least 1.
-        count: u64,
-    },
+    /// Reports that an effect of a run was refused.
+    ReportEffectRefused(RefusalReport),
     /// Reports text that a run offers for a cell.
     ReportNextInput(NextInput),
     /// Reports, after a reconnect, all living sessions of the sender. Its other sessions count as ended.
@@ -347,6 +335,18 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         places: Vec<FunctionPlace>,
     },
+
+    // --- schedules ---
+    /// Sets or changes a schedule. Needs the right to run, an account, and a session or a token for all notebooks.
+    SetSchedule(SetSchedule),
+    /// Removes a schedule. A run that is under way goes on. Needs the right to run.
+    RemoveSchedule(RemoveSchedule),
+    /// Runs a schedule now, in the name of the sender and in a notebook of its own. Needs the right to run.
+    RunSchedule(RunSchedule),
+    /// Claims the run for a minute. From the server.
+    StartScheduledRun(StartScheduledRun),
+    /// Ends a scheduled run, or records that there was none. From the server.
+    EndScheduledRun(EndScheduledRun),
 
     // --- assistants: commands of people ---
     /// Sends a message to an assistant, which begins a turn. Needs the right to converse.
@@ -412,7 +412,7 @@ pub enum Command {
         grant_id: GrantId,
     },
 
-    // --- assistants: their own commands ---
+    // --- assistants: their own ---
     /// Requests a tool call, for an assistant. The call passes, waits for a person, or is refused.
     RequestToolCall(RequestToolCall),
 

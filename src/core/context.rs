@@ -296,6 +296,10 @@ with_defaults! {
         pub max_tool_result_bytes: usize = 256 << 10,
         /// Grants that have not expired.
         pub max_grants: usize = 100,
+        /// Schedules of a notebook.
+        pub max_schedules: usize = 20,
+        /// Parameters of a schedule, as JSON.
+        pub max_schedule_parameters_bytes: usize = 64 << 10,
     }
 }
 

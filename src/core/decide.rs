@@ -19,8 +19,8 @@ use crate::runs::reports::{self, RunReport};
 use crate::runs::{self, kernels, launches, refusals, widgets};
 use crate::values::decision::{Decision, Rejection, RejectionCode, Result};
 use crate::values::details::LimitName;
-use crate::values::{AddComment, CommentTarget, EditSource, ExecutionReport, FlagMessage};
-use crate::{functions, reactive};
+use crate::values::{AddComment, CommentTarget, EditSource, RefusalReport, ExecutionReport, FlagMessage};
+use crate::{functions, reactive, schedules};
 use notarium_record::{
     Event, EventId, ExecutionOutcome, ExplainedCause, Grant, HistoryQuery, KernelCause, RefusedEffect,
 };
@@ -167,7 +167,7 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
         C::ReportExecution { execution_id, fence, seq, report } => {
             RunReport { execution_id, fence, seq }.decide(notebook, context, report)
         }
-        C::ReportEffectRefused { execution_id, fence, kind, target, count } => {
+        C::ReportEffectRefused(RefusalReport { execution_id, fence, kind, target, count }) => {
             refusals::decide(notebook, context, execution_id, fence, RefusedEffect { kind: kind.into(), target, count })
         }
         C::ReportNextInput(offered) => next_input::decide(notebook, context, &offered),
@@ -193,6 +193,12 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
         C::RegisterFunctions { kernel_session, fence, functions, places } => {
             functions::decide_register(notebook, context, kernel_session, fence, functions, places)
         }
+
+        C::SetSchedule(command) => schedules::decide_set(notebook, context, command),
+        C::RemoveSchedule(command) => Ok(schedules::decide_remove(notebook, command.schedule_id)),
+        C::RunSchedule(command) => schedules::decide_run(notebook, context, command),
+        C::StartScheduledRun(command) => schedules::decide_start(notebook, context, command),
+        C::EndScheduledRun(command) => schedules::decide_end(notebook, context, command),
 
         C::StartTurn(command) => assistants::decide_start(notebook, context, command),
         C::CancelTurn { turn_id } => assistants::decide_cancel(notebook, context, &turn_id),

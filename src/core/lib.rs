@@ -14,7 +14,7 @@
 //! Files, from below (a file may name those before it, and all in its own folder):
 //! - `values` (values of commands), `values/`: `decision` (the answer to a command: events or a rejection), `details` (facts
 //!   of a rejection), `code_names`
-//!   (names that cells read and leave), `kernel_commands`, `mask` (keys in texts)
+//!   (names that cells read and leave), `kernel_commands`, `schedules`, `mask` (keys in texts)
 //! - `redaction` (what it changes), `redaction/`: `texts` (of cells, with their origins), `scan` (two passes over a record)
 //! - `command`, `authority` (operations, roles, scopes), `account_status`, `context` (sender, time, ids, limits, answers
 //!   to queries)
@@ -24,6 +24,7 @@
 //! - `functions` (registered by users, called by people), `functions/`: `tools` (the table), `schema`
 //! - `runs` (executions, queues), `runs/`: `expected_effects` (of people), `kernels`, `launches` (machines of kernels), `reports`, `refusals`, `function_restores`, `widgets`
 //! - `reactive` (plans), `reactive/`: `graph`, `staleness`
+//! - `schedules` (set by people, claimed and ended by the server)
 //! - `cells`, `cells/`: `comments`, `redact_content`, `restore_notebook`, `undo`, `undo_text`
 //! - `assistants` (conversations and turns), `assistants/`: `attachments`, `call_effects`, `call_risk`, `gate` (which calls wait; grants),
 //!   `calls` (decided and ended), `kernel_tools`
@@ -50,10 +51,11 @@ pub mod reactive;
 mod record_check;
 mod redaction;
 mod runs;
+mod schedules;
 mod traced_commands;
 mod values;
 
-pub use access::{granted_role, lacks_scope, not_open, role_of};
+pub use access::{granted_role, lacks_scope, may, not_open, role_of};
 pub use account_status::{AccountStatus, AccountStatuses, required_account_status};
 pub use assistants::call_effects::effects_in_words;
 pub use assistants::call_risk::required_judgement;
@@ -85,8 +87,9 @@ pub use values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode,
 pub use values::details::{LimitName, LimitUnit, RejectionDetails, if_known};
 pub use values::erasure::{EraseNotebook, RedactContent};
 pub use values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
+pub use values::schedules::{EndScheduledRun, RemoveSchedule, RunSchedule, SetSchedule, StartScheduledRun};
 pub use values::{
-    AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
+    AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, RefusalReport, ExecutionReport,
     ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall,
     RequestedEffects, RestoreNotebook, Revoked, StartTurn, TargetChange, TurnEnd, mask,
 };

@@ -20,7 +20,7 @@ use crate::runs::expected_effects::EffectsRequest;
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
 use crate::values::details::LimitName;
 use crate::values::kernel_commands::LaunchKernel;
-use crate::values::{ExecutionTarget, NextInput, RequestExecution};
+use crate::values::{RefusalReport, ExecutionTarget, NextInput, RequestExecution};
 use notarium_record::{
     Actor, AgentId, CellId, CellType, Document, Effects, EndCause, Event, Execution, ExecutionAssigned,
     ExecutionBlocked, ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
@@ -39,7 +39,7 @@ pub(crate) fn required_history(notebook: &Document, execution_id: &ExecutionId) 
 pub(crate) fn named(command: &Command) -> Option<&ExecutionId> {
     match command {
         Command::ReportExecution { execution_id, .. }
-        | Command::ReportEffectRefused { execution_id, .. }
+        | Command::ReportEffectRefused(RefusalReport { execution_id, .. })
         | Command::ReportNextInput(NextInput { execution_id, .. })
         | Command::RequestExecution(RequestExecution { execution_id: Some(execution_id), .. }) => Some(execution_id),
         _ => None,

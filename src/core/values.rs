@@ -10,9 +10,9 @@ pub(crate) mod links;
 pub mod mask;
 pub(crate) mod next_input;
 pub(crate) mod order;
+pub(crate) mod schedules;
 
-pub use next_input::NextInput;
-
+pub use next_input::{RefusalReport, NextInput};
 use std::fmt;
 
 use schemars::JsonSchema;

@@ -10,6 +10,7 @@ pub(crate) mod assistants;
 pub(crate) mod cells;
 pub(crate) mod executions;
 pub(crate) mod kernels;
+pub(crate) mod schedules;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,12 +25,13 @@ use crate::document::assistants::{AssistantGrant, Conversation, ToolCall, Turn};
 use crate::document::cells::{Cell, Thread};
 use crate::document::executions::Execution;
 use crate::document::kernels::{KernelNotice, KernelSession, RegisteredFunction};
+use crate::document::schedules::Schedule;
 use crate::envelope::Recorded;
 use crate::event::{Event, EventGroup, NotebookCreated, NotebookErased};
 use crate::execution::{ExecutionSubject, Reactivity};
 use crate::ids::{
-    CellId, ConversationId, ExecutionId, GrantId, Hash, KernelSessionId, Millis, NotebookId, ThreadId, ToolCallId,
-    TurnId, Version,
+    CellId, ConversationId, ExecutionId, GrantId, Hash, KernelSessionId, Millis, NotebookId, ScheduleId, ThreadId,
+    ToolCallId, TurnId, Version,
 };
 use crate::json::RawObject;
 use crate::placement::KernelSettings;
@@ -121,6 +123,9 @@ pub struct Document {
     /// Grants that are not revoked. Expired ones may still be here: check `expires_at`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub grants: BTreeMap<GrantId, AssistantGrant>,
+    /// Schedules by which the notebook runs by itself.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub schedules: BTreeMap<ScheduleId, Schedule>,
 }
 
 impl Document {
@@ -153,6 +158,7 @@ impl Document {
             turns: BTreeMap::new(),
             tool_calls: BTreeMap::new(),
             grants: BTreeMap::new(),
+            schedules: BTreeMap::new(),
         }
     }
 
@@ -217,6 +223,7 @@ impl Document {
             EventGroup::Kernels => kernels::apply(self, recorded),
             EventGroup::Conversations => assistants::apply(self, recorded),
             EventGroup::ToolCalls => assistants::apply_tool_calls(self, recorded),
+            EventGroup::Schedules => schedules::apply(self, recorded),
         }
     }
 }

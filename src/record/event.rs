@@ -10,15 +10,17 @@
 mod assistants;
 mod executions;
 mod notebook;
+mod schedules;
 
 use crate::cause::{BLOCKED, sentence};
-use crate::ids::{CellId, ConversationId, ExecutionId, KernelSessionId, ThreadId, ToolCallId, TurnId};
+use crate::ids::{CellId, ConversationId, ExecutionId, KernelSessionId, ScheduleId, ThreadId, ToolCallId, TurnId};
 use crate::json::RawJson;
 use crate::upcast::{self, DecodeError};
 
 pub use self::assistants::*;
 pub use self::executions::*;
 pub use self::notebook::*;
+pub use self::schedules::*;
 
 macro_rules! events {
     ($($(#[$doc:meta])* $group:ident [ $($name:ident),* $(,)? ])*) => {
@@ -182,6 +184,13 @@ events! {
         GrantRevoked,
         GrantExpired,
     ]
+    /// Schedules, and their runs.
+    Schedules [
+        ScheduleSet,
+        ScheduleRemoved,
+        ScheduledRunStarted,
+        ScheduledRunEnded,
+    ]
 }
 
 /// Table of events by the id that they carry, with its field.
@@ -246,11 +255,16 @@ about! {
         ToolCallRequested, ToolCallConfirmed, ToolCallDenied, ToolCallWithdrawn, ToolCallVoided, ToolCallExpired,
         ToolCallStarted, ToolCallExecuted,
     ]
+
+    /// The schedule that the event is about.
+    schedule_id: ScheduleId in schedule_id of [
+        ScheduleSet, ScheduleRemoved, ScheduledRunStarted, ScheduledRunEnded,
+    ]
 }
 
 impl Event {
-    /// Id by which the store indexes the event: its cell, thread, execution, tool call, turn, conversation or kernel
-    /// session. `None` for the notebook as a whole.
+    /// Id by which the store indexes the event: its cell, thread, execution, tool call, turn, conversation, kernel
+    /// session or schedule. `None` for the notebook as a whole.
     pub fn subject(&self) -> Option<&str> {
         let of_run = self.execution_id().map(ExecutionId::as_str);
         of_run
@@ -260,6 +274,7 @@ impl Event {
             .or_else(|| self.turn_id().map(TurnId::as_str))
             .or_else(|| self.conversation_id().map(ConversationId::as_str))
             .or_else(|| self.kernel_session_id().map(KernelSessionId::as_str))
+            .or_else(|| self.schedule_id().map(ScheduleId::as_str))
     }
 }
 

@@ -128,6 +128,8 @@ ids! {
     WorkspaceId,
     /// Id of a token. It is not the token's secret.
     TokenId,
+    /// Id of a schedule by which a notebook runs by itself.
+    ScheduleId,
     /// Id of one life of a server process, which holds leases of notebooks and makes claims.
     InstanceId,
 }

@@ -13,10 +13,10 @@
 //!
 //! Files:
 //! - values: `ids` (with hashes and salts), `json` (raw JSON, open enums), `access` (actors, roles), `cause`, `cell` (with
-//!   order keys), `effects`, `execution` (with outputs), `message` (with replies), `placement` (of kernels), `tool_call` (with functions), `text/` (changes)
+//!   order keys), `effects`, `execution` (with outputs), `message` (with replies), `placement` (of kernels), `schedule`, `tool_call` (with functions), `text/` (changes)
 //! - the log: `event/` (payloads), `upcast`, `envelope` (hash chain, appends), `history_query`, `stand_in` (redacted payloads)
 //! - `document/`: parts of the document, and `apply` of the events that change them: `cells`, `executions`, `kernels`,
-//!   `assistants`
+//!   `assistants`, `schedules`
 
 #![warn(missing_docs)]
 
@@ -34,6 +34,7 @@ mod ids;
 mod json;
 mod message;
 mod placement;
+mod schedule;
 pub mod stand_in;
 pub mod text;
 mod tool_call;
@@ -42,7 +43,7 @@ pub mod upcast;
 pub use access::*;
 pub use cause::*;
 pub use cell::{CellContent, CellFlags, CellType, OrderKey, SQL_LINE, is_default};
-pub use document::{Document, Erasure, assistants::*, canonical_json, cells::*, executions::*, kernels::*};
+pub use document::{Document, Erasure, assistants::*, canonical_json, cells::*, executions::*, kernels::*, schedules::*};
 pub use effects::*;
 pub use envelope::{
     Append, ChainError, CommandRecord, ERASED, Envelope, Epoch, Head, Logged, NewEvent, Recorded, Stored, in_order,
@@ -56,6 +57,7 @@ pub use ids::*;
 pub use json::{OPEN, Open, RawJson, RawObject, compact};
 pub use message::*;
 pub use placement::*;
+pub use schedule::*;
 pub use stand_in::{ContentRemoval, StandIn};
 pub use tool_call::*;
 pub use upcast::DecodeError;

@@ -107,7 +107,7 @@ const TEXTS: [&str; 19] = [
 const JSON: [&str; 6] = ["metadata", "attachments", "arguments", "content", "data", "schema"];
 
 /// Fields that differ by the type of the event.
-const BY_TYPE: [(&str, &str, Zone); 8] = [
+const BY_TYPE: [(&str, &str, Zone); 9] = [
     ("ContentRedacted", "target", Zone::Structure),
     ("NotebookVersionNamed", "name", Zone::Text),
     ("MessagePosted", "name", Zone::Text),
@@ -116,6 +116,7 @@ const BY_TYPE: [(&str, &str, Zone); 8] = [
     ("CellMetadataSet", "previous", Zone::Json),
     ("CellAttachmentsSet", "previous", Zone::Json),
     ("KernelSessionStarted", "reason", Zone::Structure),
+    ("ScheduleSet", "parameters", Zone::Json),
 ];
 
 /// Fields of an output that have no text of the output.

@@ -2,6 +2,7 @@
 //! to it or from the end itself.
 
 mod assistants;
+mod schedules;
 mod undos;
 
 use std::collections::BTreeMap;
@@ -117,6 +118,7 @@ impl<R: RecordSource> EventNarrator<R> {
                 .or_else(|| self.run_sentence(event, recorded.envelope.recorded_at, asked_for.as_deref()))
                 .or_else(|| kernel_sentence(event, asked_for.as_deref()))
                 .or_else(|| self.work.sentence(event))
+                .or_else(|| schedules::sentence(event))
                 .unwrap_or_else(|| event.event_type().to_owned()),
         }
     }

@@ -17,9 +17,11 @@
 //! - `rooms/`: one task per open notebook, its `handle` for all others; outboxes, the list of notebooks, snapshots, notices, reading of code.
 //! - `http/`: serving, guards, problems, origins, the page, OpenAPI, bodies and streams.
 //! - `blobs/`: blobs with their records, claims and checks; their sweep; large values of outputs.
+//! - `timetable`: times of schedules, by cron and time zones.
 //! - `signing`: the server's key for signed heads of records.
 //! - `agents/`: runtime agents; their outputs, questions to kernels, files beside a notebook.
 //! - `notebooks/`: reads and commands with their checks; lists, templates, history, files, output spill.
+//! - `schedules/`: claims due runs of schedules, carries them out, reports their ends.
 //! - `assistants/`: the assistants' host, chat, tool calls, live activity, revocation.
 //! - `app`: state shared by the handlers in `socket/` and `routes/`; `server` starts and stops all.
 //!
@@ -37,9 +39,11 @@ mod limits;
 mod notebooks;
 pub mod rooms;
 pub mod routes;
+mod schedules;
 mod server;
 mod signing;
 mod socket;
+mod timetable;
 mod tree_log;
 
 pub use crate::server::StartError;

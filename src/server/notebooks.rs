@@ -13,6 +13,7 @@ pub mod past_text;
 pub mod proof;
 pub mod redaction;
 pub mod retention;
+pub mod schedule_check;
 pub mod served_record;
 pub mod templates;
 
@@ -121,6 +122,7 @@ impl Notebooks {
         let DecodedCommand { message: CommandMessage { notebook, .. }, command, .. } = decoded;
         let actor = &identity.actor;
         self.usage.check(actor, notebook, command)?;
+        schedule_check::check(self, identity, notebook, command).await?;
         self.agent_outputs.check(actor, decoded, self.clock.now())?;
         self.blobs.check(notebook, command).await?;
         let account_status = account_status::look_up(&self.accounts, notebook, command).await?;

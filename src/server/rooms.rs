@@ -108,6 +108,8 @@ pub struct Rooms {
     pub large_states: NoticeQueue,
     /// Notebooks whose past may have lines that are not written down for searches.
     pub past_lines_due: NoticeQueue,
+    /// Notebooks with news about their schedules.
+    pub schedules_due: NoticeQueue,
     /// Erased notebooks, of which everything but the event that says so is still to be deleted.
     pub erased: NoticeQueue,
     /// Notebooks that are shown as before a damage.
@@ -145,6 +147,7 @@ impl Rooms {
             usage,
             large_states: NoticeQueue::default(),
             past_lines_due: NoticeQueue::default(),
+            schedules_due: NoticeQueue::default(),
             erased: NoticeQueue::default(),
             unreadable: stored::UnreadableRecords::default(),
             is_stopping: AtomicBool::new(false),

@@ -16,6 +16,7 @@ pub mod kernels;
 pub mod notebooks;
 pub mod records;
 pub mod runs;
+pub mod schedules;
 pub mod status;
 pub mod tree_log;
 pub mod working_files;
@@ -65,6 +66,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = cells::routes(routes);
     let routes = runs::routes(routes);
     let routes = kernels::routes(routes);
+    let routes = schedules::routes(routes);
     let routes = history::routes(routes);
     let routes = records::routes(routes);
     let routes = access::routes(routes);

@@ -48,6 +48,7 @@ use crate::notebooks::history::{Checks, Replays, StateTexts};
 use crate::notebooks::{Notebooks, cold_events, erasure, output_spill, past_text, redaction, retention};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
+use crate::schedules;
 use crate::signing::{HeadSigner, SigningKeyError};
 use crate::tree_log;
 use resume::{count, open_with_work, resume};
@@ -225,6 +226,7 @@ impl Server {
         tokio::spawn(tree_log::follow(app.clone()));
         tokio::spawn(retention::follow(app.notebooks.clone()));
         tokio::spawn(cold_events::follow(app.notebooks.clone()));
+        tokio::spawn(schedules::follow(app.notebooks.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer {
             local_addr,

@@ -100,6 +100,8 @@ pub struct CatalogEntry {
     pub has_waiting_calls: bool,
     /// Description as a template; `None`: not a template.
     pub template: Option<String>,
+    /// Time from which the notebook's owner looks after its schedules; `None`: it has none.
+    pub due_at: Option<Millis>,
     /// Title and sources; cut to [`MAX_SEARCH_TEXT_CHARS`].
     pub search_text: String,
 }
@@ -119,6 +121,8 @@ pub struct CatalogQuery {
     pub has_waiting_calls: Option<bool>,
     /// True: only templates, false: none of them; `None`: both.
     pub is_template: Option<bool>,
+    /// Only notebooks whose schedules are due at this time.
+    pub due_by: Option<Millis>,
     pub after: Option<CatalogCursor>,
     /// Size of the page, at most [`MAX_PAGE`]; 0 means [`MAX_PAGE`].
     pub limit: usize,

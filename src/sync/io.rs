@@ -261,6 +261,11 @@ pub enum Output {
     WakeAssistants {
         version: Version,
     },
+    /// Wakes the server's runner of schedules, for events about schedules up to this version. Also sent after a load of a notebook with
+    /// a scheduled run that is under way.
+    WakeSchedules {
+        version: Version,
+    },
     WriteSnapshot {
         notebook: Arc<Notebook>,
         head: Head,

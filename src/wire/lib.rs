@@ -27,6 +27,7 @@ mod kernel_tables;
 pub mod kernel_tools;
 mod live;
 mod machines;
+pub mod parameters;
 pub mod record_manifest;
 pub mod rest;
 pub mod schema;

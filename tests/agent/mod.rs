@@ -8,6 +8,7 @@ mod headless;
 mod jupyter;
 mod killing;
 mod replays;
+mod schedules;
 mod stopping;
 mod tls;
 mod usage;

@@ -35,6 +35,7 @@ mod restart;
 mod retention;
 mod revoked;
 mod routes;
+mod schedules;
 mod sharing;
 mod slow;
 mod socket;

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from .kernel import call_function, progress, tool
     from .machines import AgentInfo
     from .past import BlamedLine, CellDiff, FoundPlace, Redaction
+    from .schedules import Schedule, ScheduledRun
     from .schema import Column, ConnectionInfo, ConnectionSchema, Table
     from .variables import TableRows, Variable
 
@@ -88,6 +89,7 @@ _HOMES = {
     "TurnFailed": "assistants",
     "Verification": "history",
     **dict.fromkeys(("TableRows", "Variable"), "variables"),
+    **dict.fromkeys(("Schedule", "ScheduledRun"), "schedules"),
     **dict.fromkeys(("Column", "ConnectionInfo", "ConnectionSchema", "Table"), "schema"),
     **dict.fromkeys(_BLOCKING.split(), "blocking"),
     **dict.fromkeys(_ERRORS.split(), "errors"),
@@ -128,6 +130,8 @@ __all__ = [
     "Rejected",
     "Run",
     "RunFailed",
+    "Schedule",
+    "ScheduledRun",
     "StaleReason",
     "Table",
     "TableRows",

@@ -18,6 +18,7 @@ from .notebook import Notebook
 from .outputs import Output
 from .past import BlamedLine, CellDiff, FoundPlace, PastNotebook, Redaction
 from .runs import Kernel, Run
+from .schedules import Schedule, ScheduledRun
 from .schema import Column, ConnectionInfo, ConnectionSchema, Table
 from .variables import TableRows, Variable
 
@@ -44,6 +45,8 @@ __all__ = [
     "PastNotebook",
     "Redaction",
     "Run",
+    "Schedule",
+    "ScheduledRun",
     "StaleReason",
     "Table",
     "TableRows",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, get_args
 
 from . import document_assistants as assistants
+from . import document_schedules as schedules
 from .document_parts import compact, drop, pick, put
 from .text import apply_change, map_position
 from .words import ExecutionStatus
@@ -32,7 +33,7 @@ _SUBJECTS = ("user", "share_link", "workspace", "agent")
 _FIELDS = frozenset(
     ("notebook_id", "version", "title", "archived", "erased", "metadata", "created_at", "updated_at", "access", "cells")
     + ("order", "latest", "threads", "executions", "kernels", "kernel_notice", "functions", "named_versions", "policy")
-    + ("redaction_epoch", "reactivity", "kernel_settings", "conversations", "turns", "tool_calls", "grants")
+    + ("redaction_epoch", "reactivity", "kernel_settings", "conversations", "turns", "tool_calls", "grants", "schedules")
 )
 
 
@@ -443,6 +444,7 @@ _NOTEBOOK: dict[str, Apply] = {
     "KernelFunctionsRegistered": _functions_registered,
     "KernelFunctionsForgotten": _functions_forgotten,
     **assistants.NOTEBOOK,
+    **schedules.NOTEBOOK,
 }
 _CELLS: dict[str, Apply] = {
     "CellSourceEdited": _source_edited,

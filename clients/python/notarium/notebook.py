@@ -25,13 +25,14 @@ from .past import BlamedLine, CellDiff, FoundPlace, PastNotebook, Redaction, red
 from .portal import Stream
 from .replica import Replica
 from .runs import Kernel, Run, request_runs
+from .schedules import Schedules
 from .schema import Databases
 from .session import Opening, Session
 from .variables import KernelMemory
 from .words import CellType, Reactivity, Role
 
 
-class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases):
+class Notebook(NotebookLink, PastNotebook, WorkingFiles, KernelMemory, Databases, Schedules):
     """Live notebook. It follows the changes of people, programs and assistants.
 
     >>> cell = await nb.append("1 + 1")

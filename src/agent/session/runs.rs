@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use notarium_core::{
     CellId, Command, Effect, ExecutionId, ExecutionOutcome, ExecutionReport, ExplainedCause, FunctionPlace, Hash,
-    KernelCause, KernelEnvironment, Millis, Open, RawObject, Risk, UserFunction, Version,
+    KernelCause, KernelEnvironment, Millis, Open, RawObject, RefusalReport, Risk, UserFunction, Version,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -263,7 +263,7 @@ impl KernelSessionMachine {
         let Some((id, run)) = id.as_ref().and_then(|id| Some((id, self.runs.get(id)?))) else { return };
         let EffectRefusal { kind, target, count } = refusal;
         let (execution_id, fence) = (id.clone(), run.fence);
-        self.push_command(Command::ReportEffectRefused { execution_id, fence, kind, target, count });
+        self.push_command(Command::ReportEffectRefused(RefusalReport { execution_id, fence, kind, target, count }));
     }
 
     /// The kernel did not begin the run, so it has no other end.

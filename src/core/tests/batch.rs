@@ -139,6 +139,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::next_input::cases(),
         crate::widgets::cases(),
         crate::moved_outputs::cases(),
+        crate::schedules::cases(),
         cases(),
     ];
     slices.into_iter().flatten().collect()

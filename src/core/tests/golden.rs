@@ -333,7 +333,8 @@ pub fn before(version: Version) -> Head {
 fn every_event_type_has_a_golden_file() {
     let (story, commented, erased) = (crate::machines::story(), crate::comments::commented(), crate::erasure::erased());
     let redacted = crate::redaction::redacted();
-    let worlds = [story, life(), assistance(), making_room(), commented, crate::reactive::story(), redacted, erased];
+    let (reactive, scheduled) = (crate::reactive::story(), crate::schedules::story());
+    let worlds = [story, life(), assistance(), making_room(), commented, reactive, redacted, erased, scheduled];
     let mut by_type: BTreeMap<&str, &Recorded> = BTreeMap::new();
     for recorded in worlds.iter().flat_map(|world| &world.recorded) {
         by_type.entry(recorded.event.event_type()).or_insert(recorded);
@@ -452,7 +453,7 @@ fn digests(events: &[Stored]) -> Vec<Hash> {
 #[test]
 fn the_golden_scenarios_lead_to_their_states() {
     let machines = crate::machines::story();
-    let scenarios: [(&str, &str, World); 11] = [
+    let scenarios: [(&str, &str, World); 12] = [
         ("erasure", "a notebook with runs that its owner erases", crate::erasure::erased()),
         ("life", "every type of event of people and kernels at least once", life()),
         ("assistance", "every type of event of assistants at least once", assistance()),
@@ -466,6 +467,7 @@ fn the_golden_scenarios_lead_to_their_states() {
         ("reactive", "plans, one that fails, variables that are removed", crate::reactive::story()),
         ("surprises", "a person's run in a kernel that ran an assistant's code, refused and allowed", surprised()),
         ("machines", "kernels for a named agent and for labels, settings, restarts elsewhere", machines),
+        ("schedules", "runs that are claimed, asked for, missed, refused", crate::schedules::story()),
         ("redaction", "content that was redacted, and edits after it", crate::redaction::redacted()),
         (
             "queue",

@@ -49,6 +49,7 @@ mod reports;
 mod requesters;
 mod restore_notebook;
 mod run_all;
+mod schedules;
 mod surprises;
 mod tool_calls;
 mod tool_calls_property;

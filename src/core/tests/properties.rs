@@ -92,8 +92,8 @@ fn simple_command() -> impl Strategy<Value = Value> {
         }),
         1 => cell().prop_map(|id| json!({"RecordExecution": {"cell_id": id, "outputs": [text_output("f")]}})),
         1 => Just(json!({"LaunchKernel": {}})),
-        1 => Just(json!({"StopAll": {}})),
-        1 => Just(json!({"ArchiveNotebook": {}})),
+        1 => crate::schedules::any_command(),
+        2 => select(vec![json!({"StopAll": {}}), json!({"ArchiveNotebook": {}})]),
         2 => Just(json!({"UnarchiveNotebook": {}})),
     ]
 }

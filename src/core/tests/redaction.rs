@@ -293,7 +293,7 @@ proptest! {
 // --- fields ---
 
 /// Strings that are no content: ids, words, names of programs, hashes, decisions.
-const STRUCTURE: [&str; 80] = [
+const STRUCTURE: [&str; 85] = [
     "after",
     "agent",
     "arguments_hash",
@@ -310,12 +310,14 @@ const STRUCTURE: [&str; 80] = [
     "conversation_id",
     "correlation_id",
     "credential",
+    "cron",
     "digest",
     "display_id",
     "door",
     "effects",
     "end",
     "end_cause",
+    "error",
     "execution_id",
     "failure",
     "for_user",
@@ -355,7 +357,9 @@ const STRUCTURE: [&str; 80] = [
     "replacement",
     "risk",
     "role",
+    "run",
     "sandbox",
+    "schedule_id",
     "scopes",
     "sha256",
     "share_link",
@@ -363,6 +367,7 @@ const STRUCTURE: [&str; 80] = [
     "status",
     "stop_reason",
     "taken_over_from",
+    "timezone",
     "waits_for",
     "blocks",
     "hash",

@@ -211,6 +211,10 @@ pub enum RejectionCode {
     ToolCallState,
     /// The turn is not in a state for this. 409
     TurnState,
+    /// No such schedule. 404
+    UnknownSchedule,
+    /// The schedule is not in a state for this: a run of it is under way, or it is stopped. 409
+    ScheduleState,
     /// Too many calls in a short time; the message says how long to wait. 429
     RateLimited,
     /// The notebook must keep at least one owner. 409

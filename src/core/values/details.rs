@@ -162,6 +162,10 @@ limits! {
     Mentions Count
     /// People, links and agents whom one command names.
     NamedSubjects Count
+    /// Schedules of a notebook.
+    Schedules Count
+    /// Parameters of a schedule, as JSON.
+    ScheduleParameters Bytes
     /// State of a notebook, as JSON.
     NotebookState Bytes
     /// Notebooks of a person or workspace.

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use super::Notebooks;
 use crate::auth::Authenticated;
+use crate::timetable::NOTHING_DUE;
 
 /// Rounds per request. Together with `MAX_PAGE` they limit the catalog entries that one request reads.
 const MAX_ROUNDS: usize = 20;
@@ -26,6 +27,7 @@ pub struct ListingQuery {
     pub workspace: Option<WorkspaceId>,
     pub after: Option<CatalogCursor>,
     pub only_templates: bool,
+    pub only_scheduled: bool,
     /// At least 1.
     pub limit: usize,
 }
@@ -51,6 +53,7 @@ pub async fn visible(
         text: wanted.text.filter(|text| !text.trim().is_empty()),
         archived: Some(wanted.archived),
         is_template: wanted.only_templates.then_some(true),
+        due_by: wanted.only_scheduled.then_some(NOTHING_DUE),
         after: wanted.after,
         limit: wanted.limit,
         ..CatalogQuery::default()

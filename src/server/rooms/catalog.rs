@@ -15,6 +15,7 @@ use notarium_store::{CatalogEntry, ContentReading, EventStore, MAX_SEARCH_TEXT_C
 
 use super::stored::load;
 use super::{Rooms, metadata, snapshot};
+use crate::timetable::due_at;
 
 /// Notebooks caught up per round.
 const CATCH_UP_PAGE: usize = 100;
@@ -104,6 +105,7 @@ pub fn catalog_entry(notebook: &Document) -> CatalogEntry {
         has_work: has_work(notebook),
         has_waiting_calls: notebook.tool_calls.values().any(|call| matches!(call.phase, ToolCallPhase::Waiting)),
         template: metadata::template_description(&notebook.metadata),
+        due_at: due_at(notebook),
         search_text: search_text(notebook),
     }
 }

@@ -311,6 +311,7 @@ impl Task {
             Output::WakeAssistants { version } => {
                 self.notify(|notebook| WorkNotice::Assistants { notebook, version });
             }
+            Output::WakeSchedules { version } => self.rooms.schedules_due.put(self.id.clone(), version),
             Output::Unload => self.unload(),
             question => self.ask(question),
         }

@@ -141,6 +141,7 @@ async fn list_notebooks(
         text: query.text,
         archived: query.archived.unwrap_or(false),
         only_templates: false,
+        only_scheduled: false,
         workspace: query.workspace,
         after: None,
         limit: query.limit.unwrap_or(50).clamp(1, 200),

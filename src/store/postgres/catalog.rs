@@ -1,6 +1,6 @@
 //! Notebook list and its search: a projection of the log.
 
-use notarium_record::{Epoch, NotebookId};
+use notarium_record::{Epoch, Millis, NotebookId};
 use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{PgConnection, Row};
 
@@ -31,11 +31,11 @@ pub(super) async fn put(
 /// Returns false if a later entry is there.
 async fn put_entry(connection: &mut PgConnection, entry: &CatalogEntry) -> Result<bool, sqlx::Error> {
     let sql = "INSERT INTO catalog (notebook, version, title, archived, created_at, updated_at, cells, has_work, has_waiting_calls, \
-                 template, words) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, array_to_tsvector($11::text[])) \
+                 template, words, due_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, array_to_tsvector($11::text[]), $12) \
                ON CONFLICT (notebook) DO UPDATE SET version = EXCLUDED.version, title = EXCLUDED.title, archived = EXCLUDED.archived, \
                  created_at = EXCLUDED.created_at, updated_at = EXCLUDED.updated_at, cells = EXCLUDED.cells, \
                  has_work = EXCLUDED.has_work, has_waiting_calls = EXCLUDED.has_waiting_calls, template = EXCLUDED.template, \
-                 words = EXCLUDED.words WHERE catalog.version <= EXCLUDED.version";
+                 words = EXCLUDED.words, due_at = EXCLUDED.due_at WHERE catalog.version <= EXCLUDED.version";
     let mut found: Vec<String> = words(bounded(&entry.search_text)).map(cut).collect();
     found.sort_unstable();
     found.dedup();
@@ -43,6 +43,7 @@ async fn put_entry(connection: &mut PgConnection, entry: &CatalogEntry) -> Resul
     let query = query.bind(entry.title.as_bytes()).bind(entry.archived).bind(integer(entry.created_at));
     let query = query.bind(integer(entry.updated_at)).bind(integer(entry.cells)).bind(entry.has_work);
     let query = query.bind(entry.has_waiting_calls).bind(entry.template.as_deref().map(str::as_bytes)).bind(found);
+    let query = query.bind(entry.due_at.map(integer));
     Ok(query.execute(connection).await?.rows_affected() > 0)
 }
 
@@ -77,7 +78,7 @@ fn match_expression(text: &str) -> Option<String> {
 pub(super) async fn list(pool: &PgPool, query: &CatalogQuery) -> Result<CatalogPage, sqlx::Error> {
     let sql = "SELECT c.notebook, c.version, c.title, c.archived, c.created_at, c.updated_at, c.cells, c.has_work, c.has_waiting_calls, \
                  c.template, (SELECT array_agg(subject ORDER BY subject) FROM catalog_access WHERE notebook = c.notebook), \
-                 (SELECT array_agg(role ORDER BY subject) FROM catalog_access WHERE notebook = c.notebook) \
+                 (SELECT array_agg(role ORDER BY subject) FROM catalog_access WHERE notebook = c.notebook), c.due_at \
                FROM catalog c \
                WHERE ($1::text[] IS NULL OR c.notebook IN (SELECT notebook FROM catalog_access WHERE subject = ANY($1))) \
                AND ($2::text IS NULL OR c.words @@ CAST($2 AS tsquery)) \
@@ -86,6 +87,7 @@ pub(super) async fn list(pool: &PgPool, query: &CatalogQuery) -> Result<CatalogP
                AND ($6::boolean IS NULL OR c.has_work = $6) \
                AND ($7::boolean IS NULL OR c.has_waiting_calls = $7) \
                AND ($8::boolean IS NULL OR (c.template IS NOT NULL) = $8) \
+               AND ($10::bigint IS NULL OR c.due_at <= $10) \
                ORDER BY c.updated_at DESC, c.notebook LIMIT $9";
     let after = query.after.as_ref();
     let bound = sqlx::query(sql).bind(query.subjects.as_deref());
@@ -95,7 +97,7 @@ pub(super) async fn list(pool: &PgPool, query: &CatalogQuery) -> Result<CatalogP
     let bound = bound.bind(query.has_waiting_calls).bind(query.is_template);
     // Reads one row more than the page, to see if another page follows.
     let count = i64::try_from(page(query.limit) + 1).unwrap_or(i64::MAX);
-    let rows = bound.bind(count).fetch_all(pool).await?;
+    let rows = bound.bind(count).bind(query.due_by.map(integer)).fetch_all(pool).await?;
     let entries = rows.iter().map(entry).collect::<Result<Vec<CatalogEntry>, sqlx::Error>>()?;
     Ok(CatalogPage::cut(entries, query.limit))
 }
@@ -115,6 +117,7 @@ fn entry(row: &PgRow) -> Result<CatalogEntry, sqlx::Error> {
         has_work: row.try_get(7)?,
         has_waiting_calls: row.try_get(8)?,
         template: row.try_get::<Option<_>, _>(9)?.map(utf8).transpose()?,
+        due_at: row.try_get::<Option<i64>, _>(12)?.and_then(|at| Millis::try_from(at).ok()),
         search_text: String::new(),
     })
 }

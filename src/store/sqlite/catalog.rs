@@ -24,15 +24,16 @@ pub(super) async fn put(connection: &mut SqliteConnection, entry: &CatalogEntry)
 
 async fn put_entry(connection: &mut SqliteConnection, notebook: i64, entry: &CatalogEntry) -> Result<(), sqlx::Error> {
     let sql = "INSERT OR REPLACE INTO catalog \
-               (notebook, version, title, archived, created_at, updated_at, cells, has_work, has_waiting_calls, template) \
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+               (notebook, version, title, archived, created_at, updated_at, cells, has_work, has_waiting_calls, template, due_at) \
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let query = sqlx::query(sql).bind(notebook).bind(integer(entry.version)).bind(entry.title.as_str());
     let query = query.bind(entry.archived).bind(integer(entry.created_at)).bind(integer(entry.updated_at));
     let query = query
         .bind(integer(entry.cells))
         .bind(entry.has_work)
         .bind(entry.has_waiting_calls)
-        .bind(entry.template.as_deref());
+        .bind(entry.template.as_deref())
+        .bind(entry.due_at.map(integer));
     query.execute(connection).await.map(|_| ())
 }
 
@@ -60,7 +61,7 @@ fn match_expression(text: &str) -> Option<String> {
 pub(super) async fn list(pool: &SqlitePool, query: &CatalogQuery) -> Result<CatalogPage, sqlx::Error> {
     let sql = "SELECT n.id, c.version, c.title, c.archived, c.created_at, c.updated_at, c.cells, \
                       (SELECT json_group_array(json_array(subject, role)) FROM catalog_access WHERE notebook = c.notebook), \
-                      c.has_work, c.has_waiting_calls, c.template \
+                      c.has_work, c.has_waiting_calls, c.template, c.due_at \
                FROM catalog c CROSS JOIN notebooks n ON n.key = c.notebook \
                WHERE (?1 IS NULL OR c.notebook IN (SELECT notebook FROM catalog_access \
                                                    WHERE subject IN (SELECT value FROM json_each(?1)))) \
@@ -70,6 +71,7 @@ pub(super) async fn list(pool: &SqlitePool, query: &CatalogQuery) -> Result<Cata
                AND (?6 IS NULL OR c.has_work = ?6) \
                AND (?8 IS NULL OR c.has_waiting_calls = ?8) \
                AND (?9 IS NULL OR (c.template IS NOT NULL) = ?9) \
+               AND (?10 IS NULL OR c.due_at <= ?10) \
                ORDER BY c.updated_at DESC, n.id LIMIT ?7";
     let subjects = query.subjects.as_ref().map(serde_json::to_string).transpose();
     let subjects = subjects.map_err(|error| sqlx::Error::Encode(error.into()))?;
@@ -81,7 +83,8 @@ pub(super) async fn list(pool: &SqlitePool, query: &CatalogQuery) -> Result<Cata
     let bound = bound.bind(query.has_work);
     // Reads one row more than the page, to see if another page follows.
     let count = i64::try_from(page(query.limit) + 1).unwrap_or(i64::MAX);
-    let rows = bound.bind(count).bind(query.has_waiting_calls).bind(query.is_template).fetch_all(pool).await?;
+    let bound = bound.bind(count).bind(query.has_waiting_calls).bind(query.is_template);
+    let rows = bound.bind(query.due_by.map(integer)).fetch_all(pool).await?;
     let entries = rows.iter().map(entry).collect::<Result<Vec<CatalogEntry>, sqlx::Error>>()?;
     Ok(CatalogPage::cut(entries, query.limit))
 }
@@ -103,6 +106,7 @@ fn entry(row: &SqliteRow) -> Result<CatalogEntry, sqlx::Error> {
         has_work: row.try_get(8)?,
         has_waiting_calls: row.try_get(9)?,
         template: row.try_get(10)?,
+        due_at: row.try_get(11)?,
         search_text: String::new(),
     })
 }

@@ -83,6 +83,8 @@ pub(super) struct BatchEffects {
     kernels: bool,
     /// Events that the assistants' host acts on.
     assistants: bool,
+    /// Events that the runner of schedules acts on.
+    schedules: bool,
     /// Turns whose model's answer is in the log, complete or partial.
     answered: BTreeSet<TurnId>,
     /// Changes of cells that waiting tool calls may have as a target, or of a call itself.
@@ -108,6 +110,8 @@ impl BatchEffects {
                 self.access = true;
                 self.catalog_now = true;
             }
+            // The list says when the next run is due.
+            event if event.schedule_id().is_some() => (self.schedules, self.catalog_now) = (true, true),
             // The list shows only their version, which the end of the run updates.
             Event::ExecutionOutputAppended(_)
             | Event::ExecutionOutputUpdated(_)
@@ -463,6 +467,9 @@ impl Room {
         self.activity.unposted.forget(&effects.answered);
         if effects.assistants {
             cycle.out.push(Output::WakeAssistants { version: self.committed });
+        }
+        if effects.schedules {
+            cycle.out.push(Output::WakeSchedules { version: self.committed });
         }
         if effects.targets {
             self.sweep_at = sweep_due(&self.state);

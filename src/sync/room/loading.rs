@@ -112,6 +112,9 @@ impl Room {
         if !self.state.turns.is_empty() || !self.state.tool_calls.is_empty() {
             cycle.out.push(Output::WakeAssistants { version: self.committed });
         }
+        if self.state.schedules.values().any(|schedule| schedule.run.is_some()) {
+            cycle.out.push(Output::WakeSchedules { version: self.committed });
+        }
     }
 
     pub(super) fn take_load_failure(&mut self, cycle: &mut Cycle, reason: String) {

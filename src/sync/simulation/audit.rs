@@ -278,6 +278,7 @@ fn needed(event: &Event) -> Option<Needed> {
         E::CellFlagsSet(_) | E::NotebookRenamed(_) | E::NotebookRestored(_) | E::UndoSkipped(_) => Needed::Edit,
         E::ExecutionRequested(event) if event.cause == ExecutionCause::Imported => Needed::Edit,
         E::ExecutionRequested(_) | E::KernelLaunchRequested(_) | E::KernelRestartRequested(_) => Needed::Run,
+        E::ScheduleSet(_) | E::ScheduleRemoved(_) | E::ScheduledRunStarted(_) => Needed::Run,
         E::KernelInterruptRequested(_) | E::KernelShutdownRequested(_) | E::ExecutionCancelRequested(_) => Needed::Run,
         E::ExecutionCancelled(_) | E::ExecutionAssigned(_) | E::ExecutionBlocked(_) => Needed::EditOrRun,
         E::ConversationStarted(_) | E::TurnStarted(_) | E::TurnCancelled(_) => Needed::Converse,

@@ -347,6 +347,31 @@ const EVENTS = {
     const isUnset = p.settings.replacement === 'ask' && Object.keys(p.settings.labels).length === 0
     put(s, 'kernel_settings', isUnset ? null : p.settings)
   },
+  ScheduleSet(s, p, e) {
+    const { run, last } = s.schedules?.[p.schedule_id] ?? {}
+    const schedule = { maker: e.actor, settings: p.settings, after: e.recorded_at, run, last }
+    set(s, 'schedules', p.schedule_id, compact(schedule))
+  },
+  ScheduleRemoved(s, p) {
+    drop(s, 'schedules', p.schedule_id)
+  },
+  ScheduledRunStarted(s, p, e) {
+    const it = s.schedules?.[p.schedule_id]
+    if (!it) return
+    const actor = e.actor.kind === 'user' ? e.actor : it.maker
+    const run = { notebook: p.run, version: p.version, due: p.due, started_at: e.recorded_at, actor, settings: it.settings }
+    it.run = compact(run)
+    it.after = Math.max(it.after, p.due ?? 0)
+  },
+  ScheduledRunEnded(s, p, e) {
+    const it = s.schedules?.[p.schedule_id]
+    if (!it) return
+    const { due, outcome, cell_id, error, detail, missed } = p
+    it.last = compact({ notebook: p.run, due, outcome, ended_at: e.recorded_at, cell_id, error, detail, missed })
+    it.after = Math.max(it.after, due ?? 0)
+    if (p.run) delete it.run
+    if (outcome === 'refused') it.stopped = true
+  },
   NotebookReactivitySet(s, p) {
     put(s, 'reactivity', p.reactivity === 'off' ? null : p.reactivity)
   },

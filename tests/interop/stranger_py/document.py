@@ -354,7 +354,32 @@ def notebook_erased(s, p, e):
     s.update(kept, title="", metadata={}, created_at=0, cells={}, order=[], latest={}, executions={}, kernels={})
 
 
+def schedule_set(s, p, e):
+    kept = pick(s.get("schedules", {}).get(p["schedule_id"], {}), "run", "last")
+    schedule = {"maker": e["actor"], "settings": p["settings"], "after": e["recorded_at"]} | kept
+    s.setdefault("schedules", {})[p["schedule_id"]] = schedule
+
+
+def scheduled_run_started(schedule, p, e):
+    actor = e["actor"] if e["actor"]["kind"] == "user" else schedule["maker"]
+    run = {"notebook": p["run"], "started_at": e["recorded_at"], "actor": actor, "settings": schedule["settings"]}
+    schedule["run"] = run | pick(p, "version", "due")
+    schedule["after"] = max(schedule["after"], p.get("due") or 0)
+
+
+def scheduled_run_ended(schedule, p, e):
+    last = pick(p, "due", "outcome", "cell_id", "error", "detail", "missed") | {"ended_at": e["recorded_at"]}
+    if p.get("run"):
+        last["notebook"] = p["run"]
+        schedule.pop("run", None)
+    if p["outcome"] == "refused":
+        schedule["stopped"] = True
+    schedule.update(last=last, after=max(schedule["after"], p.get("due") or 0))
+
+
 STATE = {
+    "ScheduleSet": schedule_set,
+    "ScheduleRemoved": lambda s, p, e: drop(s, "schedules", p["schedule_id"]),
     **dict.fromkeys(("UndoSkipped", "NotebookRestored", "KernelInterruptRequested"), lambda s, p, e: None),
     "NotebookCreated": notebook_created,
     "NotebookRenamed": lambda s, p, e: s.update(title=p["title"]),
@@ -437,6 +462,7 @@ CALLS = {
     "ToolCallConfirmed": lambda call, p, e: call.update(phase={"phase": "confirmed", "by": e["actor"]}),
     "ToolCallStarted": lambda c, p, e: c.update(phase=dict(pick(p, "claimant"), phase="started", at=e["recorded_at"])),
 }
+SCHEDULES = {"ScheduledRunStarted": scheduled_run_started, "ScheduledRunEnded": scheduled_run_ended}
 TABLES = (  # part of the state that an event changes, by the id in its payload
     ("cells", "cell_id", CELLS),
     ("executions", "execution_id", RUNS),
@@ -445,6 +471,7 @@ TABLES = (  # part of the state that an event changes, by the id in its payload
     ("conversations", "conversation_id", {"MessageFlagged": message_flagged}),
     ("turns", "turn_id", TURNS),
     ("tool_calls", "call_id", CALLS),
+    ("schedules", "schedule_id", SCHEDULES),
 )
 STATE["KernelSessionEnded"], STATE["GrantExpired"] = kernel_launch_failed, STATE["GrantRevoked"]
 STATE |= {f"ToolCall{end}": STATE["ToolCallExecuted"] for end in ("Denied", "Withdrawn", "Voided", "Expired")}

@@ -40,6 +40,7 @@ export interface PageActions extends EditingPage, PythonPage {
   kernel: () => void;
   records: () => void;
   theme: () => void;
+  schedules: () => void;
 }
 
 export const page: Partial<PageActions> = {};
@@ -384,6 +385,7 @@ export const actions: Action[] = [
     run: (store) => void fork(store),
   },
   { id: "print", title: "Print or save as PDF", run: () => print() },
+  { id: "schedules", title: "Schedules…", run: () => page.schedules?.() },
   { id: "share", title: "Share", run: () => page.share?.() },
   { id: "functions", title: "Call a function", needs: "run", run: () => page.functions?.() },
   { id: "variables", title: "Show or hide variables", needs: "run", run: (store) => store.show("variables") },

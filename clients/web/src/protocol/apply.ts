@@ -9,6 +9,7 @@ import { conversationEvents } from "./apply/conversations.ts";
 import { executionEvents } from "./apply/executions.ts";
 import { kernelEvents } from "./apply/kernels.ts";
 import { notebookEvents } from "./apply/notebook.ts";
+import { scheduleEvents } from "./apply/schedules.ts";
 import { toolCallEvents } from "./apply/tool_calls.ts";
 
 /** Argument of a handler: the document, the event's envelope, and the record of changed parts. */
@@ -23,9 +24,10 @@ export type Handlers = {
 };
 
 const handlers = new Map(
-  [notebookEvents, cellEvents, commentEvents, executionEvents, kernelEvents, conversationEvents, toolCallEvents].flatMap((slice) =>
-    Object.entries(slice as Record<string, (payload: unknown, folding: Folding) => void>),
-  ),
+  [
+    ...[notebookEvents, cellEvents, commentEvents, executionEvents, kernelEvents, conversationEvents, toolCallEvents],
+    scheduleEvents,
+  ].flatMap((slice) => Object.entries(slice as Record<string, (payload: unknown, folding: Folding) => void>)),
 );
 
 /** True if this client knows the event's type and schema. If not, take the server's snapshot. */

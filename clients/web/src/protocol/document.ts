@@ -16,6 +16,7 @@ import type {
   Policy,
   Reactivity,
   RegisteredFunction,
+  Schedule,
   Thread,
   ToolCall,
   Turn,
@@ -28,7 +29,16 @@ export const DOCUMENT = 1;
 
 /** Maps that snapshots always contain; the others are omitted while empty. */
 const ALWAYS = ["cells", "latest", "executions", "kernels"] as const;
-const SOMETIMES = ["threads", "functions", "named_versions", "conversations", "turns", "tool_calls", "grants"] as const;
+const SOMETIMES = [
+  "threads",
+  "functions",
+  "named_versions",
+  "conversations",
+  "turns",
+  "tool_calls",
+  "grants",
+  "schedules",
+] as const;
 
 /** Settings of the kernels of a notebook that has none. */
 const NO_SETTINGS: KernelSettings = { replacement: "ask", labels: {} };
@@ -62,6 +72,7 @@ export class Document {
   readonly turns = new Map<string, Turn>();
   readonly tool_calls = new Map<string, ToolCall>();
   readonly grants = new Map<string, AssistantGrant>();
+  readonly schedules = new Map<string, Schedule>();
 
   constructor(readonly notebook_id: string) {}
 

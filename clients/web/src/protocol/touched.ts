@@ -1,7 +1,7 @@
 // Record of the parts that an event changed, for rendering.
 
 /** Parts of the document other than single cells. */
-export type Part = "notebook" | "order" | "access" | "kernels" | "executions" | "comments" | "assistants";
+export type Part = "notebook" | "order" | "access" | "kernels" | "executions" | "comments" | "assistants" | "schedules";
 
 export class Touched {
   readonly cells = new Set<string>();

@@ -49,6 +49,7 @@ const OTHERS: [(&str, &[&str]); 26] = [
             "cells",
             "has_work",
             "has_waiting_calls",
+            "due_at",
         ],
     ),
     ("catalog_access", &["subject", "notebook", "role"]),

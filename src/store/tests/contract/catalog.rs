@@ -15,6 +15,7 @@ pub fn entry(name: &str, version: Version, updated_at: u64) -> CatalogEntry {
         has_work: false,
         has_waiting_calls: false,
         template: None,
+        due_at: None,
         search_text: String::new(),
     }
 }
@@ -129,4 +130,17 @@ pub async fn the_catalog_finds_templates_and_what_waits(store: Store) {
     assert_eq!(names(&store, CatalogQuery { has_waiting_calls: yes, ..all.clone() }).await, ["b"]);
     assert_eq!(names(&store, CatalogQuery { has_waiting_calls: no, ..all.clone() }).await, ["a"]);
     assert_eq!(store.catalog(all).await.unwrap().entries[0].template, template);
+}
+
+pub async fn the_catalog_finds_what_is_due(store: Store) {
+    let due = |name, at| CatalogEntry { due_at: Some(at), ..entry(name, 1, 1) };
+    listed(&store, vec![entry("never", 1, 1), due("a", 60_000), due("b", 120_000), due("c", 1 << 41)]).await;
+    let by = |at| CatalogQuery { due_by: Some(at), ..CatalogQuery::default() };
+    assert_eq!(names(&store, by(59_999)).await, Vec::<String>::new());
+    assert_eq!(names(&store, by(60_000)).await, ["a"]);
+    assert_eq!(names(&store, by(1 << 40)).await, ["a", "b"]);
+    assert_eq!(names(&store, CatalogQuery::default()).await.len(), 4);
+    assert_eq!(store.catalog(by(60_000)).await.unwrap().entries[0].due_at, Some(60_000));
+    store.put_catalog(entry("a", 1, 2)).await.unwrap();
+    assert_eq!(names(&store, by(1 << 40)).await, ["b"], "nothing is due there any more");
 }

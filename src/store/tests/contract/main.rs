@@ -92,6 +92,7 @@ macro_rules! contract_suite {
             a_pipelined_append_follows_the_one_before, the_guilty_alone_fails, the_catalog_lists_the_latest_first,
             the_catalog_pages, the_catalog_filters, the_catalog_finds_words, the_catalog_never_goes_back,
             the_catalog_finds_templates_and_what_waits,
+            the_catalog_finds_what_is_due,
             the_catalog_says_what_lags, blobs_are_recorded_once, blobs_are_listed_and_forgotten,
             what_each_notebook_takes_is_told, an_erased_notebook_is_one_event,
             what_was_derived_from_an_erased_notebook_goes,

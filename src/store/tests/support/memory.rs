@@ -434,6 +434,7 @@ fn matches(query: &CatalogQuery, entry: &CatalogEntry) -> bool {
         && query.has_work.is_none_or(|has_work| entry.has_work == has_work)
         && query.has_waiting_calls.is_none_or(|waits| entry.has_waiting_calls == waits)
         && query.is_template.is_none_or(|is_template| entry.template.is_some() == is_template)
+        && query.due_by.is_none_or(|by| entry.due_at.is_some_and(|at| at <= by))
         && query.text.as_ref().is_none_or(|text| contains_words(&entry.search_text, text))
         && query.after.as_ref().is_none_or(is_after)
 }

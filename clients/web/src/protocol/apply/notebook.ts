@@ -49,7 +49,7 @@ export const notebookEvents: Handlers = {
     document.clear();
     document.access = access;
     document.erased = { by: event.actor, at: event.recorded_at, reason, version, hash };
-    for (const part of ["notebook", "order", "access", "kernels", "executions", "comments", "assistants"] as const)
+    for (const part of ["notebook", "order", "access", "kernels", "executions", "comments", "assistants", "schedules"] as const)
       touched.part(part);
   },
   NotebookPolicyChanged({ policy }, { document, touched }) {

@@ -1,6 +1,7 @@
 // The bar of a notebook: title, connection, kernel, people and the main actions.
 import {
   Bot,
+  CalendarClock,
   CircleX,
   Ellipsis,
   FolderOpen,
@@ -66,6 +67,9 @@ export function Bar({ store }: { store: NotebookStore }) {
       <CommentsButton store={store} />
       <IconButton className="wide" label="Files" isPressed={store.panel === "files"} onClick={() => store.show("files")}>
         <FolderOpen size={16} />
+      </IconButton>
+      <IconButton className="wide" label="Schedules" onClick={() => page.schedules?.()}>
+        <CalendarClock size={16} />
       </IconButton>
       <IconButton className="less" label="History" isPressed={store.panel === "history"} onClick={() => store.show("history")}>
         <History size={17} />

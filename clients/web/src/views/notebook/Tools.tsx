@@ -1,4 +1,4 @@
-// Tools over a notebook: find, outline, settings and the runs of a cell. Lazy: each loads when it opens.
+// Tools over a notebook: find, outline, settings, schedules and the runs of a cell. Lazy: each loads when it opens.
 import { Suspense, useEffect, useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { useTopics } from "../../app/state/topics.ts";
@@ -10,6 +10,7 @@ import type { Opening } from "../panels/Find.tsx";
 const Find = part(() => import("../panels/Find.tsx"));
 const Outline = part(() => import("../panels/Outline.tsx"));
 const Runs = part(() => import("../panels/history/Runs.tsx"));
+const Schedules = part(() => import("../panels/schedules/Schedules.tsx"));
 const Settings = part(() => import("../account/Settings.tsx"));
 
 /** Same breakpoint as in media.css. */
@@ -17,7 +18,7 @@ const PHONE = "(max-width: 720px)";
 
 export function Tools({ store }: { store: NotebookStore }) {
   useTopics(store, "panel");
-  const [open, setOpen] = useState<"settings" | { cell: string; run?: string }>();
+  const [open, setOpen] = useState<"settings" | "schedules" | { cell: string; run?: string }>();
   // A new object per opening, so that Find takes the current selection.
   const [find, setFind] = useState<Opening>();
   useEffect(() => {
@@ -32,6 +33,10 @@ export function Tools({ store }: { store: NotebookStore }) {
       settings: () => {
         store.focus.open();
         setOpen("settings");
+      },
+      schedules: () => {
+        store.focus.open();
+        setOpen("schedules");
       },
       runs: (of?: { cell: string; run: string }) => {
         if (of) setOpen(of);
@@ -55,6 +60,7 @@ export function Tools({ store }: { store: NotebookStore }) {
       )}
       {open && (
         <Boundary key={typeof open === "object" ? open.cell : open} what="This dialog" close={close}>
+          {open === "schedules" && <Schedules store={store} close={close} />}
           {open === "settings" && <Settings store={store} close={close} />}
           {typeof open === "object" && <Runs store={store} cell={open.cell} run={open.run} close={close} />}
         </Boundary>

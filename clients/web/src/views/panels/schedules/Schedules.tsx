@@ -1,0 +1,83 @@
+// Dialog with the schedules of a notebook: when each runs next, how the last run ended, and a form. Lazy: loads when it opens.
+import { Dialog } from "@base-ui/react/dialog";
+import { CalendarPlus } from "lucide-react";
+import { useCallback, useEffect, useState } from "react";
+import type { NotebookStore } from "../../../app/state/store.ts";
+import { useTopics } from "../../../app/state/topics.ts";
+import type { Schedules as Listed } from "../../../protocol/rest.ts";
+import { newId } from "../../../transport/ids.ts";
+import { ScheduleForm } from "./ScheduleForm.tsx";
+import { ScheduleItem } from "./ScheduleItem.tsx";
+
+export default function Schedules({ store, close }: { store: NotebookStore; close: () => void }) {
+  useTopics(store, "schedules", "access");
+  const { schedules } = store.document;
+  const [changed, setChanged] = useState<string>();
+  const [next, setNext] = useState<ReadonlyMap<string, number>>(new Map());
+  const [error, setError] = useState<string>();
+  const isPerson = store.session.me.actor.kind === "user";
+  const mayChange = store.mayRun && isPerson && !store.document.archived;
+  // Only the server knows the calendar: it is asked again whenever a schedule has changed.
+  const told = JSON.stringify([...schedules.values()].map(({ settings, after, stopped }) => [settings, after, stopped]));
+  useEffect(() => {
+    store.session.rest.get<Listed>(`/api/notebooks/${encodeURIComponent(store.id)}/schedules`).then(
+      ({ schedules: lines }) => setNext(new Map(lines.flatMap((line) => (line.next[0] ? [[line.id, line.next[0]]] : [])))),
+      (failure: Error) => setError(`Couldn’t load the next times. ${failure.message}`),
+    );
+  }, [store, told]);
+  const done = useCallback(() => setChanged(undefined), []);
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="dialog schedules" finalFocus={false}>
+          <header className="row">
+            <Dialog.Title className="grow">Schedules</Dialog.Title>
+            <Dialog.Close className="button">Done</Dialog.Close>
+          </header>
+          {error && (
+            <p className="error" role="alert">
+              {error}
+            </p>
+          )}
+          {schedules.size === 0 && changed === undefined && (
+            <p className="quiet">
+              No schedules yet. A schedule runs this notebook at set times. Each run is a copy with its outputs, in the list of notebooks.
+            </p>
+          )}
+          <ul className="schedule-list" aria-label="Schedules">
+            {[...schedules].map(([id, schedule]) => (
+              <li key={id}>
+                {changed === id ? (
+                  <ScheduleForm store={store} id={id} settings={schedule.settings} done={done} />
+                ) : (
+                  <ScheduleItem
+                    store={store}
+                    id={id}
+                    schedule={schedule}
+                    next={next.get(id)}
+                    mayChange={mayChange}
+                    change={() => setChanged(id)}
+                  />
+                )}
+              </li>
+            ))}
+          </ul>
+          {changed !== undefined && !schedules.has(changed) && <ScheduleForm store={store} id={changed} done={done} />}
+          {mayChange && changed === undefined && (
+            <button className="button add-schedule" onClick={() => setChanged(newId())}>
+              <CalendarPlus size={15} aria-hidden /> Add a schedule
+            </button>
+          )}
+          {!mayChange && <p className="quiet small">{whyNot(store, isPerson)}</p>}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function whyNot(store: NotebookStore, isPerson: boolean): string {
+  if (store.document.archived) return "This notebook is archived, so nothing runs. Unarchive it in the list of notebooks.";
+  if (!isPerson) return "Only people with an account can set schedules.";
+  return "Your role here doesn’t allow you to run this notebook.";
+}
