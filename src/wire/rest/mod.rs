@@ -12,6 +12,7 @@ mod files;
 mod notebooks;
 mod past;
 mod runs;
+mod spending;
 
 pub use access::*;
 pub use accounts::*;
@@ -22,6 +23,7 @@ pub use files::*;
 pub use notebooks::*;
 pub use past::*;
 pub use runs::*;
+pub use spending::*;
 
 use notarium_core::{CommandId, Millis, NotebookId, Outcome, RejectionDetails, Version, if_known};
 use schemars::JsonSchema;
