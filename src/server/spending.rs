@@ -7,7 +7,7 @@
 //! - The price of a call is that of its reservation.
 //!
 //! Files: `amounts` (decimal texts and integers), `calendar` (days and months in UTC), `prices`, `caps` (which of them apply), `turns` (the
-//! end of a call in the record), `refusals` (sentences), `count` (the job that counts), `reserve`, `report` (rows and CSV).
+//! end of a call in the record), `refusals` (sentences), `count` (the job that counts), `reserve`, `report` (rows and CSV), `status` (caps with their usage).
 
 pub mod amounts;
 pub mod calendar;
@@ -17,6 +17,7 @@ pub mod prices;
 mod refusals;
 pub mod report;
 mod reserve;
+mod status;
 mod turns;
 
 use std::collections::BTreeSet;

@@ -9,8 +9,8 @@ use hashlink::LruCache;
 use notarium_core::attachments::{AttachmentKind, kind_of};
 use notarium_core::tools::EXECUTE_PROMPT;
 use notarium_core::{
-    Attachment, CallResults, Document, ExplainedCause, MessageBlock, MessagePosted, MessageRole, NotebookId,
-    Rejection, RejectionCode, ToolCallId, Turn, TurnFailure, TurnId, Usage, is_python, missing_results,
+    Attachment, CallResults, Document, ExplainedCause, MessageBlock, MessagePosted, MessageRole, NotebookId, Rejection,
+    RejectionCode, ToolCallId, Turn, TurnFailure, TurnId, Usage, is_python, missing_results,
 };
 use notarium_wire::{ActivityKind, TurnActivity};
 use parking_lot::Mutex;

@@ -53,9 +53,8 @@ pub fn print_money(nanos: u64) -> String {
 
 /// Reads `tokens` or the code of a currency, such as `USD`.
 pub fn parse_unit(text: &str) -> Option<CapUnit> {
-    let is_currency = || {
-        (3..=MAX_CURRENCY_CHARACTERS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase())
-    };
+    let is_currency =
+        || (3..=MAX_CURRENCY_CHARACTERS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase());
     match text {
         "tokens" => Some(CapUnit::Tokens),
         _ if is_currency() => Some(CapUnit::Money(text.to_owned())),
@@ -91,7 +90,10 @@ mod tests {
         assert_eq!(print_money(5_030_000_000), "5.03");
         assert_eq!(print_money(1), "0.000000001");
         assert_eq!(print_money(0), "0.00");
-        assert_eq!((parse_unit("USD"), parse_unit("usd"), parse_unit("$")), (Some(CapUnit::Money("USD".into())), None, None));
+        assert_eq!(
+            (parse_unit("USD"), parse_unit("usd"), parse_unit("$")),
+            (Some(CapUnit::Money("USD".into())), None, None)
+        );
     }
 
     proptest! {

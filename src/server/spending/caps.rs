@@ -20,12 +20,7 @@ pub struct AppliedCap {
 
 /// Caps for a call of this person in this workspace on this day. A cap of a person or workspace takes the place of the
 /// administrators' cap for each of them, with the same period and unit.
-pub fn applicable(
-    caps: &[Cap],
-    person: Option<&UserId>,
-    workspace: Option<&WorkspaceId>,
-    day: u64,
-) -> Vec<AppliedCap> {
+pub fn applicable(caps: &[Cap], person: Option<&UserId>, workspace: Option<&WorkspaceId>, day: u64) -> Vec<AppliedCap> {
     let person = person.cloned().map(Spender::Person);
     let workspace = workspace.cloned().map(Spender::Workspace);
     let has_own = |own: &Spender, cap: &Cap| {
@@ -120,9 +115,14 @@ mod tests {
     #[test]
     fn options_are_read() {
         let cap = parse_option("each-person day 5.50 USD").unwrap();
-        assert_eq!((cap.key.spender.clone(), cap.key.period, cap.amount), (Spender::EachPerson, CapPeriod::Day, 5_500_000_000));
+        assert_eq!(
+            (cap.key.spender.clone(), cap.key.period, cap.amount),
+            (Spender::EachPerson, CapPeriod::Day, 5_500_000_000)
+        );
         assert_eq!(parse_option(" server  month 90 tokens ").unwrap().key.unit, CapUnit::Tokens);
-        for text in ["", "ann day 5 USD", "server year 5 USD", "server day five USD", "server day 0.5 tokens", "server day 5 $"] {
+        for text in
+            ["", "ann day 5 USD", "server year 5 USD", "server day five USD", "server day 0.5 tokens", "server day 5 $"]
+        {
             assert!(parse_option(text).unwrap_err().contains("SPENDER PERIOD AMOUNT UNIT"), "{text}");
         }
     }

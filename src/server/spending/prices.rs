@@ -15,7 +15,9 @@ pub enum InvalidPrices {
     Json(#[from] serde_json::Error),
     #[error("currency must be a code of 3 to 8 capital letters such as \"USD\", not {0:?}")]
     Currency(String),
-    #[error("the price of {model}: {field} must be a number such as 3 or \"0.075\" with at most 6 decimal places, not {found}")]
+    #[error(
+        "the price of {model}: {field} must be a number such as 3 or \"0.075\" with at most 6 decimal places, not {found}"
+    )]
     Price { model: String, field: &'static str, found: String },
     #[error("{0:?} must be \"provider/model\", and may end with *")]
     Model(String),

@@ -36,7 +36,7 @@ pub fn sentence(applied: &AppliedCap, used: u64) -> String {
     let (name, who) = words(applied);
     let (unit, period) = (&applied.check.unit, applied.cap.key.period.as_str());
     format!(
-        "{name} of {} a {period} for assistants is reached, {} used: wait until {}, or ask {who} to raise it (notarium cap)",
+        "{name} of {} a {period} for assistants is reached, {} used; wait until {}, or ask {who} to raise it; notarium cap ls shows it",
         with_unit(applied.check.amount, unit),
         with_unit(used, unit),
         print_time(applied.ends_at),
@@ -53,8 +53,8 @@ pub fn no_price(applied: &AppliedCap, provider: &str, model: &str) -> Rejection 
     limit(&applied.check.unit).refusal(
         applied.check.amount,
         format!(
-            "{name} is in {currency}, and {provider}/{model} has no price in {currency}: choose another model, or ask an administrator \
-             for its price (notarium serve --prices)"
+            "{name} is in {currency}, and {provider}/{model} has no price in {currency}; choose another model, or ask an administrator \
+             for its price; notarium serve --prices FILE sets it"
         ),
     )
 }
@@ -73,8 +73,8 @@ mod tests {
         let rejection = reached(&applied, 5_031_000_000);
         assert_eq!(
             rejection.message,
-            "your cap of 5.00 USD a day for assistants is reached, 5.031 USD used: wait until 2026-11-30 00:00 UTC, or ask an \
-             administrator to raise it (notarium cap)"
+            "your cap of 5.00 USD a day for assistants is reached, 5.031 USD used; wait until 2026-11-30 00:00 UTC, or ask an \
+             administrator to raise it; notarium cap ls shows it"
         );
         let details = rejection.details.map(|details| *details);
         assert_eq!(details, Some(LimitName::SpentMoney.details(5_000_000_000)));

@@ -5,9 +5,7 @@ use std::time::Duration;
 use notarium_assistant::host::PlannedModelCall;
 use notarium_core::{Actor, Command, Millis, NotebookId, Rejection, RejectionCode, UserId};
 use notarium_store::StoreError;
-use notarium_store::spending::{
-    Cap, CapUnit, ModelCallKey, ModelPrice, Reservation, ReservedCall, TokenCounts,
-};
+use notarium_store::spending::{Cap, CapUnit, ModelCallKey, ModelPrice, Reservation, ReservedCall, TokenCounts};
 
 use super::calendar::day_of;
 use super::caps::{AppliedCap, applicable};

@@ -118,8 +118,17 @@ mod tests {
     fn started() -> Event {
         let (turn_id, conversation_id) = ("t".parse().unwrap(), "talk".parse().unwrap());
         let (message_id, scopes) = ("m".parse().unwrap(), Default::default());
-        TurnStarted { turn_id, conversation_id, message_id, cell_id: None, model: None, scopes, is_bound: false, token: None }
-            .into()
+        TurnStarted {
+            turn_id,
+            conversation_id,
+            message_id,
+            cell_id: None,
+            model: None,
+            scopes,
+            is_bound: false,
+            token: None,
+        }
+        .into()
     }
 
     fn claimed(number: u32, attempt: u32) -> Event {

@@ -123,7 +123,7 @@ macro_rules! spending_contract_suite {
 }
 
 #[cfg(feature = "postgres")]
-use {account_contract_suite, contract_suite, spending_contract_suite};
+use {account_contract_suite, contract_suite};
 
 mod in_memory {
     use super::*;
