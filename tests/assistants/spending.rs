@@ -67,7 +67,10 @@ async fn a_turn_is_refused_with_the_cap_its_use_and_its_end() {
     assert!(detail.contains("0.01 USD a day") && detail.contains("0.0105 USD used"), "{detail}");
     assert!(detail.contains("00:00 UTC") && detail.contains("administrator"), "{detail}");
     let caps = scene.get("/api/caps").await["caps"].clone();
-    assert_eq!((&caps[0]["used"], &caps[0]["is_reached"], &caps[0]["is_fixed"]), (&json!("0.0105"), &json!(true), &json!(true)));
+    assert_eq!(
+        (&caps[0]["used"], &caps[0]["is_reached"], &caps[0]["is_fixed"]),
+        (&json!("0.0105"), &json!(true), &json!(true))
+    );
     // A cap of one's own takes the place of that for each.
     let own = json!({"spender": "person", "person": scene.get("/api/me").await["user"]["id"], "period": "day", "unit": "USD", "amount": "1"});
     let set = scene.request(Method::PUT, "/api/caps").json(&own).send().await.unwrap();
@@ -112,7 +115,8 @@ async fn a_model_without_a_price_is_refused_under_a_cap_in_money() {
 /// Six notebooks are asked at once under a cap that one call does not use up, and two do.
 #[tokio::test(flavor = "multi_thread")]
 async fn notebooks_at_once_exceed_a_cap_by_one_call_at_most() {
-    let replies = json!([{"when": {"user": "work"}, "reply": {"text": "Done.", "chunk_delay_ms": 20, "usage": usage(60, 30)}}]);
+    let replies =
+        json!([{"when": {"user": "work"}, "reply": {"text": "Done.", "chunk_delay_ms": 20, "usage": usage(60, 30)}}]);
     let (scene, _folder) = with_caps(&replies, &["each-person day 100 tokens"]).await;
     let mut notebooks = Vec::new();
     for _ in 0..6 {
@@ -133,7 +137,10 @@ async fn notebooks_at_once_exceed_a_cap_by_one_call_at_most() {
     let rows = read_by_python(&csv.text().await.unwrap());
     let rows = rows.as_array().unwrap();
     assert_eq!(rows.len(), 2, "{rows:?}");
-    assert!(rows.iter().all(|row| row["name"] == "'=1+1" && row["cost"] == "0.00063" && row["currency"] == "USD"), "{rows:?}");
+    assert!(
+        rows.iter().all(|row| row["name"] == "'=1+1" && row["cost"] == "0.00063" && row["currency"] == "USD"),
+        "{rows:?}"
+    );
 }
 
 /// Returns the rows that Python's module `csv` reads.

@@ -1,6 +1,6 @@
 //! The end of a reserved model call, from the record of its turn. Pure.
 
-use notarium_core::{Event, Millis, Recorded, TurnFailure, Usage};
+use notarium_core::{Event, Millis, Open, Recorded, TurnFailure, TurnModelCallFinished, Usage};
 use notarium_store::spending::{ReservedCall, SettledCall, TokenCounts};
 
 use super::calendar::day_of;
@@ -57,6 +57,19 @@ fn turn_of<'a>(call: &ReservedCall, events: &'a [Recorded]) -> &'a [Recorded] {
     &events[start..end]
 }
 
+/// True if the provider refused the attempt before it wrote anything: its recorded tokens are the estimate of the request, and cost nothing.
+fn is_refused(event: &TurnModelCallFinished) -> bool {
+    use TurnFailure as F;
+    let why = event.failure.as_ref().and_then(Open::known);
+    let is_refusal = |why: &F| {
+        matches!(
+            why,
+            F::WrongKey | F::QuotaExhausted | F::UnknownModel | F::RateLimited | F::Unavailable | F::ContextTooLong
+        ) || matches!(why, F::BadRequest | F::Unreachable | F::NotAsked | F::NoModel | F::CapReached)
+    };
+    event.usage.estimated && event.usage.output_tokens == 0 && why.is_some_and(is_refusal)
+}
+
 impl CallFold {
     fn see(&mut self, call: &ReservedCall, recorded: &Recorded) {
         match &recorded.event {
@@ -65,7 +78,9 @@ impl CallFold {
             Event::TurnModelCallFinished(event) if event.number == call.key.number => {
                 self.is_claimed = false;
                 self.at = recorded.envelope.recorded_at;
-                self.add(&event.usage);
+                if !is_refused(event) {
+                    self.add(&event.usage);
+                }
                 let is_lost = event.failure.as_ref().is_some_and(|it| *it == TurnFailure::ServerStopped);
                 self.lost_attempts += u64::from(is_lost && event.usage == Usage::default());
                 self.is_over = event.failure.is_none();
@@ -90,8 +105,7 @@ impl CallFold {
 #[cfg(test)]
 mod tests {
     use notarium_core::{
-        Actor, Envelope, Open, StopReason, TurnCancelled, TurnFailed, TurnFinished, TurnModelCallFinished,
-        TurnModelCallStarted, TurnStarted,
+        Actor, Envelope, StopReason, TurnCancelled, TurnFailed, TurnFinished, TurnModelCallStarted, TurnStarted,
     };
     use notarium_store::spending::ModelCallKey;
     use proptest::prelude::*;
@@ -190,6 +204,14 @@ mod tests {
         let failed = TurnFailed { turn_id: "t".parse().unwrap(), cause: TurnFailure::WrongKey.into(), detail: None };
         let events = [started(), claimed(1, 1), finished(1, Some(TurnFailure::WrongKey), 0, 0), failed.into()];
         assert_eq!(end(1, events), CallEnd::Ended(None), "nothing was used");
+        let estimated = |why| {
+            let usage = Usage { input_tokens: 400, estimated: true, ..Usage::default() };
+            let (turn_id, failure) = ("t".parse().unwrap(), Some(Open::Known(why)));
+            TurnModelCallFinished { turn_id, number: 1, attempt: 1, failure, detail: None, usage }
+        };
+        let end_with = |why| end(1, [started(), claimed(1, 1), estimated(why).into(), cancelled()]);
+        assert_eq!(end_with(TurnFailure::Unreachable), CallEnd::Ended(None), "the estimate of a refused request");
+        assert_eq!(end_with(TurnFailure::TimedOut), counted(400, 0, 0, true));
     }
 
     #[test]
