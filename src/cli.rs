@@ -45,7 +45,7 @@ use std::panic::PanicHookInfo;
 use clap::{Args, Parser};
 use tracing_subscriber::EnvFilter;
 
-use accounts::access;
+use accounts::{access, spending};
 use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
@@ -266,8 +266,11 @@ commands! {
     /// Make, list and revoke tokens of runtime agents.
     #[command(subcommand)]
     AgentToken(accounts::AgentTokenCommand) => accounts::AgentTokenCommand::run,
-    /// Show what you and your workspaces use of the server, and what you may.
-    Usage(accounts::UsageArgs) => accounts::usage,
+    /// Show what you and your workspaces use of the server and of models, and what you may.
+    Usage(spending::UsageArgs) => spending::usage,
+    /// List and set caps on what assistants spend.
+    #[command(subcommand)]
+    Cap(spending::CapCommand) => spending::CapCommand::run,
     /// Show what the removal of old outputs and snapshots would take: for administrators.
     Retention(retention::RetentionArgs) => retention::retention,
     /// Manage the accounts of people: for administrators.

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
     Actor, BlobPart, CellId, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId,
-    Recorded, Rejection, Stored, Version,
+    Recorded, Rejection, Stored, TurnId, Version,
 };
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde::Serialize;
@@ -89,6 +89,12 @@ pub trait NotebookHost: Send + Sync + 'static {
     /// merged. `None`: the server stops. For one listener.
     async fn next_notice(&self) -> Option<ChangeNotice>;
 
+    /// Reserves the cost of a model call, in the name of the assistant that makes it. Waits while calls under way may use up
+    /// the rest of a cap. `LimitExceeded`: a cap on spending is reached, or the model has no price under a cap in money.
+    async fn reserve_model_call(&self, _: &Actor, _: &NotebookId, _: &PlannedModelCall) -> Result<(), Rejection> {
+        Ok(())
+    }
+
     /// Sends the activity of a turn to its followers; it is not in the log.
     fn publish(&self, notebook: &NotebookId, activity: TurnActivity);
 
@@ -102,6 +108,22 @@ pub trait NotebookHost: Send + Sync + 'static {
     async fn sleep(&self, time: Duration) {
         tokio::time::sleep(time).await;
     }
+}
+
+/// A model call that is about to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedModelCall {
+    pub turn_id: TurnId,
+    /// Number of the model call in its turn: 1, 2, 3 …
+    pub number: u32,
+    pub provider: String,
+    pub model: String,
+    /// Estimated tokens of the request, usually too high.
+    pub input_tokens: u64,
+    /// Most tokens of the reply.
+    pub max_output_tokens: u64,
+    /// Most tokens of both.
+    pub context_tokens: u64,
 }
 
 /// Events of a notebook since it is followed.

@@ -1,18 +1,19 @@
-//! Tokens of programs and of runtime agents; accounts of people, and their usage of the server.
+//! Tokens of programs and of runtime agents; accounts of people, and their usage of the server (`spending`).
 
 pub mod access;
+pub mod spending;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use notarium_core::{Actor, Millis, Scope, Subject, TokenId, UserId};
+use notarium_core::{Millis, Scope, Subject, TokenId, UserId};
 use notarium_server::auth;
 use notarium_store::accounts as store_accounts;
 use notarium_store::sqlite::DATABASE_FILE;
 use notarium_wire::rest::{
-    AccountUsage, AdminChange, Answer, Covers, CreatedUser, Identity, IssuedToken, NewAgent, NewApiToken, NewUser,
-    OneTimeToken, OwnedNotebook, OwnedPage, TakeOver, Token, UsageAnswer, User,
+    AdminChange, Answer, Covers, CreatedUser, Identity, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken,
+    OwnedNotebook, OwnedPage, TakeOver, Token, User,
 };
 use reqwest::Method;
 #[cfg(feature = "postgres")]
@@ -435,36 +436,4 @@ async fn take_over(client: &RestClient, name: &str, to: Option<&str>, wanted: &[
         print::note(format!("taken over: {}  {}", notebook.id, print::clean(&notebook.title)));
     }
     Ok(())
-}
-
-// --- usage ---
-
-#[derive(Debug, Args)]
-pub struct UsageArgs {
-    /// Everybody, who uses most first; for administrators.
-    #[arg(long)]
-    all: bool,
-    /// The answer in JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-pub async fn usage(args: UsageArgs, context: &CommonOptions) -> Ended {
-    let client = context.client()?;
-    let path = if args.all { "/api/usage?all=true" } else { "/api/usage" };
-    let UsageAnswer { accounts } = client.get(path).await?;
-    let mut people = People::new(&client);
-    let headings = ["who", "notebooks", "records", "large outputs"];
-    print::list(&accounts, args.json, "nobody uses anything yet", headings, async |account| {
-        let AccountUsage { person, workspace, used, limits } = account;
-        let who = match (person, workspace) {
-            (Some(id), _) => people.name(&Actor::User { id: id.clone() }).await,
-            (None, Some(id)) => people.subject(&Subject::Workspace { id: id.clone() }).await,
-            (None, None) => String::new(),
-        };
-        let of = |used: u64, limit: u64| format!("{} of {}", print::size(used), print::size(limit));
-        let notebooks = format!("{} of {}", used.notebooks, limits.notebooks);
-        [who, notebooks, of(used.log_bytes, limits.log_bytes), of(used.blob_bytes, limits.blob_bytes)]
-    })
-    .await
 }

@@ -5,6 +5,7 @@ pub mod doors;
 pub mod models;
 pub mod move_store;
 pub mod settings;
+mod spending;
 pub mod up;
 
 use std::net::{IpAddr, SocketAddr};
@@ -28,6 +29,7 @@ use crate::cli::serve::blobs::BlobsArg;
 use crate::cli::serve::doors::DoorArgs;
 use crate::cli::serve::models::ModelArgs;
 use crate::cli::serve::settings::Settings;
+use crate::cli::serve::spending::SpendingArgs;
 use crate::cli::terminal::input::Stop;
 use crate::cli::terminal::print::{self, announce};
 use crate::cli::{CommonOptions, Ended, Failure};
@@ -92,6 +94,8 @@ pub struct PlaceArgs {
     pub doors: DoorArgs,
     #[command(flatten)]
     pub settings: Settings,
+    #[command(flatten)]
+    spending: SpendingArgs,
 }
 
 /// Proof that confirming, sharing, managing and administering need.
@@ -174,6 +178,7 @@ impl PlaceArgs {
         config.assistants = !models.is_empty();
         config.models = models;
         self.settings.apply(&mut config);
+        config.spending = self.spending.settings()?;
         config.trusted_proxies.clone_from(&self.trusted_proxy);
         config.public_url.clone_from(&self.public_url);
         config.oidc = self.oidc.settings()?;

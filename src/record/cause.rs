@@ -109,6 +109,8 @@ causes! {
         /// The request to the model could not be made.
         NotAsked = "the model could not be asked",
         ServerStopped = "the server stopped while the model answered",
+        /// The person, the workspace or the server has used up what it may spend on models in a day or month.
+        CapReached = "a spending cap is reached",
         /// The notebook refused a step of the turn.
         Refused = "the assistant may not go on",
         /// The cell was copied while its reply was being written.

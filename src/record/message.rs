@@ -91,9 +91,18 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Number of tokens that the model wrote.
     pub output_tokens: u64,
+    /// The part of `input_tokens` that came from the provider's cache. Absent: none, or the provider reported none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
     /// True: the server's estimate, because the provider reported no numbers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
+}
+
+// The signature is serde's.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Reason why the model stopped, at the end of a turn.

@@ -27,7 +27,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use http::StatusCode;
-use notarium_assistant::host::{ChangeNotice, CommittedEvents, ListedNotebook, NotebookHost};
+use notarium_assistant::host::{ChangeNotice, CommittedEvents, ListedNotebook, NotebookHost, PlannedModelCall};
 use notarium_assistant::mcp::{McpService, TokenOwner};
 use notarium_core::{
     ASSISTANT_SCOPES, Actor, Authority, CellId, Command, CommandId, DelegatedAuthority, Document, Event, Execution,
@@ -368,6 +368,16 @@ impl NotebookHost for AssistantHost {
             () = self.notebooks.stopping.cancelled() => None,
             notice = self.assistants.notices.take() => Some(notice),
         }
+    }
+
+    async fn reserve_model_call(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        planned: &PlannedModelCall,
+    ) -> Result<(), Rejection> {
+        let Actor::Assistant { for_user, .. } = actor else { return Err(not_for(actor)) };
+        self.notebooks.spending.reserve(for_user, notebook, planned).await
     }
 
     fn publish(&self, notebook: &NotebookId, activity: TurnActivity) {

@@ -14,6 +14,7 @@
 //! - `cluster`: port to the cluster: owner of a notebook, its lease, notices between nodes; its nodes over one store, and what they sign.
 //! - `limits/`: limits, quotas (`usage`), slots of anonymous connections, the clock.
 //! - `auth/`: accounts, tokens, sessions of browsers, sign-in with OpenID Connect, account status.
+//! - `spending/`: usage of models by person, workspace, model and day; prices and caps.
 //! - `rooms/`: one task per open notebook, its `handle` for all others; outboxes, the list of notebooks, snapshots, notices, reading of code.
 //! - `http/`: serving, guards, problems, origins, the page, OpenAPI, bodies and streams.
 //! - `blobs/`: blobs with their records, claims and checks; their sweep; large values of outputs.
@@ -44,6 +45,7 @@ mod server;
 mod signing;
 mod socket;
 mod timetable;
+pub mod spending;
 mod tree_log;
 
 pub use crate::server::StartError;

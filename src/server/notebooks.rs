@@ -40,6 +40,7 @@ use crate::limits::usage::UsageCounters;
 use crate::rooms::{
     DecodedCommand, Identity, OutsideFacts, ReadState, RoomHandle, Rooms, Subscription, decode, identity,
 };
+use crate::spending::Spending;
 use blame::Blames;
 use history::Replays;
 
@@ -58,6 +59,8 @@ pub struct Notebooks {
     pub limits: ServerLimits,
     /// Usage and quotas of people and workspaces.
     pub usage: Arc<UsageCounters>,
+    /// Spending on models, and its caps.
+    pub spending: Arc<Spending>,
     pub agents: Arc<Agents>,
     pub agent_outputs: AgentOutputs,
     /// One permit per MiB of memory for exports in progress.
@@ -116,13 +119,14 @@ impl Notebooks {
         Ok(ack)
     }
 
-    /// Checks quotas, blobs and attachments; returns the account status of the subjects that the command names, the past
+    /// Checks quotas, spending, blobs and attachments; returns the account status of the subjects that the command names, the past
     /// that it needs, and for assistants the kernelspecs that hold effects, and for agents their labels.
     pub async fn check(&self, identity: &Arc<Identity>, decoded: &DecodedCommand) -> Result<OutsideFacts, Rejection> {
         let DecodedCommand { message: CommandMessage { notebook, .. }, command, .. } = decoded;
         let actor = &identity.actor;
         self.usage.check(actor, notebook, command)?;
         schedule_check::check(self, identity, notebook, command).await?;
+        self.spending.check(actor, notebook, command).await?;
         self.agent_outputs.check(actor, decoded, self.clock.now())?;
         self.blobs.check(notebook, command).await?;
         let account_status = account_status::look_up(&self.accounts, notebook, command).await?;

@@ -17,6 +17,7 @@ pub mod notebooks;
 pub mod records;
 pub mod runs;
 pub mod schedules;
+pub mod spending;
 pub mod status;
 pub mod tree_log;
 pub mod working_files;
@@ -78,6 +79,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = doors::routes(routes);
     let routes = kernel_requests::routes(routes);
     let routes = tree_log::routes(routes, app.limits.is_tree_public);
+    let routes = spending::routes(routes);
     let routes = cluster::routes(routes);
     let mut routes = status::routes(routes);
     let openapi = routes.openapi();

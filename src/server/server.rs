@@ -50,6 +50,7 @@ use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
 use crate::schedules;
 use crate::signing::{HeadSigner, SigningKeyError};
+use crate::spending::{self, Spending, SpendingParts, SpendingSettings};
 use crate::tree_log;
 use resume::{count, open_with_work, resume};
 
@@ -81,6 +82,8 @@ pub struct ServerConfig {
     pub oidc: Option<OidcSettings>,
     pub limits: ServerLimits,
     pub rooms: RoomsConfig,
+    /// Prices of models, and caps on spending.
+    pub spending: SpendingSettings,
     pub auth: AuthOptions,
     pub clock: Clock,
     /// True if the caller carries on the turns of assistants, through [`RunningServer::assistant_host`]. If false, a
@@ -107,6 +110,7 @@ impl ServerConfig {
             oidc: None,
             limits: ServerLimits::default(),
             rooms: RoomsConfig::default(),
+            spending: SpendingSettings::default(),
             auth: AuthOptions::default(),
             clock: Clock::system(),
             assistants: false,
@@ -227,6 +231,7 @@ impl Server {
         tokio::spawn(retention::follow(app.notebooks.clone()));
         tokio::spawn(cold_events::follow(app.notebooks.clone()));
         tokio::spawn(schedules::follow(app.notebooks.clone()));
+        tokio::spawn(spending::count::follow(app.spending.clone(), app.stopping.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer {
             local_addr,
@@ -302,7 +307,16 @@ fn app(
         usage: usage.clone(),
         clock: clock.clone(),
     };
+    let parts = SpendingParts {
+        store: storage.spending.clone(),
+        events: storage.events.clone(),
+        cluster: cluster.clone(),
+        accounts: accounts.clone(),
+        clock: clock.clone(),
+        models: config.models.clone(),
+    };
     let notebooks = Notebooks {
+        spending: Arc::new(Spending::new(config.spending.clone(), parts)),
         store: storage.events.clone(),
         blobs: Arc::new(blobs),
         rooms: Rooms::new(storage.events.clone(), cluster.clone(), rooms, notices, usage.clone()),
@@ -347,6 +361,7 @@ async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) 
     while let Some(notice) = notices.recv().await {
         match notice {
             WorkNotice::Assistants { notebook, version } => {
+                app.spending.changed(&notebook);
                 app.assistants.expiring.put(notebook.clone(), version);
                 app.assistants.notices.put(notebook, version);
             }

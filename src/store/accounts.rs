@@ -10,6 +10,7 @@
 //!
 //! Rights *in* a notebook are not here: they are events of that notebook.
 
+mod caps;
 mod changes;
 mod queries;
 mod rows;
@@ -22,8 +23,10 @@ use notarium_record::{AgentId, Millis, NotebookId, Role, Scope, Scopes, ShareLin
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
+pub(crate) use caps::cap;
+pub use caps::{Cap, CapKey, CapPeriod, CapUnit, Spender};
 pub(crate) use changes::{ChangeError, make_all};
-pub(crate) use tables::{AccountTables, ColumnValue, RowColumns, TableStatement, Tables, bound, impl_columns};
+pub(crate) use tables::{AccountTables, ColumnValue, Read, RowColumns, TableStatement, Tables, bound, impl_columns};
 
 /// Maximum number of entries that one query returns, whatever its limit.
 pub const MAX_ACCOUNT_PAGE: usize = 1_000;
@@ -358,6 +361,9 @@ pub enum AccountChange {
         share_link: ShareLinkId,
         at: Millis,
     },
+    /// Sets a cap on spending; one of the same key is replaced.
+    SetCap(Cap),
+    RemoveCap(CapKey),
 }
 
 /// Audit entry of a change of accounts.

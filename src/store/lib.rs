@@ -16,7 +16,8 @@
 //! of appends), `transfer` with `transfer_tables` and `move_store` (from one backend to the other), `content_locks` (redactions against derived writes),
 //! `snapshots`, `past_text` (lines that ever
 //! stood in cells), `blame` (who wrote what), `blobs/` (in a folder or a bucket), `segments` (old events as objects beside the blobs),
-//! `nodes` (the trait `NodeStore`: nodes of a cluster, holders of leases), `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
+//! `nodes` (the trait `NodeStore`: nodes of a cluster, holders of leases), `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `spending/` (the trait
+//! `SpendingStore`: reserved and counted model calls, caps), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
 //! `writer` (group commit) with `transaction` and `rows`, `reader`, `projections` and `catalog`, `copy` (for backups), `health`, `error`.
 //!
 //! This crate must never read the clock, decide the meaning of an event for a notebook, or know HTTP. Only it knows SQL.
@@ -37,6 +38,7 @@ mod past_text;
 pub mod postgres;
 mod segments;
 mod snapshots;
+pub mod spending;
 pub mod sqlite;
 mod store_error;
 #[cfg(feature = "postgres")]

@@ -27,7 +27,7 @@ pub(crate) struct TransferTable {
 }
 
 /// Tables, those to which others refer first.
-pub(crate) const TABLES: [TransferTable; 12] = [
+pub(crate) const TABLES: [TransferTable; 15] = [
     TransferTable {
         name: "users",
         key: 1,
@@ -126,6 +126,59 @@ pub(crate) const TABLES: [TransferTable; 12] = [
         name: "logged_heads",
         key: 1,
         columns: &[("notebook", Notebook), ("origin", Text), ("version", Number), ("leaf", Number)],
+    },
+    TransferTable {
+        name: "reserved_model_calls",
+        key: 3,
+        columns: &[
+            ("notebook", Text),
+            ("turn_id", Text),
+            ("number", Number),
+            ("person", Text),
+            ("workspace", Text),
+            ("provider", Text),
+            ("model", Text),
+            ("currency", Text),
+            ("input_price", Number),
+            ("cached_price", Number),
+            ("output_price", Number),
+            ("estimated_input_tokens", Number),
+            ("reserved_tokens", Number),
+            ("reserved_nanos", Number),
+            ("reserved_at", Number),
+        ],
+    },
+    TransferTable {
+        name: "model_usage",
+        key: 7,
+        columns: &[
+            ("day", Number),
+            ("person", Text),
+            ("workspace", Text),
+            ("notebook", Text),
+            ("provider", Text),
+            ("model", Text),
+            ("currency", Text),
+            ("calls", Number),
+            ("estimated_calls", Number),
+            ("input_tokens", Number),
+            ("cached_tokens", Number),
+            ("output_tokens", Number),
+            ("cost_nanos", Number),
+        ],
+    },
+    TransferTable {
+        name: "spending_caps",
+        key: 4,
+        columns: &[
+            ("spender", Text),
+            ("period", Text),
+            ("unit", Text),
+            ("by_owner", Flag),
+            ("amount", Number),
+            ("set_by", Text),
+            ("set_at", Number),
+        ],
     },
 ];
 

@@ -17,6 +17,7 @@ mod responses;
 mod scene;
 mod secrets;
 mod side_by_side;
+mod spending;
 mod stops;
 mod surprises;
 mod tools;

@@ -110,7 +110,7 @@ async fn a_rate_limit_a_cut_and_an_unknown_event_are_survived_and_a_refused_key_
     });
     let finished: Vec<(bool, Usage)> = finished.collect();
     assert_eq!(finished.iter().map(|(has_failed, _)| *has_failed).collect::<Vec<_>>(), [true, true, false]);
-    assert_eq!(finished[2].1, Usage { input_tokens: 11, output_tokens: 2, estimated: false });
+    assert_eq!(finished[2].1, Usage { input_tokens: 11, output_tokens: 2, estimated: false, ..Usage::default() });
     let turn = scene.ask("Again").await;
     scene.until_over(&turn).await;
     let Some(Err(cause)) = scene.end_of(&turn) else { panic!("{:#?}", scene.story()) };

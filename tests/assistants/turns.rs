@@ -130,7 +130,8 @@ async fn what_a_model_call_took_is_recorded_as_its_provider_counts_and_else_as_a
         _ => None,
     });
     let finished: Vec<(bool, Usage)> = finished.collect();
-    let exactly = |input_tokens, output_tokens| Usage { input_tokens, output_tokens, estimated: false };
+    let exactly =
+        |input_tokens, output_tokens| Usage { input_tokens, output_tokens, estimated: false, ..Usage::default() };
     // The interrupted attempt reported only its input; one output token stands for its beginning.
     assert_eq!(finished[..3], [(false, exactly(1_200, 34)), (true, exactly(1_300, 1)), (false, exactly(1_400, 56))]);
     let (_, estimate) = finished[3];

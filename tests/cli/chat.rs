@@ -84,7 +84,7 @@ impl Driver {
 
     async fn post(&self, turn: &Turn, role: MessageRole, blocks: Vec<MessageBlock>) {
         if role == MessageRole::Assistant {
-            let usage = Usage { input_tokens: 7, output_tokens: 3, estimated: false };
+            let usage = Usage { input_tokens: 7, output_tokens: 3, estimated: false, ..Usage::default() };
             self.act(turn, Command::ReportModelCall { turn_id: turn.id.clone(), failure: None, detail: None, usage })
                 .await;
         }

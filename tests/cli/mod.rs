@@ -22,6 +22,7 @@ mod provenance;
 mod reactive;
 mod records;
 mod reports;
+mod spending;
 mod starts;
 mod support;
 mod tampered;

@@ -108,7 +108,7 @@ impl Turn<'_> {
 
     async fn reply(&self, role: MessageRole, blocks: &[MessageBlock]) {
         if role == MessageRole::Assistant {
-            let usage = Usage { input_tokens: 10, output_tokens: 5, estimated: false };
+            let usage = Usage { input_tokens: 10, output_tokens: 5, estimated: false, ..Usage::default() };
             self.act(&Command::ReportModelCall { turn_id: self.id.clone(), failure: None, detail: None, usage }).await;
         }
         self.act(&Command::PostReply { turn_id: self.id.clone(), role, blocks: blocks.to_vec() }).await;

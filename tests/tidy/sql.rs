@@ -60,7 +60,9 @@ fn plain(sql: &str) -> String {
 
 fn is_of_postgresql(path: &std::path::Path) -> bool {
     let accounts = ["changes", "queries", "tables"].map(|name| format!("src/store/accounts/{name}.rs"));
-    path.starts_with("src/store/postgres") || accounts.iter().any(|account| path.ends_with(account))
+    path.starts_with("src/store/postgres")
+        || path.starts_with("src/store/spending")
+        || accounts.iter().any(|account| path.ends_with(account))
 }
 
 /// Statements in the sources, and those of the migrations.

@@ -1328,6 +1328,31 @@ class Client(Face[aio.Client]):
         """Reads your account and the rights of your token."""
         return self._portal.call(self._aio.me())
 
+    def model_usage(
+        self,
+        by: str = "day",
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        everybody: bool = False,
+        workspace: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Reads tokens and cost of assistants, summed by `day`, `model`, `person`, `workspace` or `notebook`.
+
+        Days are texts such as `2026-11-29`, in UTC. `everybody` is for administrators, a workspace (its id) for its owners.
+        Costs are decimal texts; `unpriced_calls` counts calls whose price is not known.
+
+        >>> all(row["calls"] > 0 for row in nt.model_usage("model", since="2026-01-01"))
+        True
+        """
+        return self._portal.call(
+            self._aio.model_usage(by, since=since, until=until, everybody=everybody, workspace=workspace)
+        )
+
+    def caps(self) -> list[dict[str, Any]]:
+        """Reads the caps on spending that apply to you and your workspaces, with what is used of them."""
+        return self._portal.call(self._aio.caps())
+
     def notebooks(
         self, text: str | None = None, *, archived: bool | None = None, limit: int | None = None
     ) -> list[NotebookInfo]:

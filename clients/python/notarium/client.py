@@ -95,6 +95,32 @@ class Client:
         me: Json = await self._session.rest.get("/api/me")
         return me
 
+    async def model_usage(
+        self,
+        by: str = "day",
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        everybody: bool = False,
+        workspace: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Reads tokens and cost of assistants, summed by `day`, `model`, `person`, `workspace` or `notebook`.
+
+        Days are texts such as `2026-11-29`, in UTC. `everybody` is for administrators, a workspace (its id) for its owners.
+        Costs are decimal texts; `unpriced_calls` counts calls whose price is not known.
+
+        >>> all(row["calls"] > 0 for row in await nt.model_usage("model", since="2026-01-01"))
+        True
+        """
+        query = {"by": by, "since": since, "until": until, "workspace": workspace, "all": "true" if everybody else None}
+        answer = await self._session.rest.get("/api/spending", **query)
+        return list(answer["rows"])
+
+    async def caps(self) -> list[dict[str, Any]]:
+        """Reads the caps on spending that apply to you and your workspaces, with what is used of them."""
+        answer = await self._session.rest.get("/api/caps")
+        return list(answer["caps"])
+
     # --- notebooks ---
 
     async def notebooks(

@@ -9,8 +9,8 @@ use hashlink::LruCache;
 use notarium_core::attachments::{AttachmentKind, kind_of};
 use notarium_core::tools::EXECUTE_PROMPT;
 use notarium_core::{
-    Attachment, CallResults, Document, ExplainedCause, MessageBlock, MessagePosted, MessageRole, NotebookId,
-    ToolCallId, Turn, TurnFailure, TurnId, Usage, is_python, missing_results,
+    Attachment, CallResults, Document, ExplainedCause, MessageBlock, MessagePosted, MessageRole, NotebookId, Rejection,
+    RejectionCode, ToolCallId, Turn, TurnFailure, TurnId, Usage, is_python, missing_results,
 };
 use notarium_wire::{ActivityKind, TurnActivity};
 use parking_lot::Mutex;
@@ -20,7 +20,7 @@ use super::Runtime;
 use super::executor::CallOutcome;
 use crate::context::messages::{LoadedAttachments, PngResult, attachments_of, load_attachments, may_show};
 use crate::context::{CallPlan, RequestScene, messages, request};
-use crate::host::with_blobs;
+use crate::host::{PlannedModelCall, with_blobs};
 use crate::providers::{
     Capabilities, Event, ModelProvider, ModelReply, Request, TokenCounting, ToolDeclaration, Usage as Counted,
 };
@@ -47,9 +47,13 @@ impl ModelCall {
     /// Makes the call and reports its end. Dropping the future cancels the call.
     pub async fn make(mut self) {
         let asked = AssertUnwindSafe(async {
-            match self.request().await {
-                Ok(request) => self.stream(request).await,
-                Err(cause) => ModelCallUpdate::not_asked(cause),
+            let request = match self.request().await {
+                Ok(request) => request,
+                Err(cause) => return ModelCallUpdate::not_asked(cause),
+            };
+            match self.reserve(&request).await {
+                Ok(()) => self.stream(request).await,
+                Err(rejection) => ModelCallUpdate::unaffordable(rejection),
             }
         });
         let update = asked.catch_unwind().await;
@@ -168,15 +172,34 @@ impl ModelCall {
         images
     }
 
+    /// Reserves the cost of the call, or waits until it can be.
+    async fn reserve(&self, request: &Request) -> Result<(), Rejection> {
+        let Some(actor) = self.turn.requested_by.assistant_in(&self.turn.conversation_id) else { return Ok(()) };
+        let can = self.provider.capabilities(&self.model);
+        let planned = PlannedModelCall {
+            turn_id: self.turn_id.clone(),
+            number: self.turn.model_calls,
+            provider: self.provider.name().to_owned(),
+            model: self.model.clone(),
+            input_tokens: CallPlan::new(self.model.clone(), can, request.tools.clone(), u64::MAX).estimate(request),
+            max_output_tokens: request.max_tokens.into(),
+            context_tokens: can.context_tokens.into(),
+        };
+        self.runtime.host.reserve_model_call(&actor, &self.notebook_id, &planned).await
+    }
+
     async fn stream(&mut self, request: Request) -> ModelCallUpdate {
         let can = self.provider.capabilities(&self.model);
         let input_tokens = CallPlan::new(self.model.clone(), can, Vec::new(), u64::MAX).estimate(&request);
         let mut written = String::new();
         let usage = |counted: Option<Counted>, written: &str| match counted {
-            Some(counted) => {
-                Usage { input_tokens: counted.input_tokens, output_tokens: counted.output_tokens, estimated: false }
+            Some(Counted { input_tokens, output_tokens, cached_tokens }) => {
+                Usage { input_tokens, output_tokens, cached_tokens, estimated: false }
             }
-            None => Usage { input_tokens, output_tokens: can.token_counting.estimate(written), estimated: true },
+            None => {
+                let output_tokens = can.token_counting.estimate(written);
+                Usage { input_tokens, output_tokens, estimated: true, ..Usage::default() }
+            }
         };
         let mut events = self.provider.stream(request);
         while let Some(event) = events.next().await {
@@ -330,6 +353,17 @@ impl ModelCallUpdate {
     pub fn not_asked(detail: impl Into<String>) -> Self {
         let why = ExplainedCause::new(TurnFailure::NotAsked, detail);
         Self::Failed { why, usage: Usage::default(), is_final: true }
+    }
+
+    /// Failure of a call that was not sent because its cost could not be reserved.
+    fn unaffordable(rejection: Rejection) -> Self {
+        match rejection.code {
+            RejectionCode::LimitExceeded => {
+                let why = ExplainedCause::new(TurnFailure::CapReached, rejection.message);
+                Self::Failed { why, usage: Usage::default(), is_final: true }
+            }
+            _ => Self::not_asked(rejection.message),
+        }
     }
 }
 

@@ -73,6 +73,8 @@ pub enum LimitUnit {
     Characters,
     /// A number of things.
     Count,
+    /// Billionths of the currency that the message names.
+    Nanos,
 }
 
 macro_rules! limits {
@@ -174,6 +176,10 @@ limits! {
     AccountLog Bytes
     /// Large outputs of the notebooks of a person or workspace.
     AccountBlobs Bytes
+    /// Tokens of model calls in a day or month.
+    SpentTokens Count
+    /// Cost of model calls in a day or month.
+    SpentMoney Nanos
     /// One blob.
     Blob Bytes
     /// A frame of the socket.

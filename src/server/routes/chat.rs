@@ -172,6 +172,7 @@ fn follow(turn: &mut TurnSummary, recorded: &Recorded) {
         Event::TurnModelCallFinished(event) => {
             turn.usage.input_tokens = turn.usage.input_tokens.saturating_add(event.usage.input_tokens);
             turn.usage.output_tokens = turn.usage.output_tokens.saturating_add(event.usage.output_tokens);
+            turn.usage.cached_tokens = turn.usage.cached_tokens.saturating_add(event.usage.cached_tokens);
             turn.usage.estimated |= event.usage.estimated;
         }
         Event::TurnFinished(event) => {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use notarium_store::StoreError;
 use notarium_store::accounts::AccountStore;
 use notarium_store::blobs::BLOBS_FOLDER;
+use notarium_store::spending::SpendingStore;
 use notarium_store::{Blobs, EventStore, NodeStore, Sqlite};
 #[cfg(feature = "postgres")]
 use notarium_store::{Postgres, Segments};
@@ -24,6 +25,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct Storage {
     pub events: Arc<dyn EventStore>,
     pub accounts: Arc<dyn AccountStore>,
+    pub spending: Arc<dyn SpendingStore>,
     /// Nodes of the cluster; `None`: the store is this process's alone.
     pub nodes: Option<Arc<dyn NodeStore>>,
     pub blobs: Blobs,
@@ -42,11 +44,11 @@ impl Storage {
     pub(crate) async fn open(config: &ServerConfig) -> Result<Self, StartError> {
         location::check_mark(&config.folder, config.blobs.as_ref())?;
         let blobs = open_blobs(config).await?;
-        let Opened { events, accounts, nodes, database } = match &config.store {
+        let Opened { events, accounts, spending, nodes, database } = match &config.store {
             None => open_folder(config).await?,
             Some(url) => open_postgres(config, url, &blobs).await?,
         };
-        Ok(Self { events, accounts, nodes, blobs, database: Some(database) })
+        Ok(Self { events, accounts, spending, nodes, blobs, database: Some(database) })
     }
 
     /// Data that other nodes of this process use too.
@@ -54,16 +56,17 @@ impl Storage {
     pub(crate) fn shared(
         events: Arc<dyn EventStore>,
         accounts: Arc<dyn AccountStore>,
+        spending: Arc<dyn SpendingStore>,
         nodes: Arc<dyn NodeStore>,
         blobs: Blobs,
     ) -> Self {
-        Self { events, accounts, nodes: Some(nodes), blobs, database: None }
+        Self { events, accounts, spending, nodes: Some(nodes), blobs, database: None }
     }
 
     /// Closes the database, once no other owner is left.
     pub async fn close(self) {
-        let Self { events, accounts, nodes, blobs, database } = self;
-        drop((events, accounts, nodes, blobs));
+        let Self { events, accounts, spending, nodes, blobs, database } = self;
+        drop((events, accounts, spending, nodes, blobs));
         match database {
             None => {}
             Some(Database::Sqlite(database)) => {
@@ -94,6 +97,7 @@ async fn open_blobs(config: &ServerConfig) -> Result<Blobs, StartError> {
 struct Opened {
     events: Arc<dyn EventStore>,
     accounts: Arc<dyn AccountStore>,
+    spending: Arc<dyn SpendingStore>,
     nodes: Option<Arc<dyn NodeStore>>,
     database: Database,
 }
@@ -101,7 +105,13 @@ struct Opened {
 async fn open_folder(config: &ServerConfig) -> Result<Opened, StartError> {
     let sqlite = Sqlite::open(&config.folder).await?;
     let sqlite = Arc::new(sqlite.with_max_snapshot_gap(config.rooms.max_snapshot_gap));
-    Ok(Opened { events: sqlite.clone(), accounts: sqlite.clone(), nodes: None, database: Database::Sqlite(sqlite) })
+    Ok(Opened {
+        events: sqlite.clone(),
+        accounts: sqlite.clone(),
+        spending: sqlite.clone(),
+        nodes: None,
+        database: Database::Sqlite(sqlite),
+    })
 }
 
 /// Difference between this machine's clock and the database's above which a node does not start.
@@ -121,6 +131,7 @@ async fn open_postgres(config: &ServerConfig, url: &SecretString, blobs: &Blobs)
     Ok(Opened {
         events: postgres.clone(),
         accounts: postgres.clone(),
+        spending: postgres.clone(),
         nodes: Some(postgres.clone()),
         database: Database::Postgres(postgres),
     })

@@ -2,10 +2,11 @@
 
 use notarium_record::{Millis, NotebookId, Role, TokenId, UserId, WorkspaceId};
 
+use super::caps::key_values;
 use super::rows::json;
 use super::tables::{TableStatement, Tables};
 use super::{
-    AccountChange, AccountError, AuditEntry, Identity, ShareLink, Token, TokenHolder, TokenKind, User, Workspace,
+    AccountChange, AccountError, AuditEntry, Cap, Identity, ShareLink, Token, TokenHolder, TokenKind, User, Workspace,
 };
 
 /// Reason for a refused change. The texts of the database's own errors are made in [`super::AccountStore::apply`].
@@ -86,7 +87,20 @@ async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
             let sql = "UPDATE share_links SET revoked_at = coalesce(revoked_at, $1) WHERE id = $2";
             change_one(tables, "share link", TableStatement::new(sql).bind(*at).bind(share_link.as_str())).await
         }
+        AccountChange::SetCap(cap) => set_cap(tables, cap).await,
+        AccountChange::RemoveCap(key) => {
+            let sql = "DELETE FROM spending_caps WHERE spender = $1 AND period = $2 AND unit = $3 AND by_owner = $4";
+            change_one(tables, "cap", TableStatement { sql: sql.into(), values: key_values(key) }).await
+        }
     }
+}
+
+async fn set_cap(tables: &mut dyn Tables, cap: &Cap) -> Changed {
+    let sql = "INSERT INTO spending_caps (spender, period, unit, by_owner, amount, set_by, set_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (spender, period, unit, by_owner) DO UPDATE SET \
+               amount = EXCLUDED.amount, set_by = EXCLUDED.set_by, set_at = EXCLUDED.set_at";
+    let statement = TableStatement { sql: sql.into(), values: key_values(&cap.key) };
+    run(tables, "cap", statement.bind(cap.amount).bind(&cap.set_by).bind(cap.set_at)).await.map(drop)
 }
 
 async fn create_user(tables: &mut dyn Tables, user: &User) -> Changed {

@@ -8,7 +8,7 @@ use notarium_record::Millis;
 use super::{AccountChange, AccountError, AuditEntry};
 use crate::StoreError;
 
-pub(super) type Read<T> = Result<T, sqlx::Error>;
+pub(crate) type Read<T> = Result<T, sqlx::Error>;
 
 /// Value of a statement; a time or number is below 2^53.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl TableStatement {
         Self { sql: sql.into(), values: Vec::new() }
     }
 
-    pub(super) fn bind(mut self, value: impl Into<ColumnValue>) -> Self {
+    pub(crate) fn bind(mut self, value: impl Into<ColumnValue>) -> Self {
         self.values.push(value.into());
         self
     }
@@ -166,6 +166,9 @@ pub(crate) trait Tables: Send {
 
     /// True if the statement has a row.
     async fn has(&mut self, statement: TableStatement) -> Result<bool, sqlx::Error>;
+
+    /// Returns the column `number` of the statement's only row.
+    async fn number(&mut self, statement: TableStatement) -> Result<u64, sqlx::Error>;
 }
 
 /// A database with the accounts' tables. Each is an [`super::AccountStore`].

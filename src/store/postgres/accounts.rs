@@ -10,9 +10,10 @@ use sqlx::{PgConnection, Row};
 use super::{Postgres, transact, unreadable};
 use crate::StoreError;
 use crate::accounts::{
-    AccountChange, AccountError, AccountTables, AuditEntry, ChangeError, TableStatement, Tables, bound, impl_columns,
-    make_all,
+    AccountChange, AccountError, AccountTables, AuditEntry, ChangeError, RowColumns, TableStatement, Tables, bound,
+    impl_columns, make_all,
 };
+use crate::spending::{SpendingTables, SpendingWork, WorkDone, perform};
 
 impl_columns!(PgRow);
 
@@ -24,6 +25,10 @@ impl Tables for PgConnection {
 
     async fn has(&mut self, statement: TableStatement) -> Result<bool, sqlx::Error> {
         Ok(bound!(statement).fetch_optional(self).await?.is_some())
+    }
+
+    async fn number(&mut self, statement: TableStatement) -> Result<u64, sqlx::Error> {
+        RowColumns::number(&bound!(statement).fetch_one(self).await?, "number")
     }
 }
 
@@ -39,6 +44,13 @@ async fn change(
         Err(ChangeError::Account(error)) => Ok(Err(error)),
         Err(ChangeError::Database(error)) => Err(error),
     }
+}
+
+async fn spend(connection: &mut PgConnection, work: &SpendingWork) -> Result<WorkDone, sqlx::Error> {
+    if work.is_exclusive() {
+        sqlx::query("SELECT 1 FROM notarium FOR UPDATE").execute(&mut *connection).await?;
+    }
+    perform(connection, work).await
 }
 
 #[async_trait]
@@ -59,5 +71,12 @@ impl AccountTables for Postgres {
 
     fn unreadable(&self, error: sqlx::Error) -> StoreError {
         unreadable(error)
+    }
+}
+
+#[async_trait]
+impl SpendingTables for Postgres {
+    async fn spend(&self, work: &SpendingWork) -> Result<WorkDone, StoreError> {
+        transact!(self, connection => spend(connection, work))
     }
 }

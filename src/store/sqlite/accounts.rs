@@ -9,9 +9,10 @@ use sqlx::{Row, SqliteConnection};
 use super::Sqlite;
 use crate::StoreError;
 use crate::accounts::{
-    AccountChange, AccountError, AccountTables, AuditEntry, ChangeError, TableStatement, Tables, bound, impl_columns,
-    make_all,
+    AccountChange, AccountError, AccountTables, AuditEntry, ChangeError, RowColumns, TableStatement, Tables, bound,
+    impl_columns, make_all,
 };
+use crate::spending::{SpendingTables, SpendingWork, WorkDone, perform};
 
 impl_columns!(SqliteRow);
 
@@ -23,6 +24,10 @@ impl Tables for SqliteConnection {
 
     async fn has(&mut self, statement: TableStatement) -> Result<bool, sqlx::Error> {
         Ok(bound!(statement).fetch_optional(self).await?.is_some())
+    }
+
+    async fn number(&mut self, statement: TableStatement) -> Result<u64, sqlx::Error> {
+        RowColumns::number(&bound!(statement).fetch_one(self).await?, "number")
     }
 }
 
@@ -54,5 +59,19 @@ impl AccountTables for Sqlite {
 
     fn unreadable(&self, error: sqlx::Error) -> StoreError {
         self.failed(error)
+    }
+}
+
+#[async_trait]
+impl SpendingTables for Sqlite {
+    async fn spend(&self, work: &SpendingWork) -> Result<WorkDone, StoreError> {
+        let mut transaction = self.begin().await?;
+        match perform(&mut *transaction, work).await {
+            Ok(done) => self.commit(transaction).await.map(|()| done),
+            Err(error) => {
+                transaction.roll_back().await;
+                Err(self.failed(error))
+            }
+        }
     }
 }

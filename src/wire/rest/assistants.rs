@@ -204,7 +204,7 @@ pub struct TurnSummary {
     pub model_calls: u32,
     /// Number of attempts of model calls, failed ones included.
     pub attempts: u32,
-    /// Tokens of all attempts together: `input_tokens`, `output_tokens`; `estimated` if a part is estimated.
+    /// Tokens of all attempts together: `input_tokens`, `output_tokens`, `cached_tokens`; `estimated` if a part is estimated.
     pub usage: Usage,
 }
 

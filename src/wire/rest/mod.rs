@@ -13,6 +13,7 @@ mod notebooks;
 mod past;
 mod runs;
 mod schedules;
+mod spending;
 
 pub use access::*;
 pub use accounts::*;
@@ -24,6 +25,7 @@ pub use notebooks::*;
 pub use past::*;
 pub use runs::*;
 pub use schedules::*;
+pub use spending::*;
 
 use notarium_core::{CommandId, Millis, NotebookId, Outcome, RejectionDetails, Version, if_known};
 use schemars::JsonSchema;

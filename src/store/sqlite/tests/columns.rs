@@ -32,7 +32,7 @@ const CONTENT: [(&str, &str, Forgets); 12] = [
 ];
 
 /// Columns without content, by table.
-const OTHERS: [(&str, &[&str]); 26] = [
+const OTHERS: [(&str, &[&str]); 29] = [
     ("account_audit", &["number", "at", "actor", "action", "subject"]),
     ("actors", &["key", "id"]),
     ("blames", &["notebook", "version"]),
@@ -75,12 +75,50 @@ const OTHERS: [(&str, &[&str]); 26] = [
         ],
     ),
     ("logged_heads", &["notebook", "origin", "version", "leaf"]),
+    (
+        "model_usage",
+        &[
+            "day",
+            "person",
+            "workspace",
+            "notebook",
+            "provider",
+            "model",
+            "currency",
+            "calls",
+            "estimated_calls",
+            "input_tokens",
+            "cached_tokens",
+            "output_tokens",
+            "cost_nanos",
+        ],
+    ),
     ("notebooks", &["key", "id", "epoch", "holder", "erased"]),
     ("past_lines", &["id", "cell", "spans", "last"]),
     ("past_lines_read", &["notebook", "version", "next"]),
     ("places", &["notebook", "version", "position"]),
     ("purges_due", &["notebook", "sha256"]),
     ("recent_places", &["notebook", "version", "position"]),
+    (
+        "reserved_model_calls",
+        &[
+            "notebook",
+            "turn_id",
+            "number",
+            "person",
+            "workspace",
+            "provider",
+            "model",
+            "currency",
+            "input_price",
+            "cached_price",
+            "output_price",
+            "estimated_input_tokens",
+            "reserved_tokens",
+            "reserved_nanos",
+            "reserved_at",
+        ],
+    ),
     ("retired_blobs", &["notebook", "sha256", "retired_at"]),
     (
         "share_links",
@@ -88,6 +126,7 @@ const OTHERS: [(&str, &[&str]); 26] = [
     ),
     ("signing_keys", &["name", "public_key", "since"]),
     ("snapshots", &["notebook", "version", "format", "hash", "recorded_at", "base"]),
+    ("spending_caps", &["spender", "period", "unit", "by_owner", "amount", "set_by", "set_at"]),
     (
         "tokens",
         &[

@@ -69,7 +69,12 @@ async fn apply(store: &Accounts, changes: &[AccountChange]) -> Result<(), Accoun
 /// Creates a person without a login.
 #[cfg(feature = "postgres")]
 pub async fn create_user(store: &impl AccountStore, id: &str) -> Result<(), AccountError> {
-    store.apply(&[AccountChange::CreateUser(user(id, None, false))], &audit("test")).await
+    change_accounts(store, AccountChange::CreateUser(user(id, None, false))).await
+}
+
+#[cfg(feature = "postgres")]
+pub async fn change_accounts(store: &impl AccountStore, change: AccountChange) -> Result<(), AccountError> {
+    store.apply(&[change], &audit("test")).await
 }
 
 async fn with_ann(store: &Accounts) -> UserId {

@@ -25,6 +25,7 @@ mod postgres;
 #[cfg(feature = "postgres")]
 mod refusals;
 mod snapshots;
+mod spending;
 #[cfg(feature = "postgres")]
 mod takeover;
 #[cfg(feature = "postgres")]
@@ -56,6 +57,7 @@ use many::*;
 use memory::Memory;
 use past_lines::*;
 use snapshots::*;
+use spending::*;
 
 /// Store under test.
 type Store = Arc<dyn EventStore>;
@@ -111,6 +113,18 @@ macro_rules! account_contract_suite {
     };
 }
 
+/// Defines the tests of a store of spending.
+macro_rules! spending_contract_suite {
+    ($open:path) => {
+        contract_suite!($open:
+            a_reserved_call_comes_back_and_is_counted_once, usage_is_summed_by_each_column_and_currency,
+            a_cap_refuses_when_it_is_used_up, calls_under_way_take_up_a_cap_until_they_end, caps_in_money_count_their_currency,
+            concurrent_reservations_never_share_the_rest_of_a_cap, concurrent_ends_of_a_call_count_it_once,
+            caps_are_set_replaced_and_removed_with_an_audit,
+        );
+    };
+}
+
 #[cfg(feature = "postgres")]
 use {account_contract_suite, contract_suite};
 
@@ -140,6 +154,13 @@ mod in_sqlite {
     }
 
     account_contract_suite!(open_accounts);
+
+    async fn open_spending() -> Option<(Spending, tempfile::TempDir)> {
+        let folder = tempfile::tempdir().unwrap();
+        Some((Arc::new(Sqlite::open(folder.path()).await.unwrap()), folder))
+    }
+
+    spending_contract_suite!(open_spending);
 }
 
 #[cfg(feature = "postgres")]
@@ -159,6 +180,13 @@ mod in_postgres {
     }
 
     account_contract_suite!(open_accounts);
+
+    async fn open_spending() -> Option<(Spending, ())> {
+        let url = postgres::new_database().await?;
+        Some((Arc::new(Postgres::open(&url, None).await.unwrap()), ()))
+    }
+
+    spending_contract_suite!(open_spending);
 }
 
 /// PostgreSQL, while all old events move to objects again and again.

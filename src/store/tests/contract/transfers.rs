@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use notarium_store::accounts::AccountChange;
+use notarium_store::spending::*;
 use notarium_store::{StorePlace, TransferError, move_store};
 
 use super::*;
@@ -38,12 +40,27 @@ async fn fill(folder: &Path) {
         created_at: 5,
     };
     store.put_blob_record(record).await.unwrap();
+    store.reserve(&reserved_call("nb1", 1), &[], 0).await.unwrap();
+    store.reserve(&reserved_call("nb1", 2), &[], 0).await.unwrap();
+    store.settle(&reserved_call("nb1", 1), settled(3, 4)).await.unwrap();
+    let cap = Cap {
+        key: CapKey {
+            spender: Spender::Server,
+            period: CapPeriod::Day,
+            unit: CapUnit::Money("USD".to_owned()),
+            by_owner: false,
+        },
+        amount: 7,
+        set_by: "user:ann".to_owned(),
+        set_at: 8,
+    };
+    change_accounts(&*store, AccountChange::SetCap(cap)).await.unwrap();
     drop(as_store);
     Arc::into_inner(store).unwrap().close().await;
 }
 
 /// Everything of a store that a transfer takes along.
-async fn content(store: &(impl EventStore + notarium_store::accounts::AccountStore)) -> Vec<String> {
+async fn content(store: &(impl EventStore + SpendingAndAccounts)) -> Vec<String> {
     let mut found = Vec::new();
     for (id, head) in store.notebooks(None, 0).await.unwrap() {
         let mut after = 0;
@@ -63,6 +80,9 @@ async fn content(store: &(impl EventStore + notarium_store::accounts::AccountSto
     }
     found.push(format!("{:?}", store.users(None, 10).await.unwrap()));
     found.push(format!("{:?}", store.audit(None, 10).await.unwrap()));
+    found.push(format!("{:?}", store.reserved(None).await.unwrap()));
+    found.push(format!("{:?}", store.spending(SpendingColumn::Model, &SpendingQuery::default()).await.unwrap()));
+    found.push(format!("{:?}", store.caps().await.unwrap()));
     found
 }
 

@@ -11,6 +11,7 @@ import { Problem } from "../../transport/rest.ts";
 import { AskAgain } from "./AskAgain.tsx";
 import { CopyField } from "../../ui/CopyField.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
+import { Spending } from "./Spending.tsx";
 import { CredentialField, CredentialForm, FieldError, NewPassword } from "./CredentialForm.tsx";
 
 const TOKEN_MS = 30 * 86_400_000;
@@ -41,6 +42,7 @@ export default function Account({ session, close }: { session: Session; close: (
           <OwnPassword session={session} />
           <SignIns session={session} attempt={attempt} />
           <CommandLine session={session} attempt={attempt} />
+          <Spending session={session} attempt={attempt} />
           <AskAgain session={session} />
         </Dialog.Popup>
       </Dialog.Portal>
@@ -135,7 +137,7 @@ async function proven(action: () => Promise<void>): Promise<void> {
   });
 }
 
-interface Part {
+export interface Part {
   session: Session;
   attempt: (action: () => Promise<void>) => Promise<void>;
 }
