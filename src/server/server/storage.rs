@@ -7,7 +7,7 @@ use std::time::Duration;
 use notarium_store::Postgres;
 #[cfg(not(feature = "postgres"))]
 use notarium_store::StoreError;
-use notarium_store::accounts::AccountStore;
+use notarium_store::accounts::{AccountStore, NoticeStore};
 use notarium_store::blobs::BLOBS_FOLDER;
 use notarium_store::{Blobs, EventStore, NodeStore, Sqlite};
 #[cfg(feature = "postgres")]
@@ -24,6 +24,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct Storage {
     pub events: Arc<dyn EventStore>,
     pub accounts: Arc<dyn AccountStore>,
+    pub notices: Arc<dyn NoticeStore>,
     /// Nodes of the cluster; `None`: the store is this process's alone.
     pub nodes: Option<Arc<dyn NodeStore>>,
     pub blobs: Blobs,
@@ -41,28 +42,29 @@ enum Database {
 impl Storage {
     pub(crate) async fn open(config: &ServerConfig) -> Result<Self, StartError> {
         location::check_mark(&config.folder, config.blobs.as_ref())?;
-        let Opened { events, accounts, nodes, database } = match &config.store {
+        let Opened { events, accounts, notices, nodes, database } = match &config.store {
             None => open_folder(config).await?,
             Some(url) => open_postgres(config, url).await?,
         };
-        Ok(Self { events, accounts, nodes, blobs: open_blobs(config).await?, database: Some(database) })
+        let blobs = open_blobs(config).await?;
+        Ok(Self { events, accounts, notices, nodes, blobs, database: Some(database) })
     }
 
     /// Data that other nodes of this process use too.
     #[cfg(test)]
     pub(crate) fn shared(
         events: Arc<dyn EventStore>,
-        accounts: Arc<dyn AccountStore>,
+        (accounts, notices): (Arc<dyn AccountStore>, Arc<dyn NoticeStore>),
         nodes: Arc<dyn NodeStore>,
         blobs: Blobs,
     ) -> Self {
-        Self { events, accounts, nodes: Some(nodes), blobs, database: None }
+        Self { events, accounts, notices, nodes: Some(nodes), blobs, database: None }
     }
 
     /// Closes the database, once no other owner is left.
     pub async fn close(self) {
-        let Self { events, accounts, nodes, blobs, database } = self;
-        drop((events, accounts, nodes, blobs));
+        let Self { events, accounts, notices, nodes, blobs, database } = self;
+        drop((events, accounts, notices, nodes, blobs));
         match database {
             None => {}
             Some(Database::Sqlite(database)) => {
@@ -93,6 +95,7 @@ async fn open_blobs(config: &ServerConfig) -> Result<Blobs, StartError> {
 struct Opened {
     events: Arc<dyn EventStore>,
     accounts: Arc<dyn AccountStore>,
+    notices: Arc<dyn NoticeStore>,
     nodes: Option<Arc<dyn NodeStore>>,
     database: Database,
 }
@@ -100,7 +103,13 @@ struct Opened {
 async fn open_folder(config: &ServerConfig) -> Result<Opened, StartError> {
     let sqlite = Sqlite::open(&config.folder).await?;
     let sqlite = Arc::new(sqlite.with_max_snapshot_gap(config.rooms.max_snapshot_gap));
-    Ok(Opened { events: sqlite.clone(), accounts: sqlite.clone(), nodes: None, database: Database::Sqlite(sqlite) })
+    Ok(Opened {
+        events: sqlite.clone(),
+        accounts: sqlite.clone(),
+        notices: sqlite.clone(),
+        nodes: None,
+        database: Database::Sqlite(sqlite),
+    })
 }
 
 /// Difference between this machine's clock and the database's above which a node does not start.
@@ -119,6 +128,7 @@ async fn open_postgres(config: &ServerConfig, url: &SecretString) -> Result<Open
     Ok(Opened {
         events: postgres.clone(),
         accounts: postgres.clone(),
+        notices: postgres.clone(),
         nodes: Some(postgres.clone()),
         database: Database::Postgres(postgres),
     })
