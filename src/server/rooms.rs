@@ -108,6 +108,8 @@ pub struct Rooms {
     pub large_states: NoticeQueue,
     /// Notebooks whose past may have lines that are not written down for searches.
     pub past_lines_due: NoticeQueue,
+    /// Notebooks with commits that may concern people, and those that were opened or closed.
+    pub notices_due: NoticeQueue,
     /// Erased notebooks, of which everything but the event that says so is still to be deleted.
     pub erased: NoticeQueue,
     /// Notebooks that are shown as before a damage.
@@ -145,6 +147,7 @@ impl Rooms {
             usage,
             large_states: NoticeQueue::default(),
             past_lines_due: NoticeQueue::default(),
+            notices_due: NoticeQueue::default(),
             erased: NoticeQueue::default(),
             unreadable: stored::UnreadableRecords::default(),
             is_stopping: AtomicBool::new(false),
@@ -256,6 +259,11 @@ impl Rooms {
         }
     }
 
+    /// True if the notebook is open on this node.
+    pub fn is_open(&self, id: &NotebookId) -> bool {
+        self.open.contains_key(id)
+    }
+
     /// Number of open notebooks.
     pub fn open_count(&self) -> usize {
         self.open.len()
@@ -341,6 +349,7 @@ impl Rooms {
                 open.remove();
             }
         }
+        self.notices_due.put(id.clone(), 0);
         left
     }
 }

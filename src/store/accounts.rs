@@ -377,9 +377,9 @@ pub enum AccountChange {
         address: Option<String>,
         at: Millis,
     },
-    CreateWebhook(Webhook),
+    CreateWebhook(StoredWebhook),
     /// Sets address, label and secrets of this person's webhook.
-    ChangeWebhook(Webhook),
+    ChangeWebhook(StoredWebhook),
     /// Deletes this person's webhook, and what was still to be sent to it.
     DeleteWebhook {
         user: UserId,

@@ -5,7 +5,7 @@ use notarium_record::{Millis, UserId};
 use super::changes::{Changed, change_one, run};
 use super::rows::json;
 use super::tables::{TableStatement, Tables};
-use super::{MAIL_CHANNEL, NewAddress, NoticeChoice, Webhook};
+use super::{MAIL_CHANNEL, NewAddress, NoticeChoice, StoredWebhook};
 
 /// Statements that delete everything about notices of a person; the choices too: nothing is sent after a reactivation.
 const FORGET_PERSON: [&str; 5] = [
@@ -73,14 +73,14 @@ pub(super) async fn set_address(
     run(tables, "delivery", statement).await.map(drop)
 }
 
-pub(super) async fn create_webhook(tables: &mut dyn Tables, webhook: &Webhook) -> Changed {
+pub(super) async fn create_webhook(tables: &mut dyn Tables, webhook: &StoredWebhook) -> Changed {
     let sql = "INSERT INTO webhooks (id, user_id, url, label, secrets, created_at) VALUES ($1, $2, $3, $4, $5, $6)";
     let statement = TableStatement::new(sql).bind(&webhook.id).bind(webhook.user.as_str()).bind(&webhook.url);
     let statement = statement.bind(&webhook.label).bind(json(&webhook.secrets)?).bind(webhook.created_at);
     run(tables, "webhook", statement).await.map(drop)
 }
 
-pub(super) async fn change_webhook(tables: &mut dyn Tables, webhook: &Webhook) -> Changed {
+pub(super) async fn change_webhook(tables: &mut dyn Tables, webhook: &StoredWebhook) -> Changed {
     let sql = "UPDATE webhooks SET url = $1, label = $2, secrets = $3 WHERE id = $4 AND user_id = $5";
     let statement = TableStatement::new(sql).bind(&webhook.url).bind(&webhook.label).bind(json(&webhook.secrets)?);
     change_one(tables, "webhook", statement.bind(&webhook.id).bind(webhook.user.as_str())).await

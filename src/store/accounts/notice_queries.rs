@@ -33,10 +33,10 @@ async fn one<S: AccountTables, T>(
     Ok(many(store, statement, read).await?.into_iter().next())
 }
 
-/// Moves the position of a notebook; changes no row if it is not at `after`.
+/// Moves the position of a notebook; changes no row if it is neither at `after` nor, by an attempt whose answer was lost, at `to`.
 fn advance(progress: &NoticeProgress) -> TableStatement {
     let sql = "INSERT INTO notice_positions (notebook, version) VALUES ($1, $2) \
-               ON CONFLICT (notebook) DO UPDATE SET version = EXCLUDED.version WHERE notice_positions.version = $3";
+               ON CONFLICT (notebook) DO UPDATE SET version = EXCLUDED.version WHERE notice_positions.version IN ($2, $3)";
     TableStatement::new(sql).bind(progress.notebook.as_str()).bind(progress.to).bind(progress.after)
 }
 
@@ -72,15 +72,15 @@ fn trim(user: &UserId) -> TableStatement {
 }
 
 /// Ends an attempt of a claimed delivery.
-fn end(delivery: &Delivery, claim: &str, result: &AttemptResult) -> TableStatement {
+fn end(delivery: &NoticeDelivery, claim: &str, result: &AttemptResult) -> TableStatement {
     let statement = match result {
         AttemptResult::Ended { outcome, at, problem } => {
-            let sql = "UPDATE notice_deliveries SET ended_at = $1, outcome = $2, problem = $3, claimed_by = NULL, claimed_until = NULL \
+            let sql = "UPDATE notice_deliveries SET ended_at = $1, outcome = $2, problem = $3, claimed_until = NULL \
                        WHERE user_id = $4 AND notice_id = $5 AND channel = $6 AND claimed_by = $7";
             TableStatement::new(sql).bind(*at).bind(outcome.as_str()).bind(problem)
         }
         AttemptResult::Retry { due_at, problem } => {
-            let sql = "UPDATE notice_deliveries SET due_at = $1, outcome = $2, problem = $3, claimed_by = NULL, claimed_until = NULL \
+            let sql = "UPDATE notice_deliveries SET due_at = $1, outcome = $2, problem = $3, claimed_until = NULL \
                        WHERE user_id = $4 AND notice_id = $5 AND channel = $6 AND claimed_by = $7";
             TableStatement::new(sql).bind(*due_at).bind(None::<&str>).bind(problem)
         }
@@ -89,7 +89,7 @@ fn end(delivery: &Delivery, claim: &str, result: &AttemptResult) -> TableStateme
 }
 
 /// Moves what else is due to a webhook that has failed: it is not tried once for each notice.
-fn put_off(delivery: &Delivery, due_at: Millis) -> TableStatement {
+fn put_off(delivery: &NoticeDelivery, due_at: Millis) -> TableStatement {
     let sql = "UPDATE notice_deliveries SET due_at = $1 WHERE user_id = $2 AND channel = $3 AND ended_at IS NULL AND due_at < $1";
     TableStatement::new(sql).bind(due_at).bind(delivery.user.as_str()).bind(&delivery.channel)
 }
@@ -116,6 +116,11 @@ impl<S: AccountTables> NoticeStore for S {
         let statement = TableStatement::new("SELECT version FROM notice_positions WHERE notebook = $1");
         let found = one(self, statement.bind(notebook.as_str()), |row| row.number("version")).await?;
         Ok(found.unwrap_or_default())
+    }
+
+    async fn open_notices_of(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<UserId>, StoreError> {
+        let sql = "SELECT user_id FROM notices WHERE notebook = $1 AND subject = $2 AND settled_at IS NULL ORDER BY user_id LIMIT 1000";
+        many(self, TableStatement::new(sql).bind(notebook.as_str()).bind(subject), rows::user_id).await
     }
 
     async fn notice_lag(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
@@ -173,12 +178,12 @@ impl<S: AccountTables> NoticeStore for S {
         Ok(self.run(TableStatement::new(sql).bind(user.as_str()).bind(max_attempts)).await? > 0)
     }
 
-    async fn webhooks(&self, user: &UserId) -> Result<Vec<Webhook>, StoreError> {
+    async fn webhooks(&self, user: &UserId) -> Result<Vec<StoredWebhook>, StoreError> {
         let statement = TableStatement::new("SELECT * FROM webhooks WHERE user_id = $1 ORDER BY created_at, id LIMIT 1000");
         many(self, statement.bind(user.as_str()), rows::webhook).await
     }
 
-    async fn webhook(&self, id: &str) -> Result<Option<Webhook>, StoreError> {
+    async fn webhook(&self, id: &str) -> Result<Option<StoredWebhook>, StoreError> {
         one(self, TableStatement::new("SELECT * FROM webhooks WHERE id = $1").bind(id), rows::webhook).await
     }
 
@@ -187,7 +192,7 @@ impl<S: AccountTables> NoticeStore for S {
         self.run(statement.bind(at).bind(problem).bind(id)).await.map(drop)
     }
 
-    async fn due_deliveries(&self, now: Millis, limit: usize) -> Result<Vec<Delivery>, StoreError> {
+    async fn due_deliveries(&self, now: Millis, limit: usize) -> Result<Vec<NoticeDelivery>, StoreError> {
         let sql = format!(
             "SELECT * FROM notice_deliveries WHERE due_at <= $1 AND channel <> $2 AND {} ORDER BY due_at LIMIT $3",
             free::<S>()
@@ -196,10 +201,10 @@ impl<S: AccountTables> NoticeStore for S {
         many(self, statement, rows::delivery).await
     }
 
-    async fn claim_delivery(&self, delivery: &Delivery, claim: &str, for_ms: Millis) -> Result<bool, StoreError> {
+    async fn claim_delivery(&self, delivery: &NoticeDelivery, claim: &str, for_ms: Millis) -> Result<bool, StoreError> {
         let sql = format!(
             "UPDATE notice_deliveries SET claimed_by = $1, claimed_until = {} + $2, attempts = attempts + 1 \
-             WHERE user_id = $3 AND notice_id = $4 AND channel = $5 AND {}",
+             WHERE user_id = $3 AND notice_id = $4 AND channel = $5 AND ended_at IS NULL AND (claimed_by = $1 OR {})",
             S::NOW,
             free::<S>()
         );
@@ -207,7 +212,7 @@ impl<S: AccountTables> NoticeStore for S {
         Ok(self.run(statement.bind(&delivery.notice_id).bind(&delivery.channel)).await? > 0)
     }
 
-    async fn end_attempt(&self, delivery: &Delivery, claim: &str, result: &AttemptResult) -> Result<bool, StoreError> {
+    async fn end_attempt(&self, delivery: &NoticeDelivery, claim: &str, result: &AttemptResult) -> Result<bool, StoreError> {
         let mut statements = vec![end(delivery, claim, result)];
         if let AttemptResult::Retry { due_at, .. } = result {
             statements.push(put_off(delivery, *due_at));
@@ -243,7 +248,7 @@ impl<S: AccountTables> NoticeStore for S {
                    AND batch IS NOT NULL ORDER BY due_at LIMIT 1";
         let statement = TableStatement::new(sql).bind(user.as_str()).bind(MAIL_CHANNEL);
         let begun = one(self, statement, |row| row.text("batch")).await?;
-        let sql = "UPDATE notice_people SET mailed_at = $1 WHERE user_id = $2 AND mailed_at <= $3";
+        let sql = "UPDATE notice_people SET mailed_at = $1 WHERE user_id = $2 AND (mailed_at <= $3 OR mailed_at = $1)";
         let turn = TableStatement::new(sql).bind(pace.now).bind(user.as_str());
         let turn = turn.bind(pace.now.saturating_sub(pace.interval));
         let wanted = if begun.is_some() { "batch = $3" } else { "batch IS NULL" };

@@ -112,7 +112,7 @@ pub struct WebhookSecret {
 
 /// An address of a person's program that gets notices.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Webhook {
+pub struct StoredWebhook {
     pub id: String,
     pub user: UserId,
     pub url: String,
@@ -128,7 +128,7 @@ pub struct Webhook {
 
 /// A delivery of the outbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delivery {
+pub struct NoticeDelivery {
     pub user: UserId,
     pub notice_id: String,
     pub channel: String,
@@ -172,7 +172,7 @@ pub enum AttemptResult {
 pub struct ClaimedMail {
     /// The same for every attempt.
     pub batch: String,
-    pub deliveries: Vec<Delivery>,
+    pub deliveries: Vec<NoticeDelivery>,
 }
 
 /// Pace of digests, now.
@@ -192,6 +192,9 @@ pub trait NoticeStore: Send + Sync + 'static {
 
     /// Returns the version up to which notices of the notebook are written; 0: none.
     async fn notice_position(&self, notebook: &NotebookId) -> Result<Version, StoreError>;
+
+    /// Returns the people whose notices about a subject are not settled.
+    async fn open_notices_of(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<UserId>, StoreError>;
 
     /// Returns notebooks with events after that version, by id, after `after`.
     async fn notice_lag(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<NotebookId>, StoreError>;
@@ -218,21 +221,21 @@ pub trait NoticeStore: Send + Sync + 'static {
     async fn count_code(&self, user: &UserId, max_attempts: u64) -> Result<bool, StoreError>;
 
     /// Returns the webhooks of a person, oldest first.
-    async fn webhooks(&self, user: &UserId) -> Result<Vec<Webhook>, StoreError>;
+    async fn webhooks(&self, user: &UserId) -> Result<Vec<StoredWebhook>, StoreError>;
 
-    async fn webhook(&self, id: &str) -> Result<Option<Webhook>, StoreError>;
+    async fn webhook(&self, id: &str) -> Result<Option<StoredWebhook>, StoreError>;
 
     /// Notes the last delivery of a webhook, and its problem.
     async fn webhook_tried(&self, id: &str, at: Millis, problem: Option<&str>) -> Result<(), StoreError>;
 
     /// Returns deliveries to webhooks that are due and not claimed, the longest due first.
-    async fn due_deliveries(&self, now: Millis, limit: usize) -> Result<Vec<Delivery>, StoreError>;
+    async fn due_deliveries(&self, now: Millis, limit: usize) -> Result<Vec<NoticeDelivery>, StoreError>;
 
     /// Claims a delivery for one attempt; `claim` is new for each. False: somebody else has it, or it has ended.
-    async fn claim_delivery(&self, delivery: &Delivery, claim: &str, for_ms: Millis) -> Result<bool, StoreError>;
+    async fn claim_delivery(&self, delivery: &NoticeDelivery, claim: &str, for_ms: Millis) -> Result<bool, StoreError>;
 
     /// Notes the result of an attempt; false: the claim was lost.
-    async fn end_attempt(&self, delivery: &Delivery, claim: &str, result: &AttemptResult) -> Result<bool, StoreError>;
+    async fn end_attempt(&self, delivery: &NoticeDelivery, claim: &str, result: &AttemptResult) -> Result<bool, StoreError>;
 
     /// Returns the time at which the next delivery is due; `None`: nothing is to be sent.
     async fn next_delivery(&self) -> Result<Option<Millis>, StoreError>;

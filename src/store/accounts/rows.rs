@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use super::tables::{Read, RowColumns};
 use super::{
-    AuditEntry, AuditRecord, Coverage, Delivery, FailedDelivery, Identity, Membership, NewAddress, NoticeChoice,
-    NoticePerson, ShareLink, SigningKey, StoredNotice, Token, TokenHolder, TokenKind, TokenScopes, User, Webhook,
+    AuditEntry, AuditRecord, Coverage, FailedDelivery, Identity, Membership, NewAddress, NoticeChoice, NoticeDelivery,
+    NoticePerson, ShareLink, SigningKey, StoredNotice, Token, TokenHolder, TokenKind, StoredWebhook, TokenScopes, User,
     Workspace,
 };
 
@@ -180,8 +180,8 @@ pub(super) fn notice_person(row: &dyn RowColumns) -> Read<NoticePerson> {
     Ok(NoticePerson { address: row.optional_text("address")?, new_address, long_run_seconds })
 }
 
-pub(super) fn webhook(row: &dyn RowColumns) -> Read<Webhook> {
-    Ok(Webhook {
+pub(super) fn webhook(row: &dyn RowColumns) -> Read<StoredWebhook> {
+    Ok(StoredWebhook {
         id: row.text("id")?,
         user: id(row, "user_id")?,
         url: row.text("url")?,
@@ -193,8 +193,8 @@ pub(super) fn webhook(row: &dyn RowColumns) -> Read<Webhook> {
     })
 }
 
-pub(super) fn delivery(row: &dyn RowColumns) -> Read<Delivery> {
-    Ok(Delivery {
+pub(super) fn delivery(row: &dyn RowColumns) -> Read<NoticeDelivery> {
+    Ok(NoticeDelivery {
         user: id(row, "user_id")?,
         notice_id: row.text("notice_id")?,
         channel: row.text("channel")?,

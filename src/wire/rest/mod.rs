@@ -10,6 +10,7 @@ mod calls;
 mod cells;
 mod files;
 mod notebooks;
+mod notices;
 mod past;
 mod runs;
 
@@ -20,6 +21,7 @@ pub use calls::*;
 pub use cells::*;
 pub use files::*;
 pub use notebooks::*;
+pub use notices::*;
 pub use past::*;
 pub use runs::*;
 

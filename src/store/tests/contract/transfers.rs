@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use notarium_core::UserId;
+use notarium_store::accounts::NoticeQuery;
 use notarium_store::{StorePlace, TransferError, move_store};
 
 use super::*;
@@ -29,6 +31,7 @@ async fn fill(folder: &Path) {
     store.append(Append { removal, ..author.rename("after") }).await.unwrap();
     create_user(&*store, "ann").await.unwrap();
     create_user(&*store, "bob").await.unwrap();
+    fill_notices(&store).await;
     let record = BlobRecord {
         notebook_id: notebook("nb1"),
         sha256: Hash([7; 32]),
@@ -43,7 +46,7 @@ async fn fill(folder: &Path) {
 }
 
 /// Everything of a store that a transfer takes along.
-async fn content(store: &(impl EventStore + notarium_store::accounts::AccountStore)) -> Vec<String> {
+async fn content(store: &impl NoticesAndAccounts) -> Vec<String> {
     let mut found = Vec::new();
     for (id, head) in store.notebooks(None, 0).await.unwrap() {
         let mut after = 0;
@@ -63,6 +66,12 @@ async fn content(store: &(impl EventStore + notarium_store::accounts::AccountSto
     }
     found.push(format!("{:?}", store.users(None, 10).await.unwrap()));
     found.push(format!("{:?}", store.audit(None, 10).await.unwrap()));
+    let ann = UserId::new("ann").unwrap();
+    found.push(format!("{:?}", store.notices(&ann, &NoticeQuery::default()).await.unwrap()));
+    found.push(format!("{:?}", store.due_deliveries(1 << 40, 10).await.unwrap()));
+    found.push(format!("{:?} {:?}", store.webhooks(&ann).await.unwrap(), store.notice_person(&ann).await.unwrap()));
+    found.push(format!("{:?}", store.notice_choices(&ann).await.unwrap()));
+    found.push(format!("{:?}", store.notice_position(&notebook("n")).await.unwrap()));
     found
 }
 
