@@ -15,6 +15,7 @@ use crate::auth::{Accounts, KernelPasses};
 use crate::http::mount::DoorMount;
 use crate::limits::connection_slots::ConnectionSlots;
 use crate::notebooks::Notebooks;
+use crate::notices::Notices;
 use crate::notebooks::history::{Checks, StateTexts};
 use crate::rooms::Rooms;
 use crate::signing::HeadSigner;
@@ -29,6 +30,7 @@ pub struct AppParts {
     /// OpenID Connect provider for sign-in.
     pub oidc: Option<Arc<Oidc>>,
     pub signer: HeadSigner,
+    pub notices: Arc<Notices>,
     /// Held while heads are appended to the tree, and while proofs are read from it.
     pub appending: Mutex<()>,
     pub kernel_questions: Arc<KernelQuestions>,

@@ -80,6 +80,14 @@ notarium_core::with_defaults! {
         pub tree_interval: Option<Duration> = Some(Duration::from_secs(10 * 60)),
         /// True: everybody may read the checkpoint and the tiles of the tree of heads, not only administrators.
         pub is_tree_public: bool = false,
+        /// Time for a webhook to answer.
+        pub webhook_timeout: Duration = Duration::from_secs(10),
+        /// Time for the mail server to take a mail.
+        pub mail_timeout: Duration = Duration::from_secs(30),
+        /// Time for which the first notice of a digest waits for others.
+        pub mail_wait: Duration = Duration::from_secs(2 * 60),
+        /// Least time between two mails to one person.
+        pub mail_interval: Duration = Duration::from_secs(10 * 60),
         pub max_sockets: usize = 20_000,
         /// Bytes that a connection may send before it is welcomed.
         pub max_hello_bytes: usize = 16 << 10,

@@ -110,6 +110,8 @@ pub struct Rooms {
     pub past_lines_due: NoticeQueue,
     /// Notebooks with news about their schedules.
     pub schedules_due: NoticeQueue,
+    /// Notebooks with commits that may concern people, and those that were opened or closed.
+    pub notices_due: NoticeQueue,
     /// Erased notebooks, of which everything but the event that says so is still to be deleted.
     pub erased: NoticeQueue,
     /// Notebooks that are shown as before a damage.
@@ -148,6 +150,7 @@ impl Rooms {
             large_states: NoticeQueue::default(),
             past_lines_due: NoticeQueue::default(),
             schedules_due: NoticeQueue::default(),
+            notices_due: NoticeQueue::default(),
             erased: NoticeQueue::default(),
             unreadable: stored::UnreadableRecords::default(),
             is_stopping: AtomicBool::new(false),
@@ -259,6 +262,11 @@ impl Rooms {
         }
     }
 
+    /// True if the notebook is open on this node.
+    pub fn is_open(&self, id: &NotebookId) -> bool {
+        self.open.contains_key(id)
+    }
+
     /// Number of open notebooks.
     pub fn open_count(&self) -> usize {
         self.open.len()
@@ -348,6 +356,7 @@ impl Rooms {
                 open.remove();
             }
         }
+        self.notices_due.put(id.clone(), 0);
         left
     }
 }

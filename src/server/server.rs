@@ -46,6 +46,7 @@ use crate::notebooks::blame::Blames;
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::history::{Checks, Replays, StateTexts};
 use crate::notebooks::{Notebooks, cold_events, erasure, output_spill, past_text, redaction, retention};
+use crate::notices::{self, InvalidMail, NoticeOptions, Notices};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
 use crate::schedules;
@@ -91,6 +92,8 @@ pub struct ServerConfig {
     pub assistants: bool,
     /// Models of the assistants, the default first, for people to choose from.
     pub models: Vec<Model>,
+    /// Mail and webhooks of notices. The beginning of addresses is set at the start.
+    pub notices: NoticeOptions,
     /// Makes the server a node of the cluster of its store, if the store is shared.
     pub cluster: Option<ClusterSettings>,
 }
@@ -115,6 +118,7 @@ impl ServerConfig {
             clock: Clock::system(),
             assistants: false,
             models: Vec::new(),
+            notices: NoticeOptions::default(),
             cluster: None,
         }
     }
@@ -188,11 +192,11 @@ impl Server {
         let signer =
             HeadSigner::open(&config.folder, config.cluster.as_ref().map(|cluster| &cluster.secret), &accounts).await?;
         let owner_token = owner_token(&accounts, &*cluster).await?;
-        let (notices, work) = mpsc::unbounded_channel();
+        let (work_notices, work) = mpsc::unbounded_channel();
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
         let oidc = oidc(config, &public_url)?;
         accounts.report_to(cluster.clone());
-        let app = app(config, &storage, cluster, (accounts, signer), oidc, notices);
+        let app = app(config, &storage, cluster, (accounts, signer), (oidc, &public_url), work_notices)?;
         app.accounts.count_in(app.usage.clone());
         let counting = tokio::spawn(count(app.clone()));
         let work = tokio::spawn(route_work(app.clone(), work));
@@ -232,6 +236,8 @@ impl Server {
         tokio::spawn(cold_events::follow(app.notebooks.clone()));
         tokio::spawn(schedules::follow(app.notebooks.clone()));
         tokio::spawn(spending::count::follow(app.spending.clone(), app.stopping.clone()));
+        tokio::spawn(notices::follow(app.notices.clone()));
+        tokio::spawn(notices::follow_outbox(app.notices.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer {
             local_addr,
@@ -293,9 +299,9 @@ fn app(
     storage: &Storage,
     cluster: Arc<dyn Cluster>,
     (accounts, signer): (Accounts, HeadSigner),
-    oidc: Option<Arc<Oidc>>,
-    notices: mpsc::UnboundedSender<WorkNotice>,
-) -> App {
+    (oidc, public_url): (Option<Arc<Oidc>>, &str),
+    work_notices: mpsc::UnboundedSender<WorkNotice>,
+) -> Result<App, InvalidMail> {
     let usage = Arc::new(UsageCounters::new(config.limits.quotas.clone()));
     let (limits, clock) = (config.limits.clone(), config.clock.clone());
     let rooms = RoomsConfig { clock: clock.clone(), ..config.rooms.clone() };
@@ -319,7 +325,7 @@ fn app(
         spending: Arc::new(Spending::new(config.spending.clone(), parts)),
         store: storage.events.clone(),
         blobs: Arc::new(blobs),
-        rooms: Rooms::new(storage.events.clone(), cluster.clone(), rooms, notices, usage.clone()),
+        rooms: Rooms::new(storage.events.clone(), cluster.clone(), rooms, work_notices, usage.clone()),
         cluster,
         accounts,
         blames: Blames::default(),
@@ -335,8 +341,11 @@ fn app(
     };
     let limits = &config.limits;
     let max_calls = config.rooms.room.limits.max_token_calls_per_minute;
-    App::new(AppParts {
-        notebooks: Arc::new(notebooks),
+    let notebooks = Arc::new(notebooks);
+    let options = NoticeOptions { public_url: public_url.to_owned(), ..config.notices.clone() };
+    Ok(App::new(AppParts {
+        notices: Notices::new(notebooks.clone(), storage.notices.clone(), options)?,
+        notebooks,
         oidc,
         signer,
         appending: Mutex::default(),
@@ -353,7 +362,7 @@ fn app(
         kernel_door: DoorMount::default(),
         kernel_passes: KernelPasses::default(),
         strangers: ConnectionSlots::new(limits.max_strangers, limits.max_strangers_per_network),
-    })
+    }))
 }
 
 /// Passes wanted kernels to the agents, and notices for assistants to their host.
@@ -471,6 +480,8 @@ pub enum StartError {
     Origin(#[from] InvalidOrigin),
     #[error(transparent)]
     Oidc(#[from] InvalidOidc),
+    #[error(transparent)]
+    Mail(#[from] InvalidMail),
     #[error("several nodes need one database: add --store postgresql://…")]
     NoClusterStore,
     #[error(

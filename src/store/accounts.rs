@@ -12,6 +12,9 @@
 
 mod caps;
 mod changes;
+mod notice_changes;
+mod notice_queries;
+mod notices;
 mod queries;
 mod rows;
 mod tables;
@@ -26,7 +29,8 @@ use crate::StoreError;
 pub(crate) use caps::cap;
 pub use caps::{Cap, CapKey, CapPeriod, CapUnit, Spender};
 pub(crate) use changes::{ChangeError, make_all};
-pub(crate) use tables::{AccountTables, ColumnValue, Read, RowColumns, TableStatement, Tables, bound, impl_columns};
+pub use notices::*;
+pub(crate) use tables::{AccountTables, ColumnValue, Read, RowColumns, TableStatement, Tables, bound, impl_columns, run_all};
 
 /// Maximum number of entries that one query returns, whatever its limit.
 pub const MAX_ACCOUNT_PAGE: usize = 1_000;
@@ -304,8 +308,8 @@ pub enum AccountChange {
         user: UserId,
         is_admin: bool,
     },
-    /// Deactivates the account, and revokes every token that the person holds or created. The last active administrator cannot be
-    /// deactivated.
+    /// Deactivates the account, revokes every token that the person holds or created, and deletes the person's notices and webhooks.
+    /// The last active administrator cannot be deactivated.
     DeactivateUser {
         user: UserId,
         at: Millis,
@@ -355,6 +359,35 @@ pub enum AccountChange {
         workspace: Option<WorkspaceId>,
     },
     CreateShareLink(ShareLink),
+    /// Sets choices of notices; others stay.
+    SetNoticeChoices {
+        user: UserId,
+        choices: Vec<NoticeChoice>,
+    },
+    /// Sets the seconds from which a run of the person is long; `None`: the default.
+    SetLongRun {
+        user: UserId,
+        seconds: Option<u64>,
+    },
+    /// Sets the address to which a code was sent; `None`: none.
+    SetNewAddress {
+        user: UserId,
+        new_address: Option<NewAddress>,
+    },
+    /// Sets the address for notices by mail. `None`: no mail, and what was still to be mailed is left out.
+    SetNoticeAddress {
+        user: UserId,
+        address: Option<String>,
+        at: Millis,
+    },
+    CreateWebhook(StoredWebhook),
+    /// Sets address, label and secrets of this person's webhook.
+    ChangeWebhook(StoredWebhook),
+    /// Deletes this person's webhook, and what was still to be sent to it.
+    DeleteWebhook {
+        user: UserId,
+        webhook: String,
+    },
     /// Adds a public key of the server; keys are never removed.
     AddSigningKey(SigningKey),
     RevokeShareLink {

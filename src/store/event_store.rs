@@ -381,6 +381,9 @@ pub trait EventStore: Send + Sync + 'static {
 
     async fn catalog(&self, query: CatalogQuery) -> Result<CatalogPage, StoreError>;
 
+    /// Returns the entries of these notebooks, as far as there are any, in any order; at most [`MAX_PAGE`] are asked for.
+    async fn catalog_entries(&self, notebooks: &[NotebookId]) -> Result<Vec<CatalogEntry>, StoreError>;
+
     /// Returns notebooks whose entry is missing or older than their head, by id: for catch-up after a crash.
     async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError>;
 

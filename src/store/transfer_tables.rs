@@ -27,7 +27,7 @@ pub(crate) struct TransferTable {
 }
 
 /// Tables, those to which others refer first.
-pub(crate) const TABLES: [TransferTable; 15] = [
+pub(crate) const TABLES: [TransferTable; 21] = [
     TransferTable {
         name: "users",
         key: 1,
@@ -179,6 +179,36 @@ pub(crate) const TABLES: [TransferTable; 15] = [
             ("set_by", Text),
             ("set_at", Number),
         ],
+    },
+    TransferTable {
+        name: "notices",
+        key: 2,
+        columns: &[("user_id", Text), ("id", Text), ("notebook", Text), ("version", Number), ("subject", Text), ("kind", Text), ("at", Number), ("in_inbox", Flag), ("read_at", Number), ("settled_at", Number)],
+    },
+    TransferTable {
+        name: "notice_positions",
+        key: 1,
+        columns: &[("notebook", Text), ("version", Number)],
+    },
+    TransferTable {
+        name: "notice_choices",
+        key: 3,
+        columns: &[("user_id", Text), ("topic", Text), ("channel", Text), ("is_on", Flag)],
+    },
+    TransferTable {
+        name: "notice_people",
+        key: 1,
+        columns: &[("user_id", Text), ("address", Text), ("new_address", Text), ("code_hash", Bytes), ("code_expires_at", Number), ("code_attempts", Number), ("long_run_seconds", Number), ("mailed_at", Number)],
+    },
+    TransferTable {
+        name: "webhooks",
+        key: 1,
+        columns: &[("id", Text), ("user_id", Text), ("url", Text), ("label", Text), ("secrets", Text), ("created_at", Number), ("tried_at", Number), ("problem", Text)],
+    },
+    TransferTable {
+        name: "notice_deliveries",
+        key: 3,
+        columns: &[("user_id", Text), ("notice_id", Text), ("channel", Text), ("created_at", Number), ("due_at", Number), ("attempts", Number), ("claimed_by", Text), ("claimed_until", Number), ("batch", Text), ("ended_at", Number), ("outcome", Text), ("problem", Text)],
     },
 ];
 

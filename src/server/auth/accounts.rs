@@ -413,6 +413,13 @@ fn revocations_of(change: &AccountChange) -> Vec<Revocation> {
         | AccountChange::CreateWorkspace(_)
         | AccountChange::RenameWorkspace { .. }
         | AccountChange::CreateShareLink(_)
+        | AccountChange::SetNoticeChoices { .. }
+        | AccountChange::SetLongRun { .. }
+        | AccountChange::SetNewAddress { .. }
+        | AccountChange::SetNoticeAddress { .. }
+        | AccountChange::CreateWebhook(_)
+        | AccountChange::ChangeWebhook(_)
+        | AccountChange::DeleteWebhook { .. }
         | AccountChange::AddSigningKey(_) => Vec::new(),
     }
 }

@@ -142,6 +142,12 @@ fn is_addition(action: &str) -> bool {
             | "identity.link"
             | "workspace.rename"
             | "signing_key.begin"
+            | "notice.settings"
+            | "notice.new_address"
+            | "notice.address"
+            | "webhook.create"
+            | "webhook.rotate"
+            | "webhook.delete"
     )
 }
 

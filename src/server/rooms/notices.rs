@@ -1,10 +1,27 @@
-//! Queue of notices for components that act for assistants.
+//! Queue of notices for components that act for assistants, and for those that tell people.
 
 use hashlink::LinkedHashMap;
 use notarium_assistant::host::ChangeNotice;
 use notarium_core::{NotebookId, Version};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+
+/// Types of events about which people may get notices (`server/notices`).
+pub const NOTICED_TYPES: [&str; 13] = [
+    "CommentEdited",
+    "CommentPosted",
+    "ExecutionCompleted",
+    "ExecutionLost",
+    "KernelSessionEnded",
+    "MessagePosted",
+    "ToolCallConfirmed",
+    "ToolCallDenied",
+    "ToolCallExpired",
+    "ToolCallRequested",
+    "ToolCallStarted",
+    "ToolCallVoided",
+    "ToolCallWithdrawn",
+];
 
 /// Notices to take: one per notebook, with its latest version, in the order in which the first came.
 #[derive(Debug, Default)]

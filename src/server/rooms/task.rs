@@ -14,6 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::handle::Inbox;
+use super::notices::NOTICED_TYPES;
 use super::outbox::{Frame, Offered};
 use super::stored::{LostNotebook, RoomAnswer, failure};
 use super::subscription::News;
@@ -355,6 +356,7 @@ impl Task {
                 async move {
                     let input = stored::load_input(&*store, &*cluster, &id, recent_after, max_gap).await;
                     if let Ok(Input::Loaded { loaded, .. }) = &input {
+                        rooms.notices_due.put(id.clone(), loaded.head.version);
                         rooms.unreadable.note(&id, loaded.read_only.is_none());
                         catalog::measure_loaded(&rooms, loaded.notebook.clone()).await;
                     }
@@ -363,11 +365,19 @@ impl Task {
                 .boxed()
             }
             Output::Append(append) => {
-                let usage = self.rooms.usage.clone();
-                match self.rooms.cluster.peers() {
-                    Some(_) => async move { stored::append_in_cluster(&*store, &usage, append).await }.boxed(),
-                    None => async move { Ok(stored::append(&*store, &usage, append).await) }.boxed(),
+                let rooms = self.rooms.clone();
+                let concerns_people = append.events.iter().any(|event| concerns_people(&event.stored.envelope.event_type));
+                async move {
+                    let input = match rooms.cluster.peers() {
+                        Some(_) => stored::append_in_cluster(&*store, &rooms.usage, append).await,
+                        None => Ok(stored::append(&*store, &rooms.usage, append).await),
+                    };
+                    if concerns_people && matches!(input, Ok(Input::Appended)) {
+                        rooms.notices_due.put(id, 0);
+                    }
+                    input
                 }
+                .boxed()
             }
             Output::ReadTail { ticket, after, limit } => {
                 let read = async move { store.read(&id, after, limit).await.map(Past::from) };
@@ -460,6 +470,11 @@ impl From<Input> for RoomMessage {
     fn from(input: Input) -> Self {
         Self { input: Box::new(input), permit: None }
     }
+}
+
+/// True for types of events that notices may be about.
+fn concerns_people(event_type: &str) -> bool {
+    NOTICED_TYPES.contains(&event_type)
 }
 
 /// Frame for connections of other nodes: the notebook is not here any more. Clients never see it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 #[cfg(not(feature = "postgres"))]
 use notarium_store::StoreError;
-use notarium_store::accounts::AccountStore;
+use notarium_store::accounts::{AccountStore, NoticeStore};
 use notarium_store::blobs::BLOBS_FOLDER;
 use notarium_store::spending::SpendingStore;
 use notarium_store::{Blobs, EventStore, NodeStore, Sqlite};
@@ -26,6 +26,7 @@ pub(crate) struct Storage {
     pub events: Arc<dyn EventStore>,
     pub accounts: Arc<dyn AccountStore>,
     pub spending: Arc<dyn SpendingStore>,
+    pub notices: Arc<dyn NoticeStore>,
     /// Nodes of the cluster; `None`: the store is this process's alone.
     pub nodes: Option<Arc<dyn NodeStore>>,
     pub blobs: Blobs,
@@ -44,29 +45,28 @@ impl Storage {
     pub(crate) async fn open(config: &ServerConfig) -> Result<Self, StartError> {
         location::check_mark(&config.folder, config.blobs.as_ref())?;
         let blobs = open_blobs(config).await?;
-        let Opened { events, accounts, spending, nodes, database } = match &config.store {
+        let Opened { events, accounts, spending, notices, nodes, database } = match &config.store {
             None => open_folder(config).await?,
             Some(url) => open_postgres(config, url, &blobs).await?,
         };
-        Ok(Self { events, accounts, spending, nodes, blobs, database: Some(database) })
+        Ok(Self { events, accounts, spending, notices, nodes, blobs, database: Some(database) })
     }
 
     /// Data that other nodes of this process use too.
     #[cfg(test)]
     pub(crate) fn shared(
         events: Arc<dyn EventStore>,
-        accounts: Arc<dyn AccountStore>,
-        spending: Arc<dyn SpendingStore>,
+        (accounts, spending, notices): (Arc<dyn AccountStore>, Arc<dyn SpendingStore>, Arc<dyn NoticeStore>),
         nodes: Arc<dyn NodeStore>,
         blobs: Blobs,
     ) -> Self {
-        Self { events, accounts, spending, nodes: Some(nodes), blobs, database: None }
+        Self { events, accounts, spending, notices, nodes: Some(nodes), blobs, database: None }
     }
 
     /// Closes the database, once no other owner is left.
     pub async fn close(self) {
-        let Self { events, accounts, spending, nodes, blobs, database } = self;
-        drop((events, accounts, spending, nodes, blobs));
+        let Self { events, accounts, spending, notices, nodes, blobs, database } = self;
+        drop((events, accounts, spending, notices, nodes, blobs));
         match database {
             None => {}
             Some(Database::Sqlite(database)) => {
@@ -98,6 +98,7 @@ struct Opened {
     events: Arc<dyn EventStore>,
     accounts: Arc<dyn AccountStore>,
     spending: Arc<dyn SpendingStore>,
+    notices: Arc<dyn NoticeStore>,
     nodes: Option<Arc<dyn NodeStore>>,
     database: Database,
 }
@@ -109,6 +110,7 @@ async fn open_folder(config: &ServerConfig) -> Result<Opened, StartError> {
         events: sqlite.clone(),
         accounts: sqlite.clone(),
         spending: sqlite.clone(),
+        notices: sqlite.clone(),
         nodes: None,
         database: Database::Sqlite(sqlite),
     })
@@ -132,6 +134,7 @@ async fn open_postgres(config: &ServerConfig, url: &SecretString, blobs: &Blobs)
         events: postgres.clone(),
         accounts: postgres.clone(),
         spending: postgres.clone(),
+        notices: postgres.clone(),
         nodes: Some(postgres.clone()),
         database: Database::Postgres(postgres),
     })

@@ -3,6 +3,7 @@
 use notarium_record::{Millis, NotebookId, Role, TokenId, UserId, WorkspaceId};
 
 use super::caps::key_values;
+use super::notice_changes;
 use super::rows::json;
 use super::tables::{TableStatement, Tables};
 use super::{
@@ -20,7 +21,7 @@ pub(crate) enum ChangeError {
 pub(crate) type Changed<T = ()> = Result<T, ChangeError>;
 
 /// Returns the number of changed rows. Errors: `what` exists already, or a referenced record is unknown.
-async fn run(tables: &mut dyn Tables, what: &'static str, statement: TableStatement) -> Changed<u64> {
+pub(super) async fn run(tables: &mut dyn Tables, what: &'static str, statement: TableStatement) -> Changed<u64> {
     match tables.execute(statement).await {
         Ok(changed) => Ok(changed),
         Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Err(AccountError::Taken { what }.into()),
@@ -32,7 +33,7 @@ async fn run(tables: &mut dyn Tables, what: &'static str, statement: TableStatem
 }
 
 /// Changes one row; the error is `Unknown` if there is none.
-async fn change_one(tables: &mut dyn Tables, what: &'static str, statement: TableStatement) -> Changed {
+pub(super) async fn change_one(tables: &mut dyn Tables, what: &'static str, statement: TableStatement) -> Changed {
     match run(tables, what, statement).await? {
         0 => Err(AccountError::Unknown { what }.into()),
         _ => Ok(()),
@@ -77,6 +78,17 @@ async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
         AccountChange::SetMember { workspace, user, role } => set_member(tables, workspace, user, *role).await,
         AccountChange::PlaceNotebook { notebook, workspace } => place(tables, notebook, workspace.as_ref()).await,
         AccountChange::CreateShareLink(link) => create_share_link(tables, link).await,
+        AccountChange::SetNoticeChoices { user, choices } => notice_changes::choose(tables, user, choices).await,
+        AccountChange::SetLongRun { user, seconds } => notice_changes::set_long_run(tables, user, *seconds).await,
+        AccountChange::SetNewAddress { user, new_address } => {
+            notice_changes::set_new_address(tables, user, new_address.as_ref()).await
+        }
+        AccountChange::SetNoticeAddress { user, address, at } => {
+            notice_changes::set_address(tables, user, address.as_deref(), *at).await
+        }
+        AccountChange::CreateWebhook(webhook) => notice_changes::create_webhook(tables, webhook).await,
+        AccountChange::ChangeWebhook(webhook) => notice_changes::change_webhook(tables, webhook).await,
+        AccountChange::DeleteWebhook { user, webhook } => notice_changes::delete_webhook(tables, user, webhook).await,
         AccountChange::AddSigningKey(key) => {
             let statement =
                 TableStatement::new("INSERT INTO signing_keys (name, public_key, since) VALUES ($1, $2, $3)");
@@ -137,7 +149,8 @@ async fn deactivate(tables: &mut dyn Tables, user: &UserId, at: Millis) -> Chang
     change_one(tables, "user", TableStatement::new(sql).bind(at).bind(user.as_str())).await?;
     keep_an_admin(tables).await?;
     let sql = "UPDATE tokens SET revoked_at = $1 WHERE revoked_at IS NULL AND (user_id = $2 OR created_by = $2)";
-    run(tables, "token", TableStatement::new(sql).bind(at).bind(user.as_str())).await.map(drop)
+    run(tables, "token", TableStatement::new(sql).bind(at).bind(user.as_str())).await?;
+    notice_changes::forget_person(tables, user).await
 }
 
 async fn link_identity(tables: &mut dyn Tables, identity: &Identity) -> Changed {

@@ -1,13 +1,14 @@
 //! Conversion between rows and account records. A row that this program cannot have written is a decoding error.
 
-use notarium_record::{Role, Scopes};
+use notarium_record::{NotebookId, Role, Scopes, UserId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::tables::{Read, RowColumns};
 use super::{
-    AuditEntry, AuditRecord, Coverage, Identity, Membership, ShareLink, SigningKey, Token, TokenHolder, TokenKind,
-    TokenScopes, User, Workspace,
+    AuditEntry, AuditRecord, Coverage, FailedDelivery, Identity, Membership, NewAddress, NoticeChoice, NoticeDelivery,
+    NoticePerson, ShareLink, SigningKey, StoredNotice, Token, TokenHolder, TokenKind, StoredWebhook, TokenScopes, User,
+    Workspace,
 };
 
 fn decode(error: impl Into<sqlx::error::BoxDynError>) -> sqlx::Error {
@@ -104,7 +105,7 @@ pub(super) fn membership(row: &dyn RowColumns) -> Read<Membership> {
     })
 }
 
-pub(super) fn placement(row: &dyn RowColumns) -> Read<(notarium_record::NotebookId, notarium_record::WorkspaceId)> {
+pub(super) fn placement(row: &dyn RowColumns) -> Read<(NotebookId, notarium_record::WorkspaceId)> {
     Ok((id(row, "notebook_id")?, id(row, "workspace_id")?))
 }
 
@@ -136,4 +137,79 @@ pub(super) fn audit(row: &dyn RowColumns) -> Read<AuditRecord> {
         subject: row.text("subject")?,
     };
     Ok(AuditRecord { number: row.number("number")?, entry })
+}
+
+// --- notices ---
+
+pub(super) fn user_id(row: &dyn RowColumns) -> Read<UserId> {
+    id(row, "user_id")
+}
+
+pub(super) fn notebook_id(row: &dyn RowColumns) -> Read<NotebookId> {
+    id(row, "id")
+}
+
+pub(super) fn notice(row: &dyn RowColumns) -> Read<StoredNotice> {
+    let notebook = optional_id(row, "notebook")?;
+    Ok(StoredNotice {
+        user: id(row, "user_id")?,
+        id: row.text("id")?,
+        place: notebook.zip(row.optional_number("version")?),
+        subject: row.text("subject")?,
+        kind: row.text("kind")?,
+        at: row.number("at")?,
+        in_inbox: row.flag("in_inbox")?,
+        read_at: row.optional_number("read_at")?,
+        settled_at: row.optional_number("settled_at")?,
+    })
+}
+
+pub(super) fn notice_choice(row: &dyn RowColumns) -> Read<NoticeChoice> {
+    Ok(NoticeChoice { topic: row.text("topic")?, channel: row.text("channel")?, is_on: row.flag("is_on")? })
+}
+
+pub(super) fn notice_person(row: &dyn RowColumns) -> Read<NoticePerson> {
+    let new_address = match (row.optional_text("new_address")?, row.optional_number("code_expires_at")?) {
+        (Some(address), Some(expires_at)) => {
+            let (code_hash, attempts) = (row.bytes("code_hash")?, row.number("code_attempts")?);
+            Some(NewAddress { address, code_hash, expires_at, attempts })
+        }
+        _ => None,
+    };
+    let long_run_seconds = row.optional_number("long_run_seconds")?;
+    Ok(NoticePerson { address: row.optional_text("address")?, new_address, long_run_seconds })
+}
+
+pub(super) fn webhook(row: &dyn RowColumns) -> Read<StoredWebhook> {
+    Ok(StoredWebhook {
+        id: row.text("id")?,
+        user: id(row, "user_id")?,
+        url: row.text("url")?,
+        label: row.text("label")?,
+        secrets: from_json(row, "secrets")?,
+        created_at: row.number("created_at")?,
+        tried_at: row.optional_number("tried_at")?,
+        problem: row.optional_text("problem")?,
+    })
+}
+
+pub(super) fn delivery(row: &dyn RowColumns) -> Read<NoticeDelivery> {
+    Ok(NoticeDelivery {
+        user: id(row, "user_id")?,
+        notice_id: row.text("notice_id")?,
+        channel: row.text("channel")?,
+        created_at: row.number("created_at")?,
+        due_at: row.number("due_at")?,
+        attempts: row.number("attempts")?,
+        batch: row.optional_text("batch")?,
+    })
+}
+
+pub(super) fn failed_delivery(row: &dyn RowColumns) -> Read<FailedDelivery> {
+    Ok(FailedDelivery {
+        notice_id: row.text("notice_id")?,
+        channel: row.text("channel")?,
+        at: row.number("ended_at")?,
+        problem: row.optional_text("problem")?.unwrap_or_default(),
+    })
 }

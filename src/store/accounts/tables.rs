@@ -109,6 +109,12 @@ impl From<bool> for ColumnValue {
     }
 }
 
+impl From<Option<String>> for ColumnValue {
+    fn from(text: Option<String>) -> Self {
+        Self::Text(text)
+    }
+}
+
 impl From<&[u8]> for ColumnValue {
     fn from(bytes: &[u8]) -> Self {
         Self::Bytes(bytes.to_vec())
@@ -171,6 +177,21 @@ pub(crate) trait Tables: Send {
     async fn number(&mut self, statement: TableStatement) -> Result<u64, sqlx::Error>;
 }
 
+/// Runs statements in a transaction that is open; false: the first changed no row.
+pub(crate) async fn run_all(
+    tables: &mut dyn Tables,
+    statements: Vec<TableStatement>,
+    is_guarded: bool,
+) -> Result<bool, sqlx::Error> {
+    for (index, statement) in statements.into_iter().enumerate() {
+        let changed = tables.execute(statement).await?;
+        if index == 0 && is_guarded && changed == 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// A database with the accounts' tables. Each is an [`super::AccountStore`].
 #[async_trait]
 pub(crate) trait AccountTables: Send + Sync + 'static {
@@ -180,6 +201,16 @@ pub(crate) trait AccountTables: Send + Sync + 'static {
 
     /// Runs one statement that may be repeated; returns the number of changed rows.
     async fn run(&self, statement: TableStatement) -> Result<u64, StoreError>;
+
+    /// Expression for the database's clock, in milliseconds since 1970.
+    const NOW: &'static str;
+
+    /// Statement for notebooks whose events go beyond their row in `notice_positions`; `$1`: the id before the first, `$2`: their number.
+    const NOTICE_LAG: &'static str;
+
+    /// Runs statements as a transaction, in order. False: the first was to change a row (`is_guarded`) and did not, so nothing was done.
+    /// They may be run again: the first then finds its row changed.
+    async fn transact(&self, statements: Vec<TableStatement>, is_guarded: bool) -> Result<bool, StoreError>;
 
     /// Runs [`super::changes::make_all`] as a transaction, one after the other with those of other nodes.
     async fn change(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError>;

@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 
-use super::{Postgres, transact, unreadable};
+use super::{Postgres, Repeat, transact, unreadable};
 use crate::StoreError;
 use crate::accounts::{
     AccountChange, AccountError, AccountTables, AuditEntry, ChangeError, RowColumns, TableStatement, Tables, bound,
-    impl_columns, make_all,
+    impl_columns, make_all, run_all,
 };
 use crate::spending::{SpendingTables, SpendingWork, WorkDone, perform};
 
@@ -63,6 +63,16 @@ impl AccountTables for Postgres {
 
     async fn run(&self, statement: TableStatement) -> Result<u64, StoreError> {
         self.write(|| bound!(statement.clone())).await
+    }
+
+    const NOW: &'static str = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)";
+
+    const NOTICE_LAG: &'static str = "SELECT n.id FROM notebooks n LEFT JOIN notice_positions p ON p.notebook = n.id \
+                                      WHERE n.id > $1 AND n.version > coalesce(p.version, 0) AND n.erased = 0 ORDER BY n.id LIMIT $2";
+
+    async fn transact(&self, statements: Vec<TableStatement>, is_guarded: bool) -> Result<bool, StoreError> {
+        let keeps = |done: &bool| *done;
+        transact!(self, Repeat::Always, keeps, connection => run_all(connection, statements.clone(), is_guarded))
     }
 
     async fn change(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {

@@ -75,12 +75,27 @@ fn match_expression(text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" & "))
 }
 
+/// Columns that [`entry`] reads.
+macro_rules! select_entries {
+    ($rest:literal) => {
+        concat!(
+            "SELECT c.notebook, c.version, c.title, c.archived, c.created_at, c.updated_at, c.cells, c.has_work, c.has_waiting_calls, \
+               c.template, (SELECT array_agg(subject ORDER BY subject) FROM catalog_access WHERE notebook = c.notebook), \
+               (SELECT array_agg(role ORDER BY subject) FROM catalog_access WHERE notebook = c.notebook), c.due_at FROM catalog c ",
+            $rest
+        )
+    };
+}
+
+pub(super) async fn entries(pool: &PgPool, notebooks: &[NotebookId]) -> Result<Vec<CatalogEntry>, sqlx::Error> {
+    let ids: Vec<&str> = notebooks.iter().map(NotebookId::as_str).collect();
+    let query = sqlx::query(select_entries!("WHERE c.notebook = ANY($1)")).bind(ids);
+    query.fetch_all(pool).await?.iter().map(entry).collect()
+}
+
 pub(super) async fn list(pool: &PgPool, query: &CatalogQuery) -> Result<CatalogPage, sqlx::Error> {
-    let sql = "SELECT c.notebook, c.version, c.title, c.archived, c.created_at, c.updated_at, c.cells, c.has_work, c.has_waiting_calls, \
-                 c.template, (SELECT array_agg(subject ORDER BY subject) FROM catalog_access WHERE notebook = c.notebook), \
-                 (SELECT array_agg(role ORDER BY subject) FROM catalog_access WHERE notebook = c.notebook), c.due_at \
-               FROM catalog c \
-               WHERE ($1::text[] IS NULL OR c.notebook IN (SELECT notebook FROM catalog_access WHERE subject = ANY($1))) \
+    let sql = select_entries!(
+        "WHERE ($1::text[] IS NULL OR c.notebook IN (SELECT notebook FROM catalog_access WHERE subject = ANY($1))) \
                AND ($2::text IS NULL OR c.words @@ CAST($2 AS tsquery)) \
                AND ($3::boolean IS NULL OR c.archived = $3) \
                AND ($4::bigint IS NULL OR c.updated_at < $4 OR (c.updated_at = $4 AND c.notebook > $5)) \
@@ -88,7 +103,8 @@ pub(super) async fn list(pool: &PgPool, query: &CatalogQuery) -> Result<CatalogP
                AND ($7::boolean IS NULL OR c.has_waiting_calls = $7) \
                AND ($8::boolean IS NULL OR (c.template IS NOT NULL) = $8) \
                AND ($10::bigint IS NULL OR c.due_at <= $10) \
-               ORDER BY c.updated_at DESC, c.notebook LIMIT $9";
+               ORDER BY c.updated_at DESC, c.notebook LIMIT $9"
+    );
     let after = query.after.as_ref();
     let bound = sqlx::query(sql).bind(query.subjects.as_deref());
     let bound = bound.bind(query.text.as_deref().and_then(match_expression)).bind(query.archived);

@@ -131,7 +131,7 @@ pub(super) fn blob_purged<'a>(notebook: &'a NotebookId, sha256: &'a Hash) -> Que
 const STEP: i64 = 2_000;
 
 /// Tables with rows of one notebook that are small enough for one step.
-const SMALL: [&str; 8] = [
+const SMALL: [&str; 10] = [
     "DELETE FROM segments WHERE notebook = $1",
     "DELETE FROM snapshots WHERE notebook = $1",
     "DELETE FROM catalog WHERE notebook = $1",
@@ -140,6 +140,8 @@ const SMALL: [&str; 8] = [
     "DELETE FROM retired_blobs WHERE notebook = $1",
     "DELETE FROM past_lines_read WHERE notebook = $1",
     "DELETE FROM share_links WHERE notebook_id = $1",
+    "DELETE FROM notices WHERE notebook = $1",
+    "DELETE FROM notice_positions WHERE notebook = $1",
 ];
 
 /// Tables from which rows below a number are deleted in steps.

@@ -225,6 +225,10 @@ impl EventStore for Postgres {
         self.read_from(|| catalog::list(&self.pool, &query)).await
     }
 
+    async fn catalog_entries(&self, notebooks: &[NotebookId]) -> Result<Vec<CatalogEntry>, StoreError> {
+        self.read_from(|| catalog::entries(&self.pool, notebooks)).await
+    }
+
     async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
         self.read_from(|| catalog::lag(&self.pool, limit)).await
     }

@@ -10,7 +10,7 @@ use super::Sqlite;
 use crate::StoreError;
 use crate::accounts::{
     AccountChange, AccountError, AccountTables, AuditEntry, ChangeError, RowColumns, TableStatement, Tables, bound,
-    impl_columns, make_all,
+    impl_columns, make_all, run_all,
 };
 use crate::spending::{SpendingTables, SpendingWork, WorkDone, perform};
 
@@ -41,6 +41,27 @@ impl AccountTables for Sqlite {
 
     async fn run(&self, statement: TableStatement) -> Result<u64, StoreError> {
         self.write(bound!(statement)).await
+    }
+
+    const NOW: &'static str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
+    const NOTICE_LAG: &'static str = "SELECT n.id FROM notebooks n JOIN heads h ON h.notebook = n.key \
+                                      JOIN events e ON e.position = h.position LEFT JOIN notice_positions p ON p.notebook = n.id \
+                                      WHERE n.id > $1 AND e.version > coalesce(p.version, 0) AND n.erased = 0 ORDER BY n.id LIMIT $2";
+
+    async fn transact(&self, statements: Vec<TableStatement>, is_guarded: bool) -> Result<bool, StoreError> {
+        let mut transaction = self.begin().await?;
+        match run_all(&mut *transaction, statements, is_guarded).await {
+            Ok(true) => self.commit(transaction).await.map(|()| true),
+            Ok(false) => {
+                transaction.roll_back().await;
+                Ok(false)
+            }
+            Err(error) => {
+                transaction.roll_back().await;
+                Err(self.failed(error))
+            }
+        }
     }
 
     async fn change(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {

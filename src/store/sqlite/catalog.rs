@@ -58,11 +58,30 @@ fn match_expression(text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
+/// Columns that [`entry`] reads.
+macro_rules! select_entries {
+    ($rest:literal) => {
+        concat!(
+            "SELECT n.id, c.version, c.title, c.archived, c.created_at, c.updated_at, c.cells, \
+                    (SELECT json_group_array(json_array(subject, role)) FROM catalog_access WHERE notebook = c.notebook), \
+                    c.has_work, c.has_waiting_calls, c.template, c.due_at ",
+            $rest
+        )
+    };
+}
+
+pub(super) async fn entries(pool: &SqlitePool, notebooks: &[NotebookId]) -> Result<Vec<CatalogEntry>, sqlx::Error> {
+    let sql = select_entries!(
+        "FROM notebooks n JOIN catalog c ON c.notebook = n.key WHERE n.id IN (SELECT value FROM json_each(?))"
+    );
+    let ids: Vec<&str> = notebooks.iter().map(NotebookId::as_str).collect();
+    let ids = serde_json::to_string(&ids).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    sqlx::query(sql).bind(ids).fetch_all(pool).await?.iter().map(entry).collect()
+}
+
 pub(super) async fn list(pool: &SqlitePool, query: &CatalogQuery) -> Result<CatalogPage, sqlx::Error> {
-    let sql = "SELECT n.id, c.version, c.title, c.archived, c.created_at, c.updated_at, c.cells, \
-                      (SELECT json_group_array(json_array(subject, role)) FROM catalog_access WHERE notebook = c.notebook), \
-                      c.has_work, c.has_waiting_calls, c.template, c.due_at \
-               FROM catalog c CROSS JOIN notebooks n ON n.key = c.notebook \
+    let sql = select_entries!(
+        "FROM catalog c CROSS JOIN notebooks n ON n.key = c.notebook \
                WHERE (?1 IS NULL OR c.notebook IN (SELECT notebook FROM catalog_access \
                                                    WHERE subject IN (SELECT value FROM json_each(?1)))) \
                AND (?2 IS NULL OR c.notebook IN (SELECT rowid FROM catalog_text WHERE catalog_text MATCH ?2)) \
@@ -72,7 +91,8 @@ pub(super) async fn list(pool: &SqlitePool, query: &CatalogQuery) -> Result<Cata
                AND (?8 IS NULL OR c.has_waiting_calls = ?8) \
                AND (?9 IS NULL OR (c.template IS NOT NULL) = ?9) \
                AND (?10 IS NULL OR c.due_at <= ?10) \
-               ORDER BY c.updated_at DESC, n.id LIMIT ?7";
+               ORDER BY c.updated_at DESC, n.id LIMIT ?7"
+    );
     let subjects = query.subjects.as_ref().map(serde_json::to_string).transpose();
     let subjects = subjects.map_err(|error| sqlx::Error::Encode(error.into()))?;
     let after = query.after.as_ref();

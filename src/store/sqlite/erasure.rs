@@ -17,7 +17,7 @@ const STEP: i64 = 2_000;
 const LINE_BITS: u32 = 40;
 
 /// Tables with rows of one notebook that are small enough for one step.
-const SMALL: [&str; 7] = [
+const SMALL: [&str; 9] = [
     "DELETE FROM snapshots WHERE notebook = ?",
     "DELETE FROM catalog WHERE notebook = ?",
     "DELETE FROM catalog_access WHERE notebook = ?",
@@ -25,6 +25,8 @@ const SMALL: [&str; 7] = [
     "DELETE FROM blobs WHERE notebook = ?",
     "DELETE FROM retired_blobs WHERE notebook = ?",
     "DELETE FROM past_lines_read WHERE notebook = ?",
+    "DELETE FROM notices WHERE notebook = (SELECT id FROM notebooks WHERE key = ?)",
+    "DELETE FROM notice_positions WHERE notebook = (SELECT id FROM notebooks WHERE key = ?)",
 ];
 
 /// A notebook whose last event erased it.

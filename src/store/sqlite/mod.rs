@@ -418,6 +418,10 @@ impl EventStore for Sqlite {
         catalog::list(&self.readers, &query).await.map_err(|error| self.failed(error))
     }
 
+    async fn catalog_entries(&self, notebooks: &[NotebookId]) -> Result<Vec<CatalogEntry>, StoreError> {
+        catalog::entries(&self.readers, notebooks).await.map_err(|error| self.failed(error))
+    }
+
     async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
         catalog::lag(&self.readers, limit).await.map_err(|error| self.failed(error))
     }

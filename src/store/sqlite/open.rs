@@ -20,7 +20,7 @@ use crate::blobs::BLOBS_FOLDER;
 use crate::store_error::StoreError;
 
 /// Schema migrations: version, name, SQL. A test compares them with the folder.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 18] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 19] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
     (3, "snapshot checksums", include_str!("../../../migrations/sqlite/0003_snapshot_checksums.sql")),
@@ -36,6 +36,7 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 18] = [
     (13, "logged heads", include_str!("../../../migrations/sqlite/0013_logged_heads.sql")),
     (14, "retired blobs", include_str!("../../../migrations/sqlite/0014_retired_blobs.sql")),
     (15, "purges", include_str!("../../../migrations/sqlite/0015_purges.sql")),
+    (16, "notices", include_str!("../../../migrations/sqlite/0016_notices.sql")),
     (17, "spending", include_str!("../../../migrations/sqlite/0017_spending.sql")),
     (19, "schedules", include_str!("../../../migrations/sqlite/0019_schedules.sql")),
     (21, "segments", include_str!("../../../migrations/sqlite/0021_segments.sql")),

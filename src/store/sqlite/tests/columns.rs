@@ -32,7 +32,7 @@ const CONTENT: [(&str, &str, Forgets); 12] = [
 ];
 
 /// Columns without content, by table.
-const OTHERS: [(&str, &[&str]); 29] = [
+const OTHERS: [(&str, &[&str]); 35] = [
     ("account_audit", &["number", "at", "actor", "action", "subject"]),
     ("actors", &["key", "id"]),
     ("blames", &["notebook", "version"]),
@@ -94,6 +94,12 @@ const OTHERS: [(&str, &[&str]); 29] = [
         ],
     ),
     ("notebooks", &["key", "id", "epoch", "holder", "erased"]),
+    ("notices", &["user_id", "id", "notebook", "version", "subject", "kind", "at", "in_inbox", "read_at", "settled_at"]),
+    ("notice_positions", &["notebook", "version"]),
+    ("notice_choices", &["user_id", "topic", "channel", "is_on"]),
+    ("notice_people", &["user_id", "address", "new_address", "code_hash", "code_expires_at", "code_attempts", "long_run_seconds", "mailed_at"]),
+    ("webhooks", &["id", "user_id", "url", "label", "secrets", "created_at", "tried_at", "problem"]),
+    ("notice_deliveries", &["user_id", "notice_id", "channel", "created_at", "due_at", "attempts", "claimed_by", "claimed_until", "batch", "ended_at", "outcome", "problem"]),
     ("past_lines", &["id", "cell", "spans", "last"]),
     ("past_lines_read", &["notebook", "version", "next"]),
     ("places", &["notebook", "version", "position"]),

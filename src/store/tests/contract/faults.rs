@@ -28,6 +28,14 @@ async fn open_accounts() -> Option<(Accounts, Proxy)> {
 
 account_contract_suite!(open_accounts);
 
+async fn open_notices() -> Option<(NoticesStore, Proxy)> {
+    let (store, proxy) = proxied().await?;
+    proxy.follow(growing_distances());
+    Some((store, proxy))
+}
+
+notice_contract_suite!(open_notices);
+
 /// One fault for the next statement of this kind.
 fn once(kind: Kind, fault: Fault) -> faulty::Plan {
     let mut is_due = true;

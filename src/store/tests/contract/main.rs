@@ -16,6 +16,7 @@ mod faults;
 mod faulty;
 mod history;
 mod many;
+mod notices;
 #[path = "../support/memory.rs"]
 mod memory;
 mod past_lines;
@@ -55,6 +56,7 @@ use exactness::*;
 use history::*;
 use many::*;
 use memory::Memory;
+use notices::*;
 use past_lines::*;
 use snapshots::*;
 use spending::*;
@@ -125,8 +127,21 @@ macro_rules! spending_contract_suite {
     };
 }
 
+/// Defines the tests of a store of notices.
+macro_rules! notice_contract_suite {
+    ($open:path) => {
+        contract_suite!($open:
+            notices_are_written_with_their_position_once, nobody_who_is_deactivated_gets_notices_and_what_there_was_goes,
+            an_inbox_is_paged_read_and_counted, old_notices_go_read_ones_first, what_is_decided_is_settled_for_everybody,
+            a_notebook_lags_until_its_position_is_its_head, webhooks_are_their_persons, a_delivery_is_claimed_by_one_and_ends_once,
+            a_failing_webhook_is_tried_once_for_all_its_notices, a_digest_has_all_that_waits_and_keeps_its_content,
+            an_address_is_proved_by_a_code, choices_are_kept_by_topic_and_channel,
+        );
+    };
+}
+
 #[cfg(feature = "postgres")]
-use {account_contract_suite, contract_suite};
+use {account_contract_suite, contract_suite, notice_contract_suite};
 
 mod in_memory {
     use super::*;
@@ -161,6 +176,13 @@ mod in_sqlite {
     }
 
     spending_contract_suite!(open_spending);
+
+    async fn open_notices() -> Option<(NoticesStore, tempfile::TempDir)> {
+        let folder = tempfile::tempdir().unwrap();
+        Some((Arc::new(Sqlite::open(folder.path()).await.unwrap()), folder))
+    }
+
+    notice_contract_suite!(open_notices);
 }
 
 #[cfg(feature = "postgres")]
@@ -200,6 +222,13 @@ mod old_events_in_objects {
     }
 
     contract_suite!(open);
+
+    async fn open_notices() -> Option<(NoticesStore, ())> {
+        let url = postgres::new_database().await?;
+        Some((Arc::new(Postgres::open(&url, None).await.unwrap()), ()))
+    }
+
+    notice_contract_suite!(open_notices);
 }
 
 async fn written(store: &Store, append: Append) -> Vec<Stored> {

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use notarium_store::accounts::AccountChange;
+use notarium_core::UserId;
+use notarium_store::accounts::{AccountChange, AccountStore, NoticeQuery, NoticeStore};
 use notarium_store::spending::*;
 use notarium_store::{StorePlace, TransferError, move_store};
 
@@ -31,6 +32,7 @@ async fn fill(folder: &Path) {
     store.append(Append { removal, ..author.rename("after") }).await.unwrap();
     create_user(&*store, "ann").await.unwrap();
     create_user(&*store, "bob").await.unwrap();
+    fill_notices(&store).await;
     let record = BlobRecord {
         notebook_id: notebook("nb1"),
         sha256: Hash([7; 32]),
@@ -60,7 +62,7 @@ async fn fill(folder: &Path) {
 }
 
 /// Everything of a store that a transfer takes along.
-async fn content(store: &(impl EventStore + SpendingAndAccounts)) -> Vec<String> {
+async fn content(store: &(impl EventStore + SpendingStore + NoticeStore + AccountStore)) -> Vec<String> {
     let mut found = Vec::new();
     for (id, head) in store.notebooks(None, 0).await.unwrap() {
         let mut after = 0;
@@ -83,6 +85,12 @@ async fn content(store: &(impl EventStore + SpendingAndAccounts)) -> Vec<String>
     found.push(format!("{:?}", store.reserved(None).await.unwrap()));
     found.push(format!("{:?}", store.spending(SpendingColumn::Model, &SpendingQuery::default()).await.unwrap()));
     found.push(format!("{:?}", store.caps().await.unwrap()));
+    let ann = UserId::new("ann").unwrap();
+    found.push(format!("{:?}", store.notices(&ann, &NoticeQuery::default()).await.unwrap()));
+    found.push(format!("{:?}", store.due_deliveries(1 << 40, 10).await.unwrap()));
+    found.push(format!("{:?} {:?}", store.webhooks(&ann).await.unwrap(), store.notice_person(&ann).await.unwrap()));
+    found.push(format!("{:?}", store.notice_choices(&ann).await.unwrap()));
+    found.push(format!("{:?}", store.notice_position(&notebook("n")).await.unwrap()));
     found
 }
 

@@ -294,6 +294,12 @@ impl EventStore for Memory {
         Ok(CatalogPage::cut(found, query.limit))
     }
 
+    async fn catalog_entries(&self, wanted: &[NotebookId]) -> Result<Vec<CatalogEntry>, StoreError> {
+        let notebooks = self.notebooks.lock();
+        let found = wanted.iter().filter_map(|id| notebooks.get(id)?.catalog.clone());
+        Ok(found.map(|entry| CatalogEntry { search_text: String::new(), ..entry }).collect())
+    }
+
     async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
         let notebooks = self.notebooks.lock();
         let lags = notebooks.iter().filter(|(_, log)| {

@@ -159,7 +159,7 @@ impl Scene {
             let leases = MemoryLeases(nodes.clone());
             let (cluster, notices) = ClusterNodes::join(&settings, nodes.clone(), leases).await.unwrap();
             let (accounts, blobs) = (events.clone(), Blobs::local(blobs, 1 << 20).unwrap());
-            let storage = Storage::shared(events, accounts.clone(), accounts, nodes, blobs);
+            let storage = Storage::shared(events, (accounts.clone(), accounts.clone(), accounts), nodes, blobs);
             let running = Server::start_node(&config, storage, cluster.clone(), notices).await.unwrap();
             (running, cluster)
         });
