@@ -71,7 +71,7 @@ impl RoomHandle {
             let permit = self.inbox().permit(submission.decoded.message.body.get()).await;
             self.send_through(
                 |inbox| &inbox.messages,
-                RoomMessage { input: Box::new(Input::Command(submission)), permit },
+                RoomMessage { permit, ..Input::Command(submission).into() },
             );
         }
     }

@@ -7,10 +7,10 @@ use bytes::Bytes;
 use notarium_record::{
     Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, Millis, NotebookId, Selection, Stored, Version,
 };
-use tokio::sync::oneshot;
 
 use super::reader::{self, events};
 use super::{Postgres, catalog, nodes, past_lines, projections, removal, transact};
+use crate::commit_metrics::CommitMetrics;
 use crate::content_locks::ContentLocks;
 use crate::event_store::{
     Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, NotebookSize,
@@ -43,8 +43,8 @@ impl EventStore for Postgres {
     async fn append(&self, append: Append) -> Result<(), AppendError> {
         let removes = !append.removal.is_empty();
         let _removing = if removes { Some(self.content_locks.write(&append.notebook_id).await) } else { None };
-        let (answer, answered) = oneshot::channel();
-        self.queue.send(Queued { append, answer }).await.map_err(|_| AppendError::Store(closed()))?;
+        let (queued, answered) = Queued::new(append);
+        self.queue.send(queued).await.map_err(|_| AppendError::Store(closed()))?;
         answered.await.map_err(|_| AppendError::Store(unanswered()))?
     }
 
@@ -66,6 +66,16 @@ impl EventStore for Postgres {
 
     fn troubles(&self) -> Vec<&'static str> {
         self.health.troubles()
+    }
+
+    fn commit_metrics(&self) -> Option<CommitMetrics> {
+        Some(self.health.commits.clone())
+    }
+
+    async fn size_bytes(&self) -> Result<Option<u64>, StoreError> {
+        let sql = "SELECT pg_database_size(current_database())";
+        let bytes: i64 = self.read_from(|| sqlx::query_scalar(sql).fetch_one(&self.pool)).await?;
+        Ok(u64::try_from(bytes).ok())
     }
 
     async fn head(&self, notebook: &NotebookId) -> Result<Option<Head>, StoreError> {
