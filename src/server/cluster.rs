@@ -12,6 +12,7 @@
 mod nodes;
 mod peers;
 mod placement;
+mod store_clock;
 
 #[cfg(test)]
 pub use nodes::Leases;
@@ -26,6 +27,8 @@ use notarium_core::{Epoch, InstanceId, NotebookId, Revoked};
 use notarium_store::{EventStore, Node, NodeStore, StoreError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
+
+use store_clock::StoreClock;
 
 /// Interval of beats.
 const BEAT: Duration = Duration::from_secs(1);
@@ -121,6 +124,11 @@ pub trait Cluster: Send + Sync + 'static {
         false
     }
 
+    /// Milliseconds by which this machine's clock is ahead of the store's. `None`: the store has no clock of its own.
+    fn clock_ahead(&self) -> Option<i64> {
+        None
+    }
+
     /// True if this node is draining.
     fn is_draining(&self) -> bool {
         false
@@ -153,6 +161,7 @@ pub struct SingleNode {
     instance: InstanceId,
     store: Arc<dyn EventStore>,
     nodes: Option<Arc<dyn NodeStore>>,
+    clock: StoreClock,
     notices: mpsc::UnboundedSender<ClusterNotice>,
 }
 
@@ -160,13 +169,14 @@ impl SingleNode {
     /// Creates a node with a new instance id. `nodes`: where it beats.
     pub fn new(store: Arc<dyn EventStore>, nodes: Option<Arc<dyn NodeStore>>) -> (Arc<Self>, ClusterNotices) {
         let (notices, receiver) = mpsc::unbounded_channel();
-        (Arc::new(Self { instance: ulid::Ulid::generate().into(), store, nodes, notices }), receiver)
+        let (instance, clock) = (ulid::Ulid::generate().into(), StoreClock::default());
+        (Arc::new(Self { instance, store, nodes, clock, notices }), receiver)
     }
 
     /// Beats once; returns true if no other node lives.
     pub async fn is_alone(&self) -> Result<bool, StoreError> {
         let Some(nodes) = &self.nodes else { return Ok(true) };
-        Ok(nodes.beat(&self.own()).await?.nodes.len() <= 1)
+        Ok(self.clock.beat(&**nodes, &self.own()).await?.nodes.len() <= 1)
     }
 }
 
@@ -189,10 +199,14 @@ impl Cluster for SingleNode {
         let _ = self.notices.send(notice);
     }
 
+    fn clock_ahead(&self) -> Option<i64> {
+        self.clock.ahead()
+    }
+
     async fn follow(&self, stopping: CancellationToken) {
         let Some(nodes) = &self.nodes else { return };
         while stopping.run_until_cancelled(tokio::time::sleep(BEAT)).await.is_some() {
-            if let Err(error) = nodes.beat(&self.own()).await {
+            if let Err(error) = self.clock.beat(&**nodes, &self.own()).await {
                 tracing::warn!(%error, "the beat of this server was not written");
             }
         }

@@ -24,6 +24,7 @@ use notarium_telemetry::Histogram;
 pub use forwards::{ForwardMetrics, ForwardOutcome, ForwardedThing};
 pub use http::HttpMetrics;
 pub use now::Readings;
+pub(crate) use now::{set, whole};
 pub use open_rooms::{OpenRooms, RoomWork};
 pub use rooms::RoomMetrics;
 pub use work::{CommittedWork, WorkMetrics};

@@ -229,6 +229,11 @@ pub trait EventStore: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Those of the problems that say that stored data is damaged.
+    fn damage(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// Measurements of the writer; `None`: the backend takes none.
     fn commit_metrics(&self) -> Option<CommitMetrics> {
         None

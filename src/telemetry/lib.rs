@@ -12,4 +12,4 @@ pub mod otlp;
 mod trace_context;
 
 pub use histogram::{BYTES, COUNTS, Histogram, LONG_TIMES, SHORT_TIMES, Scale};
-pub use trace_context::{TRACEPARENT, TraceParent, pass_on, set_parent, trace_id};
+pub use trace_context::{TRACEPARENT, TraceParent, pass_on, set_parent, trace_headers, trace_id};

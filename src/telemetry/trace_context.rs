@@ -98,6 +98,13 @@ pub fn pass_on(headers: &mut HeaderMap) {
     let _: (&mut HeaderMap, Option<HeaderValue>) = (headers, None);
 }
 
+/// Headers of a request that continues the trace of the span that is entered: one, or none.
+pub fn trace_headers() -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    pass_on(&mut headers);
+    headers
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

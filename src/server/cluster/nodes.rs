@@ -17,6 +17,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::placement::choice;
+use super::store_clock::StoreClock;
 use super::{BEAT, ClaimError, Cluster, ClusterNotice, ClusterNotices, FEATURE_LEVEL, OwnerNode, Peers};
 
 /// Age of a list of nodes below which it is not read anew.
@@ -68,6 +69,7 @@ pub struct ClusterNodes {
     view: RwLock<ClusterView>,
     owners: DashMap<NotebookId, (InstanceId, Instant)>,
     is_draining: AtomicBool,
+    clock: StoreClock,
     /// Held during a beat, so that an older list never replaces a newer one.
     beating: Mutex<()>,
     changes: watch::Sender<u64>,
@@ -91,6 +93,7 @@ impl ClusterNodes {
             view: RwLock::new(ClusterView { living: Vec::new(), beat_at: Instant::now() }),
             owners: DashMap::new(),
             is_draining: AtomicBool::new(false),
+            clock: StoreClock::default(),
             beating: Mutex::default(),
             changes: watch::Sender::new(0),
             notices,
@@ -109,7 +112,7 @@ impl ClusterNodes {
         let _beating = self.beating.lock().await;
         // The time before the beat: the store's clock counts from a later one.
         let beat_at = Instant::now();
-        let LivingNodes { nodes: living, .. } = self.nodes.beat(&self.own()).await?;
+        let LivingNodes { nodes: living, .. } = self.clock.beat(&*self.nodes, &self.own()).await?;
         let was_cut_off = self.is_cut_off();
         let has_changed = {
             let mut view = self.view.write();
@@ -253,6 +256,10 @@ impl Cluster for ClusterNodes {
 
     fn is_cut_off(&self) -> bool {
         self.view.read().beat_at.elapsed() >= NODE_TIMEOUT
+    }
+
+    fn clock_ahead(&self) -> Option<i64> {
+        self.clock.ahead()
     }
 
     fn is_draining(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Gauges of what is so now, set before each scrape.
 
 use std::sync::atomic::AtomicU64;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -65,6 +66,8 @@ impl Readings {
         begin_at_zero(&readings.runs, "state", ["queued", "running"]);
         begin_at_zero(&readings.kernels, "state", ["starting", "running"]);
         begin_at_zero(&readings.nodes, "state", ["living", "draining"]);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        readings.started.set(since.as_secs_f64());
         set(&readings.release, "version", env!("CARGO_PKG_VERSION"), 1);
         readings
     }

@@ -60,6 +60,12 @@ impl Health {
         [lost_commits, damage, refused_writes].into_iter().flatten().collect()
     }
 
+    /// Those of the problems that say that stored data is damaged.
+    pub(super) fn damage(&self) -> Vec<&'static str> {
+        let HealthState { lost_commits, damage, .. } = *self.state.borrow();
+        [lost_commits, damage].into_iter().flatten().collect()
+    }
+
     /// Waits until the check after the start has ended.
     #[cfg(test)]
     pub(super) async fn checked(&self) {

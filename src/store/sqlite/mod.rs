@@ -243,6 +243,10 @@ impl EventStore for Sqlite {
         self.health.troubles()
     }
 
+    fn damage(&self) -> Vec<&'static str> {
+        self.health.damage()
+    }
+
     fn commit_metrics(&self) -> Option<CommitMetrics> {
         Some(self.health.commits.clone())
     }
