@@ -268,7 +268,7 @@ pub mod tests {
     }
 
     /// Runs a command of Ann.
-    async fn run(server: &RunningServer, notebook: &NotebookId, id: &str, body: &str) {
+    pub async fn run(server: &RunningServer, notebook: &NotebookId, id: &str, body: &str) {
         let actor = Actor::User { id: UserId::new("ann").unwrap() };
         let (authority, name, connection) = (Authority::session(), "Ann".to_owned(), String::new());
         let message = CommandMessage::new(id.parse().unwrap(), notebook.clone(), RawJson::parse(body).unwrap());

@@ -43,6 +43,7 @@ pub struct MetricDescription {
     /// As a query names it: counters with `_total`.
     pub name: &'static str,
     pub kind: &'static str,
+    pub labels: &'static [&'static str],
     pub help: &'static str,
 }
 
@@ -111,14 +112,25 @@ pub(crate) struct MetricList {
 }
 
 impl MetricList {
-    /// Adds a metric, by its name in queries.
+    /// Adds a metric without labels, by its name in queries.
     fn add<M: Metric + TypedMetric + Clone>(&mut self, name: &'static str, help: &'static str, metric: M) -> M {
+        self.add_family(name, help, &[], metric)
+    }
+
+    /// Adds a metric with labels, by its name in queries.
+    fn add_family<M: Metric + TypedMetric + Clone>(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        labels: &'static [&'static str],
+        metric: M,
+    ) -> M {
         let kind = match M::TYPE {
             MetricType::Counter => "counter",
             MetricType::Histogram => "histogram",
             _ => "gauge",
         };
-        self.descriptions.push(MetricDescription { name, kind, help });
+        self.descriptions.push(MetricDescription { name, kind, labels, help });
         // The encoder adds it again.
         self.registry.register(name.strip_suffix("_total").unwrap_or(name), help, metric.clone());
         metric
@@ -183,7 +195,7 @@ mod tests {
     fn each_metric_is_named_once_and_by_the_rules() {
         let metrics = Metrics::default();
         let mut names: Vec<&str> = metrics.descriptions().iter().map(|described| described.name).collect();
-        for MetricDescription { name, kind, help } in metrics.descriptions() {
+        for MetricDescription { name, kind, help, .. } in metrics.descriptions() {
             assert_eq!(*kind == "counter", name.ends_with("_total"), "{name}");
             assert!(name.starts_with("notarium_") || name.starts_with("process_"), "{name}");
             assert!(!help.ends_with('.') && !help.is_empty(), "{name}: the encoder adds the full stop");

@@ -177,6 +177,7 @@ mod tests {
         let body = to_bytes(broken.into_body(), 10_000).await.unwrap();
         let problem: serde_json::Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(problem["code"], "internal");
+        assert_eq!(problem["error_id"].as_str().unwrap().len(), 32, "{problem}");
         assert!(!problem.to_string().contains("planted"), "what broke is for the log");
         assert_eq!(answer("/well").await.status(), StatusCode::OK);
         running.shut_down().await;

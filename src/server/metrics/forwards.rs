@@ -48,9 +48,10 @@ fn word<T: PartialEq>(words: &[(T, &'static str)], wanted: &T) -> &'static str {
 
 impl ForwardMetrics {
     pub(super) fn new(list: &mut MetricList) -> Self {
-        let forwards = list.add(
+        let forwards = list.add_family(
             "notarium_forwards_total",
             "Attempts to forward something to another node, by what it is and how it ended",
+            &["what", "outcome"],
             Counters::default(),
         );
         for (_, thing) in THINGS {

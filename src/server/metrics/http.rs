@@ -33,14 +33,16 @@ impl HttpMetrics {
     pub(super) fn new(list: &mut MetricList) -> Self {
         let times = Histograms::new_with_constructor((|| Histogram::new(SHORT_TIMES)) as fn() -> Histogram);
         Self {
-            requests: list.add(
+            requests: list.add_family(
                 "notarium_http_requests_total",
                 "Requests by method, pattern of the path and class of the status; none: the client left first",
+                &["method", "route", "status"],
                 Counters::default(),
             ),
-            times: list.add(
+            times: list.add_family(
                 "notarium_http_request_seconds",
                 "Time of a request until its answer begins, by method and pattern of the path",
+                &["method", "route"],
                 times,
             ),
             sockets: list.add("notarium_sockets", "Sockets that are open", Gauge::default()),

@@ -13,14 +13,14 @@ type Gauges = Family<Labels<1>, Gauge>;
 type Seconds = Gauge<f64, AtomicU64>;
 
 macro_rules! readings {
-    ($($field:ident: $kind:ty = $name:literal, $help:literal;)*) => {
+    ($($field:ident: $kind:ty = $name:literal $(by $label:literal)?, $help:literal;)*) => {
         /// Values that are read at each scrape.
         #[derive(Debug)]
         pub struct Readings { $(#[doc = $help] pub $field: $kind,)* }
 
         impl Readings {
             fn listed(list: &mut MetricList) -> Self {
-                Self { $($field: list.add($name, $help, <$kind>::default()),)* }
+                Self { $($field: list.add_family($name, $help, &[$($label)?], <$kind>::default()),)* }
             }
         }
     };
@@ -32,8 +32,8 @@ readings! {
     damaged_snapshots: Counter = "notarium_damaged_snapshots_total", "Snapshots that were damaged and rebuilt";
     check_differences: Counter = "notarium_check_differences_total", "Checks that found a client's state to differ";
     leases: Gauge = "notarium_leases", "Notebooks whose lease this server holds";
-    runs: Gauges = "notarium_runs", "Runs that have not ended, by state: queued or running";
-    kernels: Gauges = "notarium_kernels", "Kernels by state: starting or running";
+    runs: Gauges = "notarium_runs" by "state", "Runs that have not ended, by state: queued or running";
+    kernels: Gauges = "notarium_kernels" by "state", "Kernels by state: starting or running";
     turns: Gauge = "notarium_turns", "Turns of assistants that have not ended";
     waiting_calls: Gauge = "notarium_tool_calls_waiting", "Tool calls that wait for a person";
     waiting_launches: Gauge = "notarium_kernel_launches_waiting", "Kernel launches that no runtime agent has claimed";
@@ -49,15 +49,15 @@ readings! {
     blob_bytes: Gauge = "notarium_blob_bytes", "Bytes of large outputs, as quotas count them";
     disk_bytes: Gauge = "notarium_disk_bytes", "Size of the disk with the data folder";
     free_disk_bytes: Gauge = "notarium_disk_free_bytes", "Bytes of that disk that the server can still use";
-    nodes: Gauges = "notarium_nodes", "Nodes of the cluster that this one sees, by state: living or draining";
+    nodes: Gauges = "notarium_nodes" by "state", "Nodes of the cluster that this one sees, by state: living or draining";
     cut_off: Gauge = "notarium_cut_off", "1 if this node cannot reach the store and serves no notebook";
     clock_difference: Seconds = "notarium_clock_difference_seconds", "Seconds by which this machine's clock is ahead of the database's";
-    problems: Gauges = "notarium_problems", "Problems that /readyz lists, by part: store, disk, damage, lease, clock";
+    problems: Gauges = "notarium_problems" by "part", "Problems that /readyz lists, by part: store, disk, damage, lease, clock";
     memory: Gauge = "process_resident_memory_bytes", "Memory of the server's process";
     open_files: Gauge = "process_open_fds", "Open files and connections of the server's process";
     max_files: Gauge = "process_max_fds", "Files and connections that the process may open";
     started: Seconds = "process_start_time_seconds", "Time of the server's start, in seconds since 1970";
-    release: Gauges = "notarium_build_info", "1, with the server's release";
+    release: Gauges = "notarium_build_info" by "version", "1, with the server's release";
 }
 
 impl Readings {

@@ -34,9 +34,10 @@ pub struct RoomMetrics {
 
 impl RoomMetrics {
     pub(super) fn new(list: &mut MetricList) -> Self {
-        let commands = list.add(
+        let commands = list.add_family(
             "notarium_commands_total",
             "Commands by outcome: ack, or the code of the rejection",
+            &["outcome"],
             Counters::default(),
         );
         let acked = commands.get_or_create_owned(&[("outcome", "ack".into())]);
@@ -46,15 +47,21 @@ impl RoomMetrics {
         let append_times = list.histogram("notarium_append_seconds", append, SHORT_TIMES);
         let load = "Time in which a notebook is loaded from the store";
         let load_times = list.histogram("notarium_room_load_seconds", load, SHORT_TIMES);
-        let catch_ups = list.add(
+        let catch_ups = list.add_family(
             "notarium_catch_ups_total",
             "Subscriptions by what the client was sent: events since its version, or a snapshot",
+            &["with"],
             Counters::default(),
         );
         begin_at_zero(&catch_ups, "with", ["events", "snapshot"]);
         let lagging = "Times that a subscriber read too slowly and was caught up";
         let faults = "Rooms that a fault of the program has ended";
-        let leases = list.add("notarium_leases_ended_total", "Leases by their end: given back, or lost to another node", Counters::default());
+        let leases = list.add_family(
+            "notarium_leases_ended_total",
+            "Leases by their end: given back, or lost to another node",
+            &["end"],
+            Counters::default(),
+        );
         Self {
             commands,
             acked,

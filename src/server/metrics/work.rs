@@ -94,38 +94,48 @@ impl CommittedWork {
 
 impl WorkMetrics {
     pub(super) fn new(list: &mut MetricList) -> Self {
-        let counters = |list: &mut MetricList, name, help| list.add(name, help, Counters::<1>::default());
+        let counters = |list: &mut MetricList, name, help, label: &'static [&'static str]| {
+            list.add_family(name, help, label, Counters::<1>::default())
+        };
         let times = Histograms::new_with_constructor((|| Histogram::new(LONG_TIMES)) as fn() -> Histogram);
         let metrics = Self {
             runs_requested: list.add("notarium_runs_requested_total", "Runs that were requested", Counter::default()),
-            runs: counters(list, "notarium_runs_ended_total", "Runs that ended, by outcome"),
-            lost_runs: counters(list, "notarium_runs_lost_total", "Runs that were lost, by cause"),
-            effects_refused: counters(list, "notarium_effects_refused_total", "Effects of runs that were refused, by kind"),
+            runs: counters(list, "notarium_runs_ended_total", "Runs that ended, by outcome", &["outcome"]),
+            lost_runs: counters(list, "notarium_runs_lost_total", "Runs that were lost, by cause", &["cause"]),
+            effects_refused: counters(list, "notarium_effects_refused_total", "Effects of runs that were refused, by kind", &["kind"]),
             kernels_started: list.add("notarium_kernels_started_total", "Kernels that started", Counter::default()),
-            kernels_ended: counters(list, "notarium_kernels_ended_total", "Kernels that ended, by cause"),
-            launches_failed: counters(list, "notarium_kernel_launches_failed_total", "Kernels that did not start, by cause"),
-            turns: counters(list, "notarium_turns_ended_total", "Turns of assistants that ended, by outcome"),
-            turn_failures: counters(list, "notarium_turns_failed_total", "Turns that could not continue, by cause"),
+            kernels_ended: counters(list, "notarium_kernels_ended_total", "Kernels that ended, by cause", &["cause"]),
+            launches_failed: counters(list, "notarium_kernel_launches_failed_total", "Kernels that did not start, by cause", &["cause"]),
+            turns: counters(list, "notarium_turns_ended_total", "Turns of assistants that ended, by outcome", &["outcome"]),
+            turn_failures: counters(list, "notarium_turns_failed_total", "Turns that could not continue, by cause", &["cause"]),
             tool_calls: counters(
                 list,
                 "notarium_tool_calls_total",
                 "Tool calls by decision: passed by policy or grant, or by the person or event that decided",
+                &["decision"],
             ),
-            executed_calls: counters(list, "notarium_tool_calls_executed_total", "Tool calls that ended after their start, by end"),
-            decision_times: list.add(
+            executed_calls: counters(list, "notarium_tool_calls_executed_total", "Tool calls that ended after their start, by end", &["end"]),
+            decision_times: list.add_family(
                 "notarium_tool_call_decision_seconds",
                 "Time for which a tool call waited for its decision, by decision",
+                &["decision"],
                 times,
             ),
-            model_calls: list.add("notarium_model_calls_total", "Model calls by provider and model", Counters::default()),
-            model_errors: list.add(
+            model_calls: list.add_family(
+                "notarium_model_calls_total",
+                "Model calls by provider and model",
+                &["provider", "model"],
+                Counters::default()),
+            model_errors: list.add_family(
                 "notarium_model_errors_total",
                 "Model calls without an answer, by provider, model and cause",
+                &["provider", "model", "cause"],
                 Counters::default(),
             ),
-            model_tokens: list.add(
+            model_tokens: list.add_family(
                 "notarium_model_tokens_total",
                 "Tokens by provider, model and direction: input or output",
+                &["provider", "model", "direction"],
                 Counters::default(),
             ),
             known_models: RwLock::default(),
@@ -267,4 +277,121 @@ fn inc(counters: &Counters<1>, label: &'static str, value: impl Into<Cow<'static
 /// Word of a value that this build knows. Agents may send others, which must not become labels.
 fn known_word<T: Serialize>(value: &Open<T>) -> Cow<'static, str> {
     value.known().map_or(Cow::Borrowed(OTHER), |known| Cow::Owned(wire_word(known)))
+}
+
+#[cfg(test)]
+mod tests {
+    use notarium_core::{
+        Actor, Envelope, EndCause, ExecutionCompleted, ExecutionEffectRefused, ExecutionLost, Gate, RawObject, Risk,
+        ToolCallConfirmed, ToolCallRequested, TurnModelCallFinished, TurnModelCallStarted,
+    };
+
+    use super::super::Metrics;
+    use super::*;
+
+    fn counted(metrics: &Metrics, at: Millis, event: impl Into<Event>) {
+        let event = event.into();
+        let envelope = Envelope {
+            id: "e".parse().unwrap(),
+            notebook_id: "n".parse().unwrap(),
+            version: 1,
+            event_type: event.event_type().to_owned(),
+            schema: event.schema(),
+            actor: Actor::System,
+            command_id: "c".parse().unwrap(),
+            correlation_id: "c".parse().unwrap(),
+            causation_id: None,
+            undoes: None,
+            recorded_at: at,
+        };
+        metrics.work.committed(CommittedWork { runs_requested: 0, events: vec![Recorded { envelope, event }] });
+    }
+
+    fn has(metrics: &Metrics, line: &str) {
+        let text = metrics.open_metrics();
+        assert!(text.contains(&format!("\n{line}\n")), "{line}: {text}");
+    }
+
+    #[test]
+    fn every_counted_type_exists() {
+        for name in DECODED.iter().chain(&DECODED_ENDS).chain([&REQUESTED]) {
+            assert!(Event::TYPES.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn ends_of_runs_are_counted_by_words_that_are_known() {
+        let metrics = Metrics::default();
+        let run = || "r".parse().unwrap();
+        let completed = |outcome: &str| ExecutionCompleted {
+            execution_id: run(),
+            output_seq: 1,
+            outcome: serde_json::from_str(outcome).unwrap(),
+            execution_count: None,
+            notice: None,
+        };
+        counted(&metrics, 0, completed(r#""ok""#));
+        counted(&metrics, 0, completed(r#""an agent's own word""#));
+        counted(&metrics, 0, ExecutionLost { execution_id: run(), cause: EndCause::AgentLost.into(), detail: None });
+        for count in [1, 5] {
+            let (kind, target) = (Effect::Network.into(), "example.org:443".to_owned());
+            counted(&metrics, 0, ExecutionEffectRefused { execution_id: run(), kind, target, count });
+        }
+        has(&metrics, r#"notarium_runs_ended_total{outcome="ok"} 1"#);
+        has(&metrics, r#"notarium_runs_ended_total{outcome="other"} 1"#);
+        has(&metrics, r#"notarium_runs_ended_total{outcome="lost"} 1"#);
+        has(&metrics, r#"notarium_runs_lost_total{cause="agent_lost"} 1"#);
+        has(&metrics, r#"notarium_effects_refused_total{kind="network"} 5"#);
+    }
+
+    #[test]
+    fn the_time_until_a_person_decides_is_counted() {
+        let metrics = Metrics::default();
+        let call_id: ToolCallId = "call".parse().unwrap();
+        let requested = ToolCallRequested {
+            call_id: call_id.clone(),
+            turn_id: None,
+            function: "delete_cell".to_owned(),
+            arguments: RawObject::default(),
+            arguments_hash: notarium_core::Hash::ZERO,
+            risk: Risk::Destructive.into(),
+            reasons: Vec::new(),
+            targets: Vec::new(),
+            gate: Gate::WaitsForPerson { until: 100_000 }.into(),
+            after: None,
+            token: None,
+        };
+        counted(&metrics, 1_000, requested);
+        let arguments_hash = notarium_core::Hash::ZERO;
+        counted(&metrics, 13_000, ToolCallConfirmed { call_id, arguments_hash, by_means: None });
+        has(&metrics, r#"notarium_tool_calls_total{decision="confirmed"} 1"#);
+        has(&metrics, r#"notarium_tool_call_decision_seconds_sum{decision="confirmed"} 12.0"#);
+    }
+
+    #[test]
+    fn models_that_the_settings_do_not_name_are_other() {
+        let metrics = Metrics::default();
+        metrics.work.know_models([("openai".to_owned(), "gpt".to_owned())]);
+        for model in ["gpt", "a name that somebody typed"] {
+            let turn_id: TurnId = "t".parse().unwrap();
+            counted(
+                &metrics,
+                0,
+                TurnModelCallStarted {
+                    turn_id: turn_id.clone(),
+                    claimant: "i".parse().unwrap(),
+                    number: 1,
+                    attempt: 1,
+                    provider: "openai".to_owned(),
+                    model: model.to_owned(),
+                },
+            );
+            let usage = Usage { input_tokens: 70, output_tokens: 5, estimated: false };
+            let failure = (model != "gpt").then_some(TurnFailure::RateLimited.into());
+            counted(&metrics, 0, TurnModelCallFinished { turn_id, number: 1, attempt: 1, failure, detail: None, usage });
+        }
+        has(&metrics, r#"notarium_model_calls_total{provider="openai",model="gpt"} 1"#);
+        has(&metrics, r#"notarium_model_tokens_total{provider="openai",model="gpt",direction="input"} 70"#);
+        has(&metrics, r#"notarium_model_errors_total{provider="openai",model="other",cause="rate_limited"} 1"#);
+    }
 }

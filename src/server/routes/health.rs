@@ -82,7 +82,60 @@ fn clock_problem(ahead_ms: i64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use notarium_core::{Epoch, InstanceId, NotebookId};
+    use notarium_store::StoreError;
+
     use super::*;
+    use crate::cluster::tests::{ours, run};
+    use crate::cluster::{ClaimError, Cluster, ClusterNotice, SingleNode};
+    use crate::server::{Storage, scratch};
+    use crate::{Server, ServerConfig};
+
+    /// A node that gets no lease.
+    struct WithoutLeases(Arc<SingleNode>);
+
+    #[async_trait]
+    impl Cluster for WithoutLeases {
+        fn instance(&self) -> &InstanceId {
+            self.0.instance()
+        }
+
+        async fn owner(&self, notebook: &NotebookId) -> Result<InstanceId, StoreError> {
+            self.0.owner(notebook).await
+        }
+
+        async fn claim(&self, _: &NotebookId) -> Result<Epoch, ClaimError> {
+            Err(StoreError::Unavailable { reason: "planted".to_owned() }.into())
+        }
+
+        fn notify(&self, notice: ClusterNotice) {
+            self.0.notify(notice);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_notebook_without_its_lease_and_a_full_disk_are_problems_of_their_parts() {
+        let mut config = ServerConfig::in_folder(scratch::folder());
+        config.limits.min_free_disk_bytes = 0;
+        let before = Server::start(config.clone()).await.unwrap();
+        run(&before, &ours(), "1", r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#).await;
+        let in_order = checks(before.app()).await;
+        assert!(in_order.iter().all(|check| check.problems.is_empty()), "{in_order:?}");
+        before.shut_down().await;
+        config.limits.min_free_disk_bytes = u64::MAX;
+        let storage = Storage::open(&config).await.unwrap();
+        let (node, notices) = SingleNode::new(storage.events.clone(), None);
+        let server = Server::start_node(&config, storage, Arc::new(WithoutLeases(node)), notices).await.unwrap();
+        server.app().read_by_server(&ours()).await.unwrap();
+        let found = checks(server.app()).await;
+        let named = |part| found.iter().find(|check| check.part == part).unwrap().problems.join(" ");
+        assert!(named(HealthPart::Lease).starts_with("1 notebook is read-only here"), "{found:?}");
+        assert!(named(HealthPart::Disk).contains("the disk of the data folder has"), "{found:?}");
+        server.shut_down().await;
+    }
 
     #[test]
     fn a_full_disk_a_wrong_clock_and_lost_leases_are_named() {

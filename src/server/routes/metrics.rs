@@ -7,11 +7,11 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, header};
 use notarium_core::wire_word;
+use rustix::process::{Resource, getrlimit};
 
 use super::health::{self, DiskSpace};
 use crate::agents::MachineLoads;
 use crate::app::App;
-use crate::limits::files_for_connections;
 use crate::metrics::{Readings, older_format, set, whole};
 use crate::rooms::snapshot;
 
@@ -101,5 +101,5 @@ fn read_process(now: &Readings) {
     now.memory.set(whole(resident.unwrap_or(0_u64) << 10));
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, |files| files.count());
     now.open_files.set(whole(open as u64));
-    now.max_files.set(whole(files_for_connections().unwrap_or_default() as u64));
+    now.max_files.set(whole(getrlimit(Resource::Nofile).current.unwrap_or_default()));
 }
