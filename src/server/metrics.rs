@@ -95,7 +95,8 @@ impl Metrics {
 }
 
 fn commit_metrics(list: &mut MetricList, commits: CommitMetrics) {
-    let CommitMetrics { queue_waits, batch_times, failed_batch_times, batch_appends, batch_events, batch_bytes } = commits;
+    let CommitMetrics { queue_waits, batch_times, failed_batch_times, batch_appends, batch_events, batch_bytes } =
+        commits;
     list.add("notarium_commit_queue_wait_seconds", "Time that an append waits for its batch", queue_waits);
     list.add("notarium_commit_batch_seconds", "Time of a batch of appends until it is on disk", batch_times);
     list.add("notarium_commit_failed_batch_seconds", "Time of a batch that was not written", failed_batch_times);
@@ -148,7 +149,7 @@ pub(crate) fn begin_at_zero<M, C: MetricConstructor<M>>(
     values: impl IntoIterator<Item = impl Into<Cow<'static, str>>>,
 ) {
     for value in values {
-        family.get_or_create(&[(label, value.into())]);
+        drop(family.get_or_create(&[(label, value.into())]));
     }
 }
 

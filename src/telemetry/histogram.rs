@@ -21,7 +21,8 @@ const MICROSECONDS: f64 = 1e6;
 /// From 100 µs to 30 s, exported in seconds.
 pub const SHORT_TIMES: Scale = Scale {
     bounds: &[
-        100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 10_000_000, 30_000_000,
+        100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
+        10_000_000, 30_000_000,
     ],
     per_unit: MICROSECONDS,
 };
@@ -29,7 +30,15 @@ pub const SHORT_TIMES: Scale = Scale {
 /// From a second to a day, exported in seconds.
 pub const LONG_TIMES: Scale = Scale {
     bounds: &[
-        1_000_000, 5_000_000, 15_000_000, 60_000_000, 300_000_000, 900_000_000, 3_600_000_000, 14_400_000_000, 86_400_000_000,
+        1_000_000,
+        5_000_000,
+        15_000_000,
+        60_000_000,
+        300_000_000,
+        900_000_000,
+        3_600_000_000,
+        14_400_000_000,
+        86_400_000_000,
     ],
     per_unit: MICROSECONDS,
 };
@@ -38,8 +47,10 @@ pub const LONG_TIMES: Scale = Scale {
 pub const COUNTS: Scale = Scale { bounds: &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024], per_unit: 1.0 };
 
 /// From 256 bytes to 16 MiB.
-pub const BYTES: Scale =
-    Scale { bounds: &[256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20], per_unit: 1.0 };
+pub const BYTES: Scale = Scale {
+    bounds: &[256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20],
+    per_unit: 1.0,
+};
 
 /// A histogram. Clones share their counts.
 #[derive(Debug, Clone)]

@@ -124,7 +124,9 @@ mod tests {
     fn malformed_headers_count_as_absent() {
         let zero_trace = GIVEN.replace("4bf92f3577b34da6a3ce929d0e0e4736", &"0".repeat(32));
         let (long, upper) = (format!("{GIVEN}-more"), GIVEN.to_uppercase());
-        for text in ["", "00", "00-1-2-3", zero_trace.as_str(), long.as_str(), upper.as_str(), &GIVEN.replacen("00", "ff", 1)] {
+        for text in
+            ["", "00", "00-1-2-3", zero_trace.as_str(), long.as_str(), upper.as_str(), &GIVEN.replacen("00", "ff", 1)]
+        {
             assert_eq!(TraceParent::parse(text), None, "{text}");
         }
     }

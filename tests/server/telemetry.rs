@@ -37,7 +37,8 @@ async fn what_happens_is_counted() {
     let (server, metrics) = with_metrics().await;
     let ann = server.person("Ann").await;
     let http = server.http(&ann);
-    let notebook = http.post("/api/notebooks", json!({"title": "Counted"})).await.ok()["notebook"].as_str().unwrap().to_owned();
+    let notebook =
+        http.post("/api/notebooks", json!({"title": "Counted"})).await.ok()["notebook"].as_str().unwrap().to_owned();
     let path = format!("/api/notebooks/{notebook}");
     assert_eq!(http.patch(&path, json!({"title": ""})).await.status, 400);
     let mut socket = server.connect(&ann).await;
@@ -63,7 +64,9 @@ async fn what_happens_is_counted() {
     ] {
         assert_eq!(value(&scrape, series), expected, "{series}");
     }
-    for series in ["notarium_store_bytes", "notarium_log_bytes", "notarium_disk_free_bytes", "process_resident_memory_bytes"] {
+    for series in
+        ["notarium_store_bytes", "notarium_log_bytes", "notarium_disk_free_bytes", "process_resident_memory_bytes"]
+    {
         assert!(value(&scrape, series) > 0.0, "{series}");
     }
     assert!(value(&scrape, "notarium_room_inbox_wait_seconds_count") >= 3.0);
@@ -77,7 +80,7 @@ async fn any_method_and_path_of_a_stranger_is_one_series() {
     let (server, metrics) = with_metrics().await;
     let http = server.http_as("").without_token();
     for number in 0..3 {
-        let method = http::Method::from_bytes(format!("M{number}").as_bytes()).unwrap();
+        let method = reqwest::Method::from_bytes(format!("M{number}").as_bytes()).unwrap();
         http.send(http.request(method, &format!("/api/unknown/{number}"))).await;
     }
     let scrape = metrics.get("/metrics").await.text;
@@ -89,7 +92,9 @@ async fn a_scraper_gets_the_format_that_it_asks_for() {
     let (_server, metrics) = with_metrics().await;
     let older = metrics.get("/metrics").await.text;
     assert!(older.contains("# TYPE notarium_commands_total counter\n") && !older.contains("# EOF"), "{older}");
-    let request = metrics.request(http::Method::GET, "/metrics").header("accept", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5");
+    let request = metrics
+        .request(reqwest::Method::GET, "/metrics")
+        .header("accept", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5");
     let newer = metrics.send(request).await.text;
     assert!(newer.contains("# TYPE notarium_commands counter\n") && newer.ends_with("# EOF\n"), "{newer}");
     promtool(&["check", "metrics"], &older);
@@ -122,7 +127,19 @@ fn alert_queries() -> Vec<String> {
 }
 
 const FUNCTIONS: [&str; 13] = [
-    "sum", "max", "min", "rate", "increase", "histogram_quantile", "topk", "time", "abs", "predict_linear", "max_over_time", "label_values", "count",
+    "sum",
+    "max",
+    "min",
+    "rate",
+    "increase",
+    "histogram_quantile",
+    "topk",
+    "time",
+    "abs",
+    "predict_linear",
+    "max_over_time",
+    "label_values",
+    "count",
 ];
 const KEYWORDS: [&str; 4] = ["by", "and", "or", "unless"];
 /// Labels that Prometheus adds.
@@ -195,7 +212,11 @@ fn every_metric_of_dashboard_and_alerts_exists() {
     assert!(dashboard.len() > 50 && alerts.len() > 15, "{} and {} were read", dashboard.len(), alerts.len());
     for query in dashboard.iter().chain(&alerts) {
         // A gauge over time is the one exception of the rule for rates.
-        let plain = query.replace("max_over_time(", "(").replace("predict_linear(", "(").replace("[6h], 86400)", ")").replace("[1d])", ")");
+        let plain = query
+            .replace("max_over_time(", "(")
+            .replace("predict_linear(", "(")
+            .replace("[6h], 86400)", ")")
+            .replace("[1d])", ")");
         check(&plain, metrics.descriptions()).unwrap_or_else(|error| panic!("{query}: {error}"));
     }
     for described in metrics.descriptions() {
@@ -263,5 +284,8 @@ fn the_list_of_metrics_in_operations_md_is_current() {
         std::fs::write(&path, &current).unwrap();
         return;
     }
-    assert_eq!(current, text, "docs/operations.md is stale: NOTARIUM_BLESS=1 cargo test --test in_process server::telemetry");
+    assert_eq!(
+        current, text,
+        "docs/operations.md is stale: NOTARIUM_BLESS=1 cargo test --test in_process server::telemetry"
+    );
 }

@@ -43,7 +43,8 @@ impl ServerRelay {
     ) {
         let answered = match origin.as_ref().and_then(|origin| serde_json::to_string(origin).ok()) {
             Some(origin) => {
-                let span = tracing::info_span!("request of code", otel.kind = "client", %notebook, kernel_session = %kernel);
+                let span =
+                    tracing::info_span!("request of code", otel.kind = "client", %notebook, kernel_session = %kernel);
                 let answered = self.answer(&notebook, &kernel, origin, &request).instrument(span).await;
                 answered.unwrap_or_else(|error| {
                     tracing::debug!(%error, "a request of code was not answered");

@@ -12,8 +12,8 @@ use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::try_unfold;
 use notarium_client::{CommandSender, http_address, install_tls_provider};
-use notarium_wire::{ClientMessage, FileAnswer, FileEntry, FileRefusal, FileRequest, MAX_LISTED_FILES, WrittenFile};
 use notarium_telemetry::trace_headers;
+use notarium_wire::{ClientMessage, FileAnswer, FileEntry, FileRefusal, FileRequest, MAX_LISTED_FILES, WrittenFile};
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, RawMode, fchmod, fstatvfs, fsync, linkat, openat, renameat, statat, unlinkat,
 };

@@ -55,7 +55,7 @@ impl ModelCall {
                 Err(cause) => ModelCallUpdate::not_asked(cause),
             }
         });
-        let update = asked.instrument(span.clone()).catch_unwind().await;
+        let update = asked.catch_unwind().instrument(span.clone()).await;
         let fault = |_| ModelCallUpdate::not_asked("a fault in the server ended the model call: ask again".to_owned());
         let update = update.unwrap_or_else(fault);
         update.tell(&span);

@@ -56,7 +56,7 @@ impl ForwardMetrics {
         );
         for (_, thing) in THINGS {
             for (_, outcome) in OUTCOMES {
-                forwards.get_or_create(&[("what", thing.into()), ("outcome", outcome.into())]);
+                drop(forwards.get_or_create(&[("what", thing.into()), ("outcome", outcome.into())]));
             }
         }
         let help = "Time of an attempt to forward something, until the answer begins";

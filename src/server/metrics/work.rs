@@ -84,7 +84,9 @@ impl CommittedWork {
         for NewEvent { stored, .. } in &append.events {
             match stored.envelope.event_type.as_str() {
                 REQUESTED => work.runs_requested += 1,
-                name if DECODED.contains(&name) || DECODED_ENDS.contains(&name) => work.events.extend(stored.typed().ok()),
+                name if DECODED.contains(&name) || DECODED_ENDS.contains(&name) => {
+                    work.events.extend(stored.typed().ok())
+                }
                 _ => {}
             }
         }
@@ -102,19 +104,44 @@ impl WorkMetrics {
             runs_requested: list.add("notarium_runs_requested_total", "Runs that were requested", Counter::default()),
             runs: counters(list, "notarium_runs_ended_total", "Runs that ended, by outcome", &["outcome"]),
             lost_runs: counters(list, "notarium_runs_lost_total", "Runs that were lost, by cause", &["cause"]),
-            effects_refused: counters(list, "notarium_effects_refused_total", "Effects of runs that were refused, by kind", &["kind"]),
+            effects_refused: counters(
+                list,
+                "notarium_effects_refused_total",
+                "Effects of runs that were refused, by kind",
+                &["kind"],
+            ),
             kernels_started: list.add("notarium_kernels_started_total", "Kernels that started", Counter::default()),
             kernels_ended: counters(list, "notarium_kernels_ended_total", "Kernels that ended, by cause", &["cause"]),
-            launches_failed: counters(list, "notarium_kernel_launches_failed_total", "Kernels that did not start, by cause", &["cause"]),
-            turns: counters(list, "notarium_turns_ended_total", "Turns of assistants that ended, by outcome", &["outcome"]),
-            turn_failures: counters(list, "notarium_turns_failed_total", "Turns that could not continue, by cause", &["cause"]),
+            launches_failed: counters(
+                list,
+                "notarium_kernel_launches_failed_total",
+                "Kernels that did not start, by cause",
+                &["cause"],
+            ),
+            turns: counters(
+                list,
+                "notarium_turns_ended_total",
+                "Turns of assistants that ended, by outcome",
+                &["outcome"],
+            ),
+            turn_failures: counters(
+                list,
+                "notarium_turns_failed_total",
+                "Turns that could not continue, by cause",
+                &["cause"],
+            ),
             tool_calls: counters(
                 list,
                 "notarium_tool_calls_total",
                 "Tool calls by decision: passed by policy or grant, or by the person or event that decided",
                 &["decision"],
             ),
-            executed_calls: counters(list, "notarium_tool_calls_executed_total", "Tool calls that ended after their start, by end", &["end"]),
+            executed_calls: counters(
+                list,
+                "notarium_tool_calls_executed_total",
+                "Tool calls that ended after their start, by end",
+                &["end"],
+            ),
             decision_times: list.add_family(
                 "notarium_tool_call_decision_seconds",
                 "Time for which a tool call waited for its decision, by decision",
@@ -125,7 +152,8 @@ impl WorkMetrics {
                 "notarium_model_calls_total",
                 "Model calls by provider and model",
                 &["provider", "model"],
-                Counters::default()),
+                Counters::default(),
+            ),
             model_errors: list.add_family(
                 "notarium_model_errors_total",
                 "Model calls without an answer, by provider, model and cause",
@@ -147,7 +175,11 @@ impl WorkMetrics {
     }
 
     fn begin(&self) {
-        begin_at_zero(&self.runs, "outcome", ["ok", "error", "interrupted", "timed_out", "cancelled", "blocked", "lost"]);
+        begin_at_zero(
+            &self.runs,
+            "outcome",
+            ["ok", "error", "interrupted", "timed_out", "cancelled", "blocked", "lost"],
+        );
         begin_at_zero(&self.effects_refused, "kind", Effect::ALL.iter().map(wire_word));
         begin_at_zero(&self.turns, "outcome", ["finished", "cancelled", "failed"]);
         let decisions = ["confirmed", "denied", "withdrawn", "voided", "expired"];
@@ -282,7 +314,7 @@ fn known_word<T: Serialize>(value: &Open<T>) -> Cow<'static, str> {
 #[cfg(test)]
 mod tests {
     use notarium_core::{
-        Actor, Envelope, EndCause, ExecutionCompleted, ExecutionEffectRefused, ExecutionLost, Gate, RawObject, Risk,
+        Actor, EndCause, Envelope, ExecutionCompleted, ExecutionEffectRefused, ExecutionLost, Gate, RawObject, Risk,
         ToolCallConfirmed, ToolCallRequested, TurnModelCallFinished, TurnModelCallStarted,
     };
 
@@ -388,7 +420,11 @@ mod tests {
             );
             let usage = Usage { input_tokens: 70, output_tokens: 5, estimated: false };
             let failure = (model != "gpt").then_some(TurnFailure::RateLimited.into());
-            counted(&metrics, 0, TurnModelCallFinished { turn_id, number: 1, attempt: 1, failure, detail: None, usage });
+            counted(
+                &metrics,
+                0,
+                TurnModelCallFinished { turn_id, number: 1, attempt: 1, failure, detail: None, usage },
+            );
         }
         has(&metrics, r#"notarium_model_calls_total{provider="openai",model="gpt"} 1"#);
         has(&metrics, r#"notarium_model_tokens_total{provider="openai",model="gpt",direction="input"} 70"#);

@@ -285,7 +285,11 @@ impl Task {
             Output::Subscribed { client, text } => {
                 self.stalled.remove(&client);
                 let RoomMetrics { snapshots_sent, tails_sent, .. } = &self.rooms.metrics.rooms;
-                if text.shared.is_some() { snapshots_sent.inc() } else { tails_sent.inc() };
+                if text.shared.is_some() {
+                    snapshots_sent.inc()
+                } else {
+                    tails_sent.inc()
+                };
                 self.send(client, text);
             }
             Output::Events { clients, from, text } => self.show(&clients, from, &text.into()),

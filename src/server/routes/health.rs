@@ -63,7 +63,8 @@ fn space_problem(name: &str, space: DiskSpace, min_free_bytes: u64) -> Option<St
 
 fn lease_problem(count: usize) -> Option<String> {
     let notebooks = if count == 1 { "1 notebook is".to_owned() } else { format!("{count} notebooks are") };
-    (count > 0).then(|| format!("{notebooks} read-only here, because the lease could not be taken: the log has the reason"))
+    (count > 0)
+        .then(|| format!("{notebooks} read-only here, because the lease could not be taken: the log has the reason"))
 }
 
 /// Milliseconds by which this machine's clock is ahead of the database's. Without one: of what the clock showed before it was set back.

@@ -97,7 +97,8 @@ async fn read_sizes(app: &App, now: &Readings) {
 /// Reads Linux' numbers of this process. Elsewhere they stay 0.
 fn read_process(now: &Readings) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok());
+    let resident =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok());
     now.memory.set(whole(resident.unwrap_or(0_u64) << 10));
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, |files| files.count());
     now.open_files.set(whole(open as u64));

@@ -59,7 +59,12 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
 }
 
 async fn alive() -> Json<Alive> {
-    Json(Alive { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), problems: Vec::new(), checks: Vec::new() })
+    Json(Alive {
+        status: "ok".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        problems: Vec::new(),
+        checks: Vec::new(),
+    })
 }
 
 async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {

@@ -346,7 +346,8 @@ impl ClientEdge {
     fn upstream(&mut self, instance: InstanceId, url: String) -> Option<&Upstream> {
         if !self.upstreams.contains_key(&instance) {
             let client = (&self.who, self.connection.as_str());
-            let target = NodeTarget::new(&self.app, (instance.clone(), url), client, (&self.hello, self.trace.as_ref()))?;
+            let target =
+                NodeTarget::new(&self.app, (instance.clone(), url), client, (&self.hello, self.trace.as_ref()))?;
             self.last_number += 1;
             let upstream = Upstream::start(self.last_number, target, self.reporting.clone());
             self.announced.iter().flatten().for_each(|frame| upstream.send(frame.clone()));

@@ -8,8 +8,8 @@ use notarium_record::{CommandRecord, NewEvent, NotebookId, RawJson, Version};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use super::{Sqlite, folder};
 use super::rows::{EventRow, INSERT_ACTORS, INSERT_MANY_EVENTS, INSERT_NOTEBOOKS, KeyRow, SqlScript, hash, integer};
+use super::{Sqlite, folder};
 use crate::accounts::{AccountTables, ColumnValue};
 use crate::store_error::StoreError;
 use crate::transfer::{NotebookCommand, Transferable};

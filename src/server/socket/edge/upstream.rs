@@ -115,7 +115,8 @@ async fn run(
 ) -> Result<(), tungstenite::Error> {
     let late = |_| tungstenite::Error::Io(std::io::ErrorKind::TimedOut.into());
     let began = Instant::now();
-    let connected = tokio::time::timeout(CONNECT_WITHIN, connect(&target)).await.map_err(late).and_then(|socket| socket);
+    let connected =
+        tokio::time::timeout(CONNECT_WITHIN, connect(&target)).await.map_err(late).and_then(|socket| socket);
     let outcome = if connected.is_ok() { ForwardOutcome::Answered } else { ForwardOutcome::NotTaken };
     target.metrics.forwards.ended(ForwardedThing::Socket, outcome, began.elapsed());
     let mut socket = connected?;

@@ -41,7 +41,9 @@ async fn collector() -> (String, mpsc::UnboundedReceiver<Span>) {
 /// Waits for the span of the trace with this name and parent.
 async fn child(spans: &mut Vec<Span>, more: &mut mpsc::UnboundedReceiver<Span>, parent: &[u8], name: &str) -> Span {
     let (trace, _) = GIVEN[3..].split_once('-').unwrap();
-    let is_it = |span: &Span| span.trace_id == hex::decode(trace).unwrap() && span.parent_span_id == parent && span.name == name;
+    let is_it = |span: &Span| {
+        span.trace_id == hex::decode(trace).unwrap() && span.parent_span_id == parent && span.name == name
+    };
     loop {
         if let Some(found) = spans.iter().find(|span| is_it(span)) {
             return found.clone();
