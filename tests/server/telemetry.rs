@@ -243,8 +243,16 @@ fn a_wrong_query_is_found() {
 }
 
 #[test]
-fn prometheus_reads_the_alerts() {
+fn prometheus_reads_the_alerts_and_the_queries_of_the_dashboard() {
     promtool(&["check", "rules", at(ALERTS).to_str().unwrap()], "");
+    let mut rules = "groups:\n  - name: dashboard\n    rules:\n".to_owned();
+    for (number, query) in dashboard_queries().iter().enumerate() {
+        // A text of JSON is one of YAML.
+        rules += &format!("      - record: query_{number}\n        expr: {}\n", json!(query.replace("$instance", ".*")));
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), rules).unwrap();
+    promtool(&["check", "rules", file.path().to_str().unwrap()], "");
 }
 
 /// Runs promtool of Debian's package `prometheus`, if it is on this machine.
