@@ -22,12 +22,16 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(failure) => return failure.report(),
     };
-    cli::install_log(&arguments);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return cli::Failure::failed(format!("the runtime cannot start: {error}")).report(),
     };
+    let telemetry = match cli::logging::install(&arguments, runtime.handle()) {
+        Ok(telemetry) => telemetry,
+        Err(failure) => return failure.report(),
+    };
     let ended = runtime.block_on(cli::run(arguments));
+    telemetry.finish();
     // Not waited for: a thread may still be reading the terminal.
     runtime.shutdown_background();
     match ended {

@@ -21,6 +21,8 @@ use notarium_wire::{
 };
 use tokio_util::sync::CancellationToken;
 
+pub use machines::MachineLoads;
+
 use crate::auth::Authenticated;
 use crate::rooms::{ClientId, Frame, Outbox, WorkNotice};
 
@@ -184,6 +186,11 @@ impl Agents {
     /// Number of agents that have made an offer.
     pub fn count(&self) -> usize {
         self.connected.len()
+    }
+
+    /// Number of launches that no agent has claimed.
+    pub fn waiting_launches(&self) -> usize {
+        self.wanted.len()
     }
 
     fn send_wanted(&self, agent: &ConnectedAgent) {

@@ -1,6 +1,7 @@
 //! State shared by all handlers. Cheap to clone.
 
 use std::ops::Deref;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -43,6 +44,8 @@ pub struct AppParts {
     pub state_texts: StateTexts,
     /// One permit per file that is being imported.
     pub imports: Semaphore,
+    /// Folders whose disks must have room, each with its name in sentences.
+    pub disks: Vec<(&'static str, PathBuf)>,
     /// False until work that was under way before the start is watched again.
     pub is_ready: AtomicBool,
     /// One permit per socket connection.

@@ -14,6 +14,7 @@ mod peers;
 mod placement;
 #[cfg(test)]
 mod simulation;
+mod store_clock;
 
 #[cfg(test)]
 pub use nodes::Leases;
@@ -28,6 +29,8 @@ use notarium_core::{Epoch, InstanceId, NotebookId, Revoked};
 use notarium_store::{EventStore, Node, NodeStore, StoreError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
+
+use store_clock::StoreClock;
 
 /// Interval of beats.
 const BEAT: Duration = Duration::from_secs(1);
@@ -134,6 +137,11 @@ pub trait Cluster: Send + Sync + 'static {
         false
     }
 
+    /// Milliseconds by which this machine's clock is ahead of the store's. `None`: the store has no clock of its own.
+    fn clock_ahead(&self) -> Option<i64> {
+        None
+    }
+
     /// True if this node is draining.
     fn is_draining(&self) -> bool {
         false
@@ -166,6 +174,7 @@ pub struct SingleNode {
     instance: InstanceId,
     store: Arc<dyn EventStore>,
     nodes: Option<Arc<dyn NodeStore>>,
+    clock: StoreClock,
     notices: mpsc::UnboundedSender<ClusterNotice>,
 }
 
@@ -173,13 +182,14 @@ impl SingleNode {
     /// Creates a node with a new instance id. `nodes`: where it beats.
     pub fn new(store: Arc<dyn EventStore>, nodes: Option<Arc<dyn NodeStore>>) -> (Arc<Self>, ClusterNotices) {
         let (notices, receiver) = mpsc::unbounded_channel();
-        (Arc::new(Self { instance: ulid::Ulid::generate().into(), store, nodes, notices }), receiver)
+        let (instance, clock) = (ulid::Ulid::generate().into(), StoreClock::default());
+        (Arc::new(Self { instance, store, nodes, clock, notices }), receiver)
     }
 
     /// Beats once; returns true if no other node lives.
     pub async fn is_alone(&self) -> Result<bool, StoreError> {
         let Some(nodes) = &self.nodes else { return Ok(true) };
-        Ok(nodes.beat(&self.own()).await?.nodes.len() <= 1)
+        Ok(self.clock.beat(&**nodes, &self.own()).await?.nodes.len() <= 1)
     }
 }
 
@@ -202,10 +212,14 @@ impl Cluster for SingleNode {
         let _ = self.notices.send(notice);
     }
 
+    fn clock_ahead(&self) -> Option<i64> {
+        self.clock.ahead()
+    }
+
     async fn follow(&self, stopping: CancellationToken) {
         let Some(nodes) = &self.nodes else { return };
         while stopping.run_until_cancelled(tokio::time::sleep(BEAT)).await.is_some() {
-            if let Err(error) = nodes.beat(&self.own()).await {
+            if let Err(error) = self.clock.beat(&**nodes, &self.own()).await {
                 tracing::warn!(%error, "the beat of this server was not written");
             }
         }
@@ -267,7 +281,7 @@ pub mod tests {
     }
 
     /// Runs a command of Ann.
-    async fn run(server: &RunningServer, notebook: &NotebookId, id: &str, body: &str) {
+    pub async fn run(server: &RunningServer, notebook: &NotebookId, id: &str, body: &str) {
         let actor = Actor::User { id: UserId::new("ann").unwrap() };
         let (authority, name, connection) = (Authority::session(), "Ann".to_owned(), String::new());
         let message = CommandMessage::new(id.parse().unwrap(), notebook.clone(), RawJson::parse(body).unwrap());

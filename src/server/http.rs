@@ -9,6 +9,7 @@ pub mod forward;
 pub mod guard;
 pub mod guarded_stream;
 pub mod mount;
+pub mod observe;
 pub mod openapi;
 pub mod origin;
 pub mod page;

@@ -13,6 +13,7 @@
 //! Folders, from below; each may name those above it in this list:
 //! - `cluster`: port to the cluster: owner of a notebook, its lease, notices between nodes; its nodes over one store, and what they sign.
 //! - `limits/`: limits, quotas (`usage`), slots of anonymous connections, the clock.
+//! - `metrics/`: metrics for Prometheus, as values that all others count in.
 //! - `auth/`: accounts, tokens, sessions of browsers, sign-in with OpenID Connect, account status.
 //! - `spending/`: usage of models by person, workspace, model and day; prices and caps.
 //! - `rooms/`: one task per open notebook, its `handle` for all others; outboxes, the list of notebooks, snapshots, notices, reading of code.
@@ -37,6 +38,7 @@ mod blobs;
 mod cluster;
 pub mod http;
 mod limits;
+pub mod metrics;
 mod notebooks;
 pub mod rooms;
 pub mod routes;

@@ -60,6 +60,8 @@ notarium_core::with_defaults! {
         /// Concurrent imports.
         pub max_imports: usize = 4,
         pub quotas: Quotas = Quotas::default(),
+        /// Free space of a disk below which `/readyz` reports it.
+        pub min_free_disk_bytes: u64 = 256 << 20,
         /// Limit of one blob.
         pub max_blob_bytes: usize = 256 << 20,
         /// Size from which a download of a blob is redirected to the bucket; absent: all are sent by this server.

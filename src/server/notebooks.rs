@@ -108,7 +108,8 @@ impl Notebooks {
         if let Some(node) = self.rooms.elsewhere(&decoded.message.notebook).await? {
             return self.rooms.execute_at(node, &identity, &decoded.message).await;
         }
-        let facts = self.check(&identity, &decoded).await?;
+        let facts = self.check(&identity, &decoded).await;
+        let facts = facts.inspect_err(|rejection| self.rooms.metrics.rooms.answered(Some(rejection.code)))?;
         let erased = matches!(decoded.command, Command::EraseNotebook(_)).then(|| decoded.message.notebook.clone());
         let ack = self.rooms.handle(&decoded.message.notebook).execute(identity, decoded, facts).await?;
         if let Some(notebook) = erased

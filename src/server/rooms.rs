@@ -48,6 +48,7 @@ use crate::auth::Authenticated;
 use crate::cluster::Cluster;
 use crate::limits::clock::Clock;
 use crate::limits::usage::UsageCounters;
+use crate::metrics::Metrics;
 use catalog::ListLag;
 use handle::{Inbox, caller, stopping};
 use notices::NoticeQueue;
@@ -71,6 +72,8 @@ notarium_core::with_defaults! {
         pub judge: Judge = Judge::default(),
         /// Clock of the rooms; a server sets its own.
         pub clock: Clock = Clock::system(),
+        /// Counters of the rooms; a server sets its own.
+        pub metrics: Arc<Metrics> = Arc::default(),
     }
 }
 
@@ -104,6 +107,7 @@ pub struct Rooms {
     faults: Faults,
     list_lag: ListLag,
     usage: Arc<UsageCounters>,
+    pub metrics: Arc<Metrics>,
     /// Notebooks whose states are near their quota, with their bytes in place of a version.
     pub large_states: NoticeQueue,
     /// Notebooks whose past may have lines that are not written down for searches.
@@ -147,6 +151,7 @@ impl Rooms {
             faults: Faults::default(),
             list_lag: ListLag::default(),
             usage,
+            metrics: config.metrics,
             large_states: NoticeQueue::default(),
             past_lines_due: NoticeQueue::default(),
             schedules_due: NoticeQueue::default(),

@@ -10,9 +10,11 @@ pub mod chat;
 pub mod cluster;
 pub mod doors;
 pub mod files;
+pub mod health;
 pub mod history;
 pub mod kernel_requests;
 pub mod kernels;
+pub mod metrics;
 pub mod notebooks;
 pub mod records;
 pub mod runs;
@@ -35,7 +37,6 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
-use tower_http::trace::TraceLayer;
 
 use crate::app::App;
 use crate::cluster::Cluster;
@@ -43,6 +44,7 @@ use crate::http::body_timeout::{BodyTimeout, finish_body, keep_pace};
 use crate::http::extract::{method_not_allowed, not_found};
 use crate::http::foreign_token::move_token;
 use crate::http::guard::{Guard, GuardServices, GuardedRouter, Route, route_table};
+use crate::http::observe::observe;
 use crate::http::origin::{AllowedOrigins, check_origin};
 use crate::http::problem::Problem;
 use crate::socket;
@@ -61,7 +63,8 @@ pub struct Routes {
 /// All routes of a server; `public_url` is the beginning of share links.
 pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let rights = Arc::new(RoomRights(app.clone()));
-    let gate = GuardServices { accounts: app.accounts.clone(), rights, cluster: cluster_of(app) };
+    let metrics = app.rooms.metrics.clone();
+    let gate = GuardServices { accounts: app.accounts.clone(), rights, cluster: cluster_of(app), metrics };
     let routes = accounts::routes(gate, public_url, app.oidc.clone());
     let routes = notebooks::routes(routes);
     let routes = cells::routes(routes);
@@ -102,12 +105,14 @@ fn cluster_of(app: &App) -> Option<Arc<dyn Cluster>> {
 /// Router of the address that serves metrics alone.
 pub fn metrics_alone(app: &App) -> Router {
     let rights = Arc::new(RoomRights(app.clone()));
-    let gate = GuardServices { accounts: app.accounts.clone(), rights, cluster: None };
+    let metrics = app.rooms.metrics.clone();
+    let gate = GuardServices { accounts: app.accounts.clone(), rights, cluster: None, metrics };
     let routes = route_table!(GuardedRouter::new(gate); "" "" {
         /// Metrics for Prometheus.
-        GET "/metrics", Guard::Public => status::metrics;
+        GET "/metrics", Guard::Public => metrics::metrics;
     });
-    routes.into_parts().0.fallback(not_found).layer(TraceLayer::new_for_http()).with_state(app.clone())
+    let observed = axum::middleware::from_fn_with_state(app.rooms.metrics.clone(), observe);
+    routes.into_parts().0.fallback(not_found).layer(observed).with_state(app.clone())
 }
 
 pub(crate) fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
@@ -129,7 +134,7 @@ pub(crate) fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Rou
         .layer(header(header::CONTENT_SECURITY_POLICY, API_POLICY))
         .layer(header(header::CACHE_CONTROL, "no-store"))
         .layer(axum::middleware::from_fn(finish_body))
-        .layer(TraceLayer::new_for_http())
+        .layer(axum::middleware::from_fn_with_state(app.rooms.metrics.clone(), observe))
         .layer(axum::middleware::from_fn(move_token))
 }
 
@@ -176,6 +181,7 @@ mod tests {
         let body = to_bytes(broken.into_body(), 10_000).await.unwrap();
         let problem: serde_json::Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(problem["code"], "internal");
+        assert_eq!(problem["error_id"].as_str().unwrap().len(), 32, "{problem}");
         assert!(!problem.to_string().contains("planted"), "what broke is for the log");
         assert_eq!(answer("/well").await.status(), StatusCode::OK);
         running.shut_down().await;

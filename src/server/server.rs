@@ -42,6 +42,7 @@ use crate::limits::clock::Clock;
 use crate::limits::connection_slots::ConnectionSlots;
 use crate::limits::usage::UsageCounters;
 use crate::limits::{self, ServerLimits};
+use crate::metrics::Metrics;
 use crate::notebooks::blame::Blames;
 use crate::notebooks::files::pieces::MAX_MAKING_MIB;
 use crate::notebooks::history::{Checks, Replays, StateTexts};
@@ -304,7 +305,9 @@ fn app(
 ) -> Result<App, InvalidMail> {
     let usage = Arc::new(UsageCounters::new(config.limits.quotas.clone()));
     let (limits, clock) = (config.limits.clone(), config.clock.clone());
-    let rooms = RoomsConfig { clock: clock.clone(), ..config.rooms.clone() };
+    let metrics = Arc::new(Metrics::new(storage.events.commit_metrics().unwrap_or_default()));
+    metrics.work.know_models(config.models.iter().map(|known| (known.provider.clone(), known.model.clone())));
+    let rooms = RoomsConfig { clock: clock.clone(), metrics, ..config.rooms.clone() };
     let blobs = NotebookBlobs {
         bytes: storage.blobs.clone(),
         claims: BlobClaims::new(limits.blob_grace),
@@ -355,6 +358,7 @@ fn app(
         assistants: Arc::new(AssistantState::new(config.assistants, config.models.clone(), max_calls)),
         checks: Checks::default(),
         state_texts: StateTexts::default(),
+        disks: disks(config),
         imports: Semaphore::new(limits.max_imports),
         is_ready: AtomicBool::new(false),
         sockets: Arc::new(Semaphore::new(limits.max_sockets)),
@@ -363,6 +367,15 @@ fn app(
         kernel_passes: KernelPasses::default(),
         strangers: ConnectionSlots::new(limits.max_strangers, limits.max_strangers_per_network),
     }))
+}
+
+/// Folders that the server writes to.
+fn disks(config: &ServerConfig) -> Vec<(&'static str, PathBuf)> {
+    let blobs = match &config.blobs {
+        Some(BlobLocation::Folder(folder)) => Some(("the large outputs", folder.clone())),
+        _ => None,
+    };
+    [("the data folder", config.folder.clone())].into_iter().chain(blobs).collect()
 }
 
 /// Passes wanted kernels to the agents, and notices for assistants to their host.

@@ -23,6 +23,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
+use notarium_telemetry::{TRACEPARENT, pass_on};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
@@ -73,7 +74,10 @@ pub async fn upgrade(State(app): State<App>, mut request: Request) -> Response {
     let is_page = request.headers().contains_key(header::ORIGIN);
     let budget = request.extensions().get::<ReadBudget>().cloned().unwrap_or_default();
     budget.limit(app.limits.max_hello_bytes);
-    let stranger = Stranger { token, is_page, budget, forwarded, _place: place };
+    let mut trace = request.headers().clone();
+    pass_on(&mut trace);
+    let trace = trace.remove(TRACEPARENT);
+    let stranger = Stranger { token, is_page, budget, forwarded, trace, _place: place };
     tokio::spawn(async move {
         match upgraded.await {
             Ok(socket) => Box::pin(run(app, TokioIo::new(socket), stranger, permit)).await,
@@ -95,6 +99,8 @@ fn subprotocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 }
 
 async fn run(app: App, socket: Raw, stranger: Stranger, _permit: OwnedSemaphorePermit) {
+    let metrics = app.rooms.metrics.clone();
+    let _counted = metrics.http.socket();
     let (outbox, receiver) = Outbox::new(app.limits.max_queued_frames, app.limits.max_queued_bytes);
     let (incoming, outgoing) = tokio::io::split(socket);
     let pulse = Pulse::new(app.limits.usual_heartbeat());

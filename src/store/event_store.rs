@@ -9,6 +9,7 @@ use notarium_record::{
     NotebookId, Past, ReplayedExecution, Selection, Stored, Version,
 };
 
+use crate::commit_metrics::CommitMetrics;
 use crate::content_locks::ContentLocks;
 use crate::logged_head::LoggedHead;
 use crate::past_text::{PastLine, lower_case};
@@ -230,6 +231,21 @@ pub trait EventStore: Send + Sync + 'static {
     /// Returns problems of the store, in sentences without paths, as anybody may see them.
     fn troubles(&self) -> Vec<&'static str> {
         Vec::new()
+    }
+
+    /// Those of the problems that say that stored data is damaged.
+    fn damage(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// Measurements of the writer; `None`: the backend takes none.
+    fn commit_metrics(&self) -> Option<CommitMetrics> {
+        None
+    }
+
+    /// Bytes that the database takes of its disk; `None`: it takes none.
+    async fn size_bytes(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
     }
 
     /// Returns the head of the notebook's hash chain; `None` if there is no such notebook.

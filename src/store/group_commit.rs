@@ -1,5 +1,7 @@
 //! Group commit, for the backends with a database: the queue of appends, and the plan of a batch, which says what of it can be written.
 
+use std::time::Instant;
+
 use foldhash::{HashMap, HashSet};
 use notarium_record::{Append, CommandId, Epoch, Head, NotebookId};
 use tokio::sync::{mpsc, oneshot};
@@ -97,6 +99,14 @@ pub(crate) fn command_places(append: &Append) -> impl Iterator<Item = CommandPla
 pub(crate) struct Queued {
     pub(crate) append: Append,
     pub(crate) answer: oneshot::Sender<Result<(), AppendError>>,
+    pub(crate) queued_at: Instant,
+}
+
+impl Queued {
+    pub(crate) fn new(append: Append) -> (Self, oneshot::Receiver<Result<(), AppendError>>) {
+        let (answer, answered) = oneshot::channel();
+        (Self { append, answer, queued_at: Instant::now() }, answered)
+    }
 }
 
 /// Takes further queued appends beside the first, up to the limits of a batch.

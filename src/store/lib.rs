@@ -13,19 +13,20 @@
 //! - A blob is on disk, and its bytes have the hash that names it, before the event that names it is appended.
 //!
 //! Files: `event_store` (the trait, the catalog's order), `store_error`, `sqlite/` and `postgres/` (its backends), `group_commit` (queue and plan
-//! of appends), `transfer` with `transfer_tables` and `move_store` (from one backend to the other), `content_locks` (redactions against derived writes),
+//! of appends) with `commit_metrics`, `transfer` with `transfer_tables` and `move_store` (from one backend to the other), `content_locks` (redactions against derived writes),
 //! `snapshots`, `past_text` (lines that ever
 //! stood in cells), `blame` (who wrote what), `blobs/` (in a folder or a bucket), `segments` (old events as objects beside the blobs),
 //! `nodes` (the trait `NodeStore`: nodes of a cluster, holders of leases), `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `spending/` (the trait
 //! `SpendingStore`: reserved and counted model calls, caps), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
 //! `writer` (group commit) with `transaction` and `rows`, `reader`, `projections` and `catalog`, `copy` (for backups), `health`, `error`.
 //!
-//! This crate must never read the clock, decide the meaning of an event for a notebook, or know HTTP. Only it knows SQL.
+//! This crate must never read the clock (but to measure its own writes), decide the meaning of an event for a notebook, or know HTTP. Only it knows SQL.
 
 pub mod accounts;
 pub mod backup;
 mod blame;
 pub mod blobs;
+mod commit_metrics;
 mod content_locks;
 mod event_store;
 mod group_commit;
@@ -48,6 +49,7 @@ mod transfer_tables;
 
 pub use blame::{Blame, BlameRun};
 pub use blobs::{BlobError, BlobLocation, BlobLocationError, Blobs};
+pub use commit_metrics::CommitMetrics;
 pub use content_locks::{ContentLocks, ContentReading, ContentWriting};
 pub use event_store::*;
 pub use logged_head::LoggedHead;

@@ -153,7 +153,7 @@ impl Scene {
     fn perform(&mut self, outputs: Vec<Output>) {
         for output in outputs {
             match output {
-                Output::Send { client, text } | Output::Reply { client, text } => self.deliver(client, &text),
+                Output::Send { client, text } | Output::Reply { client, text, .. } => self.deliver(client, &text),
                 Output::Subscribed { client, text } => self.deliver(client, &text.to_string()),
                 Output::Presence { clients, text } => clients.iter().for_each(|client| self.deliver(*client, &text)),
                 Output::Events { clients, text, .. } => {

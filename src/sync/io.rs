@@ -8,7 +8,7 @@ use notarium_core::reactive::{CodeNames, CodeText, KnownNames};
 use notarium_core::{
     AccountStatuses, Actor, Append, Authority, CommandId, CommandRecord, Document, Epoch, EventId, Hash, Head,
     HistoryQuery, Judgement, JudgementQuery, KernelPlacement, KernelSessionId, KernelVariables, Labels, Millis,
-    Notebook, Past, RawJson, Recorded, RedactionPlan, Rejection, Role, Stored, TokenId, Version,
+    Notebook, Past, RawJson, Recorded, RedactionPlan, Rejection, RejectionCode, Role, Stored, TokenId, Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
@@ -195,10 +195,11 @@ pub enum Output {
         client: ClientId,
         text: String,
     },
-    /// Like `Send`, for the answer to a command of the client.
+    /// Like `Send`, for the answer to a command of the client. `refusal`: the code with which it was refused.
     Reply {
         client: ClientId,
         text: String,
+        refusal: Option<RejectionCode>,
     },
     /// Like `Send`. From here on the client gets events again.
     Subscribed {

@@ -150,6 +150,7 @@ async fn a_notebook_with_a_damaged_event_is_shown_as_it_was_before_it() {
         let ready: serde_json::Value = ready.json().await.unwrap();
         let problem = ready["problems"][0].as_str().unwrap_or_default();
         assert!(problem.contains("cannot be read to the end") && ready["status"] == "degraded", "{ready}");
+        assert_eq!(ready["checks"][2], json!({"part": "damage", "problems": [problem]}));
         assert_eq!(world.run(&["log", &notebook, "--since", "0", "--limit", "2"]).await.ok().lines().count(), 2);
         let proof = world.run(&["verify", &notebook]).await.fails(1);
         assert!(proof.contains(place) && proof.contains("proven up to version 2"), "{proof}");
@@ -179,6 +180,7 @@ async fn readyz_says_while_nothing_can_be_written() {
     let said: serde_json::Value = ready().await.json().await.unwrap();
     assert_eq!(said["status"], "degraded", "until a write succeeds");
     assert!(said["problems"][0].as_str().unwrap().contains("write was refused"), "{said}");
+    assert_eq!(said["checks"][0], json!({"part": "store", "problems": said["problems"]}));
     // The notebook is reloaded after a pause; until then commands are refused with the reason.
     let written = async {
         loop {

@@ -41,6 +41,7 @@ mod slow;
 mod socket;
 mod streams;
 mod subjects;
+mod telemetry;
 mod templates;
 mod websocket;
 mod working_files;

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use notarium_client::{http_address, install_tls_provider};
 use notarium_core::{KernelSessionId, NotebookId};
+use notarium_telemetry::trace_headers;
 use notarium_wire::{KERNEL_REQUEST_ORIGIN, KernelRequestOrigin};
+use tracing::Instrument;
 
 use crate::AgentError;
 use crate::connections::server_requests::{ServerAnswer, ServerRequest};
@@ -40,10 +42,15 @@ impl ServerRelay {
         request: ServerRequest,
     ) {
         let answered = match origin.as_ref().and_then(|origin| serde_json::to_string(origin).ok()) {
-            Some(origin) => self.answer(&notebook, &kernel, origin, &request).await.unwrap_or_else(|error| {
-                tracing::debug!(%error, "a request of code was not answered");
-                ServerAnswer::refusal("the server does not answer now: try again")
-            }),
+            Some(origin) => {
+                let span =
+                    tracing::info_span!("request of code", otel.kind = "client", %notebook, kernel_session = %kernel);
+                let answered = self.answer(&notebook, &kernel, origin, &request).instrument(span).await;
+                answered.unwrap_or_else(|error| {
+                    tracing::debug!(%error, "a request of code was not answered");
+                    ServerAnswer::refusal("the server does not answer now: try again")
+                })
+            }
             None => ServerAnswer::refusal(
                 "no run has this kernel: what a thread does after its run acts in nobody's name, so call this in a cell",
             ),
@@ -61,7 +68,8 @@ impl ServerRelay {
     ) -> Result<ServerAnswer, reqwest::Error> {
         let ServerRequest { endpoint, accept, content_type, body, .. } = request;
         let address = format!("{}/api/notebooks/{notebook}/kernels/{kernel}/dialog/{endpoint}", self.base);
-        let mut sent = self.client.post(address).bearer_auth(&self.token).header(KERNEL_REQUEST_ORIGIN, origin);
+        let sent = self.client.post(address).bearer_auth(&self.token).headers(trace_headers());
+        let mut sent = sent.header(KERNEL_REQUEST_ORIGIN, origin);
         for (name, value) in [("accept", accept), ("content-type", content_type)] {
             if !value.is_empty() {
                 sent = sent.header(name, value);

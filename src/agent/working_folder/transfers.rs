@@ -12,6 +12,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::try_unfold;
 use notarium_client::{CommandSender, http_address, install_tls_provider};
+use notarium_telemetry::trace_headers;
 use notarium_wire::{ClientMessage, FileAnswer, FileEntry, FileRefusal, FileRequest, MAX_LISTED_FILES, WrittenFile};
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, RawMode, fchmod, fstatvfs, fsync, linkat, openat, renameat, statat, unlinkat,
@@ -21,6 +22,7 @@ use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
+use tracing::{Instrument, Span};
 
 use super::{RequestRefusal, WorkingFolder};
 use crate::AgentError;
@@ -74,13 +76,16 @@ impl FolderTransfers {
             FileRequest::Read { path, transfer } => match self.beside(move |folder| folder.open(&path)).await {
                 Ok((file, entry)) => {
                     answer(FileAnswer::Found(entry.clone()));
-                    return self.send(file, &entry, &transfer).await;
+                    return self.send(file, &entry, &transfer).instrument(transfer_span("download")).await;
                 }
                 Err(refused) => Err(refused),
             },
             FileRequest::Write { path, transfer, overwrite, size_bytes, max_bytes } => {
                 match self.beside(move |folder| folder.create(&path, overwrite, size_bytes)).await {
-                    Ok(incoming) => self.receive(incoming, &transfer, max_bytes).await.map(FileAnswer::Written),
+                    Ok(incoming) => {
+                        let receiving = self.receive(incoming, &transfer, max_bytes);
+                        receiving.instrument(transfer_span("upload")).await.map(FileAnswer::Written)
+                    }
                     Err(refused) => Err(refused),
                 }
             }
@@ -106,7 +111,7 @@ impl FolderTransfers {
             Ok(outgoing) => outgoing.pieces(),
             Err(error) => return tracing::warn!(%error, "a file cannot be read"),
         };
-        let request = self.client.put(self.address(transfer)).bearer_auth(&self.token);
+        let request = self.client.put(self.address(transfer)).bearer_auth(&self.token).headers(trace_headers());
         let request = request.header("content-length", size_bytes).header("content-type", "application/octet-stream");
         match request.body(reqwest::Body::wrap_stream(pieces)).send().await {
             Ok(response) => tracing::debug!(status = %response.status(), "a file was sent"),
@@ -142,7 +147,7 @@ impl FolderTransfers {
     ) -> Result<(u64, String), RequestRefusal> {
         let broken_off =
             || RequestRefusal::new(FileRefusal::BrokenOff, "the upload broke off: nothing was stored, send it again");
-        let request = self.client.get(self.address(transfer)).bearer_auth(&self.token).send();
+        let request = self.client.get(self.address(transfer)).bearer_auth(&self.token).headers(trace_headers()).send();
         let response = tokio::time::timeout(STALLED_AFTER, request).await.map_err(|_| broken_off())?;
         let mut response = response.and_then(reqwest::Response::error_for_status).map_err(|_| broken_off())?;
         let mut file = tokio::io::BufWriter::with_capacity(PIECE_BYTES, tokio::fs::File::from_std(file));
@@ -162,6 +167,11 @@ impl FolderTransfers {
         file.flush().await.map_err(|error| system(path, &error))?;
         Ok((size_bytes, hex::encode(digest.finalize())))
     }
+}
+
+/// Span of a transfer; `way` as people see it.
+fn transfer_span(way: &'static str) -> Span {
+    tracing::info_span!("transfer of a file", otel.kind = "client", way)
 }
 
 /// Carries out requests that change only names.

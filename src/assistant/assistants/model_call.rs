@@ -15,6 +15,8 @@ use notarium_core::{
 use notarium_wire::{ActivityKind, TurnActivity};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use super::Runtime;
 use super::executor::CallOutcome;
@@ -46,6 +48,7 @@ pub(super) struct ModelCall {
 impl ModelCall {
     /// Makes the call and reports its end. Dropping the future cancels the call.
     pub async fn make(mut self) {
+        let span = self.span();
         let asked = AssertUnwindSafe(async {
             let request = match self.request().await {
                 Ok(request) => request,
@@ -56,9 +59,28 @@ impl ModelCall {
                 Err(rejection) => ModelCallUpdate::unaffordable(rejection),
             }
         });
-        let update = asked.catch_unwind().await;
+        let update = asked.catch_unwind().instrument(span.clone()).await;
         let fault = |_| ModelCallUpdate::not_asked("a fault in the server ended the model call: ask again".to_owned());
-        self.send(update.unwrap_or_else(fault));
+        let update = update.unwrap_or_else(fault);
+        update.tell(&span);
+        self.send(update);
+    }
+
+    fn span(&self) -> Span {
+        tracing::info_span!(
+            "model call",
+            otel.name = %format_args!("chat {}", self.model),
+            otel.kind = "client",
+            otel.status_code = Empty,
+            gen_ai.operation.name = "chat",
+            gen_ai.provider.name = self.provider.name(),
+            gen_ai.request.model = self.model,
+            gen_ai.usage.input_tokens = Empty,
+            gen_ai.usage.output_tokens = Empty,
+            notebook = %self.notebook_id,
+            turn = %self.turn_id,
+            number = self.turn.model_calls,
+        )
     }
 
     fn send(&self, update: ModelCallUpdate) {
@@ -349,6 +371,20 @@ pub(super) enum ModelCallUpdate {
 }
 
 impl ModelCallUpdate {
+    /// Notes the end of the call in its span.
+    fn tell(&self, span: &Span) {
+        let usage = match self {
+            Self::AttemptFailed(_) => return,
+            Self::Answered { usage, .. } => usage,
+            Self::Failed { usage, .. } => {
+                span.record("otel.status_code", "ERROR");
+                usage
+            }
+        };
+        span.record("gen_ai.usage.input_tokens", usage.input_tokens);
+        span.record("gen_ai.usage.output_tokens", usage.output_tokens);
+    }
+
     /// Failure of a call that was never sent.
     pub fn not_asked(detail: impl Into<String>) -> Self {
         let why = ExplainedCause::new(TurnFailure::NotAsked, detail);

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use eventsource_stream::{Event, EventStreamError, Eventsource};
 use futures_util::{Stream, StreamExt, stream};
 use http::{HeaderMap, StatusCode};
+use notarium_telemetry::pass_on;
 use reqwest::Response;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
@@ -120,9 +121,10 @@ impl Attempt {
     pub(super) async fn post(
         &self,
         path: &str,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         body: &Map<String, Value>,
     ) -> Result<Response, ProviderError> {
+        pass_on(&mut headers);
         let sending = self.http.post(format!("{}{path}", self.asked.base_url)).headers(headers).json(body).send();
         let answer = timeout_at(self.patience(), sending).await;
         let answer = answer.map_err(|_| self.timed_out())?.map_err(|error| self.not_answered(error))?;

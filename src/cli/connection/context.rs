@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::Failure;
 use crate::cli::connection::client::{NotebookClient, RestClient};
 use crate::cli::connection::{find, made_folder};
+use crate::cli::logging::LogFormat;
 
 /// Name and version of this program, for servers.
 pub const PROGRAM: &str = concat!("notarium ", env!("CARGO_PKG_VERSION"));
@@ -31,6 +32,12 @@ pub struct CommonOptions {
     /// Log level on standard error, for instance `info` or `notarium=debug`.
     #[arg(long, global = true, env = "NOTARIUM_LOG", value_name = "FILTER")]
     pub log: Option<String>,
+    /// Form of the log's lines.
+    #[arg(long, global = true, env = "NOTARIUM_LOG_FORMAT", value_name = "FORM", value_enum, default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
+    /// A collector of OpenTelemetry, as in http://127.0.0.1:4318, to which serve, up, demo and agent send traces. The OTEL_ variables work too.
+    #[arg(long, global = true, env = "NOTARIUM_OTLP_ENDPOINT", value_name = "URL")]
+    pub otlp_endpoint: Option<String>,
 }
 
 /// A server and the token for it.

@@ -95,6 +95,9 @@ pub struct Settings {
     /// Time that a blob is kept that no event names.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_KEEP_BLOBS", default_value = "1d", value_parser = parse_duration)]
     keep_blobs: Millis,
+    /// Free space of a disk below which /readyz and the metrics report a problem.
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MIN_FREE_DISK", default_value = "256MiB")]
+    min_free_disk: Size,
     /// Age above which large outputs are removed that no notebook shows now; events stay, and tell that they were there. Without it all are kept.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_RETAIN_BLOBS", value_parser = parse_duration)]
     retain_blobs: Option<Millis>,
@@ -169,6 +172,7 @@ impl Settings {
         server.cold_after = self.cold_after.map(Duration::from_millis);
         server.tree_interval = Some(Duration::from_millis(self.tree_interval));
         server.is_tree_public = self.public_log;
+        server.min_free_disk_bytes = self.min_free_disk.0;
         server.blob_grace = Duration::from_millis(self.keep_blobs);
     }
 }

@@ -67,7 +67,10 @@ impl Failure {
             RejectionDetails::Erased { erasure } => Some(erasure),
             _ => None,
         });
-        Self { refusal: Some((status, problem.code)), erased, ..Self::new(kind, problem.detail) }
+        // The operator finds the reason in the server's log under this id.
+        let id = problem.error_id.map(|id| format!(" (error id {id})")).unwrap_or_default();
+        let message = format!("{}{id}", problem.detail);
+        Self { refusal: Some((status, problem.code)), erased, ..Self::new(kind, message) }
     }
 
     /// The server's response has an unknown form.

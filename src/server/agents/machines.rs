@@ -1,9 +1,9 @@
 //! Machines of the connected agents as people choose them, and the reason for which a launch waits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::{AgentId, Document, KernelPhase, KernelSession, KernelSessionId, Labels, NotebookId, Subject};
-use notarium_wire::{LaunchWait, LaunchWaitCause, MachineLoad, NotebookAgent};
+use notarium_wire::{LaunchWait, LaunchWaitCause, MachineLoad, NotebookAgent, OfferedMachine};
 
 use super::{Agents, ConnectedAgent};
 use crate::auth::Accounts;
@@ -21,6 +21,18 @@ impl Agents {
         if let Some(mut agent) = self.connected.get_mut(&client) {
             agent.load = Some(load);
         }
+    }
+
+    /// Machines of all connected agents together.
+    pub fn loads(&self) -> MachineLoads {
+        let mut seen = BTreeSet::new();
+        let mut loads = MachineLoads::default();
+        for agent in &self.connected {
+            if agent.id().is_some_and(|id| seen.insert(id.clone())) {
+                loads.add(agent.offer.machine.as_ref(), agent.load.as_ref());
+            }
+        }
+        loads
     }
 
     /// Agents that may run kernels of the notebook: the connected ones, and those of its access list; by name.
@@ -46,6 +58,33 @@ impl Agents {
         machines.sort_by(|one, other| one.id.cmp(&other.id));
         machines.dedup_by(|one, other| one.id == other.id);
         machines
+    }
+}
+
+/// Sizes and loads of machines, summed up.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct MachineLoads {
+    pub agents: usize,
+    pub cores: u64,
+    pub busy_cores: f64,
+    pub memory_bytes: u64,
+    pub used_memory_bytes: u64,
+    pub gpus: u64,
+    pub busy_gpus: f64,
+}
+
+impl MachineLoads {
+    fn add(&mut self, machine: Option<&OfferedMachine>, load: Option<&MachineLoad>) {
+        self.agents += 1;
+        let Some(machine) = machine else { return };
+        self.cores += u64::from(machine.cores);
+        self.memory_bytes += machine.memory_bytes;
+        self.gpus += machine.gpus.len() as u64;
+        let Some(load) = load else { return };
+        let part = |percent: Option<u32>| f64::from(percent.unwrap_or_default()) / 100.0;
+        self.busy_cores += f64::from(machine.cores) * part(load.cpu_percent);
+        self.used_memory_bytes += load.memory_used_bytes;
+        self.busy_gpus += load.gpus.iter().map(|gpu| part(gpu.busy_percent)).sum::<f64>();
     }
 }
 

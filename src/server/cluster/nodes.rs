@@ -18,6 +18,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::placement::choice;
+use super::store_clock::StoreClock;
 use super::{BEAT, ClaimError, Cluster, ClusterNotice, ClusterNotices, FEATURE_LEVEL, OwnerNode, Peers};
 
 /// Age of a list of nodes below which it is not read anew.
@@ -88,6 +89,7 @@ pub struct ClusterNodes {
     clock: MonotonicTime,
     owners: DashMap<NotebookId, (InstanceId, Instant)>,
     is_draining: AtomicBool,
+    store_clock: StoreClock,
     /// Held during a beat, so that an older list never replaces a newer one.
     beating: Mutex<()>,
     changes: watch::Sender<u64>,
@@ -123,6 +125,7 @@ impl ClusterNodes {
             clock,
             owners: DashMap::new(),
             is_draining: AtomicBool::new(false),
+            store_clock: StoreClock::default(),
             beating: Mutex::default(),
             changes: watch::Sender::new(0),
             notices,
@@ -141,7 +144,7 @@ impl ClusterNodes {
         let _beating = self.beating.lock().await;
         // The time before the beat: the store's clock counts from a later one.
         let beat_at = (self.clock)();
-        let LivingNodes { nodes: living, .. } = self.nodes.beat(&self.own()).await?;
+        let LivingNodes { nodes: living, .. } = self.store_clock.beat(&*self.nodes, &self.own()).await?;
         let was_cut_off = self.is_cut_off();
         let has_changed = {
             let mut view = self.view.write();
@@ -307,6 +310,10 @@ impl Cluster for ClusterNodes {
     fn is_cut_off(&self) -> bool {
         let beat_at = self.view.read().beat_at;
         self.since(beat_at) >= NODE_TIMEOUT
+    }
+
+    fn clock_ahead(&self) -> Option<i64> {
+        self.store_clock.ahead()
     }
 
     fn is_draining(&self) -> bool {

@@ -14,11 +14,14 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use notarium_core::{InstanceId, NotebookId, RejectionDetails};
 use notarium_store::{Node, StoreError};
+use notarium_telemetry::pass_on;
+use tracing::{Instrument, Span};
 
 use crate::auth::{Authenticated, ForwardedCaller};
 use crate::cluster::{Cluster, HOPS, IDENTITY, OwnerNode};
 use crate::http::guard::notebook_of;
 use crate::http::problem::Problem;
+use crate::metrics::{ForwardOutcome, ForwardedThing, Metrics};
 
 /// Time for which a request waits until its notebook has an owner that answers: a node that was killed counts as dead by then.
 const PATIENCE: Duration = Duration::from_secs(6);
@@ -54,6 +57,7 @@ pub enum Destination {
 /// A request for another node.
 pub struct Forwarding {
     pub cluster: Arc<dyn Cluster>,
+    pub metrics: Arc<Metrics>,
     pub who: Authenticated,
     pub destination: Destination,
     pub node: Node,
@@ -111,7 +115,7 @@ pub fn forwarded_caller(cluster: &dyn Cluster, request: &mut Request) -> Option<
 
 /// Answers a request by another node.
 pub async fn forward(forwarding: Forwarding, request: Request) -> Response {
-    let Forwarding { cluster, who, destination, mut node } = forwarding;
+    let Forwarding { cluster, metrics, who, destination, mut node } = forwarding;
     let (parts, body) = request.into_parts();
     let mut body = match HeldBody::read(&parts.headers, body).await {
         Ok(body) => body,
@@ -121,7 +125,10 @@ pub async fn forward(forwarding: Forwarding, request: Request) -> Response {
     // Counted from the first failure: a node that drains may hold a request for long before it refuses it.
     let mut patience = None;
     while let Some(sent) = body.take() {
-        match attempt(&*cluster, &caller, &node, &parts, sent).await {
+        let began = Instant::now();
+        let attempt = attempt(&*cluster, &caller, &node, &parts, sent).instrument(span_to(&node)).await;
+        metrics.forwards.ended(ForwardedThing::Request, attempt.outcome(), began.elapsed());
+        match attempt {
             ForwardAttempt::Answered(response) => return response,
             ForwardAttempt::Unknown => return unknown().into_response(),
             ForwardAttempt::Failed => {}
@@ -179,6 +186,21 @@ enum ForwardAttempt {
     Unknown,
 }
 
+impl ForwardAttempt {
+    fn outcome(&self) -> ForwardOutcome {
+        match self {
+            Self::Answered(_) => ForwardOutcome::Answered,
+            Self::Failed => ForwardOutcome::NotTaken,
+            Self::Unknown => ForwardOutcome::Unknown,
+        }
+    }
+}
+
+/// Span of what is sent to another node.
+pub fn span_to(node: &Node) -> Span {
+    tracing::info_span!("forward", otel.kind = "client", node = %node.instance, server.address = node.url)
+}
+
 async fn attempt(
     cluster: &dyn Cluster,
     caller: &ForwardedCaller,
@@ -191,6 +213,7 @@ async fn attempt(
     };
     let Some(identity) = peers.sign(&parts.method, path.as_str(), caller) else { return ForwardAttempt::Failed };
     let mut headers = passed_on(&parts.headers);
+    pass_on(&mut headers);
     headers.insert(IDENTITY, identity);
     headers.insert(HOPS, HeaderValue::from_static("1"));
     let request = peers.http().request(parts.method.clone(), format!("{}{path}", node.url)).headers(headers);

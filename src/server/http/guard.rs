@@ -19,6 +19,7 @@ use crate::cluster::Cluster;
 use crate::http::forward::{Destination, Forwarding, forward, forwarded_caller};
 use crate::http::openapi::{Described, Endpoint, OpenApiDocument};
 use crate::http::problem::Problem;
+use crate::metrics::Metrics;
 
 /// Prefix with which the command line names itself, in `User-Agent` and in `hello`.
 pub(crate) const COMMAND_LINE: &str = "notarium ";
@@ -95,6 +96,7 @@ pub struct GuardServices {
     pub rights: Arc<dyn NotebookRights>,
     /// Cluster whose nodes forward requests to each other. `None`: there is one node.
     pub cluster: Option<Arc<dyn Cluster>>,
+    pub metrics: Arc<Metrics>,
 }
 
 /// Routes, each with its guard.
@@ -209,7 +211,8 @@ impl GuardServices {
             && let Some(destination) = Destination::of(parameters)?
             && let Some(node) = destination.elsewhere(&**cluster, is_forwarded).await?
         {
-            return Ok(Some(Forwarding { cluster: cluster.clone(), who: authenticated, destination, node }));
+            let (cluster, metrics) = (cluster.clone(), self.metrics.clone());
+            return Ok(Some(Forwarding { cluster, metrics, who: authenticated, destination, node }));
         }
         self.require(guard, &authenticated, parameters).await?;
         request.extensions_mut().insert(authenticated);
@@ -315,7 +318,7 @@ mod tests {
     async fn router() -> GuardedRouter {
         let store = crate::server::scratch::accounts().await;
         let accounts = Accounts::open(store, Clock::system(), &AuthOptions::default()).await.unwrap();
-        GuardedRouter::new(GuardServices { accounts, rights: Arc::new(Nobody), cluster: None })
+        GuardedRouter::new(GuardServices { accounts, rights: Arc::new(Nobody), cluster: None, metrics: Arc::default() })
     }
 
     #[tokio::test]

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::auth::AuthError;
 use crate::auth::oidc::OidcError;
+use crate::http::observe::{ErrorId, request_id};
 
 /// A refusal or a fault, boxed because every `Result` carries one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -37,6 +38,7 @@ impl Problem {
             actual_version: None,
             part: None,
             retry_after: None,
+            error_id: if is_fault(status, code) { request_id() } else { None },
             details: None,
         }))
     }
@@ -116,6 +118,9 @@ impl IntoResponse for Problem {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = (status, body).into_response();
+        if let Some(id) = &self.error_id {
+            response.extensions_mut().insert(ErrorId(id.clone()));
+        }
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if status == StatusCode::UNAUTHORIZED {
@@ -125,6 +130,15 @@ impl IntoResponse for Problem {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+}
+
+/// True for problems of the server or its store, whose reason is in the log. Others say all that there is to know.
+fn is_fault(status: StatusCode, code: &str) -> bool {
+    match status {
+        StatusCode::INTERNAL_SERVER_ERROR => true,
+        StatusCode::SERVICE_UNAVAILABLE => ["unavailable", "provider_unavailable"].contains(&code),
+        _ => false,
     }
 }
 
@@ -239,7 +253,7 @@ impl From<StoreError> for Problem {
         if let StoreError::UnreadableEvent { .. } = error {
             return Self::new(StatusCode::CONFLICT, "damaged", error.to_string());
         }
-        tracing::error!(%error, "the store failed");
+        tracing::error!(%error, error_id = request_id(), "the store failed");
         let detail = match error {
             StoreError::Unknown { .. } => {
                 "the server's disk failed while it wrote: it is not known whether this was changed; look before you try again"

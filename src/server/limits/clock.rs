@@ -48,6 +48,13 @@ impl Clock {
         (self.source)() + ahead
     }
 
+    /// Milliseconds by which this clock is ahead of the machine's, after that was set back.
+    pub(crate) fn ahead_of_wall(&self) -> i64 {
+        let difference = self.now().abs_diff(wall());
+        let difference = i64::try_from(difference).unwrap_or(i64::MAX);
+        if self.now() < wall() { -difference } else { difference }
+    }
+
     /// Waits until the clock shows `at`. By a clock that stands still, for the time that it lacks.
     pub async fn sleep_until(&self, at: Millis) {
         let left = || Duration::from_millis(at.saturating_sub(self.now()));

@@ -223,6 +223,13 @@ impl UsageCounters {
     }
 
     /// Usage of all accounts that use anything.
+    /// Usage of all notebooks together.
+    pub fn total(&self) -> Used {
+        let mut total = Used::default();
+        self.state.lock().notebooks.values().for_each(|notebook| total.add(notebook.used()));
+        total
+    }
+
     pub fn all(&self) -> Vec<(Account, Used)> {
         let state = self.state.lock();
         let used = state.accounts.iter().filter(|(_, used)| **used != Used::default());

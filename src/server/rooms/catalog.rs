@@ -16,6 +16,7 @@ use notarium_store::{CatalogEntry, ContentReading, EventStore, MAX_SEARCH_TEXT_C
 use super::stored::load;
 use super::{Rooms, metadata, snapshot};
 use crate::timetable::due_at;
+use crate::metrics::RoomWork;
 
 /// Notebooks caught up per round.
 const CATCH_UP_PAGE: usize = 100;
@@ -34,6 +35,7 @@ pub(super) async fn update_catalog(rooms: &Rooms, notebook: Arc<Notebook>) {
     let Rooms { store, usage, .. } = rooms;
     let entry = catalog_entry(&notebook);
     usage.owned(&entry.notebook_id, owners(&entry));
+    rooms.metrics.rooms.open.changed(&entry.notebook_id, RoomWork::from(&**notebook));
     let (id, version) = (entry.notebook_id.clone(), entry.version);
     if let Err(error) = store.put_catalog(entry).await {
         tracing::warn!(notebook = %id, version, %error, "the list of notebooks was not updated; the next start does it");

@@ -69,10 +69,7 @@ impl RoomHandle {
             self.send_through(|inbox| &inbox.urgent, Input::Command(submission).into());
         } else {
             let permit = self.inbox().permit(submission.decoded.message.body.get()).await;
-            self.send_through(
-                |inbox| &inbox.messages,
-                RoomMessage { input: Box::new(Input::Command(submission)), permit },
-            );
+            self.send_through(|inbox| &inbox.messages, RoomMessage { permit, ..Input::Command(submission).into() });
         }
     }
 

@@ -9,6 +9,7 @@ use http::{Method, StatusCode};
 use notarium_core::{Actor, Authority, NotebookId, Rejection, RejectionCode};
 use notarium_store::Node;
 use notarium_sync::{Identity, Input, Output, ReadState, Room};
+use notarium_telemetry::trace_headers;
 use notarium_wire::{AckMessage, CommandMessage, ServerMessage};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,7 @@ use super::handle::{caller, stopping};
 use super::task::entropy;
 use super::{Rooms, stored};
 use crate::cluster::{IDENTITY, OwnerNode};
+use crate::metrics::{ForwardOutcome, ForwardedThing};
 
 /// Path of the route that takes commands of other nodes.
 const COMMANDS: &str = "/api/cluster/commands";
@@ -96,11 +98,19 @@ impl Rooms {
         identity: &ForwardedIdentity,
         message: &CommandMessage,
     ) -> Result<Option<Result<AckMessage, Rejection>>, Rejection> {
+        let began = Instant::now();
         let Some(request) = self.request_to(node, COMMANDS, identity) else { return Ok(None) };
-        let response = match request.json(message).send().await {
-            Ok(response) if response.status() == StatusCode::MISDIRECTED_REQUEST => return Ok(None),
+        let sent = request.json(message).send().await;
+        let outcome = match &sent {
+            Ok(response) if response.status() == StatusCode::MISDIRECTED_REQUEST => ForwardOutcome::NotTaken,
+            Ok(_) => ForwardOutcome::Answered,
+            Err(error) if error.is_connect() => ForwardOutcome::NotTaken,
+            Err(_) => ForwardOutcome::Unknown,
+        };
+        self.metrics.forwards.ended(ForwardedThing::Command, outcome, began.elapsed());
+        let response = match sent {
+            _ if outcome == ForwardOutcome::NotTaken => return Ok(None),
             Ok(response) => response,
-            Err(error) if error.is_connect() => return Ok(None),
             Err(_) => return Err(stopping()),
         };
         match response.json::<ServerMessage>().await {
@@ -114,7 +124,7 @@ impl Rooms {
         let peers = self.cluster.peers()?;
         let identity = peers.sign(&Method::POST, path, who)?;
         let request = peers.http().post(format!("{}{path}", node.url)).timeout(ANSWER_WITHIN);
-        Some(request.header(IDENTITY, identity))
+        Some(request.headers(trace_headers()).header(IDENTITY, identity))
     }
 
     /// Asks the other nodes to bring the list of notebooks up to date with the actor's changes there.

@@ -1,6 +1,8 @@
 //! Answers a room's questions from the store.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
 
 use notarium_core::{
     Actor, Append, CommandId, CommandRecord, Head, HistoryQuery, NotebookId, Past, Stored, UserId, Version,
@@ -10,9 +12,11 @@ use notarium_store::{AppendError, ContentReading, EVENT_OVERHEAD_BYTES, EventSto
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay};
 use parking_lot::Mutex;
 
-use super::snapshot;
+use super::notices::NOTICED_TYPES;
+use super::{Rooms, catalog, snapshot};
 use crate::cluster::{ClaimError, Cluster};
 use crate::limits::usage::UsageCounters;
+use crate::metrics::{CommittedWork, Metrics, RoomWork};
 
 /// Limit of events that a load gives the room besides the state.
 const MAX_RECENT_EVENTS: usize = 2_000;
@@ -29,12 +33,48 @@ pub(super) struct LostNotebook;
 /// Result of a question of the room.
 pub(super) type RoomAnswer = Result<Input, LostNotebook>;
 
-/// Appends like [`append`], in a cluster: a lost lease ends the room.
-pub(super) async fn append_in_cluster(store: &dyn EventStore, usage: &UsageCounters, append: Append) -> RoomAnswer {
-    match self::append(store, usage, append).await {
-        Input::AppendFailed(AppendFailure::LeaseLost) => Err(LostNotebook),
-        input => Ok(input),
+/// Writes a room's append, and counts it. In a cluster a lost lease ends the room.
+pub(super) async fn append_of_room(rooms: Arc<Rooms>, append: Append) -> RoomAnswer {
+    let (began, work) = (Instant::now(), CommittedWork::of(&append));
+    let concerned = append.events.iter().any(|event| concerns_people(&event.stored.envelope.event_type));
+    let concerned = concerned.then(|| append.notebook_id.clone());
+    let answer = self::append(&*rooms.store, &rooms.usage, append).await;
+    let Metrics { rooms: counted, work: counted_work, .. } = &*rooms.metrics;
+    counted.append_times.observe_time(began.elapsed());
+    match answer {
+        Input::AppendFailed(AppendFailure::LeaseLost) if rooms.cluster.peers().is_some() => Err(LostNotebook),
+        input => {
+            if matches!(input, Input::Appended) {
+                counted_work.committed(work);
+                if let Some(notebook) = concerned {
+                    rooms.notices_due.put(notebook, 0);
+                }
+            }
+            Ok(input)
+        }
     }
+}
+
+/// True for types of events that notices may be about.
+fn concerns_people(event_type: &str) -> bool {
+    NOTICED_TYPES.contains(&event_type)
+}
+
+/// Loads a room's notebook, and notes its state.
+pub(super) async fn load_room(rooms: Arc<Rooms>, notebook: NotebookId, recent_after: Version) -> RoomAnswer {
+    let began = Instant::now();
+    let Rooms { store, cluster, max_snapshot_gap, .. } = &*rooms;
+    let input = load_input(&**store, &**cluster, &notebook, recent_after, *max_snapshot_gap).await;
+    if let Ok(Input::Loaded { loaded, lease }) = &input {
+        let Metrics { rooms: counted, work, .. } = &*rooms.metrics;
+        counted.load_times.observe_time(began.elapsed());
+        counted.open.loaded(&notebook, RoomWork::from(&**loaded.notebook), lease.is_ok());
+        work.loaded(&loaded.notebook);
+        rooms.notices_due.put(notebook.clone(), loaded.head.version);
+        rooms.unreadable.note(&notebook, loaded.read_only.is_none());
+        catalog::measure_loaded(&rooms, loaded.notebook.clone()).await;
+    }
+    input
 }
 
 pub(super) async fn append(store: &dyn EventStore, usage: &UsageCounters, append: Append) -> Input {

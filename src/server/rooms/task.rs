@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -14,11 +15,11 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::handle::Inbox;
-use super::notices::NOTICED_TYPES;
 use super::outbox::{Frame, Offered};
 use super::stored::{LostNotebook, RoomAnswer, failure};
 use super::subscription::News;
 use super::{Rooms, WorkNotice, catalog, stored};
+use crate::metrics::RoomMetrics;
 
 /// Inputs that the room handles in one call.
 const MAX_INPUTS: usize = 256;
@@ -30,6 +31,7 @@ pub(super) struct RoomMessage {
     pub(super) input: Box<Input>,
     /// Share of the inbox's capacity, released when the message is taken out.
     pub(super) permit: Option<OwnedSemaphorePermit>,
+    pub(super) sent_at: Instant,
 }
 
 impl RoomMessage {
@@ -105,6 +107,7 @@ impl Task {
     /// Runs until the room is unloaded, or until a fault ends it and another room replaces it.
     pub(super) async fn run(mut self: Box<Self>) {
         let has_failed = AssertUnwindSafe(self.work()).catch_unwind().await.is_err();
+        self.rooms.metrics.rooms.open.closed(&self.id);
         if let Some(departure) = self.departure {
             return self.depart(departure).await;
         }
@@ -122,6 +125,7 @@ impl Task {
     /// resend unanswered commands.
     async fn turn_away(&mut self) {
         let pause = self.rooms.faults.add(&self.id);
+        self.rooms.metrics.rooms.faults.inc();
         tracing::error!(
             notebook = %self.id, ?pause,
             "a fault ended the notebook's room: its clients connect again, and find a new one after the pause"
@@ -141,6 +145,11 @@ impl Task {
             self.taken(message);
         }
         self.rooms.cluster.forget(&self.id);
+        let RoomMetrics { leases_lost, leases_released, .. } = &self.rooms.metrics.rooms;
+        match departure {
+            Departure::Lost => leases_lost.inc(),
+            Departure::GivenUp => leases_released.inc(),
+        };
         if departure == Departure::GivenUp
             && let Err(error) = self.rooms.cluster.release(&self.id).await
         {
@@ -234,8 +243,9 @@ impl Task {
     }
 
     fn taken(&mut self, message: RoomMessage) -> Input {
-        let RoomMessage { input, permit } = message;
+        let RoomMessage { input, permit, sent_at } = message;
         drop(permit);
+        self.rooms.metrics.rooms.inbox_waits.observe_time(sent_at.elapsed());
         match &*input {
             Input::Client(client, ClientInput::Unsubscribe | ClientInput::Gone) => {
                 self.stalled.remove(client);
@@ -265,7 +275,8 @@ impl Task {
     fn perform_one(&mut self, output: Output) {
         match output {
             Output::Send { client, text } => self.send(client, text),
-            Output::Reply { client, text } => {
+            Output::Reply { client, text, refusal } => {
+                self.rooms.metrics.rooms.answered(refusal);
                 self.send(client, text);
                 if let Some(outbox) = self.rooms.clients.outbox(client) {
                     outbox.answered();
@@ -273,6 +284,12 @@ impl Task {
             }
             Output::Subscribed { client, text } => {
                 self.stalled.remove(&client);
+                let RoomMetrics { snapshots_sent, tails_sent, .. } = &self.rooms.metrics.rooms;
+                if text.shared.is_some() {
+                    snapshots_sent.inc()
+                } else {
+                    tails_sent.inc()
+                };
                 self.send(client, text);
             }
             Output::Events { clients, from, text } => self.show(&clients, from, &text.into()),
@@ -290,7 +307,10 @@ impl Task {
             Output::Presence { clients, text } => self.show_presence(&clients, text),
             // Commands of this client are still answered.
             Output::Forget { .. } => {}
-            Output::Answer { caller, answer } => caller.answer(answer),
+            Output::Answer { caller, answer } => {
+                self.rooms.metrics.rooms.answered(answer.as_ref().err().map(|rejection| rejection.code));
+                caller.answer(answer);
+            }
             Output::State { caller, state } => caller.answer(state),
             Output::WorkWanted { kernel_session, kernelspec, placement } => {
                 self.notify(|notebook| WorkNotice::Wanted { notebook, kernel_session, kernelspec, placement });
@@ -350,35 +370,8 @@ impl Task {
     fn ask(&self, question: Output) {
         let (store, id) = (self.rooms.store.clone(), self.id.clone());
         let answer: BoxFuture<'static, RoomAnswer> = match question {
-            Output::Load { recent_after } => {
-                let (cluster, max_gap) = (self.rooms.cluster.clone(), self.rooms.max_snapshot_gap);
-                let rooms = self.rooms.clone();
-                async move {
-                    let input = stored::load_input(&*store, &*cluster, &id, recent_after, max_gap).await;
-                    if let Ok(Input::Loaded { loaded, .. }) = &input {
-                        rooms.notices_due.put(id.clone(), loaded.head.version);
-                        rooms.unreadable.note(&id, loaded.read_only.is_none());
-                        catalog::measure_loaded(&rooms, loaded.notebook.clone()).await;
-                    }
-                    input
-                }
-                .boxed()
-            }
-            Output::Append(append) => {
-                let rooms = self.rooms.clone();
-                let concerns_people = append.events.iter().any(|event| concerns_people(&event.stored.envelope.event_type));
-                async move {
-                    let input = match rooms.cluster.peers() {
-                        Some(_) => stored::append_in_cluster(&*store, &rooms.usage, append).await,
-                        None => Ok(stored::append(&*store, &rooms.usage, append).await),
-                    };
-                    if concerns_people && matches!(input, Ok(Input::Appended)) {
-                        rooms.notices_due.put(id, 0);
-                    }
-                    input
-                }
-                .boxed()
-            }
+            Output::Load { recent_after } => stored::load_room(self.rooms.clone(), id, recent_after).boxed(),
+            Output::Append(append) => stored::append_of_room(self.rooms.clone(), append).boxed(),
             Output::ReadTail { ticket, after, limit } => {
                 let read = async move { store.read(&id, after, limit).await.map(Past::from) };
                 read.map(move |past| Ok(Input::Past { ticket, past: past.map_err(failure) })).boxed()
@@ -429,6 +422,7 @@ impl Task {
                 Offered::Queued => {}
                 Offered::Closed => self.forget(client),
                 Offered::Full => {
+                    self.rooms.metrics.rooms.lagging.inc();
                     self.stalled.insert(client);
                     self.follow_ups.push(Input::Lagging { client, from });
                     self.wake_when_drained(client);
@@ -468,13 +462,8 @@ impl Task {
 
 impl From<Input> for RoomMessage {
     fn from(input: Input) -> Self {
-        Self { input: Box::new(input), permit: None }
+        Self { input: Box::new(input), permit: None, sent_at: Instant::now() }
     }
-}
-
-/// True for types of events that notices may be about.
-fn concerns_people(event_type: &str) -> bool {
-    NOTICED_TYPES.contains(&event_type)
 }
 
 /// Frame for connections of other nodes: the notebook is not here any more. Clients never see it.

@@ -1,7 +1,7 @@
 //! Routes for health, metrics, the page, and the usage of people and workspaces.
 
 use std::cmp::Reverse;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use axum::Json;
 use axum::extract::State;
@@ -14,6 +14,7 @@ use notarium_wire::rest::{AccountUsage, Alive, Amounts, SigningKeyLine, SigningK
 use notarium_wire::signed_note::VerifierKey;
 use sha2::{Digest, Sha256};
 
+use super::{health, metrics};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::extract::{Params, QueryOf};
@@ -22,7 +23,6 @@ use crate::http::page;
 use crate::http::problem::Problem;
 use crate::limits::Quota;
 use crate::limits::usage::{Account, Used};
-use crate::rooms::snapshot;
 
 const STYLE: &str = include_str!("../http/page/style.css");
 const PAGE: &str = include_str!("../http/page/index.html");
@@ -36,14 +36,14 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         /// The process answers.
         GET "/healthz", Guard::Public => alive;
         /// The server takes requests: not while it starts or stops. What is wrong though it does, for instance that
-        /// nothing can be written because the disk is full, is in `problems`.
+        /// nothing can be written because the disk is full, is in `problems`, and by part in `checks`.
         GET "/readyz", Guard::Public => ready;
         /// The public keys by which signed heads are verified, oldest first. The last one signs now.
         GET "/.well-known/notarium-keys", Guard::Public => signing_keys;
     } "" "" {
         /// Metrics for Prometheus, for administrators. With `--metrics-listen` an address of their own serves them without
         /// a token.
-        GET "/metrics", Guard::Admin => metrics;
+        GET "/metrics", Guard::Admin => metrics::metrics;
         /// The page.
         GET "/", Guard::Public => page;
         /// The page at a notebook: the target of share links, whose token is in the fragment, which browsers do not
@@ -59,7 +59,12 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
 }
 
 async fn alive() -> Json<Alive> {
-    Json(Alive { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), problems: Vec::new() })
+    Json(Alive {
+        status: "ok".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        problems: Vec::new(),
+        checks: Vec::new(),
+    })
 }
 
 async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
@@ -70,10 +75,10 @@ async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
         return Err(Problem::unavailable("the server cannot reach its store: others have taken its notebooks over"));
     }
     app.store.notebooks(None, 1).await?;
-    let mut problems: Vec<String> = app.store.troubles().into_iter().map(str::to_owned).collect();
-    problems.extend(app.rooms.unreadable.problem());
+    let checks = health::checks(&app).await;
+    let problems: Vec<String> = checks.iter().flat_map(|check| check.problems.clone()).collect();
     let status = if problems.is_empty() { "ok" } else { "degraded" };
-    Ok(Json(Alive { status: status.to_owned(), problems, ..alive().await.0 }))
+    Ok(Json(Alive { status: status.to_owned(), problems, checks, ..alive().await.0 }))
 }
 
 async fn signing_keys(State(app): State<App>) -> Result<Json<SigningKeys>, Problem> {
@@ -84,19 +89,6 @@ async fn signing_keys(State(app): State<App>) -> Result<Json<SigningKeys>, Probl
         since: key.since,
     });
     Ok(Json(SigningKeys { keys: keys.collect() }))
-}
-
-/// Metrics for Prometheus about the whole server: nothing about a notebook or a person.
-pub(super) async fn metrics(State(app): State<App>) -> Response {
-    let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let lines = [
-        ("notarium_open_notebooks", "gauge", app.rooms.open_count() as u64),
-        ("notarium_checks_total", "counter", count(&app.checks.answered)),
-        ("notarium_damaged_snapshots_total", "counter", snapshot::damaged()),
-        ("notarium_check_differences_total", "counter", count(&app.checks.differed)),
-    ];
-    let text = lines.map(|(name, kind, value)| format!("# TYPE {name} {kind}\n{name} {value}\n")).concat();
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 /// The page. If it was not built: the server's status, and ways to connect.

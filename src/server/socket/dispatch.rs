@@ -301,7 +301,10 @@ impl SocketConnection {
                 let reply_to = self.reply_to(&decoded.message).await;
                 room.submit(Submission { identity, decoded, reply_to, facts }).await;
             }
-            Err(rejection) => self.send(&ServerMessage::Reject(RejectMessage { id, notebook, rejection })),
+            Err(rejection) => {
+                self.app.rooms.metrics.rooms.answered(Some(rejection.code));
+                self.send(&ServerMessage::Reject(RejectMessage { id, notebook, rejection }));
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use axum::extract::Request;
+use http::HeaderValue;
 use notarium_core::{Door, InstanceId, NotebookId};
 use notarium_wire::{ErrorCode, ErrorMessage, HelloMessage, ProtocolRange, ServerMessage};
 use tokio::sync::{mpsc, oneshot};
@@ -70,6 +71,8 @@ pub struct ClientEdge {
     who: Authenticated,
     /// The client's hello for nodes, without its token.
     hello: HelloMessage,
+    /// Trace of the client's request for its socket.
+    trace: Option<HeaderValue>,
     upstreams: HashMap<InstanceId, Upstream>,
     last_number: u64,
     reporting: upstream::Reports,
@@ -142,6 +145,7 @@ impl ClientEdge {
             connection,
             who,
             hello,
+            trace: None,
             upstreams: HashMap::new(),
             last_number: 0,
             reporting,
@@ -152,6 +156,12 @@ impl ClientEdge {
             retries: Retries::default(),
             held: None,
         })
+    }
+
+    /// Continues this trace at the nodes.
+    pub fn in_trace(mut self: Box<Self>, trace: Option<HeaderValue>) -> Box<Self> {
+        self.trace = trace;
+        self
     }
 
     /// Serves the client until its connection ends.
@@ -336,7 +346,8 @@ impl ClientEdge {
     fn upstream(&mut self, instance: InstanceId, url: String) -> Option<&Upstream> {
         if !self.upstreams.contains_key(&instance) {
             let client = (&self.who, self.connection.as_str());
-            let target = NodeTarget::new(&*self.app.cluster, (instance.clone(), url), client, &self.hello)?;
+            let target =
+                NodeTarget::new(&self.app, (instance.clone(), url), client, (&self.hello, self.trace.as_ref()))?;
             self.last_number += 1;
             let upstream = Upstream::start(self.last_number, target, self.reporting.clone());
             self.announced.iter().flatten().for_each(|frame| upstream.send(frame.clone()));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use http::HeaderValue;
 use notarium_core::{Door, LimitName};
 use notarium_wire::{
     ClientMessage, ErrorCode, ErrorMessage, HelloMessage, NoCommonProtocol, PROTOCOLS, ProtocolRange, ServerMessage,
@@ -55,6 +56,8 @@ pub struct Stranger {
     pub budget: ReadBudget,
     /// The client of another node, which has authenticated it.
     pub forwarded: Option<ForwardedClient>,
+    /// Trace of the request for the socket.
+    pub trace: Option<HeaderValue>,
     /// Slot among the connections without a `hello`.
     pub _place: Option<ConnectionSlot>,
 }
@@ -130,7 +133,10 @@ async fn greet(
     stranger.budget.lift();
     pulse.set(app.limits.heartbeat_of(&person.authenticated.actor));
     let greeted = match is_edge {
-        true => Greeted::Edge(ClientEdge::new(app.clone(), (protocol, hello), person, authenticated, outbox.clone())),
+        true => {
+            let edge = ClientEdge::new(app.clone(), (protocol, hello), person, authenticated, outbox.clone());
+            Greeted::Edge(edge.in_trace(stranger.trace))
+        }
         false => {
             let (outbox, features) = (outbox.clone(), &hello.features);
             let here = SocketConnection::new(app.clone(), protocol, person, agent_lock, outbox, features);

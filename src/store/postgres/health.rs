@@ -2,12 +2,15 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::commit_metrics::CommitMetrics;
 use crate::store_error::StoreError;
 
 /// Health, shared by the store and its writer.
 #[derive(Debug, Default)]
 pub(super) struct WriteHealth {
     is_refusing: AtomicBool,
+    /// Measurements of the writer.
+    pub(super) commits: CommitMetrics,
 }
 
 impl WriteHealth {

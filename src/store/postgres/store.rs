@@ -7,10 +7,10 @@ use bytes::Bytes;
 use notarium_record::{
     Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, Millis, NotebookId, Selection, Stored, Version,
 };
-use tokio::sync::oneshot;
 
 use super::reader;
 use super::{Postgres, catalog, cold, nodes, past_lines, projections, removal, transact};
+use crate::commit_metrics::CommitMetrics;
 use crate::content_locks::ContentLocks;
 use crate::event_store::{
     Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, NotebookSize,
@@ -47,8 +47,8 @@ impl EventStore for Postgres {
             cold::thaw(self, &append.notebook_id).await?;
             cold::delete_objects(self, &append.notebook_id).await?;
         }
-        let (answer, answered) = oneshot::channel();
-        self.queue.send(Queued { append, answer }).await.map_err(|_| AppendError::Store(closed()))?;
+        let (queued, answered) = Queued::new(append);
+        self.queue.send(queued).await.map_err(|_| AppendError::Store(closed()))?;
         answered.await.map_err(|_| AppendError::Store(unanswered()))?
     }
 
@@ -70,6 +70,16 @@ impl EventStore for Postgres {
 
     fn troubles(&self) -> Vec<&'static str> {
         self.health.troubles()
+    }
+
+    fn commit_metrics(&self) -> Option<CommitMetrics> {
+        Some(self.health.commits.clone())
+    }
+
+    async fn size_bytes(&self) -> Result<Option<u64>, StoreError> {
+        let sql = "SELECT pg_database_size(current_database())";
+        let bytes: i64 = self.read_from(|| sqlx::query_scalar(sql).fetch_one(&self.pool)).await?;
+        Ok(u64::try_from(bytes).ok())
     }
 
     async fn head(&self, notebook: &NotebookId) -> Result<Option<Head>, StoreError> {

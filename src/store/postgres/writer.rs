@@ -112,11 +112,13 @@ impl BatchWriter {
     }
 
     async fn commit(&mut self, batch: Vec<Queued>) {
+        let began = self.health.commits.begin(&batch);
         let (appends, answers): (Vec<Append>, Vec<_>) =
             batch.into_iter().map(|queued| (queued.append, queued.answer)).unzip();
         let mut results: Vec<Option<Result<(), AppendError>>> = vec![None; appends.len()];
         let written = self.write(&appends, &mut results).await;
         self.health.written(written.as_ref().err());
+        self.health.commits.end(began, written.is_ok());
         if let Err(error) = &written {
             tracing::error!(%error, appends = appends.len(), "a batch was not written");
         }

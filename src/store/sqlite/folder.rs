@@ -47,6 +47,15 @@ impl Drop for FolderLock {
     }
 }
 
+/// Bytes of the database and its write-ahead log on the disk. A file that is not there has none.
+pub(super) async fn size_bytes(database: &Path) -> u64 {
+    let mut bytes = 0;
+    for file in [database.to_owned(), database.with_file_name(LOG_FILE)] {
+        bytes += tokio::fs::metadata(file).await.map_or(0, |metadata| metadata.len());
+    }
+    bytes
+}
+
 /// Returns true after an interrupted restore. Versions without a mark left only the copy of the database.
 pub(crate) fn is_half_restored(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).exists();

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use super::error::{found_error, store_error};
 use super::open::options;
+use crate::commit_metrics::CommitMetrics;
 use crate::store_error::StoreError;
 
 /// Number of SQLite steps between checks for a close of the store: some milliseconds.
@@ -31,6 +32,8 @@ struct HealthState {
 #[derive(Debug)]
 pub(super) struct Health {
     state: watch::Sender<HealthState>,
+    /// Measurements of the writer.
+    pub(super) commits: CommitMetrics,
     is_closing: Arc<AtomicBool>,
 }
 
@@ -38,7 +41,7 @@ impl Health {
     /// Starts with the findings of the start in the log.
     pub(super) fn new(lost_commits: Option<&'static str>) -> Arc<Self> {
         let state = watch::Sender::new(HealthState { lost_commits, ..HealthState::default() });
-        Arc::new(Self { state, is_closing: Arc::default() })
+        Arc::new(Self { state, commits: CommitMetrics::default(), is_closing: Arc::default() })
     }
 
     /// Notes the result of a write; `None`: success.
@@ -55,6 +58,12 @@ impl Health {
     pub(super) fn troubles(&self) -> Vec<&'static str> {
         let HealthState { lost_commits, damage, refused_writes, .. } = *self.state.borrow();
         [lost_commits, damage, refused_writes].into_iter().flatten().collect()
+    }
+
+    /// Those of the problems that say that stored data is damaged.
+    pub(super) fn damage(&self) -> Vec<&'static str> {
+        let HealthState { lost_commits, damage, .. } = *self.state.borrow();
+        [lost_commits, damage].into_iter().flatten().collect()
     }
 
     /// Waits until the check after the start has ended.

@@ -40,7 +40,7 @@ use notarium_record::{
     in_order,
 };
 use sqlx::SqlitePool;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
 
 pub use copy::{Inventory, copy_database, verify_database};
@@ -54,6 +54,7 @@ use self::reader::{ReaderQuery, head_of};
 use self::rows::integer;
 use self::transaction::{Writer, WriterConnection};
 use self::writer::GroupCommit;
+use crate::commit_metrics::CommitMetrics;
 use crate::content_locks::ContentLocks;
 use crate::event_store::{
     Author, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, FoundLines, MAX_READ_EVENTS, NotebookSize,
@@ -94,18 +95,6 @@ impl Sqlite {
             return Err(StoreError::HalfMoved { path: folder.display().to_string() });
         }
         Self::open_any(folder).await
-    }
-
-    /// Opens a folder that a move fills; until [`Self::finish`] nobody else opens it.
-    #[cfg(feature = "postgres")]
-    pub(crate) async fn open_unfinished(folder: &Path) -> Result<Self, StoreError> {
-        folder::mark_as_moving(folder)?;
-        Self::open_any(folder).await
-    }
-
-    #[cfg(feature = "postgres")]
-    pub(crate) fn finish(&self) -> Result<(), StoreError> {
-        folder::end_moving(self.path.parent().unwrap_or(&self.path))
     }
 
     async fn open_any(folder: &Path) -> Result<Self, StoreError> {
@@ -228,8 +217,8 @@ impl EventStore for Sqlite {
     async fn append(&self, append: Append) -> Result<(), AppendError> {
         let removes = !append.removal.is_empty();
         let _removing = if removes { Some(self.content_locks.write(&append.notebook_id).await) } else { None };
-        let (answer, answered) = oneshot::channel();
-        self.queue.send(Queued { append, answer }).await.map_err(|_| AppendError::Store(closed()))?;
+        let (queued, answered) = Queued::new(append);
+        self.queue.send(queued).await.map_err(|_| AppendError::Store(closed()))?;
         answered.await.map_err(|_| AppendError::Store(unanswered()))?
     }
 
@@ -252,6 +241,18 @@ impl EventStore for Sqlite {
 
     fn troubles(&self) -> Vec<&'static str> {
         self.health.troubles()
+    }
+
+    fn damage(&self) -> Vec<&'static str> {
+        self.health.damage()
+    }
+
+    fn commit_metrics(&self) -> Option<CommitMetrics> {
+        Some(self.health.commits.clone())
+    }
+
+    async fn size_bytes(&self) -> Result<Option<u64>, StoreError> {
+        Ok(Some(folder::size_bytes(&self.path).await))
     }
 
     async fn head(&self, notebook: &NotebookId) -> Result<Option<Head>, StoreError> {

@@ -90,8 +90,7 @@ async fn closing_waits_for_what_is_queued() {
     let (store, folder) = open_sqlite().await;
     let mut author = Author::new("nb");
     for _ in 0..20 {
-        let (answer, _) = oneshot::channel();
-        store.queue.send(Queued { append: author.rename("x"), answer }).await.unwrap();
+        store.queue.send(Queued::new(author.rename("x")).0).await.unwrap();
     }
     store.close().await;
     let wal = folder.path().join("notarium.db-wal");

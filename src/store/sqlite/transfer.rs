@@ -1,18 +1,31 @@
 //! SQLite as source and target of a transfer.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use async_trait::async_trait;
 use notarium_record::{CommandRecord, NewEvent, NotebookId, RawJson, Version};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use super::Sqlite;
 use super::rows::{EventRow, INSERT_ACTORS, INSERT_MANY_EVENTS, INSERT_NOTEBOOKS, KeyRow, SqlScript, hash, integer};
+use super::{Sqlite, folder};
 use crate::accounts::{AccountTables, ColumnValue};
 use crate::store_error::StoreError;
 use crate::transfer::{NotebookCommand, Transferable};
 use crate::transfer_tables::{ROWS_PER_PAGE, TransferTable};
+
+impl Sqlite {
+    /// Opens a folder that a move fills; until [`Self::finish`] nobody else opens it.
+    pub(crate) async fn open_unfinished(folder: &Path) -> Result<Self, StoreError> {
+        folder::mark_as_moving(folder)?;
+        Self::open_any(folder).await
+    }
+
+    pub(crate) fn finish(&self) -> Result<(), StoreError> {
+        folder::end_moving(self.path.parent().unwrap_or(&self.path))
+    }
+}
 
 #[async_trait]
 impl Transferable for Sqlite {

@@ -116,6 +116,7 @@ impl GroupCommit {
     }
 
     pub(super) async fn commit(&mut self, batch: Vec<Queued>) {
+        let began = self.health.commits.begin(&batch);
         let (appends, answers): (Vec<Append>, Vec<_>) =
             batch.into_iter().map(|queued| (queued.append, queued.answer)).unzip();
         let mut results: Vec<Result<(), AppendError>> = vec![Ok(()); appends.len()];
@@ -124,6 +125,7 @@ impl GroupCommit {
             false => self.write(&appends).await.map_err(|error| commit_error(&self.path, error)),
         };
         self.health.written(written.as_ref().err());
+        self.health.commits.end(began, written.is_ok());
         match written {
             Ok(refused) => refused.into_iter().for_each(|(index, error)| results[index] = Err(error)),
             Err(error) => {

@@ -148,11 +148,12 @@ impl Room {
     fn reply_to(&self, cycle: &mut Cycle, to: ReplyTo, identity: &Identity, id: &CommandId, answer: CommandAnswer) {
         match to {
             ReplyTo::Client(client) => {
+                let refusal = answer.as_ref().err().map(|rejection| rejection.code);
                 let message = match answer {
                     Ok(ack) => ServerMessage::Ack(AckMessage { undo: self.next_steps(identity), ..ack }),
                     Err(rejection) => ServerMessage::Reject(self.reject(id, rejection)),
                 };
-                cycle.out.push(Output::Reply { client, text: frame::text(&message) });
+                cycle.out.push(Output::Reply { client, text: frame::text(&message), refusal });
             }
             ReplyTo::Caller(caller) => cycle.out.push(Output::Answer { caller, answer }),
             ReplyTo::Nobody => {}

@@ -449,7 +449,8 @@ impl Room {
         let answer = recorded_answer(&self.notebook_id, &pending.digest, &record);
         match (answer, pending.reply_to.client()) {
             (Ok(ack), Some(client)) if !is_last && pending.also.is_empty() => {
-                cycle.out.push(Output::Reply { client, text: frame::text(&ServerMessage::Ack(ack)) });
+                let text = frame::text(&ServerMessage::Ack(ack));
+                cycle.out.push(Output::Reply { client, text, refusal: None });
             }
             (answer, _) => self.answer(cycle, pending, answer),
         }

@@ -57,6 +57,8 @@ pub struct Problem {
     pub part: Option<usize>,
     /// Seconds to wait before a retry; also in the header `Retry-After`.
     pub retry_after: Option<u64>,
+    /// Id of a fault of the server: its log has the reason under it, and the trace of the request has the same id.
+    pub error_id: Option<String>,
     /// Facts of the refusal. Absent: `code` says all. A kind that is unknown counts as absent.
     #[serde(deserialize_with = "if_known")]
     pub details: Option<Box<RejectionDetails>>,
@@ -159,4 +161,32 @@ pub struct Alive {
     /// Problems that the operator should look at, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// Parts of the server that `/readyz` looks at, each with its problems; empty: it is in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<HealthCheck>,
+}
+
+/// A part of the server, with its problems.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HealthCheck {
+    /// The part.
+    pub part: HealthPart,
+    /// Its problems, in sentences; empty: it is in order.
+    pub problems: Vec<String>,
+}
+
+/// Part of the server that can have problems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthPart {
+    /// Writes to the database.
+    Store,
+    /// Space for data and large outputs.
+    Disk,
+    /// What was read back differs from what was written.
+    Damage,
+    /// The right to write notebooks, which one server has at a time.
+    Lease,
+    /// The machine's clock.
+    Clock,
 }

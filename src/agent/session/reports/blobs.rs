@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use notarium_core::NotebookId;
+use notarium_telemetry::trace_headers;
 use sha2::{Digest, Sha256};
+use tracing::{Instrument, Span};
 
 use crate::AgentError;
 use crate::temporary_files::TemporaryFile;
@@ -42,12 +44,15 @@ impl BlobUploader {
     /// Stores bytes and returns their SHA-256. Retries until the server accepts or refuses them.
     pub async fn put(&self, notebook: &NotebookId, bytes: &Bytes) -> Result<String, String> {
         let sha256 = hex::encode(Sha256::digest(bytes));
-        self.upload(notebook, &sha256, bytes.len() as u64, UploadContent::Bytes(bytes)).await.map(|()| sha256)
+        let uploading = self.upload(notebook, &sha256, bytes.len() as u64, UploadContent::Bytes(bytes));
+        uploading.instrument(upload_span(notebook)).await.map(|()| sha256)
     }
 
     /// Stores a file whose SHA-256 and length are known.
     pub async fn put_file(&self, notebook: &NotebookId, spilled: &FinishedOverflow) -> Result<(), String> {
-        self.upload(notebook, &spilled.sha256, spilled.size_bytes, UploadContent::File(&spilled.file.path)).await
+        let content = UploadContent::File(&spilled.file.path);
+        let uploading = self.upload(notebook, &spilled.sha256, spilled.size_bytes, content);
+        uploading.instrument(upload_span(notebook)).await
     }
 
     /// Retries until the server answers. The error is the reason of a refusal.
@@ -87,8 +92,13 @@ impl BlobUploader {
             }
         };
         let request = self.client.put(address).bearer_auth(&self.token).header("content-length", bytes).body(body);
-        Ok(request.header("content-type", "application/octet-stream").send().await?.status())
+        let request = request.header("content-type", "application/octet-stream").headers(trace_headers());
+        Ok(request.send().await?.status())
     }
+}
+
+fn upload_span(notebook: &NotebookId) -> Span {
+    tracing::info_span!("upload of an output", otel.kind = "client", %notebook)
 }
 
 /// True for a status that a retry does not change.

@@ -133,7 +133,12 @@ impl Server {
             AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 }, ..AuthOptions::default() };
         let accounts = Accounts::open(store, Clock::manual(clock.clone()), &options).await.unwrap();
         let notebooks = Arc::new(Notebooks::default());
-        let gate = GuardServices { accounts: accounts.clone(), rights: notebooks.clone(), cluster: None };
+        let gate = GuardServices {
+            accounts: accounts.clone(),
+            rights: notebooks.clone(),
+            cluster: None,
+            metrics: Arc::default(),
+        };
         let router: GuardedRouter<()> = super::routes(gate, "https://notes.example.org/", None);
         let (app, routes) = router.into_parts();
         Self { app, routes, accounts, notebooks, clock }
@@ -263,7 +268,12 @@ async fn every_route_refuses_a_token_that_is_too_weak() {
 #[tokio::test]
 async fn the_openapi_document_says_where_a_token_is_needed() {
     let server = Server::new().await;
-    let gate = GuardServices { accounts: server.accounts.clone(), rights: server.notebooks.clone(), cluster: None };
+    let gate = GuardServices {
+        accounts: server.accounts.clone(),
+        rights: server.notebooks.clone(),
+        cluster: None,
+        metrics: Arc::default(),
+    };
     let mut router: GuardedRouter<()> = super::routes(gate, "", None);
     let document = router.openapi();
     assert_eq!(document["paths"]["/api/me"]["get"]["security"], json!([{"bearer": []}]));

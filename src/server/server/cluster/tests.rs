@@ -4,3 +4,4 @@ mod requests;
 mod scene;
 mod sockets;
 mod support;
+mod traces;

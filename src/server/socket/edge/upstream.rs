@@ -1,11 +1,13 @@
 //! Connection of an edge to a node, for the notebooks of one client that the node owns.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use http::{HeaderValue, Method};
 use notarium_core::InstanceId;
+use notarium_telemetry::TRACEPARENT;
 use notarium_wire::{ClientMessage, HelloMessage};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpStream;
@@ -16,8 +18,10 @@ use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::app::App;
 use crate::auth::{Authenticated, ForwardedCaller};
-use crate::cluster::{Cluster, HOPS, IDENTITY};
+use crate::cluster::{HOPS, IDENTITY};
+use crate::metrics::{ForwardOutcome, ForwardedThing, Metrics};
 
 /// Path of the socket.
 pub const SOCKET_PATH: &str = "/api/socket";
@@ -54,19 +58,23 @@ pub struct NodeTarget {
     pub url: String,
     pub header: HeaderValue,
     pub hello: HelloMessage,
+    /// Trace of the client's request for its socket.
+    pub trace: Option<HeaderValue>,
+    pub metrics: Arc<Metrics>,
 }
 
 impl NodeTarget {
     /// `None`: there are no other nodes.
     pub fn new(
-        cluster: &dyn Cluster,
+        app: &App,
         (instance, url): (InstanceId, String),
         (who, connection): (&Authenticated, &str),
-        hello: &HelloMessage,
+        (hello, trace): (&HelloMessage, Option<&HeaderValue>),
     ) -> Option<Self> {
         let client = ForwardedClient { caller: who.into(), connection: connection.to_owned() };
-        let header = cluster.peers()?.sign(&Method::GET, SOCKET_PATH, &client)?;
-        Some(Self { instance, url, header, hello: hello.clone() })
+        let header = app.cluster.peers()?.sign(&Method::GET, SOCKET_PATH, &client)?;
+        let metrics = app.rooms.metrics.clone();
+        Some(Self { instance, url, header, hello: hello.clone(), trace: trace.cloned(), metrics })
     }
 }
 
@@ -106,7 +114,12 @@ async fn run(
     reports: &Reports,
 ) -> Result<(), tungstenite::Error> {
     let late = |_| tungstenite::Error::Io(std::io::ErrorKind::TimedOut.into());
-    let mut socket = tokio::time::timeout(CONNECT_WITHIN, connect(&target)).await.map_err(late)??;
+    let began = Instant::now();
+    let connected =
+        tokio::time::timeout(CONNECT_WITHIN, connect(&target)).await.map_err(late).and_then(|socket| socket);
+    let outcome = if connected.is_ok() { ForwardOutcome::Answered } else { ForwardOutcome::NotTaken };
+    target.metrics.forwards.ended(ForwardedThing::Socket, outcome, began.elapsed());
+    let mut socket = connected?;
     let hello = serde_json::to_string(&ClientMessage::Hello(target.hello)).unwrap_or_default();
     socket.send(Message::text(hello)).await?;
     let (sink, stream) = socket.split();
@@ -121,6 +134,9 @@ async fn connect(target: &NodeTarget) -> Result<NodeSocket, tungstenite::Error> 
     let mut request = address.into_client_request()?;
     request.headers_mut().insert(IDENTITY, target.header.clone());
     request.headers_mut().insert(HOPS, HeaderValue::from_static("1"));
+    if let Some(trace) = &target.trace {
+        request.headers_mut().insert(TRACEPARENT, trace.clone());
+    }
     let config = WebSocketConfig::default()
         .max_message_size(Some(MAX_MESSAGE_BYTES))
         .max_frame_size(Some(MAX_MESSAGE_BYTES))

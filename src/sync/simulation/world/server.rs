@@ -18,7 +18,7 @@ impl World {
         let mut lagging = Vec::new();
         for output in outputs {
             match output {
-                Output::Send { client, text } | Output::Reply { client, text } => self.deliver(client, text, false),
+                Output::Send { client, text } | Output::Reply { client, text, .. } => self.deliver(client, text, false),
                 Output::Subscribed { client, text } => {
                     let text = text.to_string();
                     self.check_is_shown(client, &text);

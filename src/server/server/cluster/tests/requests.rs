@@ -1,5 +1,7 @@
 //! REST through any node.
 
+use std::time::Duration;
+
 use http::{Method, StatusCode};
 use notarium_core::{NotebookId, Role};
 use serde_json::json;
@@ -39,6 +41,21 @@ async fn commands_and_reads_go_through_the_wrong_node() {
     let hash = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&large));
     let upload = here.request(Method::PUT, &format!("{path}/blobs/{hash}")).body(large.clone());
     assert!(here.send(upload).await.status == StatusCode::PAYLOAD_TOO_LARGE, "the owner's limit holds");
+}
+
+#[tokio::test]
+async fn a_clock_that_differs_from_the_store_s_is_a_problem() {
+    let (scene, nodes) = Scene::of(1).await;
+    let http = scene.http(&nodes[0]);
+    let ready = http.get("/readyz").await.ok();
+    assert_eq!((&ready["status"], ready["checks"][4]["part"].as_str()), (&json!("ok"), Some("clock")), "{ready}");
+    scene.nodes.set_clock_back(Duration::from_secs(90));
+    nodes[0].cluster.beat().await.unwrap();
+    let ready = http.get("/readyz").await.ok();
+    assert_eq!(ready["status"], "degraded");
+    let said = ready["checks"][4]["problems"][0].as_str().unwrap();
+    assert!(said.contains("clock is 9") && said.contains("ahead of"), "{said}");
+    assert_eq!(ready["problems"][0], said);
 }
 
 #[tokio::test]
