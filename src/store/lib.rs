@@ -16,7 +16,7 @@
 //! of appends), `transfer` with `transfer_tables` and `move_store` (from one backend to the other), `content_locks` (redactions against derived writes),
 //! `snapshots`, `past_text` (lines that ever
 //! stood in cells), `blame` (who wrote what), `blobs/` (in a folder or a bucket), `segments` (old events as objects beside the blobs),
-//! `nodes` (the trait `NodeStore`: nodes of a cluster, holders of leases), `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
+//! `schema` (migrations, and the end of an upgrade), `nodes` (the trait `NodeStore`: nodes of a cluster, holders of leases), `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
 //! `writer` (group commit) with `transaction` and `rows`, `reader`, `projections` and `catalog`, `copy` (for backups), `health`, `error`.
 //!
 //! This crate must never read the clock, decide the meaning of an event for a notebook, or know HTTP. Only it knows SQL.
@@ -35,6 +35,7 @@ mod nodes;
 mod past_text;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod schema;
 mod segments;
 mod snapshots;
 pub mod sqlite;

@@ -111,6 +111,7 @@ const OTHERS: [(&str, &[&str]); 26] = [
     ("workspace_members", &["workspace_id", "user_id", "role"]),
     ("workspace_notebooks", &["notebook_id", "workspace_id"]),
     ("workspaces", &["id", "name", "created_at"]),
+    ("additive_migrations", &["version", "description", "installed_on", "success", "checksum", "execution_time"]),
     ("_sqlx_migrations", &["version", "description", "installed_on", "success", "checksum", "execution_time"]),
 ];
 
