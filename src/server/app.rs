@@ -18,6 +18,7 @@ use crate::notebooks::Notebooks;
 use crate::notebooks::history::{Checks, StateTexts};
 use crate::rooms::Rooms;
 use crate::signing::HeadSigner;
+use crate::tls::Certificates;
 
 /// The server's parts, as handlers see them: state that they share.
 #[derive(Clone)]
@@ -29,6 +30,7 @@ pub struct AppParts {
     /// OpenID Connect provider for sign-in.
     pub oidc: Option<Arc<Oidc>>,
     pub signer: HeadSigner,
+    pub certificates: Certificates,
     /// Held while heads are appended to the tree, and while proofs are read from it.
     pub appending: Mutex<()>,
     pub kernel_questions: Arc<KernelQuestions>,

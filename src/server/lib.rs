@@ -11,7 +11,9 @@
 //! - A blob that an event names is on disk, under the notebook, with the hash that names it.
 //!
 //! Folders, from below; each may name those above it in this list:
+//! - `tls/`: certificates from files, for the server's address and between nodes.
 //! - `cluster`: port to the cluster: owner of a notebook, its lease, notices between nodes; its nodes over one store, and what they sign.
+//! - `upgrade`: the time in which the release before may still open the store.
 //! - `limits/`: limits, quotas (`usage`), slots of anonymous connections, the clock.
 //! - `auth/`: accounts, tokens, sessions of browsers, sign-in with OpenID Connect, account status.
 //! - `rooms/`: one task per open notebook, its `handle` for all others; outboxes, the list of notebooks, snapshots, notices, reading of code.
@@ -40,7 +42,9 @@ pub mod routes;
 mod server;
 mod signing;
 mod socket;
+mod tls;
 mod tree_log;
+mod upgrade;
 
 pub use crate::server::StartError;
 pub use agents::Agents;
@@ -51,3 +55,4 @@ pub use cluster::ClusterSettings;
 pub use limits::clock::Clock;
 pub use limits::{Quota, Quotas, RetentionAges, ServerLimits};
 pub use server::{DoorContext, MountContext, RunningServer, Server, ServerConfig};
+pub use tls::{CertificateFiles, NodeTlsFiles};

@@ -3,13 +3,14 @@
 //! The list of living nodes comes with each beat. A node whose beat was not written for [`NODE_TIMEOUT`] is dead for the
 //! others, and counts itself as the owner of nothing: it serves no notebook until a beat is written again.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use dashmap::DashMap;
-use notarium_core::{Epoch, InstanceId, NotebookId};
+use notarium_core::{Epoch, InstanceId, LEVEL, NotebookId};
 use notarium_store::{EventStore, LivingNodes, NODE_TIMEOUT, Node, NodeStore, StoreError};
 use parking_lot::RwLock;
 use secrecy::SecretString;
@@ -17,7 +18,8 @@ use tokio::sync::{Mutex, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::placement::choice;
-use super::{BEAT, ClaimError, Cluster, ClusterNotice, ClusterNotices, FEATURE_LEVEL, OwnerNode, Peers};
+use super::{BEAT, ClaimError, Cluster, ClusterNotice, ClusterNotices, OwnerNode, Peers, client_settings};
+use crate::tls::{NodeTls, NodeTlsFiles, TlsError};
 
 /// Age of a list of nodes below which it is not read anew.
 const LOOKED: Duration = Duration::from_millis(250);
@@ -35,6 +37,28 @@ pub struct ClusterSettings {
     pub url: String,
     /// Secret that all nodes share: with it they sign what they forward to each other.
     pub secret: SecretString,
+    /// Certificates that nodes show each other; absent: they show none.
+    pub certificates: Option<NodeTlsFiles>,
+    /// Address to listen on for other nodes; absent: that of everybody.
+    pub listen: Option<SocketAddr>,
+}
+
+impl ClusterSettings {
+    /// Reads the files of the certificates between nodes.
+    pub fn open_tls(&self) -> Result<Option<Arc<NodeTls>>, TlsError> {
+        let files = self.certificates.clone();
+        files.map(|files| files.open(host_of(&self.url), client_settings)).transpose()
+    }
+}
+
+/// Host in a URL, without port and brackets.
+fn host_of(url: &str) -> &str {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or_default();
+    match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    }
 }
 
 /// Source of leases: the event store, which fences appends by them.
@@ -78,6 +102,7 @@ impl ClusterNodes {
     /// Joins the cluster with a new instance id. [`Cluster::follow`] keeps it there.
     pub async fn join(
         settings: &ClusterSettings,
+        tls: Option<Arc<NodeTls>>,
         nodes: Arc<dyn NodeStore>,
         leases: impl Leases,
     ) -> Result<(Arc<Self>, ClusterNotices), StoreError> {
@@ -87,7 +112,7 @@ impl ClusterNodes {
             url: settings.url.trim_end_matches('/').to_owned(),
             nodes,
             leases: Box::new(leases),
-            peers: Peers::new(&settings.secret),
+            peers: Peers::new(&settings.secret, tls),
             view: RwLock::new(ClusterView { living: Vec::new(), beat_at: Instant::now() }),
             owners: DashMap::new(),
             is_draining: AtomicBool::new(false),
@@ -248,7 +273,7 @@ impl Cluster for ClusterNodes {
     }
 
     fn least_level(&self) -> u32 {
-        self.view.read().living.iter().map(|node| node.level).min().unwrap_or(FEATURE_LEVEL)
+        self.view.read().living.iter().map(|node| node.level).min().unwrap_or(LEVEL)
     }
 
     fn is_cut_off(&self) -> bool {

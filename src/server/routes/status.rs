@@ -72,6 +72,7 @@ async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
     app.store.notebooks(None, 1).await?;
     let mut problems: Vec<String> = app.store.troubles().into_iter().map(str::to_owned).collect();
     problems.extend(app.rooms.unreadable.problem());
+    problems.extend(app.certificates.problems());
     let status = if problems.is_empty() { "ok" } else { "degraded" };
     Ok(Json(Alive { status: status.to_owned(), problems, ..alive().await.0 }))
 }

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+use tokio_tungstenite::{Connector, MaybeTlsStream, WebSocketStream};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::auth::{Authenticated, ForwardedCaller};
@@ -54,6 +54,8 @@ pub struct NodeTarget {
     pub url: String,
     pub header: HeaderValue,
     pub hello: HelloMessage,
+    /// Configuration with the node's certificate; absent: nodes show none.
+    tls: Option<Connector>,
 }
 
 impl NodeTarget {
@@ -65,8 +67,10 @@ impl NodeTarget {
         hello: &HelloMessage,
     ) -> Option<Self> {
         let client = ForwardedClient { caller: who.into(), connection: connection.to_owned() };
-        let header = cluster.peers()?.sign(&Method::GET, SOCKET_PATH, &client)?;
-        Some(Self { instance, url, header, hello: hello.clone() })
+        let peers = cluster.peers()?;
+        let header = peers.sign(&Method::GET, SOCKET_PATH, &client)?;
+        let tls = peers.socket_tls().map(Connector::Rustls);
+        Some(Self { instance, url, header, hello: hello.clone(), tls })
     }
 }
 
@@ -125,7 +129,8 @@ async fn connect(target: &NodeTarget) -> Result<NodeSocket, tungstenite::Error> 
         .max_message_size(Some(MAX_MESSAGE_BYTES))
         .max_frame_size(Some(MAX_MESSAGE_BYTES))
         .max_write_buffer_size(usize::MAX);
-    let (socket, _) = tokio_tungstenite::connect_async_with_config(request, Some(config), true).await?;
+    let tls = target.tls.clone();
+    let (socket, _) = tokio_tungstenite::connect_async_tls_with_config(request, Some(config), true, tls).await?;
     Ok(socket)
 }
 
