@@ -19,7 +19,7 @@ RUN apt-get update \
 COPY --from=build /out/notarium /usr/local/bin/notarium
 USER notarium
 VOLUME /data
-EXPOSE 8787
+EXPOSE 8787 8788
 HEALTHCHECK --interval=30s --timeout=3s --start-period=10s \
     CMD curl --fail --silent --output /dev/null http://127.0.0.1:8787/healthz
 # Add `--allow-host NAME` for the name under which people reach it, and put a proxy with TLS in front.

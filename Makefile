@@ -224,7 +224,7 @@ unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end t
 
 interop: interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents ## files, runs, outside assistants, generated clients, a year's record, the documents' commands, deploy/ and a cluster whose nodes are killed, with nbformat, nbclient, the MCP client and generators
 
-interop-nodes: interop-deploy interop-cluster ## deploy/, and three nodes that are killed while clients write
+interop-nodes: interop-deploy interop-cluster interop-dist ## deploy/, and three nodes that are killed while clients write
 
 interop-files: deps
 	cargo build --quiet --workspace --example ipynb_roundtrip
@@ -298,6 +298,24 @@ target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
 	target/schemathesis-venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
+DIST_TEST_VENV := target/dist-test-venv
+
+$(DIST_TEST_VENV)/.ready: scripts/dist/requirements.txt tests/interop/dist/requirements.txt
+	@scripts/need-python "$(PYTHON)"
+	$(PYTHON) -m venv $(DIST_TEST_VENV)
+	$(DIST_TEST_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/interop/dist/requirements.txt
+	touch $@
+
+dist: web ## a release in target/dist: program, .deb, wheels, npm package, bill of materials, checksums; for glibc 2.28 and newer
+	scripts/dist/build target/dist
+
+dist-compare: web ## two builds of the release, from folders of other names, compared byte for byte
+	scripts/dist/compare
+
+interop-dist: rust node $(WEB)/node_modules/.ready $(DIST_TEST_VENV)/.ready ## the packages of a release, made of the debug build, installed and used
+	$(PROGRAM)
+	$(DIST_TEST_VENV)/bin/python tests/interop/dist/check.py target/debug/notarium
+
 image-check: rust web ## what the Dockerfile does, without Docker: a release build that starts and is healthy
 	scripts/docker-steps target/image --check
 
@@ -325,4 +343,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help interop-nodes test-python-on-cluster run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster patroni image-check soak bench clean
+.PHONY: help interop-nodes test-python-on-cluster run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster interop-dist dist dist-compare patroni image-check soak bench clean

@@ -50,7 +50,7 @@ pub use connection::context::CommonOptions;
 use connection::session;
 use history::{export_record, find, heads, import_record, log, proof, redact, report, retention, verification, watch};
 use runs::{call, data, exec, kernels};
-use serve::{move_store, up};
+use serve::{move_store, up, upgrade};
 pub use terminal::failure::Failure;
 
 /// The table of commands: each with its clap arguments and its function. `in notebook` commands get that, others the context.
@@ -117,6 +117,8 @@ commands! {
     Backup(serve::BackupArgs) => serve::backup,
     /// Make a data folder of a backup; or take a notebook back to an earlier version (--to).
     Restore(serve::RestoreArgs) => serve::restore,
+    /// Show whether the release before can still open the data, or end that (--finish).
+    Upgrade(upgrade::UpgradeArgs) => upgrade::upgrade,
     /// Move everything from a data folder to a PostgreSQL database, or back, while no server runs.
     MoveStore(move_store::MoveStoreArgs) => move_store::move_store,
     /// Start a runtime agent: it dials the server, offers its kernels and executes cells.

@@ -1,5 +1,6 @@
-// Compresses the build's files, and bounds what a start loads. The server sends them unchanged.
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+// Compresses the build's files, and bounds what a start loads. The server sends them unchanged, and unpacks them for the few clients that
+// take no compressed ones.
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
@@ -7,6 +8,8 @@ import type { Plugin } from "vite";
 /** Files stored only compressed: the worker unpacks them (src/python/worker.ts). */
 const PACKED = /\.wasm$/;
 const WORTHWHILE = /\.(js|css|svg|html)$/;
+/** Files of which only the compressed forms stay: as they are they would be a fifth of the program. */
+const ONLY_COMPRESSED = /^assets\/.*\.(js|css)$/;
 
 /** Limit for the best quality: it takes half a minute for the chart libraries and saves 5 %. */
 const LARGE_BYTES = 400_000;
@@ -44,6 +47,7 @@ export function compress(): Plugin {
         writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
         const quality = bytes.length > LARGE_BYTES ? 9 : 11;
         writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }));
+        if (ONLY_COMPRESSED.test(name)) rmSync(path);
       }
     },
   };

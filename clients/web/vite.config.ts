@@ -26,7 +26,7 @@ const FIRST_FILES = [
 ];
 
 export default defineConfig({
-  plugins: [oneFontFormat, react(), frameScript(TARGET), compress(), smallStart()],
+  plugins: [oneFontFormat, react(), frameScript(TARGET), smallStart(), compress()],
   build: {
     outDir: "dist/page",
     emptyOutDir: true,

@@ -1,12 +1,15 @@
 //! `serve`: the server alone; `backup` and `restore` of its data folder.
 
 pub mod blobs;
+pub mod cluster;
 pub mod doors;
 pub mod models;
 pub mod move_store;
 pub mod settings;
 mod spending;
+pub mod tls;
 pub mod up;
+pub mod upgrade;
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
-use notarium_server::{ClusterSettings, OidcSettings, RunningServer, Server, ServerConfig};
+use notarium_server::{OidcSettings, RunningServer, Server, ServerConfig};
 use notarium_store::BlobLocation;
 use notarium_store::backup::{self, BackedUp, BackupError, BackupStep};
 use notarium_store::blobs::BLOBS_FOLDER;
@@ -26,11 +29,13 @@ use crate::cli::connection::session;
 use crate::cli::history;
 use crate::cli::history::moment::{MOMENT, Moment};
 use crate::cli::serve::blobs::BlobsArg;
+use crate::cli::serve::cluster::ClusterArgs;
 use crate::cli::serve::doors::DoorArgs;
 use crate::cli::serve::models::ModelArgs;
 use crate::cli::serve::settings::Settings;
 use crate::cli::serve::spending::SpendingArgs;
-use crate::cli::terminal::input::Stop;
+use crate::cli::serve::tls::TlsArgs;
+use crate::cli::terminal::input::{self, Stop};
 use crate::cli::terminal::print::{self, announce};
 use crate::cli::{CommonOptions, Ended, Failure};
 
@@ -41,9 +46,6 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub models: ModelArgs,
 }
-
-/// Shortest secret of a cluster, a little below what is asked for: bytes that look like spaces at its ends do not count.
-const MIN_SECRET_BYTES: usize = 24;
 
 /// Data folder and addresses of a server.
 #[derive(Debug, Args)]
@@ -57,13 +59,6 @@ pub struct PlaceArgs {
     store: Option<SecretString>,
     #[command(flatten)]
     blobs: BlobsArg,
-    /// Address at which the other nodes of a cluster reach this one, as in http://10.0.0.7:8787: with --store and
-    /// --cluster-secret-file any number of servers share a database.
-    #[arg(long, value_name = "URL", env = "NOTARIUM_NODE_URL", requires = "cluster_secret_file")]
-    node_url: Option<String>,
-    /// A file with the secret of the cluster, the same on every node and at least 32 bytes, which only its owner may read.
-    #[arg(long, value_name = "FILE", env = "NOTARIUM_CLUSTER_SECRET_FILE", requires = "node_url")]
-    cluster_secret_file: Option<PathBuf>,
     /// Address and port to listen on; port 0 takes any free one.
     #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDRESS", env = "NOTARIUM_LISTEN", value_parser = address)]
     listen: SocketAddr,
@@ -88,6 +83,10 @@ pub struct PlaceArgs {
     /// `up` takes the password wherever kernels have no sandbox.
     #[arg(long, value_name = "WHAT", env = "NOTARIUM_CONFIRM_WITH", value_enum, default_value_t = ConfirmWith::Session)]
     pub confirm_with: ConfirmWith,
+    #[command(flatten)]
+    pub tls: TlsArgs,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
     #[command(flatten)]
     oidc: OidcArgs,
     #[command(flatten)]
@@ -137,7 +136,8 @@ fn network(text: &str) -> Result<IpNet, String> {
 impl PlaceArgs {
     /// Files with secrets of the server, which kernels must not read.
     pub fn secret_files(&self) -> impl Iterator<Item = PathBuf> {
-        self.oidc.secret_file().into_iter().chain(self.cluster_secret_file.clone())
+        let own = self.oidc.secret_file().into_iter().chain(self.tls.secret_file());
+        own.chain(self.cluster.secret_files())
     }
 
     /// The data folder: `--data`, else the user's own.
@@ -147,32 +147,12 @@ impl PlaceArgs {
         Ok(std::path::absolute(&folder).unwrap_or(folder))
     }
 
-    /// The cluster that this node is of; `None`: of none.
-    fn cluster(&self) -> Result<Option<ClusterSettings>, Failure> {
-        let (Some(url), Some(file)) = (&self.node_url, &self.cluster_secret_file) else { return Ok(None) };
-        let is_url =
-            url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).is_some_and(|host| !host.is_empty());
-        if !is_url {
-            return Err(Failure::usage(format!("{url} is no address of a node: write it as in http://10.0.0.7:8787")));
-        }
-        if self.store.is_none() {
-            return Err(Failure::usage("--node-url needs --store: the nodes of a cluster share a PostgreSQL database"));
-        }
-        let secret = private_bytes(file)?;
-        let secret = secret.trim_ascii();
-        if secret.len() < MIN_SECRET_BYTES {
-            let say = format!("{} is too short: head -c 32 /dev/urandom makes a secret", file.display());
-            return Err(Failure::usage(say));
-        }
-        let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Some(ClusterSettings { url: url.clone(), secret: secret.into() }))
-    }
-
     /// Starts the server. `models`: the models of the assistants; empty: there are no assistants.
     pub async fn start(&self, folder: &Path, models: Vec<Model>) -> Result<RunningServer, Failure> {
         let mut config = ServerConfig::in_folder(folder);
         config.store.clone_from(&self.store);
-        config.cluster = self.cluster()?;
+        config.tls = self.tls.files();
+        config.cluster = self.cluster.settings(self.store.is_some(), config.tls.clone())?;
         (config.listen, config.metrics_listen) = (self.listen, self.metrics_listen);
         config.blobs = self.blobs.location()?;
         config.assistants = !models.is_empty();
@@ -201,7 +181,14 @@ pub async fn serve(args: ServeArgs, _: &CommonOptions) -> Ended {
     models::beside(server, config, async |server| {
         // Before the first line: who reads it may stop this at once.
         let mut stop = Stop::listen();
-        announce(format_args!("Notarium serves {} on {}", folder.display(), server.url()));
+        let _hangups = input::ignore_hangups();
+        announce(format_args!("Notarium serves {} on {}", folder.display(), server.shown_url()));
+        if let Some(sentence) = args.place.cluster.sentence() {
+            announce(format_args!("Between nodes: {sentence}"));
+        }
+        if !server.app().upgrade.is_finished() {
+            announce(upgrade::WAITS);
+        }
         if let Some(address) = server.metrics_addr {
             announce(format_args!("Metrics: http://{address}/metrics"));
         }
@@ -211,7 +198,7 @@ pub async fn serve(args: ServeArgs, _: &CommonOptions) -> Ended {
             announce(format_args!(
                 "Nobody has signed in yet. This token makes you the owner, once (`notarium login`):\n{token}"
             ));
-            let address = args.place.public_url.clone().unwrap_or_else(|| server.url());
+            let address = args.place.public_url.clone().unwrap_or_else(|| server.shown_url());
             announce(format_args!(
                 "Or open {} and choose a login and a password",
                 session::link_to(&address, token, None)

@@ -91,13 +91,7 @@ pub fn lacks_scope(scope: Scope) -> Rejection {
 }
 
 /// Checks the actor's roles now and its kind; does not check the scopes of a token.
-pub fn may(
-    notebook: &Document,
-    actor: &Actor,
-    authority: &Authority,
-    now: Millis,
-    operation: Operation,
-) -> bool {
+pub fn may(notebook: &Document, actor: &Actor, authority: &Authority, now: Millis, operation: Operation) -> bool {
     check_kind_of_actor(actor, operation).is_ok()
         && roles_of(notebook, actor, authority, now).iter().any(|role| operation.is_open_to(*role))
 }

@@ -19,7 +19,7 @@ use crate::runs::reports::{self, RunReport};
 use crate::runs::{self, kernels, launches, refusals, widgets};
 use crate::values::decision::{Decision, Rejection, RejectionCode, Result};
 use crate::values::details::LimitName;
-use crate::values::{AddComment, CommentTarget, EditSource, RefusalReport, ExecutionReport, FlagMessage};
+use crate::values::{AddComment, CommentTarget, EditSource, ExecutionReport, FlagMessage, RefusalReport};
 use crate::{functions, reactive, schedules};
 use notarium_record::{
     Event, EventId, ExecutionOutcome, ExplainedCause, Grant, HistoryQuery, KernelCause, RefusedEffect,

@@ -46,6 +46,7 @@ mod context;
 mod decide;
 mod functions;
 mod ledger;
+mod levels;
 mod notebook;
 pub mod reactive;
 mod record_check;
@@ -76,6 +77,7 @@ pub use decide::{decide, required_history};
 pub use functions::tools;
 pub use ledger::undo_stacks::{NextStep, NextSteps, UndoGroup, UndoStacks};
 pub use ledger::{KernelVariables, Ledger};
+pub use levels::{LEVEL, required_level};
 pub use notarium_record::*;
 pub use notebook::{Notebook, seal};
 pub use record_check::RecordCheck;
@@ -89,7 +91,7 @@ pub use values::erasure::{EraseNotebook, RedactContent};
 pub use values::kernel_commands::{LaunchKernel, RestartKernel, SetKernelSettings};
 pub use values::schedules::{EndScheduledRun, RemoveSchedule, RunSchedule, SetSchedule, StartScheduledRun};
 pub use values::{
-    AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, RefusalReport, ExecutionReport,
-    ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RequestExecution, RequestToolCall,
-    RequestedEffects, RestoreNotebook, Revoked, StartTurn, TargetChange, TurnEnd, mask,
+    AddComment, CellFlagChanges, Closed, CommentPlace, CommentTarget, EditComment, EditSource, ExecutionReport,
+    ExecutionTarget, FlagMessage, InsertCell, MoveOutputs, NextInput, Place, RefusalReport, RequestExecution,
+    RequestToolCall, RequestedEffects, RestoreNotebook, Revoked, StartTurn, TargetChange, TurnEnd, mask,
 };

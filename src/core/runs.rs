@@ -20,7 +20,7 @@ use crate::runs::expected_effects::EffectsRequest;
 use crate::values::decision::{Decided, Decision, Outcome, Rejection, RejectionCode, Result, word};
 use crate::values::details::LimitName;
 use crate::values::kernel_commands::LaunchKernel;
-use crate::values::{RefusalReport, ExecutionTarget, NextInput, RequestExecution};
+use crate::values::{ExecutionTarget, NextInput, RefusalReport, RequestExecution};
 use notarium_record::{
     Actor, AgentId, CellId, CellType, Document, Effects, EndCause, Event, Execution, ExecutionAssigned,
     ExecutionBlocked, ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,

@@ -12,7 +12,7 @@ pub(crate) mod next_input;
 pub(crate) mod order;
 pub(crate) mod schedules;
 
-pub use next_input::{RefusalReport, NextInput};
+pub use next_input::{NextInput, RefusalReport};
 use std::fmt;
 
 use schemars::JsonSchema;

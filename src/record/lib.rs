@@ -43,7 +43,9 @@ pub mod upcast;
 pub use access::*;
 pub use cause::*;
 pub use cell::{CellContent, CellFlags, CellType, OrderKey, SQL_LINE, is_default};
-pub use document::{Document, Erasure, assistants::*, canonical_json, cells::*, executions::*, kernels::*, schedules::*};
+pub use document::{
+    Document, Erasure, assistants::*, canonical_json, cells::*, executions::*, kernels::*, schedules::*,
+};
 pub use effects::*;
 pub use envelope::{
     Append, ChainError, CommandRecord, ERASED, Envelope, Epoch, Head, Logged, NewEvent, Recorded, Stored, in_order,

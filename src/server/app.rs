@@ -16,10 +16,11 @@ use crate::auth::{Accounts, KernelPasses};
 use crate::http::mount::DoorMount;
 use crate::limits::connection_slots::ConnectionSlots;
 use crate::notebooks::Notebooks;
-use crate::notices::Notices;
 use crate::notebooks::history::{Checks, StateTexts};
+use crate::notices::Notices;
 use crate::rooms::Rooms;
 use crate::signing::HeadSigner;
+use crate::tls::Certificates;
 
 /// The server's parts, as handlers see them: state that they share.
 #[derive(Clone)]
@@ -32,6 +33,7 @@ pub struct AppParts {
     pub oidc: Option<Arc<Oidc>>,
     pub signer: HeadSigner,
     pub notices: Arc<Notices>,
+    pub certificates: Certificates,
     /// Held while heads are appended to the tree, and while proofs are read from it.
     pub appending: Mutex<()>,
     pub kernel_questions: Arc<KernelQuestions>,

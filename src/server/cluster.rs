@@ -19,13 +19,13 @@ mod store_clock;
 #[cfg(test)]
 pub use nodes::Leases;
 pub use nodes::{ClusterNodes, ClusterSettings};
-pub use peers::{HOPS, IDENTITY, PeerError, Peers};
+pub use peers::{HOPS, IDENTITY, PeerError, Peers, client_settings};
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use notarium_core::{Epoch, InstanceId, NotebookId, Revoked};
+use notarium_core::{Epoch, InstanceId, LEVEL, NotebookId, Revoked};
 use notarium_store::{EventStore, Node, NodeStore, StoreError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -34,9 +34,6 @@ use store_clock::StoreClock;
 
 /// Interval of beats.
 const BEAT: Duration = Duration::from_secs(1);
-
-/// Newest generation of events and messages that this build can read.
-pub const FEATURE_LEVEL: u32 = 1;
 
 /// The node that serves a notebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +108,7 @@ pub trait Cluster: Send + Sync + 'static {
     /// This node, as others see it.
     fn own(&self) -> Node {
         let (instance, url) = (self.instance().clone(), self.url().to_owned());
-        Node { instance, url, is_draining: self.is_draining(), level: FEATURE_LEVEL }
+        Node { instance, url, is_draining: self.is_draining(), level: LEVEL }
     }
 
     /// Reads the list of nodes, unless that was just done.
@@ -127,9 +124,9 @@ pub trait Cluster: Send + Sync + 'static {
         None
     }
 
-    /// Lowest feature level of all living nodes: nothing newer is written.
+    /// Lowest level of all living nodes' releases: nothing newer is written.
     fn least_level(&self) -> u32 {
-        FEATURE_LEVEL
+        LEVEL
     }
 
     /// True if this node could not reach the store for so long that the others count it as dead.

@@ -14,6 +14,7 @@ pub mod openapi;
 pub mod origin;
 pub mod page;
 pub mod problem;
+pub mod protocol;
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -32,6 +33,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use ipnet::IpNet;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +41,8 @@ use tokio_util::task::TaskTracker;
 use tower::Service;
 
 use self::connections::{ConnectionPool, PooledConnection};
+use self::protocol::{ListenerProtocol, OpenedStream};
+use crate::cluster::{HOPS, IDENTITY};
 use crate::limits::ServerLimits;
 use crate::limits::connection_slots::{Metered, ReadBudget};
 
@@ -48,28 +52,53 @@ struct Acceptor {
     http: http1::Builder,
     router: Router,
     proxies: Arc<TrustedProxies>,
+    protocol: ListenerProtocol,
+    /// True: nodes have an address of their own, so that their headers count for nothing here.
+    drops_node_headers: bool,
     first_byte_timeout: Duration,
+    handshake_timeout: Duration,
     stopping: CancellationToken,
 }
 
+/// Address at which connections are accepted.
+pub struct Listening {
+    pub listener: TcpListener,
+    pub protocol: ListenerProtocol,
+    pub proxies: TrustedProxies,
+    /// True: nodes have an address of their own, so that their headers count for nothing here.
+    pub drops_node_headers: bool,
+}
+
+impl Listening {
+    /// Plain HTTP without proxies.
+    pub fn plain(listener: TcpListener) -> Self {
+        let (protocol, proxies) = (ListenerProtocol::Plain, TrustedProxies::default());
+        Self { listener, protocol, proxies, drops_node_headers: false }
+    }
+}
+
 /// Serves until `stopping`, then until every connection has had its answer. Sockets run on in their own tasks.
-pub async fn serve(
-    mut listener: TcpListener,
-    router: Router,
-    limits: &ServerLimits,
-    proxies: TrustedProxies,
-    stopping: CancellationToken,
-) {
+pub async fn serve(listening: Listening, router: Router, limits: &ServerLimits, stopping: CancellationToken) {
+    let Listening { mut listener, protocol, proxies, drops_node_headers } = listening;
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
     let pool = ConnectionPool::new(limits.max_http_connections, limits.max_http_connections.div_ceil(2));
-    let first_byte_timeout = limits.first_byte_timeout;
-    let acceptor =
-        Acceptor { http, router, proxies: Arc::new(proxies), first_byte_timeout, stopping: stopping.clone() };
+    let acceptor = Acceptor {
+        http,
+        router,
+        proxies: Arc::new(proxies),
+        protocol,
+        drops_node_headers,
+        first_byte_timeout: limits.first_byte_timeout,
+        handshake_timeout: limits.tls_handshake_timeout,
+        stopping: stopping.clone(),
+    };
     let connections = TaskTracker::new();
     while let Some((stream, peer)) = stopping.run_until_cancelled(Listener::accept(&mut listener)).await {
         // An unconfigured proxy may be on a loopback address.
-        let is_shared = peer.ip().to_canonical().is_loopback() || acceptor.proxies.trusts(peer.ip());
+        let is_shared = peer.ip().to_canonical().is_loopback()
+            || acceptor.proxies.trusts(peer.ip())
+            || acceptor.protocol.is_between_nodes();
         match stopping.run_until_cancelled(pool.enter(peer.ip(), is_shared)).await {
             Some(Some(slot)) => drop(connections.spawn(acceptor.clone().connection(stream, peer, slot))),
             Some(None) => tracing::debug!(%peer, "a connection beyond its network's share is closed"),
@@ -97,13 +126,26 @@ impl Acceptor {
         if !matches!(timeout(self.first_byte_timeout, stream.readable()).await, Ok(Ok(()))) {
             return;
         }
+        match self.protocol.open(stream, peer, self.handshake_timeout).await {
+            Some(OpenedStream::Plain(stream)) => self.serve_opened(stream, peer, slot).await,
+            Some(OpenedStream::Tls(stream)) => self.serve_opened(*stream, peer, slot).await,
+            None => {}
+        }
+    }
+
+    async fn serve_opened<S>(self, stream: S, peer: SocketAddr, slot: Arc<PooledConnection>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
         let budget = ReadBudget::default();
-        let (reading, writing) = stream.into_split();
-        let metered = Metered { stream: reading, budget: budget.clone() };
-        let stream = TokioIo::new(tokio::io::join(metered, writing));
-        let (router, proxies) = (self.router, self.proxies);
+        let stream = TokioIo::new(Metered { stream, budget: budget.clone() });
+        let (router, proxies, drops_node_headers) = (self.router, self.proxies, self.drops_node_headers);
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(budget.clone());
+            if drops_node_headers {
+                request.headers_mut().remove(IDENTITY);
+                request.headers_mut().remove(HOPS);
+            }
             let client = proxies.client(peer, request.headers());
             answer(router.clone(), client, request, slot.clone())
         });

@@ -11,7 +11,9 @@
 //! - A blob that an event names is on disk, under the notebook, with the hash that names it.
 //!
 //! Folders, from below; each may name those above it in this list:
+//! - `tls/`: certificates from files, for the server's address and between nodes.
 //! - `cluster`: port to the cluster: owner of a notebook, its lease, notices between nodes; its nodes over one store, and what they sign.
+//! - `upgrade`: the time in which the release before may still open the store.
 //! - `limits/`: limits, quotas (`usage`), slots of anonymous connections, the clock.
 //! - `metrics/`: metrics for Prometheus, as values that all others count in.
 //! - `auth/`: accounts, tokens, sessions of browsers, sign-in with OpenID Connect, account status.
@@ -46,9 +48,11 @@ mod schedules;
 mod server;
 mod signing;
 mod socket;
-mod timetable;
 pub mod spending;
+mod timetable;
+mod tls;
 mod tree_log;
+mod upgrade;
 
 pub use crate::server::StartError;
 pub use agents::Agents;
@@ -59,3 +63,4 @@ pub use cluster::ClusterSettings;
 pub use limits::clock::Clock;
 pub use limits::{Quota, Quotas, RetentionAges, ServerLimits};
 pub use server::{DoorContext, MountContext, RunningServer, Server, ServerConfig};
+pub use tls::{CertificateFiles, NodeTlsFiles};

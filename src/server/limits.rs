@@ -119,6 +119,8 @@ notarium_core::with_defaults! {
         pub max_http_connections: usize = 10_000,
         /// Time from the start of a connection to its first byte.
         pub first_byte_timeout: Duration = Duration::from_secs(5),
+        /// Time for the handshake of a TLS connection, from its first byte on.
+        pub tls_handshake_timeout: Duration = Duration::from_secs(10),
         /// Time for the headers of a request, and idle time of a connection until its next one.
         pub header_timeout: Duration = Duration::from_secs(30),
         /// Time for a request's body, in addition to the time that `min_bytes_per_second` gives it.

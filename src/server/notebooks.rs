@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use notarium_core::{
     Actor, Authority, Command, Document, Labels, NotebookId, RawJson, Rejection, RejectionCode, operation,
-    required_past,
+    required_level, required_past,
 };
 use notarium_store::{CatalogEntry, CatalogQuery, EventStore, StoreError};
 use notarium_wire::{AckMessage, CommandMessage};
@@ -41,6 +41,7 @@ use crate::rooms::{
     DecodedCommand, Identity, OutsideFacts, ReadState, RoomHandle, Rooms, Subscription, decode, identity,
 };
 use crate::spending::Spending;
+use crate::upgrade::UpgradeState;
 use blame::Blames;
 use history::Replays;
 
@@ -48,6 +49,7 @@ use history::Replays;
 pub struct Notebooks {
     pub store: Arc<dyn EventStore>,
     pub cluster: Arc<dyn Cluster>,
+    pub upgrade: Arc<UpgradeState>,
     pub blobs: Arc<NotebookBlobs>,
     pub rooms: Arc<Rooms>,
     pub accounts: Accounts,
@@ -120,11 +122,12 @@ impl Notebooks {
         Ok(ack)
     }
 
-    /// Checks quotas, spending, blobs and attachments; returns the account status of the subjects that the command names, the past
+    /// Checks the release's level, quotas, spending, blobs and attachments; returns the account status of the subjects that the command names, the past
     /// that it needs, and for assistants the kernelspecs that hold effects, and for agents their labels.
     pub async fn check(&self, identity: &Arc<Identity>, decoded: &DecodedCommand) -> Result<OutsideFacts, Rejection> {
         let DecodedCommand { message: CommandMessage { notebook, .. }, command, .. } = decoded;
         let actor = &identity.actor;
+        self.upgrade.check(required_level(command))?;
         self.usage.check(actor, notebook, command)?;
         schedule_check::check(self, identity, notebook, command).await?;
         self.spending.check(actor, notebook, command).await?;

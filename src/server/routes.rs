@@ -169,7 +169,7 @@ mod tests {
         let running = Server::start(config).await.unwrap();
         let routes = Router::new().route("/broken", get(async || -> Response { panic!("planted") }));
         let router =
-            layered(routes.route("/well", get(async || "well")), running.app(), AllowedOrigins::loopback(8787));
+            layered(routes.route("/well", get(async || "well")), running.app(), AllowedOrigins::loopback(8787, false));
         let answer = async |path: &str| {
             let request = Request::get(path).header("host", "localhost:8787").body(Body::empty()).unwrap();
             router.clone().oneshot(request).await.unwrap()
@@ -190,7 +190,7 @@ mod tests {
     async fn of_a_new_server() -> Routes {
         let folder = tempfile::tempdir().unwrap();
         let running = Server::start(ServerConfig::in_folder(folder.path())).await.unwrap();
-        let routes = all(running.app(), AllowedOrigins::loopback(8787), "");
+        let routes = all(running.app(), AllowedOrigins::loopback(8787, false), "");
         running.shut_down().await;
         routes
     }

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod doors;
+mod listeners;
 mod mounted;
 mod resume;
 #[cfg(test)]
@@ -19,7 +20,6 @@ use notarium_store::accounts::AccountError;
 use notarium_store::{BlobError, BlobLocation, BlobLocationError, StoreError};
 use notarium_wire::rest::Model;
 use secrecy::SecretString;
-use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -37,7 +37,6 @@ use crate::blobs::{BlobClaims, NotebookBlobs};
 use crate::cluster::{Cluster, ClusterNotices, ClusterSettings};
 use crate::http::mount::DoorMount;
 use crate::http::origin::{AllowedOrigins, InvalidOrigin};
-use crate::http::{TrustedProxies, serve};
 use crate::limits::clock::Clock;
 use crate::limits::connection_slots::ConnectionSlots;
 use crate::limits::usage::UsageCounters;
@@ -53,7 +52,10 @@ use crate::routes;
 use crate::schedules;
 use crate::signing::{HeadSigner, SigningKeyError};
 use crate::spending::{self, Spending, SpendingParts, SpendingSettings};
+use crate::tls::{CertificateFiles, Certificates, TlsError};
 use crate::tree_log;
+use crate::upgrade::UpgradeState;
+use listeners::{Listeners, bind};
 use resume::{count, open_with_work, resume};
 
 pub use doors::DoorContext;
@@ -73,6 +75,8 @@ pub struct ServerConfig {
     pub listen: SocketAddr,
     /// Address that serves `/metrics` alone, to everybody who reaches it. The other address serves it to administrators.
     pub metrics_listen: Option<SocketAddr>,
+    /// Certificate and key of the address to listen on; absent: plain HTTP.
+    pub tls: Option<CertificateFiles>,
     /// Further origins at which pages and programs may reach the server, besides this machine's own, as in
     /// `https://notes.example.org`.
     pub allowed_origins: Vec<String>,
@@ -108,6 +112,7 @@ impl ServerConfig {
             blobs: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             metrics_listen: None,
+            tls: None,
             allowed_origins: Vec::new(),
             trusted_proxies: Vec::new(),
             public_url: None,
@@ -133,6 +138,8 @@ pub struct RunningServer {
     pub local_addr: SocketAddr,
     /// Address of the metrics, if they have one of their own.
     pub metrics_addr: Option<SocketAddr>,
+    /// True: the address speaks TLS.
+    pub has_tls: bool,
     /// Token that the owner exchanges for a session. Only on the first start, and until one was used.
     pub owner_token: Option<String>,
     app: App,
@@ -165,7 +172,8 @@ impl Server {
         let events = storage.events.clone();
         match (&config.cluster, &storage.nodes) {
             (Some(settings), Some(nodes)) => {
-                let (node, notices) = cluster::join(settings, nodes.clone(), events).await?;
+                let tls = settings.open_tls()?;
+                let (node, notices) = cluster::join(settings, tls, nodes.clone(), events).await?;
                 Self::start_node(&config, storage, node, notices).await
             }
             (Some(_), None) => Err(StartError::NoClusterStore),
@@ -183,36 +191,28 @@ impl Server {
         cluster: Arc<dyn Cluster>,
         cluster_notices: ClusterNotices,
     ) -> Result<RunningServer, StartError> {
-        let (listener, local_addr) = bind(config.listen).await?;
-        let (metrics_listener, metrics_addr) = match config.metrics_listen {
-            Some(address) => bind(address).await.map(|(listener, address)| (Some(listener), Some(address)))?,
-            None => (None, None),
-        };
+        let node_tls = cluster.peers().and_then(|peers| peers.tls().cloned());
+        let listeners = Listeners::bind(config, node_tls).await?;
+        let Listeners { local_addr, metrics_addr, .. } = listeners;
         let allowed = allowed_origins(config, local_addr)?;
         let accounts = Accounts::open(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
         let signer =
             HeadSigner::open(&config.folder, config.cluster.as_ref().map(|cluster| &cluster.secret), &accounts).await?;
         let owner_token = owner_token(&accounts, &*cluster).await?;
         let (work_notices, work) = mpsc::unbounded_channel();
-        let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
+        let public_url = config.public_url.clone().unwrap_or_else(|| address(config.tls.is_some(), local_addr));
         let oidc = oidc(config, &public_url)?;
         accounts.report_to(cluster.clone());
-        let app = app(config, &storage, cluster, (accounts, signer), (oidc, &public_url), work_notices)?;
+        let keys = (accounts, signer, listeners.certificates.clone());
+        let app = app(config, &storage, cluster, keys, (oidc, &public_url), work_notices)?;
         app.accounts.count_in(app.usage.clone());
+        app.upgrade.look().await?;
+        tokio::spawn(app.upgrade.clone().follow(app.stopping.clone()));
         let counting = tokio::spawn(count(app.clone()));
         let work = tokio::spawn(route_work(app.clone(), work));
         let router = routes::all(&app, allowed, &public_url).router;
-        let (limits, stopping) = (app.limits.clone(), app.stopping.clone());
-        let proxies = config.trusted_proxies.iter().copied().collect();
         let own_router = router.clone();
-        let metrics = routes::metrics_alone(&app);
-        let serving = tokio::spawn(async move {
-            let own_address = async {
-                let Some(listener) = metrics_listener else { return };
-                serve(listener, metrics, &limits, TrustedProxies::default(), stopping.clone()).await;
-            };
-            tokio::join!(serve(listener, router, &limits, proxies, stopping.clone()), own_address);
-        });
+        let serving = tokio::spawn(listeners.serve(app.clone(), router));
         // A node that others take for dead owns nothing: it lives from here on.
         let beating = cluster::follow(&app).await?;
         if let Err(error) = resume(&app).await {
@@ -243,6 +243,7 @@ impl Server {
         Ok(RunningServer {
             local_addr,
             metrics_addr,
+            has_tls: config.tls.is_some(),
             owner_token,
             app,
             storage,
@@ -268,17 +269,8 @@ async fn owner_token(accounts: &Accounts, cluster: &dyn Cluster) -> Result<Optio
     Ok(accounts.first_start().await?.map(|token| token.text.reveal()))
 }
 
-async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
-    let bound = async {
-        let listener = TcpListener::bind(address).await?;
-        let address = listener.local_addr()?;
-        Ok((listener, address))
-    };
-    bound.await.map_err(|reason| StartError::Listen { address, reason })
-}
-
 fn allowed_origins(config: &ServerConfig, local: SocketAddr) -> Result<AllowedOrigins, InvalidOrigin> {
-    let own = AllowedOrigins::loopback(local.port());
+    let own = AllowedOrigins::loopback(local.port(), config.tls.is_some());
     let node = config.cluster.as_ref().map(|settings| &settings.url);
     config
         .allowed_origins
@@ -299,7 +291,7 @@ fn app(
     config: &ServerConfig,
     storage: &Storage,
     cluster: Arc<dyn Cluster>,
-    (accounts, signer): (Accounts, HeadSigner),
+    (accounts, signer, certificates): (Accounts, HeadSigner, Certificates),
     (oidc, public_url): (Option<Arc<Oidc>>, &str),
     work_notices: mpsc::UnboundedSender<WorkNotice>,
 ) -> Result<App, InvalidMail> {
@@ -329,6 +321,7 @@ fn app(
         store: storage.events.clone(),
         blobs: Arc::new(blobs),
         rooms: Rooms::new(storage.events.clone(), cluster.clone(), rooms, work_notices, usage.clone()),
+        upgrade: Arc::new(UpgradeState::new(storage.events.clone(), cluster.clone())),
         cluster,
         accounts,
         blames: Blames::default(),
@@ -351,6 +344,7 @@ fn app(
         notebooks,
         oidc,
         signer,
+        certificates,
         appending: Mutex::default(),
         kernel_questions: Arc::default(),
         transfers: AgentTransfers::default(),
@@ -392,10 +386,20 @@ async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) 
     }
 }
 
+fn address(has_tls: bool, local: SocketAddr) -> String {
+    let scheme = if has_tls { "https" } else { "http" };
+    format!("{scheme}://{local}")
+}
+
 impl RunningServer {
-    /// `http://127.0.0.1:PORT`.
+    /// `http://127.0.0.1:PORT`: for programs on this machine, also of a server with TLS.
     pub fn url(&self) -> String {
-        format!("http://{}", self.local_addr)
+        address(false, self.local_addr)
+    }
+
+    /// `https://ADDRESS:PORT` with TLS, else as [`Self::url`].
+    pub fn shown_url(&self) -> String {
+        address(self.has_tls, self.local_addr)
     }
 
     /// The server's parts, for tests and for code in the same process.
@@ -495,6 +499,8 @@ pub enum StartError {
     Oidc(#[from] InvalidOidc),
     #[error(transparent)]
     Mail(#[from] InvalidMail),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     #[error("several nodes need one database: add --store postgresql://…")]
     NoClusterStore,
     #[error(

@@ -30,7 +30,9 @@ pub(crate) use caps::cap;
 pub use caps::{Cap, CapKey, CapPeriod, CapUnit, Spender};
 pub(crate) use changes::{ChangeError, make_all};
 pub use notices::*;
-pub(crate) use tables::{AccountTables, ColumnValue, Read, RowColumns, TableStatement, Tables, bound, impl_columns, run_all};
+pub(crate) use tables::{
+    AccountTables, ColumnValue, Read, RowColumns, TableStatement, Tables, bound, impl_columns, run_all,
+};
 
 /// Maximum number of entries that one query returns, whatever its limit.
 pub const MAX_ACCOUNT_PAGE: usize = 1_000;

@@ -228,6 +228,11 @@ pub trait EventStore: Send + Sync + 'static {
     /// Notes that the bytes of a blob are deleted.
     async fn blob_purged(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError>;
 
+    /// True if this build's upgrade has ended: the release before does not open the store any more, so that everything may be written.
+    async fn is_upgraded(&self) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+
     /// Returns problems of the store, in sentences without paths, as anybody may see them.
     fn troubles(&self) -> Vec<&'static str> {
         Vec::new()

@@ -16,7 +16,7 @@
 //! of appends) with `commit_metrics`, `transfer` with `transfer_tables` and `move_store` (from one backend to the other), `content_locks` (redactions against derived writes),
 //! `snapshots`, `past_text` (lines that ever
 //! stood in cells), `blame` (who wrote what), `blobs/` (in a folder or a bucket), `segments` (old events as objects beside the blobs),
-//! `nodes` (the trait `NodeStore`: nodes of a cluster, holders of leases), `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `spending/` (the trait
+//! `schema` (migrations, and the end of an upgrade), `nodes` (the trait `NodeStore`: nodes of a cluster, holders of leases), `accounts/` (the trait `AccountStore`: people, tokens, workspaces, links), `spending/` (the trait
 //! `SpendingStore`: reserved and counted model calls, caps), `backup`. In `sqlite/`: `open`, `folder` (files and lock),
 //! `writer` (group commit) with `transaction` and `rows`, `reader`, `projections` and `catalog`, `copy` (for backups), `health`, `error`.
 //!
@@ -37,6 +37,7 @@ mod nodes;
 mod past_text;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod schema;
 mod segments;
 mod snapshots;
 pub mod spending;

@@ -27,6 +27,7 @@ mod starts;
 mod support;
 mod tampered;
 mod templates;
+mod tls;
 mod tree;
 mod words;
 

@@ -2,6 +2,7 @@
 
 mod comments;
 mod documents;
+mod release;
 mod sources;
 mod sql;
 

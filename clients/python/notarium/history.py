@@ -116,30 +116,30 @@ class History:
 
     async def to_pandas(self) -> Any:
         """The events as a `pandas.DataFrame` with the index `version`."""
-        pandas = _library("pandas", "pandas")
+        pandas = _library("pandas")
         return pandas.DataFrame(await self.rows()).set_index("version")
 
     async def to_polars(self) -> Any:
         """The events as a `polars.DataFrame`."""
-        polars = _library("polars", "polars")
+        polars = _library("polars")
         return polars.DataFrame(await self.rows(), infer_schema_length=None)
 
     async def to_arrow(self) -> Any:
         """The events as a `pyarrow.Table`."""
-        pyarrow = _library("pyarrow", "arrow")
+        pyarrow = _library("pyarrow")
         return pyarrow.Table.from_pylist(await self.rows())
 
     def __repr__(self) -> str:
         return f"<History of {self._replica.notebook_id}: to_pandas(), to_polars(), to_arrow(), events()>"
 
 
-def _library(name: str, extra: str) -> Any:
+def _library(name: str) -> Any:
     from importlib import import_module
 
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        message = f"this needs {name}: pip install 'notarium[{extra}]'"
+        message = f"this needs {name}: pip install {name}"
         raise NotariumError(message, code="missing_library") from error
 
 

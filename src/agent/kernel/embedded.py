@@ -13,5 +13,5 @@ def __getattr__(name: str) -> object:
     if name.startswith("__"):
         raise AttributeError(name)
     raise AttributeError(
-        f"this kernel has of notarium what cells use ({', '.join(__all__)}, sql), and not {name}: for the client run %pip install notarium, and restart the kernel"
+        f"this kernel has of notarium what cells use ({', '.join(__all__)}, sql), and not {name}: for the client run %pip install with the file of its wheel (notarium-….whl), and restart the kernel"
     )

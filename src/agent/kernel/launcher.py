@@ -95,7 +95,7 @@ def offer_sql(shell_class):
         except ImportError as error:
             raise ImportError(
                 f"SQL cells cannot run: {error}. The kernel's Python has a package notarium of its own that is older: "
-                "run `%pip install --upgrade notarium`, or remove it"
+                "run `%pip uninstall notarium`, or install its newest wheel"
             ) from None
         run_magic(get_ipython(), line, cell)
 

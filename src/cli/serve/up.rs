@@ -110,6 +110,9 @@ async fn print_invitation(
     confirm_with: ConfirmWith,
 ) -> Ended {
     announce(format_args!("Notarium is up: {}", server.url()));
+    if server.has_tls {
+        announce(format_args!("For other machines: {}, or the name in its certificate", server.shown_url()));
+    }
     if is_kept_in_a_file() {
         let keys = folder.join(KEYS_FILE);
         announce(format_args!(

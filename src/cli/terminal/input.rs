@@ -162,6 +162,11 @@ impl Stop {
     }
 }
 
+/// Keeps SIGHUP, by which a service is asked to read its files anew, from ending it. At a terminal it means that the terminal is gone.
+pub fn ignore_hangups() -> Option<Signal> {
+    if is_terminal() { None } else { signal(SignalKind::hangup()).ok() }
+}
+
 async fn heard(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => _ = signal.recv().await,

@@ -3,6 +3,7 @@
 //! The list of living nodes comes with each beat. A node whose beat was not written for [`NODE_TIMEOUT`] is dead for the
 //! others, and counts itself as the owner of nothing: it serves no notebook until a beat is written again.
 
+use std::net::SocketAddr;
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use dashmap::DashMap;
-use notarium_core::{Epoch, InstanceId, NotebookId};
+use notarium_core::{Epoch, InstanceId, LEVEL, NotebookId};
 use notarium_store::{EventStore, LivingNodes, NODE_TIMEOUT, Node, NodeStore, StoreError};
 use parking_lot::RwLock;
 use secrecy::SecretString;
@@ -19,7 +20,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::placement::choice;
 use super::store_clock::StoreClock;
-use super::{BEAT, ClaimError, Cluster, ClusterNotice, ClusterNotices, FEATURE_LEVEL, OwnerNode, Peers};
+use super::{BEAT, ClaimError, Cluster, ClusterNotice, ClusterNotices, OwnerNode, Peers, client_settings};
+use crate::tls::{NodeTls, NodeTlsFiles, TlsError};
 
 /// Age of a list of nodes below which it is not read anew.
 const LOOKED: Duration = Duration::from_millis(250);
@@ -39,6 +41,28 @@ pub struct ClusterSettings {
     pub url: String,
     /// Secret that all nodes share: with it they sign what they forward to each other.
     pub secret: SecretString,
+    /// Certificates that nodes show each other; absent: they show none.
+    pub certificates: Option<NodeTlsFiles>,
+    /// Address to listen on for other nodes; absent: that of everybody.
+    pub listen: Option<SocketAddr>,
+}
+
+impl ClusterSettings {
+    /// Reads the files of the certificates between nodes.
+    pub fn open_tls(&self) -> Result<Option<Arc<NodeTls>>, TlsError> {
+        let files = self.certificates.clone();
+        files.map(|files| files.open(host_of(&self.url), client_settings)).transpose()
+    }
+}
+
+/// Host in a URL, without port and brackets.
+fn host_of(url: &str) -> &str {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or_default();
+    match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    }
 }
 
 /// Source of leases: the event store, which fences appends by them.
@@ -100,17 +124,19 @@ impl ClusterNodes {
     /// Joins the cluster with a new instance id. [`Cluster::follow`] keeps it there.
     pub async fn join(
         settings: &ClusterSettings,
+        tls: Option<Arc<NodeTls>>,
         nodes: Arc<dyn NodeStore>,
         leases: impl Leases,
     ) -> Result<(Arc<Self>, ClusterNotices), StoreError> {
-        Self::join_as(ulid::Ulid::generate().into(), Box::new(Instant::now), settings, nodes, leases).await
+        let process = (ulid::Ulid::generate().into(), Box::new(Instant::now) as MonotonicTime);
+        Self::join_as(process, settings, tls, nodes, leases).await
     }
 
     /// Joins with an instance id and a clock of the caller.
     pub(super) async fn join_as(
-        instance: InstanceId,
-        clock: MonotonicTime,
+        (instance, clock): (InstanceId, MonotonicTime),
         settings: &ClusterSettings,
+        tls: Option<Arc<NodeTls>>,
         nodes: Arc<dyn NodeStore>,
         leases: impl Leases,
     ) -> Result<(Arc<Self>, ClusterNotices), StoreError> {
@@ -120,7 +146,7 @@ impl ClusterNodes {
             url: settings.url.trim_end_matches('/').to_owned(),
             nodes,
             leases: Box::new(leases),
-            peers: Peers::new(&settings.secret),
+            peers: Peers::new(&settings.secret, tls),
             view: RwLock::new(ClusterView { living: Vec::new(), beat_at: clock() }),
             clock,
             owners: DashMap::new(),
@@ -304,7 +330,7 @@ impl Cluster for ClusterNodes {
     }
 
     fn least_level(&self) -> u32 {
-        self.view.read().living.iter().map(|node| node.level).min().unwrap_or(FEATURE_LEVEL)
+        self.view.read().living.iter().map(|node| node.level).min().unwrap_or(LEVEL)
     }
 
     fn is_cut_off(&self) -> bool {

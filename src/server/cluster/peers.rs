@@ -3,6 +3,7 @@
 //! A node that forwards a request has authenticated its caller. It tells the next node who that is in a header, signed with
 //! the cluster's secret. A user's token never leaves the node that got it.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
@@ -12,6 +13,8 @@ use ring::hmac;
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::tls::NodeTls;
 
 /// Header with the signed identity.
 pub const IDENTITY: HeaderName = HeaderName::from_static("notarium-identity");
@@ -40,30 +43,41 @@ struct Claims<T> {
     who: T,
 }
 
+/// Settings of HTTP clients to other nodes.
+pub fn client_settings() -> reqwest::ClientBuilder {
+    let client = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT);
+    client.redirect(reqwest::redirect::Policy::none()).no_proxy().tcp_nodelay(true)
+}
+
 /// Access to the other nodes.
 pub struct Peers {
     key: hmac::Key,
     http: reqwest::Client,
+    tls: Option<Arc<NodeTls>>,
 }
 
 impl Peers {
-    pub fn new(secret: &SecretString) -> Self {
+    /// `tls`: configuration with the node's certificate; absent: nodes show none.
+    pub fn new(secret: &SecretString, tls: Option<Arc<NodeTls>>) -> Self {
         // Fails if a provider is installed already, which is then the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .tcp_nodelay(true);
-        Self {
-            key: hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes()),
-            http: client.build().unwrap_or_default(),
-        }
+        let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
+        Self { key, http: client_settings().build().unwrap_or_default(), tls }
     }
 
     /// Client for requests to other nodes. It follows no redirects.
-    pub fn http(&self) -> &reqwest::Client {
-        &self.http
+    pub fn http(&self) -> reqwest::Client {
+        self.tls.as_ref().map_or_else(|| self.http.clone(), |tls| tls.current().http.clone())
+    }
+
+    /// Configuration of sockets to other nodes. `None`: the system's authorities vouch for nodes with `https://`.
+    pub fn socket_tls(&self) -> Option<Arc<rustls::ClientConfig>> {
+        self.tls.as_ref().map(|tls| tls.current().client.clone())
+    }
+
+    /// Certificates between nodes.
+    pub const fn tls(&self) -> Option<&Arc<NodeTls>> {
+        self.tls.as_ref()
     }
 
     /// Tag of a text that every node of the cluster can check; `purpose` keeps tags for one thing from counting for another.
@@ -127,7 +141,7 @@ mod tests {
 
     #[test]
     fn tags_count_for_their_purpose_and_cluster() {
-        let [ours, same, other] = ["one", "one", "two"].map(|secret| Peers::new(&secret.into()));
+        let [ours, same, other] = ["one", "one", "two"].map(|secret| Peers::new(&secret.into(), None));
         let tag = ours.tag("page", "text");
         assert!(same.has_tag("page", "text", tag.as_ref()));
         assert!(!same.has_tag("page", "texts", tag.as_ref()) && !same.has_tag("challenge", "text", tag.as_ref()));
@@ -136,8 +150,8 @@ mod tests {
 
     #[test]
     fn a_header_counts_for_its_request_and_for_half_a_minute() {
-        let peers = Peers::new(&"the secret of a cluster".into());
-        let other = Peers::new(&"another secret".into());
+        let peers = Peers::new(&"the secret of a cluster".into(), None);
+        let other = Peers::new(&"another secret".into(), None);
         let header = peers.sign(&Method::GET, PATH, &"ann").unwrap();
         fn verify(peers: &Peers, method: Method, path: &str, header: &HeaderValue) -> Result<String, PeerError> {
             peers.verify(&method, path, header)

@@ -32,10 +32,12 @@ struct OriginLists {
 pub struct InvalidOrigin(String);
 
 impl AllowedOrigins {
-    /// Allows this machine's loopback names, at the port that the server is bound to.
-    pub fn loopback(port: u16) -> Self {
-        let own = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{port}"));
-        own.iter().fold(Self::default(), |allowed, origin| allowed.clone().and(origin).unwrap_or(allowed))
+    /// Allows this machine's loopback names, at the port that the server is bound to; with TLS by both protocols.
+    pub fn loopback(port: u16, has_tls: bool) -> Self {
+        let schemes = if has_tls { ["http", "https"].as_slice() } else { &["http"] };
+        let names = ["localhost", "127.0.0.1", "[::1]"];
+        let own = schemes.iter().flat_map(|scheme| names.map(|host| format!("{scheme}://{host}:{port}")));
+        own.fold(Self::default(), |allowed, origin| allowed.clone().and(&origin).unwrap_or(allowed))
     }
 
     /// Also allows this public address, and its `Host`.
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn only_listed_hosts_are_answered() {
-        let allowed = AllowedOrigins::loopback(8000).and("https://notes.example.org").unwrap();
+        let allowed = AllowedOrigins::loopback(8000, false).and("https://notes.example.org").unwrap();
         for good in ["localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST:8000", "notes.example.org"] {
             assert_eq!(code(&allowed, &[host(good)]), None, "{good}");
         }
@@ -148,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_page_of_another_origin_is_refused_and_a_program_is_not() {
-        let allowed = AllowedOrigins::loopback(8000).and("https://notes.example.org/").unwrap();
+        let allowed = AllowedOrigins::loopback(8000, false).and("https://notes.example.org/").unwrap();
         let here = host("localhost:8000");
         for good in ["http://localhost:8000", "http://127.0.0.1:8000", "https://notes.example.org"] {
             assert_eq!(code(&allowed, &[here.clone(), origin(good)]), None, "{good}");
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_schemes_own_port_is_left_out() {
-        assert_eq!(code(&AllowedOrigins::loopback(80), &[host("localhost"), origin("http://localhost")]), None);
+        assert_eq!(code(&AllowedOrigins::loopback(80, false), &[host("localhost"), origin("http://localhost")]), None);
         let allowed = AllowedOrigins::default().and("https://notes.example.org:443").unwrap();
         assert_eq!(code(&allowed, &[host("notes.example.org"), origin("https://notes.example.org")]), None);
     }
@@ -184,7 +186,7 @@ mod tests {
         use axum::body::Body;
         use tower::ServiceExt;
 
-        let allowed = AllowedOrigins::loopback(8000);
+        let allowed = AllowedOrigins::loopback(8000, false);
         let app = axum::Router::new()
             .route("/", axum::routing::get(|| async { "here" }))
             .layer(axum::middleware::from_fn_with_state(allowed, check_origin));

@@ -1,16 +1,19 @@
 //! Serves the page for browsers, from the binary. Its files have hashed names and are compressed at build time. The
 //! HTML is made for each request, because its policy has a nonce.
 
+use std::io::Read;
+
 use axum::response::{Html, IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use rust_embed::Embed;
 
 use crate::http::extract::Params;
 use crate::http::problem::Problem;
 
-/// Files that `make web` has built, with their compressed forms (`.br`, `.gz`). Empty if it was not run.
+/// Files that `make web` has built: most in their compressed forms alone (`.br`, `.gz`). Empty if it was not run.
 #[derive(Embed)]
 #[folder = "../../clients/web/dist/page"]
 #[allow_missing = true]
@@ -82,15 +85,23 @@ fn no_cache() -> HeaderValue {
 fn send(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
     let forms = [(Some("br"), ".br"), (Some("gzip"), ".gz"), (None, "")].into_iter();
     let mut accepted = forms.filter(|(encoding, _)| encoding.is_none_or(|encoding| accepts(headers, encoding)));
-    let found = accepted.find_map(|(encoding, ending)| Some((encoding, PageFiles::get(&format!("{path}{ending}"))?)));
+    let stored = |path: &str| PageFiles::get(path).map(|file| file.data);
+    let found = accepted.find_map(|(encoding, ending)| Some((encoding, stored(&format!("{path}{ending}"))?)));
+    let found = found.or_else(|| Some((None, unpacked(&stored(&format!("{path}.gz"))?)?.into())));
     let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "the page has no such file: reload it");
-    let (encoding, file) = found.ok_or_else(missing)?;
+    let (encoding, data) = found.ok_or_else(missing)?;
     let mut answer =
-        ([(header::CONTENT_TYPE, content_type(path)), (header::VARY, "accept-encoding")], file.data).into_response();
+        ([(header::CONTENT_TYPE, content_type(path)), (header::VARY, "accept-encoding")], data).into_response();
     if let Some(encoding) = encoding {
         answer.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding));
     }
     Ok(answer)
+}
+
+/// The file for clients that take no compressed ones.
+fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut bytes).ok().map(|_| bytes)
 }
 
 fn accepts(headers: &HeaderMap, encoding: &str) -> bool {
@@ -127,6 +138,15 @@ mod tests {
             let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(offered))]);
             assert_eq!((accepts(&headers, "br"), accepts(&headers, "gzip")), (brotli, gzip), "{offered}");
         }
+    }
+
+    #[test]
+    fn a_file_is_unpacked_for_who_takes_no_compressed_one() {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut packed, b"let page;").unwrap();
+        let packed = packed.finish().unwrap();
+        assert_eq!(unpacked(&packed).as_deref(), Some(b"let page;".as_slice()));
+        assert_eq!(unpacked(&packed[..packed.len() - 9]), None);
     }
 
     #[test]

@@ -8,6 +8,9 @@ use notarium_store::StoreError;
 use super::Notebooks;
 use crate::limits::clock::millis;
 
+/// Level of the first release that reads events in objects.
+const LEVEL_WITH_OBJECTS: u32 = 2;
+
 /// Notebooks that one query finds.
 const PAGE: usize = 100;
 
@@ -15,6 +18,10 @@ const PAGE: usize = 100;
 pub async fn follow(notebooks: Arc<Notebooks>) {
     let Some(cold_after) = notebooks.limits.cold_after else { return };
     while notebooks.stopping.run_until_cancelled(tokio::time::sleep(notebooks.limits.sweep_interval)).await.is_some() {
+        // The release before does not look for events in objects.
+        if notebooks.upgrade.check(LEVEL_WITH_OBJECTS).is_err() {
+            continue;
+        }
         let unchanged_since = notebooks.clock.now().saturating_sub(millis(cold_after));
         match notebooks.stopping.run_until_cancelled(freeze(&notebooks, unchanged_since)).await {
             Some(Ok(events)) => tracing::info!(events, "old events were moved beside the blobs"),

@@ -15,8 +15,8 @@ use notarium_store::{CatalogEntry, ContentReading, EventStore, MAX_SEARCH_TEXT_C
 
 use super::stored::load;
 use super::{Rooms, metadata, snapshot};
-use crate::timetable::due_at;
 use crate::metrics::RoomWork;
+use crate::timetable::due_at;
 
 /// Notebooks caught up per round.
 const CATCH_UP_PAGE: usize = 100;

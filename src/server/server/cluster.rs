@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::{StartError, open_with_work};
 use crate::app::App;
 use crate::cluster::{Cluster, ClusterNodes, ClusterNotices, ClusterSettings, SingleNode};
+use crate::tls::NodeTls;
 
 /// Time for which a draining node still takes requests, which it forwards: until a proxy that asks `/readyz` each second or two sends no more.
 const LINGER: Duration = Duration::from_secs(3);
@@ -32,10 +33,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Joins the cluster, unless a server uses the database that wants to be alone.
 pub async fn join(
     settings: &ClusterSettings,
+    tls: Option<Arc<NodeTls>>,
     nodes: Arc<dyn NodeStore>,
     events: Arc<dyn EventStore>,
 ) -> Result<(Arc<ClusterNodes>, ClusterNotices), StartError> {
-    let (node, notices) = ClusterNodes::join(settings, nodes, events).await?;
+    let (node, notices) = ClusterNodes::join(settings, tls, nodes, events).await?;
     let patience = Instant::now() + PATIENCE;
     while !node.is_reachable_by_all() {
         if Instant::now() > patience {

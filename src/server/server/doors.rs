@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{RunningServer, StartError, bind};
 use crate::http::origin::AllowedOrigins;
-use crate::http::{TrustedProxies, serve};
+use crate::http::{Listening, serve};
 use crate::routes;
 
 /// Facts about the server for a door.
@@ -29,11 +29,11 @@ impl RunningServer {
         let hosts = self
             .allowed_hosts
             .iter()
-            .try_fold(AllowedOrigins::loopback(local.port()), |hosts, more| hosts.and(more))?;
+            .try_fold(AllowedOrigins::loopback(local.port(), false), |hosts, more| hosts.and(more))?;
         let limits = self.app.limits.clone();
         let stopping = self.app.stopping.clone();
         let router = routes::layered(router, &self.app, hosts);
-        let serving = async move { serve(listener, router, &limits, TrustedProxies::default(), stopping).await };
+        let serving = async move { serve(Listening::plain(listener), router, &limits, stopping).await };
         self.doors.spawn(serving);
         Ok(local)
     }

@@ -235,7 +235,12 @@ pub trait NoticeStore: Send + Sync + 'static {
     async fn claim_delivery(&self, delivery: &NoticeDelivery, claim: &str, for_ms: Millis) -> Result<bool, StoreError>;
 
     /// Notes the result of an attempt; false: the claim was lost.
-    async fn end_attempt(&self, delivery: &NoticeDelivery, claim: &str, result: &AttemptResult) -> Result<bool, StoreError>;
+    async fn end_attempt(
+        &self,
+        delivery: &NoticeDelivery,
+        claim: &str,
+        result: &AttemptResult,
+    ) -> Result<bool, StoreError>;
 
     /// Returns the time at which the next delivery is due; `None`: nothing is to be sent.
     async fn next_delivery(&self) -> Result<Option<Millis>, StoreError>;

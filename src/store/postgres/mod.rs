@@ -102,6 +102,11 @@ impl Postgres {
         Self::open_any(url, open::DatabaseOpening::Finished(secret_digest)).await
     }
 
+    /// Ends the upgrade of a database, unless a node lives that is of a lower level: the release before does not open it any more.
+    pub async fn finish_upgrade(url: &str, level: u32) -> Result<(), StoreError> {
+        open::finish_upgrade(&Address::parse(url)?, level).await
+    }
+
     /// Opens a database that a move fills; until [`Self::finish`] nobody else opens it.
     pub(crate) async fn open_unfinished(url: &str) -> Result<Self, StoreError> {
         Self::open_any(url, open::DatabaseOpening::Unfinished).await

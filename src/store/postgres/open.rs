@@ -6,11 +6,13 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqlSafeStr};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 
 use super::error::{StatementFailure, failure, store_error};
+use crate::nodes::NODE_TIMEOUT;
+use crate::schema::{self, COUNT_REQUIRED, REQUIRE, Upgrade};
 use crate::store_error::StoreError;
 
 /// Schema migrations: version, name, SQL; the numbers and names are SQLite's. A test compares them with the folder.
@@ -136,7 +138,7 @@ pub(super) async fn prepare(address: &Address, opening: DatabaseOpening) -> Resu
     check_server(&mut connection).await?;
     check_owner(&mut connection).await?;
     create_mark(&mut connection).await?;
-    migrate(address, &mut connection).await?;
+    migrate(address, &mut connection, Upgrade::Begin).await?;
     match opening {
         DatabaseOpening::Finished(digest) => {
             check_finished(address, &mut connection).await?;
@@ -221,29 +223,49 @@ fn is_race(error: &sqlx::Error) -> bool {
     failure(error) == StatementFailure::Conflict || matches!(code.as_deref(), Some("23505" | "42P07" | "42710"))
 }
 
-fn migrator() -> Migrator {
-    let migrations = MIGRATIONS.map(|(version, name, sql)| {
-        Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
-    });
-    let mut migrator = Migrator::with_migrations(migrations.into());
-    // Its lock would be an advisory one.
-    migrator.set_locking(false);
-    migrator
-}
-
 /// Applies the migrations that are missing. A lock on the mark's row keeps other nodes off; each migration is a transaction of its own.
-async fn migrate(address: &Address, holder: &mut PgConnection) -> Result<(), StoreError> {
+async fn migrate(address: &Address, holder: &mut PgConnection, upgrade: Upgrade) -> Result<(), StoreError> {
     let mut lock = holder.begin().await.map_err(store_error)?;
     sqlx::query("SELECT 1 FROM notarium FOR UPDATE").execute(&mut *lock).await.map_err(store_error)?;
     let (mut connection, _) = address.connect().await?;
-    let known = MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or(0);
-    run_migrations(&mut connection).await.map_err(|error| migration_error(known, error))?;
+    let (known, _) = schema::newest(&MIGRATIONS);
+    run_migrations(&mut connection, upgrade).await.map_err(|error| migration_error(known, error))?;
     connection.close().await.map_err(store_error)?;
     lock.rollback().await.map_err(store_error)
 }
 
-fn run_migrations(connection: &mut PgConnection) -> BoxFuture<'_, Result<(), MigrateError>> {
-    Box::pin(async move { migrator().run_direct(None, connection, false).await })
+fn run_migrations(connection: &mut PgConnection, upgrade: Upgrade) -> BoxFuture<'_, Result<(), MigrateError>> {
+    Box::pin(async move {
+        schema::create_lists(connection).await?;
+        let mut transaction = connection.begin().await?;
+        for sql in REQUIRE {
+            sqlx::query(sql).bind(upgrade.required_up_to()).execute(&mut *transaction).await?;
+        }
+        transaction.commit().await?;
+        schema::migrate(connection, &MIGRATIONS, upgrade).await
+    })
+}
+
+/// Ends the upgrade, unless a node lives that is of a lower level. A node that starts meanwhile waits for the lock of the migrations.
+pub(super) async fn finish_upgrade(address: &Address, level: u32) -> Result<(), StoreError> {
+    prepare(address, DatabaseOpening::Finished(None)).await?;
+    let (mut connection, _) = address.connect().await?;
+    let sql = "SELECT count(*) FROM nodes WHERE seen_at > clock_timestamp() - make_interval(secs => $1) AND level < $2";
+    let older = sqlx::query_scalar(sql).bind(NODE_TIMEOUT.as_secs_f64()).bind(i32::try_from(level).unwrap_or(i32::MAX));
+    let older: i64 = older.fetch_one(&mut connection).await.map_err(store_error)?;
+    if older > 0 {
+        let reason = format!("{older} of its nodes run the release before: upgrade them first, one after the other");
+        return Err(StoreError::Refused { reason });
+    }
+    migrate(address, &mut connection, Upgrade::Finish).await?;
+    connection.close().await.map_err(store_error)
+}
+
+/// True if the release before does not open the database any more.
+pub(super) async fn is_upgraded(pool: &PgPool) -> Result<bool, sqlx::Error> {
+    let (newest, count) = schema::newest(&MIGRATIONS);
+    let required: i64 = sqlx::query_scalar(COUNT_REQUIRED).bind(newest).fetch_one(pool).await?;
+    Ok(usize::try_from(required) == Ok(count))
 }
 
 fn migration_error(known: i64, error: MigrateError) -> StoreError {

@@ -68,6 +68,10 @@ impl EventStore for Postgres {
         self.write(|| removal::blob_purged(notebook, sha256)).await.map(drop)
     }
 
+    async fn is_upgraded(&self) -> Result<bool, StoreError> {
+        self.read_from(|| super::open::is_upgraded(&self.pool)).await
+    }
+
     fn troubles(&self) -> Vec<&'static str> {
         self.health.troubles()
     }

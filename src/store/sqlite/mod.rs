@@ -63,6 +63,7 @@ use crate::event_store::{
 use crate::group_commit::{MAX_QUEUED_APPENDS, Queued, closed, unanswered};
 use crate::logged_head::LoggedHead;
 use crate::past_text::PastLine;
+use crate::schema::Upgrade;
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot};
 use crate::store_error::{AppendError, StoreError};
 
@@ -94,16 +95,34 @@ impl Sqlite {
         if folder.join(folder::MOVING_FILE).exists() {
             return Err(StoreError::HalfMoved { path: folder.display().to_string() });
         }
-        Self::open_any(folder).await
+        Self::open_any(folder, Upgrade::Begin).await
     }
 
-    async fn open_any(folder: &Path) -> Result<Self, StoreError> {
+    /// Ends the upgrade of a folder that no server uses: the release before does not open it any more.
+    pub async fn finish_upgrade(folder: &Path) -> Result<(), StoreError> {
+        Self::open_any(folder, Upgrade::Finish).await?.close().await;
+        Ok(())
+    }
+
+    /// Opens a folder that a move fills; until [`Self::finish`] nobody else opens it.
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn open_unfinished(folder: &Path) -> Result<Self, StoreError> {
+        folder::mark_as_moving(folder)?;
+        Self::open_any(folder, Upgrade::Begin).await
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(crate) fn finish(&self) -> Result<(), StoreError> {
+        folder::end_moving(self.path.parent().unwrap_or(&self.path))
+    }
+
+    async fn open_any(folder: &Path, upgrade: Upgrade) -> Result<Self, StoreError> {
         let lock = folder::lock_folder(folder)?;
         let path = open::database_path(folder);
         folder::make_private(folder);
         let health = Health::new(open::examine_log(&path)?);
         folder::free_reserve(folder);
-        let opened = open::open_writer(&path).await;
+        let opened = open::open_writer(&path, upgrade).await;
         folder::keep_reserve(folder);
         let writer = Arc::new(Mutex::new(WriterConnection::new(opened?)));
         let readers = open::open_readers(&path);
@@ -237,6 +256,10 @@ impl EventStore for Sqlite {
     async fn blob_purged(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError> {
         let sql = "DELETE FROM purges_due WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 = ?";
         self.write(sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.to_vec())).await.map(drop)
+    }
+
+    async fn is_upgraded(&self) -> Result<bool, StoreError> {
+        open::is_upgraded(&self.readers).await.map_err(|error| self.failed(error))
     }
 
     fn troubles(&self) -> Vec<&'static str> {

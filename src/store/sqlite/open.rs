@@ -9,14 +9,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection, SqlitePool};
+use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
 
 use super::error::{damaged, found_error, migration_error, store_error};
 use super::folder::{DATABASE_FILE, LOG_FILE, folder_error};
 use super::removal;
 use crate::blobs::BLOBS_FOLDER;
+use crate::schema::{self, COUNT_REQUIRED, REQUIRE, Upgrade};
 use crate::store_error::StoreError;
 
 /// Schema migrations: version, name, SQL. A test compares them with the folder.
@@ -41,13 +42,6 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 19] = [
     (19, "schedules", include_str!("../../../migrations/sqlite/0019_schedules.sql")),
     (21, "segments", include_str!("../../../migrations/sqlite/0021_segments.sql")),
 ];
-
-fn migrator() -> Migrator {
-    let migrations = MIGRATIONS.map(|(version, name, sql)| {
-        Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
-    });
-    Migrator::with_migrations(migrations.into())
-}
 
 /// "NOTA": identifies a database as Notarium's (`PRAGMA application_id`).
 const APPLICATION_ID: i64 = 0x4e4f_5441;
@@ -129,7 +123,7 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
 }
 
 /// Opens the writing connection, checks the database and migrates its schema.
-pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreError> {
+pub(super) async fn open_writer(path: &Path, upgrade: Upgrade) -> Result<SqliteConnection, StoreError> {
     check_file(path)?;
     let failed = |error| store_error(path, error);
     let options = options(path)
@@ -144,8 +138,8 @@ pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreEr
     let mut connection = options.connect().await.map_err(failed)?;
     check_library(&mut connection).await?;
     let is_marked = check_database(&mut connection, path).await?;
-    let known = MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or(0);
-    migrator().run(&mut connection).await.map_err(|error| migration_error(path, known, error))?;
+    let (known, _) = schema::newest(&MIGRATIONS);
+    migrate(&mut connection, upgrade).await.map_err(|error| migration_error(path, known, error))?;
     // Written only if necessary, as the disk may be full.
     if !is_marked {
         let mark = sqlx::AssertSqlSafe(format!("PRAGMA application_id = {APPLICATION_ID}"));
@@ -155,6 +149,23 @@ pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreEr
         tracing::warn!(%error, "what was redacted may still be in free pages of the database: the next start tries again");
     }
     Ok(connection)
+}
+
+async fn migrate(connection: &mut SqliteConnection, upgrade: Upgrade) -> Result<(), MigrateError> {
+    schema::create_lists(connection).await?;
+    let mut transaction = connection.begin().await?;
+    for sql in REQUIRE {
+        sqlx::query(sql).bind(upgrade.required_up_to()).execute(&mut *transaction).await?;
+    }
+    transaction.commit().await?;
+    schema::migrate(connection, &MIGRATIONS, upgrade).await
+}
+
+/// True if the release before does not open the database any more.
+pub(super) async fn is_upgraded(readers: &SqlitePool) -> Result<bool, sqlx::Error> {
+    let (newest, count) = schema::newest(&MIGRATIONS);
+    let required: i64 = sqlx::query_scalar(COUNT_REQUIRED).bind(newest).fetch_one(readers).await?;
+    Ok(usize::try_from(required) == Ok(count))
 }
 
 /// Creates the database file for its owner only; SQLite gives its log the same mode.

@@ -156,7 +156,7 @@ pub struct AppendedHeads {
 pub struct Alive {
     /// `ok`, or `degraded` if there are problems; a server that is not ready answers with a [`Problem`] instead.
     pub status: String,
-    /// The server's release, as in `0.1.0`.
+    /// The server's release, as in `0.2.0`.
     pub version: String,
     /// Problems that the operator should look at, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -48,13 +48,23 @@ class Processes:
         # Not 127.0.0.1, a name by which every server may be called: each node must know the one of its own URL.
         names = [name for name in self.services if name.startswith("node")]
         self.addresses = {name: f"127.0.0.{number}" for number, name in enumerate(names, 2)}
+        # Ports of the nodes for each other, and certificates for these addresses instead of the names.
+        self.node_ports = {name: free_port() for name in names}
+        for name, address in self.addresses.items():
+            for kind in ("pem", "key"):
+                (self.secrets / f"{name}.{kind}").unlink()
+            subprocess.run([DEPLOY / "node-certificate", self.secrets, name, address], check=True, capture_output=True)
         self.others, self.nodes = [], {}
 
     def here(self, text, name):
         """Returns a text of the file with the addresses and folders of this run."""
         text = re.sub(r"\$\{NOTARIUM_HOST[^}]*\}", self.host, str(text))
+        text = re.sub(r"/run/secrets/node\.(pem|key)", rf"{self.secrets}/{name}.\1", text)
         text = text.replace("/run/secrets/", f"{self.secrets}/").replace("172.30.87.0/24", "127.0.0.0/8")
         text = re.sub(r"(^|=)/data\b", rf"\g<1>{self.folder / name}", text)
+        if name in self.node_ports:
+            text = text.replace("0.0.0.0:8788", f"{self.addresses[name]}:{self.node_ports[name]}")
+            text = text.replace(f"{name}:8788", f"{self.addresses[name]}:{self.node_ports[name]}")
         for other, port in self.ports.items():
             text = re.sub(rf"\b{other}:\d+", f"{self.addresses.get(other, '127.0.0.1')}:{port}", text)
         return text

@@ -187,11 +187,13 @@ impl World {
     fn join(&mut self) {
         let index = self.nodes.len();
         let instance: notarium_core::InstanceId = format!("node{index}").parse().unwrap();
-        let settings = ClusterSettings { url: format!("http://node{index}"), secret: SecretString::from("secret") };
+        let (url, secret) = (format!("http://node{index}"), SecretString::from("secret"));
+        let settings = ClusterSettings { url, secret, certificates: None, listen: None };
         let store = StoreOfNode { store: self.store.clone(), instance: instance.clone() };
         let (base, now) = (self.base, self.store.now.clone());
-        let clock = Box::new(move || base + Duration::from_millis(now.load(Ordering::Relaxed)));
-        let joining = ClusterNodes::join_as(instance, clock, &settings, Arc::new(store.clone()), store);
+        let clock = move || base + Duration::from_millis(now.load(Ordering::Relaxed));
+        let joining =
+            ClusterNodes::join_as((instance, Box::new(clock)), &settings, None, Arc::new(store.clone()), store);
         let (cluster, _) = at_once(joining).unwrap();
         let changes = cluster.changes().unwrap();
         let (rooms, opened) = (BTreeSet::new(), BTreeMap::new());

@@ -45,7 +45,7 @@ struct Scene {
 impl Scene {
     async fn new() -> Self {
         let server = Server::start(ServerConfig::in_folder(crate::server::scratch::folder())).await.unwrap();
-        let router = routes::all(server.app(), AllowedOrigins::loopback(8787), "http://localhost:8787").router;
+        let router = routes::all(server.app(), AllowedOrigins::loopback(8787, false), "http://localhost:8787").router;
         let accounts = &server.app().accounts;
         let owner = server.owner_token.clone().unwrap();
         let session = accounts.exchange_locally(&owner, ClientInfo::default()).await.unwrap().text.reveal();

@@ -1,5 +1,6 @@
 //! Several servers over one store.
 
+mod certificates;
 mod requests;
 mod scene;
 mod sockets;

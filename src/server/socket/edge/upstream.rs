@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+use tokio_tungstenite::{Connector, MaybeTlsStream, WebSocketStream};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::app::App;
@@ -61,6 +61,8 @@ pub struct NodeTarget {
     /// Trace of the client's request for its socket.
     pub trace: Option<HeaderValue>,
     pub metrics: Arc<Metrics>,
+    /// Configuration with the node's certificate; absent: nodes show none.
+    tls: Option<Connector>,
 }
 
 impl NodeTarget {
@@ -72,9 +74,11 @@ impl NodeTarget {
         (hello, trace): (&HelloMessage, Option<&HeaderValue>),
     ) -> Option<Self> {
         let client = ForwardedClient { caller: who.into(), connection: connection.to_owned() };
-        let header = app.cluster.peers()?.sign(&Method::GET, SOCKET_PATH, &client)?;
+        let peers = app.cluster.peers()?;
+        let header = peers.sign(&Method::GET, SOCKET_PATH, &client)?;
         let metrics = app.rooms.metrics.clone();
-        Some(Self { instance, url, header, hello: hello.clone(), trace: trace.cloned(), metrics })
+        let tls = peers.socket_tls().map(Connector::Rustls);
+        Some(Self { instance, url, header, hello: hello.clone(), trace: trace.cloned(), metrics, tls })
     }
 }
 
@@ -141,7 +145,8 @@ async fn connect(target: &NodeTarget) -> Result<NodeSocket, tungstenite::Error> 
         .max_message_size(Some(MAX_MESSAGE_BYTES))
         .max_frame_size(Some(MAX_MESSAGE_BYTES))
         .max_write_buffer_size(usize::MAX);
-    let (socket, _) = tokio_tungstenite::connect_async_with_config(request, Some(config), true).await?;
+    let tls = target.tls.clone();
+    let (socket, _) = tokio_tungstenite::connect_async_tls_with_config(request, Some(config), true, tls).await?;
     Ok(socket)
 }
 

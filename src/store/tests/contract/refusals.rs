@@ -46,6 +46,25 @@ async fn a_newer_schema_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_newer_release_keeps_nobody_out_until_its_upgrade_ends() {
+    let Some(url) = postgres::new_database().await else { return };
+    let store = Postgres::open(&url, None).await.unwrap();
+    assert!(store.is_upgraded().await.unwrap(), "a new database has nothing to end");
+    store.close().await;
+    let mut own = connection(&url).await;
+    let newer = "INSERT INTO additive_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'later', TRUE, '', 0)";
+    run(&mut own, newer).await;
+    Postgres::open(&url, None).await.unwrap().close().await;
+    let older = "INSERT INTO nodes (instance, url, seen_at, is_draining, level) VALUES ('older', '', now(), FALSE, 1)";
+    run(&mut own, older).await;
+    let refused = Postgres::finish_upgrade(&url, 2).await.unwrap_err().to_string();
+    assert!(refused.contains("1 of its nodes run the release before"), "{refused}");
+    run(&mut own, "DELETE FROM nodes").await;
+    Postgres::finish_upgrade(&url, 2).await.unwrap();
+    assert!(matches!(Postgres::open(&url, None).await.err(), Some(StoreError::TooNew { found: 9_999, .. })));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settings_that_would_lose_what_was_answered_are_refused() {
     let Some(url) = postgres::new_database().await else { return };
     let mut own = connection(&url).await;

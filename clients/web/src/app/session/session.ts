@@ -180,7 +180,7 @@ function newConnection(): Connection {
   const address = new URL("/api/socket", location.href);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
   const open = () => new WebSocket(address) as never;
-  return new Connection({ open, client: "notarium-web/0.1.0" });
+  return new Connection({ open, client: "notarium-web/0.2.0" });
 }
 
 /** True if the person cancelled the password dialog; this needs no error message. */

@@ -86,7 +86,7 @@ async fn a_signed_identity_counts_for_nodes_alone_and_a_second_hop_is_refused() 
         let request = http.request(Method::GET, &path).header(IDENTITY, identity).header(HOPS, "1");
         http.send(request).await
     };
-    let (ours, others) = (Peers::new(&SECRET.into()), Peers::new(&"another".into()));
+    let (ours, others) = (Peers::new(&SECRET.into(), None), Peers::new(&"another".into(), None));
     assert_eq!(ask(1, &ours, &path).await.ok()["notebook"]["title"], "Theirs");
     assert_eq!(ask(1, &others, &path).await.refused(401), "unauthenticated");
     assert_eq!(ask(1, &ours, "/api/notebooks/other").await.refused(401), "unauthenticated");

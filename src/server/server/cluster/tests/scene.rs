@@ -18,6 +18,7 @@ use crate::auth::TokenText;
 use crate::cluster::{Cluster, ClusterNodes, ClusterSettings, Leases};
 use crate::limits::clock::Clock;
 use crate::server::{Storage, scratch};
+use crate::tls::tests::Authority;
 use crate::{RunningServer, Server, ServerConfig};
 
 /// Nodes and leases in memory. Epochs are those of the store.
@@ -104,6 +105,10 @@ impl Leases for MemoryLeases {
     }
 }
 
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
 pub const SECRET: &str = "the secret of the tests' cluster";
 
 /// A server of the cluster.
@@ -120,6 +125,8 @@ pub struct Scene {
     pub events: Arc<Sqlite>,
     blobs: PathBuf,
     pub ann: UserId,
+    /// Authority of the nodes' certificates, if they show any.
+    pub authority: Option<Authority>,
     /// Token of a session of Ann.
     pub token: String,
 }
@@ -127,10 +134,19 @@ pub struct Scene {
 impl Scene {
     /// A cluster of so many servers.
     pub async fn of(count: usize) -> (Self, Vec<TestNode>) {
+        Self::with(count, None).await
+    }
+
+    /// The same with nodes that show each other certificates.
+    pub async fn with_certificates(count: usize) -> (Self, Vec<TestNode>) {
+        Self::with(count, Some(Authority::new())).await
+    }
+
+    async fn with(count: usize, authority: Option<Authority>) -> (Self, Vec<TestNode>) {
         let events = scratch::database().await;
         let nodes = Arc::new(MemoryNodes { events: events.clone(), state: Mutex::default() });
         let (ann, blobs) = (UserId::new("ann").unwrap(), scratch::folder());
-        let mut scene = Self { nodes, events, blobs, ann, token: String::new() };
+        let mut scene = Self { nodes, events, blobs, ann, authority, token: String::new() };
         let mut servers = Vec::new();
         for _ in 0..count {
             servers.push(scene.start().await);
@@ -154,8 +170,8 @@ impl Scene {
 
     /// Starts another server.
     pub async fn start(&self) -> TestNode {
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let settings = ClusterSettings { url: format!("http://{address}"), secret: SECRET.into() };
+        let address = free_address();
+        let settings = self.settings(address);
         let mut config = ServerConfig::in_folder(scratch::folder());
         (config.listen, config.cluster) = (address, Some(settings.clone()));
         // A test reads a connection only while it waits for a message, and must not look dead in between.
@@ -165,7 +181,8 @@ impl Scene {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let starting = runtime.spawn(async move {
             let leases = MemoryLeases(nodes.clone());
-            let (cluster, notices) = ClusterNodes::join(&settings, nodes.clone(), leases).await.unwrap();
+            let tls = settings.open_tls().unwrap();
+            let (cluster, notices) = ClusterNodes::join(&settings, tls, nodes.clone(), leases).await.unwrap();
             let (accounts, blobs) = (events.clone(), Blobs::local(blobs, 1 << 20).unwrap());
             let storage = Storage::shared(events, (accounts.clone(), accounts.clone(), accounts), nodes, blobs);
             let running = Server::start_node(&config, storage, cluster.clone(), notices).await.unwrap();
@@ -173,6 +190,19 @@ impl Scene {
         });
         let (running, cluster) = starting.await.unwrap();
         TestNode { runtime: Some(runtime), running: Some(running), cluster, address }
+    }
+
+    fn settings(&self, address: SocketAddr) -> ClusterSettings {
+        let plain = ClusterSettings {
+            url: format!("http://{address}"),
+            secret: SECRET.into(),
+            certificates: None,
+            listen: None,
+        };
+        let Some(authority) = &self.authority else { return plain };
+        let listen = free_address();
+        let certificates = Some(authority.node("127.0.0.1"));
+        ClusterSettings { url: format!("https://{listen}"), certificates, listen: Some(listen), ..plain }
     }
 
     /// A notebook that does not exist yet, and that this node is to open.

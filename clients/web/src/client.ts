@@ -1,0 +1,20 @@
+// Entry of the npm package: the protocol client without the page, for browsers and Node 22 or newer.
+export { apply, knows } from "./protocol/apply.ts";
+export { canonicalJson, digest } from "./protocol/canonical.ts";
+export { DOCUMENT, Document } from "./protocol/document.ts";
+export { exactJson, exactText, parseJson } from "./protocol/exactJson.ts";
+export type * as messages from "./protocol/messages.ts";
+export type * as rest from "./protocol/rest.ts";
+export { CELL_TYPES, SCHEMAS } from "./protocol/schemas.ts";
+export { Touched } from "./protocol/touched.ts";
+export { Connection, PROTOCOLS } from "./transport/connection.ts";
+export type { ConnectionOptions, ConnectionState, Socket } from "./transport/connection.ts";
+export { newId } from "./transport/ids.ts";
+export { Listeners } from "./transport/listeners.ts";
+export { Outbox, Rejected } from "./transport/outbox.ts";
+export type { CommandOptions, Done } from "./transport/outbox.ts";
+export { Presence } from "./transport/presence.ts";
+export { Replica } from "./transport/replica.ts";
+export type { ReplicaState, UnconfirmedTexts } from "./transport/replica.ts";
+export { Problem, Rest } from "./transport/rest.ts";
+export type { RestOptions } from "./transport/rest.ts";

@@ -1,0 +1,85 @@
+//! `upgrade`: the end of the time in which the release before still opens the data.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+#[cfg(feature = "postgres")]
+use notarium_core::LEVEL;
+#[cfg(feature = "postgres")]
+use notarium_store::Postgres;
+use notarium_store::{EventStore, Sqlite, StoreError};
+#[cfg(feature = "postgres")]
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
+
+use crate::cli::connection::context::{DATA_VARIABLE, data_folder};
+use crate::cli::terminal::print;
+use crate::cli::{CommonOptions, Ended, Failure};
+
+/// Line of a server whose upgrade has not ended.
+pub const WAITS: &str =
+    "Upgrade: the release before can still open this data; when you are content, run `notarium upgrade --finish`";
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium upgrade --data /var/lib/notarium            # says whether the release before can still open the folder
+  notarium upgrade --data /var/lib/notarium --finish   # while no server runs
+  notarium upgrade --store postgresql://notarium@db/notes --finish   # while nodes of this release run
+The first start of a new release changes the tables so that the release before can still open them, and writes nothing that it could not
+read. --finish ends that, for good: make a backup before.")]
+pub struct UpgradeArgs {
+    /// The data folder of the server, which must not run. Else ~/.local/share/notarium.
+    #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
+    data: Option<PathBuf>,
+    /// The PostgreSQL database of the server, if it has one.
+    #[arg(long, value_name = "URL", env = "NOTARIUM_STORE", hide_env_values = true)]
+    store: Option<SecretString>,
+    /// End the upgrade: the release before does not open the data any more, and everything of this release may be written.
+    #[arg(long)]
+    finish: bool,
+}
+
+pub async fn upgrade(args: UpgradeArgs, _: &CommonOptions) -> Ended {
+    let was_finished = match &args.store {
+        Some(store) => database(store, args.finish).await,
+        None => folder(&args.data.map_or_else(data_folder, Ok)?, args.finish).await,
+    };
+    let was_finished = was_finished.map_err(|error| Failure::failed(error.to_string()))?;
+    print::line(match (was_finished, args.finish) {
+        (true, _) => "the upgrade has ended: only this release and later ones open the data",
+        (false, true) => "ended: from now on only this release and later ones open the data",
+        (false, false) => "the release before can still open the data: `notarium upgrade --finish` ends that",
+    })
+}
+
+async fn folder(folder: &Path, finish: bool) -> Result<bool, StoreError> {
+    if !folder.join(notarium_store::sqlite::DATABASE_FILE).is_file() {
+        let path = folder.display().to_string();
+        return Err(StoreError::NoFolder { path, reason: "there is no database in it".to_owned() });
+    }
+    let store = Sqlite::open(folder).await?;
+    let is_finished = store.is_upgraded().await;
+    store.close().await;
+    if finish && is_finished == Ok(false) {
+        Sqlite::finish_upgrade(folder).await?;
+    }
+    is_finished
+}
+
+#[cfg(feature = "postgres")]
+async fn database(url: &SecretString, finish: bool) -> Result<bool, StoreError> {
+    let url = url.expose_secret();
+    let store = Postgres::open(url, None).await?;
+    let is_finished = store.is_upgraded().await;
+    store.close().await;
+    if finish && is_finished == Ok(false) {
+        Postgres::finish_upgrade(url, LEVEL).await?;
+    }
+    is_finished
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn database(_: &SecretString, _: bool) -> Result<bool, StoreError> {
+    let reason = "this build has no PostgreSQL: build with the default features".to_owned();
+    Err(StoreError::Refused { reason })
+}
