@@ -7,6 +7,7 @@ mod mounted;
 mod resume;
 #[cfg(test)]
 pub mod scratch;
+mod start_error;
 mod storage;
 
 use std::net::SocketAddr;
@@ -17,7 +18,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 use notarium_store::accounts::AccountError;
-use notarium_store::{BlobError, BlobLocation, BlobLocationError, StoreError};
+use notarium_store::BlobLocation;
 use notarium_wire::rest::Model;
 use secrecy::SecretString;
 use tokio::sync::{Mutex, Semaphore, mpsc};
@@ -50,9 +51,9 @@ use crate::notices::{self, InvalidMail, NoticeOptions, Notices};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
 use crate::schedules;
-use crate::signing::{HeadSigner, SigningKeyError};
+use crate::signing::HeadSigner;
 use crate::spending::{self, Spending, SpendingParts, SpendingSettings};
-use crate::tls::{CertificateFiles, Certificates, TlsError};
+use crate::tls::{CertificateFiles, Certificates};
 use crate::tree_log;
 use crate::upgrade::UpgradeState;
 use listeners::{Listeners, bind};
@@ -60,6 +61,7 @@ use resume::{count, open_with_work, resume};
 
 pub use doors::DoorContext;
 pub use mounted::MountContext;
+pub use start_error::StartError;
 pub(crate) use storage::Storage;
 
 /// Configuration of a server.
@@ -478,37 +480,4 @@ impl RunningServer {
         let both = async { tokio::join!(sockets, requests, self.doors.wait()).0.is_ok() };
         tokio::time::timeout(patience, both).await.unwrap_or(false)
     }
-}
-
-/// Reason why a server did not start. Each text says what to do.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Accounts(#[from] AccountError),
-    #[error(transparent)]
-    SigningKey(#[from] SigningKeyError),
-    #[error(transparent)]
-    Blobs(#[from] BlobError),
-    #[error(transparent)]
-    BlobLocation(#[from] BlobLocationError),
-    #[error(transparent)]
-    Origin(#[from] InvalidOrigin),
-    #[error(transparent)]
-    Oidc(#[from] InvalidOidc),
-    #[error(transparent)]
-    Mail(#[from] InvalidMail),
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-    #[error("several nodes need one database: add --store postgresql://…")]
-    NoClusterStore,
-    #[error(
-        "another server uses this database: stop it, or let both be nodes of a cluster (--node-url and --cluster-secret-file on each)"
-    )]
-    NotAlone,
-    #[error("this machine's clock and the database's are {minutes} minutes apart: set it, for instance with NTP")]
-    Clock { minutes: u64 },
-    #[error("cannot listen on {address}: {reason}; choose another address (--listen)")]
-    Listen { address: SocketAddr, reason: std::io::Error },
 }
