@@ -16,6 +16,7 @@ use crate::cli::{CommonOptions, Ended, Failure};
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
+    disable_version_flag = true,
     subcommand_negates_reqs = true,
     after_help = "Examples:
   notarium schedule report \"0 6 * * 1-5\" --timezone Europe/Berlin     # workdays at six, the newest version
