@@ -16,6 +16,7 @@ use crate::cli::{CommonOptions, Ended, Failure};
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
+    disable_version_flag = true,
     subcommand_negates_reqs = true,
     after_help = "Examples:
   notarium schedule report \"0 6 * * 1-5\" --timezone Europe/Berlin     # workdays at six, the newest version
@@ -37,11 +38,11 @@ pub struct ScheduleArgs {
     #[arg(required = true)]
     cron: Option<String>,
     #[command(flatten)]
-    settings: SettingsArgs,
+    settings: ScheduleSettingsArgs,
 }
 
 #[derive(Debug, Args)]
-struct SettingsArgs {
+struct ScheduleSettingsArgs {
     /// Time zone of the times, by its IANA name.
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     timezone: String,
@@ -73,17 +74,17 @@ struct SettingsArgs {
 #[derive(Debug, Subcommand)]
 enum ScheduleAction {
     /// List the schedules of a notebook, or of all notebooks that you may see.
-    Ls(LsArgs),
+    Ls(ScheduleListArgs),
     /// Remove a schedule. A run that is under way goes on.
-    Rm(NamedArgs),
+    Rm(OfScheduleArgs),
     /// Run a schedule now, in your name; prints the id of the run's notebook.
-    Run(NamedArgs),
+    Run(OfScheduleArgs),
     /// List past runs of a schedule, the last first.
-    Runs(RunsArgs),
+    Runs(ScheduledRunsArgs),
 }
 
 #[derive(Debug, Args)]
-struct LsArgs {
+struct ScheduleListArgs {
     /// Id or title; absent: all notebooks that you may see.
     notebook: Option<String>,
     /// The answer in JSON.
@@ -92,7 +93,7 @@ struct LsArgs {
 }
 
 #[derive(Debug, Args)]
-struct NamedArgs {
+struct OfScheduleArgs {
     /// Id or title.
     notebook: String,
     /// The schedule: its id, or the end of it as `ls` shows it. Absent: the only one.
@@ -100,9 +101,9 @@ struct NamedArgs {
 }
 
 #[derive(Debug, Args)]
-struct RunsArgs {
+struct ScheduledRunsArgs {
     #[command(flatten)]
-    named: NamedArgs,
+    named: OfScheduleArgs,
     /// At most so many.
     #[arg(long, default_value_t = 20)]
     limit: usize,
@@ -140,7 +141,7 @@ pub async fn schedule(args: ScheduleArgs, context: &CommonOptions) -> Ended {
     }
 }
 
-async fn set(notebook: NotebookClient, cron: String, settings: SettingsArgs) -> Ended {
+async fn set(notebook: NotebookClient, cron: String, settings: ScheduleSettingsArgs) -> Ended {
     let schedule_id = match &settings.change {
         Some(named) => find(&notebook, Some(named)).await?,
         None => ulid::Ulid::generate().into(),
@@ -201,13 +202,13 @@ async fn find(notebook: &NotebookClient, named: Option<&str>) -> Result<Schedule
     }
 }
 
-async fn remove(args: NamedArgs, context: &CommonOptions) -> Ended {
+async fn remove(args: OfScheduleArgs, context: &CommonOptions) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
     let schedule_id = find(&notebook, args.schedule.as_deref()).await?;
     notebook.change(&Command::RemoveSchedule(RemoveSchedule { schedule_id })).await
 }
 
-async fn run(args: NamedArgs, context: &CommonOptions) -> Ended {
+async fn run(args: OfScheduleArgs, context: &CommonOptions) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
     let schedule = find(&notebook, args.schedule.as_deref()).await?;
     let request = ScheduleRunRequest { run: Some(ulid::Ulid::generate().into()) };
@@ -217,7 +218,7 @@ async fn run(args: NamedArgs, context: &CommonOptions) -> Ended {
 
 // --- lists ---
 
-async fn list(args: LsArgs, context: &CommonOptions) -> Ended {
+async fn list(args: ScheduleListArgs, context: &CommonOptions) -> Ended {
     let lines: Vec<(Option<String>, ScheduleLine)> = match &args.notebook {
         Some(named) => {
             let Schedules { schedules } = context.notebook(named).await?.get("/schedules").await?;
@@ -263,7 +264,7 @@ fn row(title: Option<&str>, line: &ScheduleLine) -> [String; 7] {
     ]
 }
 
-async fn list_runs(args: RunsArgs, context: &CommonOptions) -> Ended {
+async fn list_runs(args: ScheduledRunsArgs, context: &CommonOptions) -> Ended {
     let notebook = context.notebook(&args.named.notebook).await?;
     let schedule = find(&notebook, args.named.schedule.as_deref()).await?;
     let ScheduledRuns { runs } = notebook.get(&format!("/schedules/{schedule}/runs?limit={}", args.limit)).await?;

@@ -12,9 +12,10 @@ mod work;
 pub use history::{PastScheduledRun, runs_of};
 pub use notices::ScheduleNotice;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dashmap::DashSet;
+use dashmap::{DashMap, DashSet};
 use futures_util::StreamExt;
 use notarium_core::{
     Actor, Command, Document, EndScheduledRun, Millis, NotebookId, Operation, Rejection, Schedule, ScheduleId,
@@ -24,7 +25,7 @@ use notarium_store::{CatalogQuery, StoreError};
 
 use crate::auth::Authenticated;
 use crate::notebooks::Notebooks;
-use crate::timetable::{DueRuns, Timetable};
+use crate::timetable::{DueRuns, NOTHING_DUE, Timetable, due_at};
 use work::RunInProgress;
 
 /// Time after its minute within which a run still begins; later it was missed.
@@ -37,13 +38,15 @@ const MINUTE_MS: Millis = 60_000;
 struct ScheduleRunner {
     notebooks: Arc<Notebooks>,
     /// Notebooks of runs that this node carries out.
-    runs: Arc<DashSet<NotebookId>>,
+    runs: DashSet<NotebookId>,
+    /// Times at which notebooks are due that this node has looked at: their rows in the list may lag.
+    due: DashMap<NotebookId, Millis>,
 }
 
 /// Looks for due runs at each minute, and at the schedules of a notebook when they change, until the server stops.
 pub async fn follow(notebooks: Arc<Notebooks>) {
     let (stopping, clock) = (notebooks.stopping.clone(), notebooks.clock.clone());
-    let runner = Arc::new(ScheduleRunner { notebooks: notebooks.clone(), runs: Arc::default() });
+    let runner = Arc::new(ScheduleRunner { notebooks: notebooks.clone(), runs: DashSet::new(), due: DashMap::new() });
     let mut changes = notebooks.cluster.changes();
     let mut minute = 0;
     loop {
@@ -88,21 +91,27 @@ impl ScheduleRunner {
         }
     }
 
-    async fn due_notebooks(&self) -> Result<Vec<NotebookId>, StoreError> {
-        let (now, mut due) = (self.notebooks.clock.now(), Vec::new());
+    async fn due_notebooks(&self) -> Result<BTreeSet<NotebookId>, StoreError> {
+        let now = self.notebooks.clock.now();
+        let known = self.due.iter().filter(|due| *due.value() <= now).map(|due| due.key().clone());
+        let mut due: BTreeSet<NotebookId> = known.collect();
         let query = CatalogQuery { due_by: Some(now), ..CatalogQuery::default() };
-        self.notebooks.each_listed(query, |entry| due.push(entry.notebook_id)).await?;
+        self.notebooks.each_listed(query, |entry| _ = due.insert(entry.notebook_id)).await?;
         Ok(due)
     }
 
     async fn look_at(self: &Arc<Self>, notebook: &NotebookId) {
         // An unknown owner: the next look tells.
+        self.due.remove(notebook);
         if !self.notebooks.cluster.owns(notebook).await.unwrap_or(false) {
             return;
         }
         let Ok(read) = self.notebooks.read_by_server(notebook).await else { return };
         if read.read_only {
             return;
+        }
+        if let Some(at) = due_at(&read.notebook).filter(|at| *at < NOTHING_DUE) {
+            self.due.insert(notebook.clone(), at);
         }
         for (id, schedule) in &read.notebook.schedules {
             if let Err(rejection) = self.look_at_one(&read.notebook, id, schedule).await {

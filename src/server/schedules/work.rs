@@ -36,17 +36,17 @@ pub struct RunInProgress {
 }
 
 /// Reason why a run goes no further.
-enum Stop {
+enum RunStop {
     End(Box<EndScheduledRun>),
     /// A step that may succeed later.
     Failure(Rejection),
 }
 
-type Step<T> = Result<T, Stop>;
+type RunStep<T> = Result<T, RunStop>;
 
-impl From<Rejection> for Stop {
+impl From<Rejection> for RunStop {
     fn from(rejection: Rejection) -> Self {
-        Stop::Failure(rejection)
+        RunStop::Failure(rejection)
     }
 }
 
@@ -55,11 +55,11 @@ impl RunInProgress {
     pub async fn carry_out(&self) {
         loop {
             let end = match self.go_on().await {
-                Ok(end) | Err(Stop::End(end)) => *end,
-                Err(Stop::Failure(rejection)) if rejection.code != RejectionCode::Unavailable => {
+                Ok(end) | Err(RunStop::End(end)) => *end,
+                Err(RunStop::Failure(rejection)) if rejection.code != RejectionCode::Unavailable => {
                     self.explained(ScheduledRunOutcome::NotStarted, rejection.message)
                 }
-                Err(Stop::Failure(rejection)) => {
+                Err(RunStop::Failure(rejection)) => {
                     self.pause(&rejection).await;
                     continue;
                 }
@@ -80,7 +80,7 @@ impl RunInProgress {
         self.notebooks.clock.sleep(RETRY).await;
     }
 
-    async fn go_on(&self) -> Step<Box<EndScheduledRun>> {
+    async fn go_on(&self) -> RunStep<Box<EndScheduledRun>> {
         if self.notebooks.store.head(&self.run.notebook).await.map_err(unread)?.is_none() {
             self.create().await?;
         } else {
@@ -111,7 +111,7 @@ impl RunInProgress {
     // --- the notebook ---
 
     /// Makes the run's notebook, a fork of the version, in the name of the person.
-    async fn create(&self) -> Step<()> {
+    async fn create(&self) -> RunStep<()> {
         let who = self.person().await?;
         let now = self.notebooks.read_by_server(&self.notebook).await?.notebook;
         let source = match self.run.version == now.version {
@@ -129,7 +129,7 @@ impl RunInProgress {
     }
 
     /// Checks that a notebook with the id of the run is the fork that belongs to it: the id may be one that a person chose.
-    async fn check_is_own(&self) -> Step<()> {
+    async fn check_is_own(&self) -> RunStep<()> {
         let first = self.notebooks.store.read(&self.run.notebook, 0, 1).await.map_err(unread)?;
         let origin = first.first().and_then(|stored| match stored.typed().ok()?.event {
             Event::NotebookCreated(event) => event.forked_from,
@@ -147,7 +147,7 @@ impl RunInProgress {
 
     /// Gives those who have the scheduled notebook the same access to the run's, and puts it into the same workspace. What is refused is
     /// left out: an account may be closed.
-    async fn share(&self) -> Step<()> {
+    async fn share(&self) -> RunStep<()> {
         let who = self.person().await?;
         let (source, run) = (self.notebooks.read_by_server(&self.notebook).await?.notebook, self.state().await?);
         if let Some(workspace) = self.notebooks.accounts.workspace_of(&self.notebook)
@@ -166,7 +166,7 @@ impl RunInProgress {
             let (subject, role, expires_at) = (entry.subject.clone(), entry.grant.role, entry.grant.expires_at);
             let grant = Command::GrantAccess { subject, role, expires_at };
             match self.command_as(&who, ulid::Ulid::generate().to_string().as_str(), grant).await {
-                Err(Stop::Failure(rejection)) if rejection.code != RejectionCode::Unavailable => {
+                Err(RunStop::Failure(rejection)) if rejection.code != RejectionCode::Unavailable => {
                     tracing::info!(%rejection, run = %self.run.notebook, "access to a run was not given");
                 }
                 done => done?,
@@ -175,7 +175,7 @@ impl RunInProgress {
         Ok(())
     }
 
-    async fn launch(&self) -> Step<()> {
+    async fn launch(&self) -> RunStep<()> {
         let settings = &self.run.settings;
         let (agent, labels) = (settings.agent.clone(), settings.labels.clone());
         self.command(LAUNCH, Command::LaunchKernel(LaunchKernel { kernelspec: None, agent, labels })).await
@@ -184,19 +184,19 @@ impl RunInProgress {
     // --- steps ---
 
     /// The person in whose name the run is. Ends the run if the person's rights have ended.
-    async fn person(&self) -> Step<Authenticated> {
+    async fn person(&self) -> RunStep<Authenticated> {
         let document = self.notebooks.read_by_server(&self.notebook).await?.notebook;
         let person = check_rights(&self.notebooks, &document, &self.run.actor).await?;
         person.map_err(|detail| self.stop(ScheduledRunOutcome::Refused, detail))
     }
 
     /// Executes a command in the run's notebook, in the name of the person. One that was executed before is no error.
-    async fn command(&self, id: &str, command: Command) -> Step<()> {
+    async fn command(&self, id: &str, command: Command) -> RunStep<()> {
         let who = self.person().await?;
         self.command_as(&who, id, command).await
     }
 
-    async fn command_as(&self, who: &Authenticated, id: &str, command: Command) -> Step<()> {
+    async fn command_as(&self, who: &Authenticated, id: &str, command: Command) -> RunStep<()> {
         let id = CommandId::new(id).map_err(|error| Rejection::new(RejectionCode::InvalidValue, error.to_string()))?;
         let message = CommandMessage::new(id, self.run.notebook.clone(), body_of(&command)?);
         match self.notebooks.execute_decoded(who, DecodedCommand::of(message, command)).await {
@@ -207,7 +207,7 @@ impl RunInProgress {
         }
     }
 
-    async fn state(&self) -> Step<Arc<Document>> {
+    async fn state(&self) -> RunStep<Arc<Document>> {
         match self.notebooks.read_by_server(&self.run.notebook).await {
             Ok(read) => Ok(read.notebook),
             Err(rejection) if rejection.code == RejectionCode::Erased => {
@@ -253,8 +253,8 @@ impl RunInProgress {
         EndScheduledRun { detail: Some(detail.into()), ..self.end(outcome) }
     }
 
-    fn stop(&self, outcome: ScheduledRunOutcome, detail: impl Into<String>) -> Stop {
-        Stop::End(Box::new(self.explained(outcome, detail)))
+    fn stop(&self, outcome: ScheduledRunOutcome, detail: impl Into<String>) -> RunStop {
+        RunStop::End(Box::new(self.explained(outcome, detail)))
     }
 
     /// Time by which the run has to be over.
@@ -269,7 +269,7 @@ impl RunInProgress {
     }
 
     /// Answers a request for input as the end of the input: nobody is there.
-    async fn answer_input(&self, document: &Document) -> Step<()> {
+    async fn answer_input(&self, document: &Document) -> RunStep<()> {
         let asking = document.executions.iter().filter(|(_, execution)| execution.pending_input.is_some());
         for (execution_id, _) in asking {
             let Actor::User { .. } = &self.run.actor else { continue };

@@ -7,7 +7,7 @@ use notarium_core::{
     Millis, ScheduledRunOutcome,
 };
 
-use super::{RunInProgress, Step, Stop};
+use super::{RunInProgress, RunStep, RunStop};
 use crate::rooms::{News, Subscription};
 use crate::schedules::plan::RunPart;
 
@@ -21,7 +21,7 @@ const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
 impl RunInProgress {
     /// Waits until all cells of the part have ended. `Err`: the run goes no further.
-    pub(super) async fn follow(&self, part: &RunPart) -> Step<()> {
+    pub(super) async fn follow(&self, part: &RunPart) -> RunStep<()> {
         let mut subscription = self.subscription().await;
         let mut rights_at = self.notebooks.clock.now() + RIGHTS_EVERY_MS;
         loop {
@@ -60,7 +60,7 @@ impl RunInProgress {
     }
 
     /// Ends a run that takes too long, or whose kernel no agent takes.
-    async fn check_time(&self, state: &Document, now: Millis) -> Step<()> {
+    async fn check_time(&self, state: &Document, now: Millis) -> RunStep<()> {
         if now >= self.deadline() {
             let minutes = self.run.settings.max_run_minutes;
             return Err(self
@@ -77,7 +77,7 @@ impl RunInProgress {
     }
 
     /// Stops what runs, and waits a little for its end.
-    async fn stopped(&self, outcome: ScheduledRunOutcome, detail: impl Into<String>) -> Stop {
+    async fn stopped(&self, outcome: ScheduledRunOutcome, detail: impl Into<String>) -> RunStop {
         let stopping = async {
             let mut subscription = self.subscription().await;
             // A run that has just ended needs no stop.
@@ -93,7 +93,7 @@ impl RunInProgress {
     }
 
     /// Runs of the part, in order, if all have ended.
-    async fn ended_runs(&self, state: &Document, part: &RunPart) -> Step<Option<Vec<Execution>>> {
+    async fn ended_runs(&self, state: &Document, part: &RunPart) -> RunStep<Option<Vec<Execution>>> {
         let mut runs = Vec::new();
         for (_, id) in &part.cells {
             let Some(execution) = self.execution(state, id).await? else {
@@ -109,7 +109,7 @@ impl RunInProgress {
     }
 
     /// An execution of the state, else of the record: a later run of the same cell has taken its place.
-    async fn execution(&self, state: &Document, id: &ExecutionId) -> Step<Option<Execution>> {
+    async fn execution(&self, state: &Document, id: &ExecutionId) -> RunStep<Option<Execution>> {
         if let Some(execution) = state.executions.get(id) {
             return Ok(Some((**execution).clone()));
         }
@@ -118,7 +118,7 @@ impl RunInProgress {
     }
 
     /// Says how a part went. `Err`: the run ends with it.
-    fn judge(&self, state: &Document, part: &RunPart, runs: &[Execution]) -> Step<()> {
+    fn judge(&self, state: &Document, part: &RunPart, runs: &[Execution]) -> RunStep<()> {
         let count = runs.len();
         for (number, execution) in runs.iter().enumerate() {
             let may_fail = part.last_may_fail && number + 1 == count;
@@ -134,7 +134,7 @@ impl RunInProgress {
                 ExecutionStatus::Cancelled => ScheduledRunOutcome::Cancelled,
                 _ => ScheduledRunOutcome::Lost,
             };
-            return Err(Stop::End(Box::new(self.end_at(state, execution, outcome, cell_id))));
+            return Err(RunStop::End(Box::new(self.end_at(state, execution, outcome, cell_id))));
         }
         if count < part.cells.len() {
             return Err(
