@@ -44,7 +44,7 @@ use std::panic::PanicHookInfo;
 use clap::{Args, Parser};
 use tracing_subscriber::EnvFilter;
 
-use accounts::access;
+use accounts::{access, notices};
 use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
@@ -263,6 +263,11 @@ commands! {
     /// Make, list and revoke tokens of runtime agents.
     #[command(subcommand)]
     AgentToken(accounts::AgentTokenCommand) => accounts::AgentTokenCommand::run,
+    /// List your notices: calls that wait for you, mentions, runs that ended, and the like.
+    Notices(notices::NoticesArgs) => notices::notices,
+    /// Make, list, test, rotate and delete webhooks, to which your notices are posted.
+    #[command(subcommand)]
+    Webhook(notices::WebhookCommand) => notices::WebhookCommand::run,
     /// Show what you and your workspaces use of the server, and what you may.
     Usage(accounts::UsageArgs) => accounts::usage,
     /// Show what the removal of old outputs and snapshots would take: for administrators.

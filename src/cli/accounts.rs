@@ -1,6 +1,7 @@
 //! Tokens of programs and of runtime agents; accounts of people, and their usage of the server.
 
 pub mod access;
+pub mod notices;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@ pub mod blobs;
 pub mod doors;
 pub mod models;
 pub mod move_store;
+pub mod notices;
 pub mod settings;
 pub mod up;
 
@@ -27,6 +28,7 @@ use crate::cli::history::moment::{MOMENT, Moment};
 use crate::cli::serve::blobs::BlobsArg;
 use crate::cli::serve::doors::DoorArgs;
 use crate::cli::serve::models::ModelArgs;
+use crate::cli::serve::notices::NoticeArgs;
 use crate::cli::serve::settings::Settings;
 use crate::cli::terminal::input::Stop;
 use crate::cli::terminal::print::{self, announce};
@@ -89,6 +91,8 @@ pub struct PlaceArgs {
     #[command(flatten)]
     oidc: OidcArgs,
     #[command(flatten)]
+    notices: NoticeArgs,
+    #[command(flatten)]
     pub doors: DoorArgs,
     #[command(flatten)]
     pub settings: Settings,
@@ -133,7 +137,8 @@ fn network(text: &str) -> Result<IpNet, String> {
 impl PlaceArgs {
     /// Files with secrets of the server, which kernels must not read.
     pub fn secret_files(&self) -> impl Iterator<Item = PathBuf> {
-        self.oidc.secret_file().into_iter().chain(self.cluster_secret_file.clone())
+        let files = [self.oidc.secret_file(), self.cluster_secret_file.clone(), self.notices.secret_file()];
+        files.into_iter().flatten()
     }
 
     /// The data folder: `--data`, else the user's own.
@@ -177,6 +182,7 @@ impl PlaceArgs {
         config.trusted_proxies.clone_from(&self.trusted_proxy);
         config.public_url.clone_from(&self.public_url);
         config.oidc = self.oidc.settings()?;
+        config.notices = self.notices.options()?;
         config.auth.asks_again = self.confirm_with == ConfirmWith::Password;
         // A host may be reached with TLS (through a proxy) and without.
         let hosts = self.allow_host.iter().flat_map(|host| [format!("https://{host}"), format!("http://{host}")]);
@@ -292,8 +298,7 @@ fn private_bytes(file: &Path) -> Result<Vec<u8>, Failure> {
 
 fn secret_of(file: &Path) -> Result<String, Failure> {
     let text = String::from_utf8(private_bytes(file)?);
-    let text =
-        text.map_err(|_| Failure::usage(format!("{} is no text: it must hold the client's secret", file.display())))?;
+    let text = text.map_err(|_| Failure::usage(format!("{} is no text: it must hold the secret", file.display())))?;
     Ok(text.trim().to_owned())
 }
 

@@ -20,6 +20,7 @@
 //! - `signing`: the server's key for signed heads of records.
 //! - `agents/`: runtime agents; their outputs, questions to kernels, files beside a notebook.
 //! - `notebooks/`: reads and commands with their checks; lists, templates, history, files, output spill.
+//! - `notices/`: notices to people from the log, their inbox, and the outbox for webhooks and mail.
 //! - `assistants/`: the assistants' host, chat, tool calls, live activity, revocation.
 //! - `app`: state shared by the handlers in `socket/` and `routes/`; `server` starts and stops all.
 //!
@@ -35,6 +36,7 @@ mod cluster;
 pub mod http;
 mod limits;
 mod notebooks;
+mod notices;
 pub mod rooms;
 pub mod routes;
 mod server;
@@ -49,5 +51,6 @@ pub use assistants::AssistantHost;
 pub use auth::oidc::{InvalidOidc, OidcSettings};
 pub use cluster::ClusterSettings;
 pub use limits::clock::Clock;
+pub use notices::{InvalidMail, MailServer, NoticeOptions};
 pub use limits::{Quota, Quotas, RetentionAges, ServerLimits};
 pub use server::{DoorContext, MountContext, RunningServer, Server, ServerConfig};

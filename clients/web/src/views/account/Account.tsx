@@ -11,6 +11,7 @@ import { Problem } from "../../transport/rest.ts";
 import { AskAgain } from "./AskAgain.tsx";
 import { CopyField } from "../../ui/CopyField.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
+import { NoticeChoices } from "../inbox/NoticeChoices.tsx";
 import { CredentialField, CredentialForm, FieldError, NewPassword } from "./CredentialForm.tsx";
 
 const TOKEN_MS = 30 * 86_400_000;
@@ -40,6 +41,7 @@ export default function Account({ session, close }: { session: Session; close: (
           <Profile session={session} />
           <OwnPassword session={session} />
           <SignIns session={session} attempt={attempt} />
+          <NoticeChoices session={session} />
           <CommandLine session={session} attempt={attempt} />
           <AskAgain session={session} />
         </Dialog.Popup>
