@@ -43,7 +43,7 @@ mod words {
 
 use clap::{Args, Parser};
 
-use accounts::{access, spending};
+use accounts::{access, spending}, notices};
 use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;
@@ -266,6 +266,11 @@ commands! {
     /// Make, list and revoke tokens of runtime agents.
     #[command(subcommand)]
     AgentToken(accounts::AgentTokenCommand) => accounts::AgentTokenCommand::run,
+    /// List your notices: calls that wait for you, mentions, runs that ended, and the like.
+    Notices(notices::NoticesArgs) => notices::notices,
+    /// Make, list, test, rotate and delete webhooks, to which your notices are posted.
+    #[command(subcommand)]
+    Webhook(notices::WebhookCommand) => notices::WebhookCommand::run,
     /// Show what you and your workspaces use of the server and of models, and what you may.
     Usage(spending::UsageArgs) => spending::usage,
     /// List and set caps on what assistants spend.

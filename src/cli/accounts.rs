@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod spending;
+pub mod notices;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

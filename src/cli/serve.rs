@@ -5,6 +5,7 @@ pub mod cluster;
 pub mod doors;
 pub mod models;
 pub mod move_store;
+pub mod notices;
 pub mod settings;
 mod spending;
 pub mod tls;
@@ -32,6 +33,7 @@ use crate::cli::serve::blobs::BlobsArg;
 use crate::cli::serve::cluster::ClusterArgs;
 use crate::cli::serve::doors::DoorArgs;
 use crate::cli::serve::models::ModelArgs;
+use crate::cli::serve::notices::NoticeArgs;
 use crate::cli::serve::settings::Settings;
 use crate::cli::serve::spending::SpendingArgs;
 use crate::cli::serve::tls::TlsArgs;
@@ -90,6 +92,8 @@ pub struct PlaceArgs {
     #[command(flatten)]
     oidc: OidcArgs,
     #[command(flatten)]
+    notices: NoticeArgs,
+    #[command(flatten)]
     pub doors: DoorArgs,
     #[command(flatten)]
     pub settings: Settings,
@@ -136,8 +140,9 @@ fn network(text: &str) -> Result<IpNet, String> {
 impl PlaceArgs {
     /// Files with secrets of the server, which kernels must not read.
     pub fn secret_files(&self) -> impl Iterator<Item = PathBuf> {
-        let own = self.oidc.secret_file().into_iter().chain(self.tls.secret_file());
-        own.chain(self.cluster.secret_files())
+        let own = let files = [self.oidc.secret_file(), self.cluster_secret_file.clone(), self.tls.secret_file());
+        own.chain(self.clusternotices.secret_filessecret_file()];
+        files.into_iter().flatten()
     }
 
     /// The data folder: `--data`, else the user's own.
@@ -162,6 +167,7 @@ impl PlaceArgs {
         config.trusted_proxies.clone_from(&self.trusted_proxy);
         config.public_url.clone_from(&self.public_url);
         config.oidc = self.oidc.settings()?;
+        config.notices = self.notices.options()?;
         config.auth.asks_again = self.confirm_with == ConfirmWith::Password;
         // A host may be reached with TLS (through a proxy) and without.
         let hosts = self.allow_host.iter().flat_map(|host| [format!("https://{host}"), format!("http://{host}")]);
@@ -284,8 +290,7 @@ fn private_bytes(file: &Path) -> Result<Vec<u8>, Failure> {
 
 fn secret_of(file: &Path) -> Result<String, Failure> {
     let text = String::from_utf8(private_bytes(file)?);
-    let text =
-        text.map_err(|_| Failure::usage(format!("{} is no text: it must hold the client's secret", file.display())))?;
+    let text = text.map_err(|_| Failure::usage(format!("{} is no text: it must hold the secret", file.display())))?;
     Ok(text.trim().to_owned())
 }
 

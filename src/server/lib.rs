@@ -26,6 +26,7 @@
 //! - `agents/`: runtime agents; their outputs, questions to kernels, files beside a notebook.
 //! - `notebooks/`: reads and commands with their checks; lists, templates, history, files, output spill.
 //! - `schedules/`: claims due runs of schedules, carries them out, reports their ends.
+//! - `notices/`: notices to people from the log, their inbox, and the outbox for webhooks and mail.
 //! - `assistants/`: the assistants' host, chat, tool calls, live activity, revocation.
 //! - `app`: state shared by the handlers in `socket/` and `routes/`; `server` starts and stops all.
 //!
@@ -42,6 +43,7 @@ pub mod http;
 mod limits;
 pub mod metrics;
 mod notebooks;
+mod notices;
 pub mod rooms;
 pub mod routes;
 mod schedules;
@@ -61,6 +63,7 @@ pub use assistants::AssistantHost;
 pub use auth::oidc::{InvalidOidc, OidcSettings};
 pub use cluster::ClusterSettings;
 pub use limits::clock::Clock;
+pub use notices::{InvalidMail, MailServer, NoticeOptions};
 pub use limits::{Quota, Quotas, RetentionAges, ServerLimits};
 pub use server::{DoorContext, MountContext, RunningServer, Server, ServerConfig};
 pub use tls::{CertificateFiles, NodeTlsFiles};

@@ -16,6 +16,7 @@ pub mod kernel_requests;
 pub mod kernels;
 pub mod metrics;
 pub mod notebooks;
+pub mod notices;
 pub mod records;
 pub mod runs;
 pub mod schedules;
@@ -83,6 +84,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = kernel_requests::routes(routes);
     let routes = tree_log::routes(routes, app.limits.is_tree_public);
     let routes = spending::routes(routes);
+    let routes = notices::routes(routes);
     let routes = cluster::routes(routes);
     let mut routes = status::routes(routes);
     let openapi = routes.openapi();

@@ -7,6 +7,7 @@ mod hanging;
 mod headless;
 mod jupyter;
 mod killing;
+mod notices;
 mod replays;
 mod schedules;
 mod stopping;

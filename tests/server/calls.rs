@@ -49,7 +49,7 @@ impl Scene {
         Self::of(TestServer::start().await).await
     }
 
-    async fn of(server: TestServer) -> Self {
+    pub async fn of(server: TestServer) -> Self {
         let ann = server.person("Ann").await;
         let mut owner = server.connect(&ann).await;
         owner.run("n", &create("Notes")).await.unwrap();
@@ -58,7 +58,7 @@ impl Scene {
         Self { server, ann, owner, host }
     }
 
-    async fn share(&self, with: &Person, role: &str) {
+    pub async fn share(&self, with: &Person, role: &str) {
         let body = json!({"subject": {"kind": "user", "id": with.id.as_str()}, "role": role});
         self.server.http(&self.ann).put("/api/notebooks/n/access", body).await.ok();
     }

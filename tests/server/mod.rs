@@ -22,6 +22,7 @@ mod imports;
 mod machines;
 mod means;
 mod metrics;
+mod notices;
 mod oidc;
 mod old_versions;
 mod past_text;

@@ -7,6 +7,7 @@ mod http;
 pub mod moto;
 mod server;
 pub mod terminal;
+pub mod webhooks;
 
 pub use client::{Replica, TestClient};
 pub use http::{Answer, Http, client, client_builder};

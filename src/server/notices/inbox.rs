@@ -21,7 +21,7 @@ use crate::notebooks::listing::{sees, subjects_of};
 
 /// Notices on one page.
 const PAGE: usize = 30;
-const MAX_PAGE: usize = 100;
+const MAX_PAGE: usize = 200;
 /// Notices that one request marks.
 const MAX_MARKED: usize = 100;
 /// Interval at which a stream looks by itself: another node may not have told this one.
@@ -41,7 +41,7 @@ impl Notices {
     pub async fn page(&self, who: &Authenticated, user: &UserId, query: NoticesQuery) -> Result<NoticePage, InboxError> {
         let limit = query.limit.unwrap_or(PAGE);
         if !(1..=MAX_PAGE).contains(&limit) {
-            return Err(InboxError::Invalid("limit is 1 to 100"));
+            return Err(InboxError::Invalid("limit is 1 to 200"));
         }
         let before = match query.before.as_deref().map(cursor) {
             Some(None) => return Err(InboxError::Invalid("before is the `next` of the page before, as it came")),

@@ -42,7 +42,7 @@ const FORGET_EVERY: Duration = Duration::from_secs(60 * 60);
 /// Sends what is due until the server stops.
 pub async fn follow(notices: Arc<Notices>) {
     let stopping = notices.notebooks.stopping.clone();
-    stopping.run_until_cancelled(async { tokio::join!(send(&notices), forget(&notices)) }).await;
+    stopping.run_until_cancelled(async { tokio::join!(post(&notices), mail(&notices), forget(&notices)) }).await;
 }
 
 async fn forget(notices: &Notices) {
@@ -55,20 +55,35 @@ async fn forget(notices: &Notices) {
     }
 }
 
-async fn send(notices: &Notices) {
+/// Sends to webhooks.
+async fn post(notices: &Notices) {
+    if notices.notebooks.cluster.peers().is_none()
+        && let Err(error) = notices.store.free_claims().await
+    {
+        tracing::warn!(%error, "deliveries that were under way at the last end are sent later");
+    }
     loop {
-        // Register before the look, so that what comes in between is not missed.
-        let due = notices.due.notified();
-        let webhooks = async { notices.send_webhooks().await };
-        let (webhooks, mails) = tokio::join!(webhooks, notices.send_mails());
-        for error in [webhooks.err(), mails.err()].into_iter().flatten() {
-            tracing::warn!(%error, "notices that are due were not read: it is tried again later");
+        if let Err(error) = notices.send_webhooks().await {
+            tracing::warn!(%error, "webhooks that are due were not read: it is tried again later");
         }
         let at = notices.next_look().await;
         tokio::select! {
-            () = due => {}
+            () = notices.due.notified() => {}
             () = notices.notebooks.clock.sleep_until(at) => {}
         }
+    }
+}
+
+async fn mail(notices: &Notices) {
+    if notices.mail.is_none() {
+        return;
+    }
+    loop {
+        if let Err(error) = notices.send_mails().await {
+            tracing::warn!(%error, "mails that are due were not read: it is tried again later");
+        }
+        let at = notices.next_look().await;
+        notices.notebooks.clock.sleep_until(at).await;
     }
 }
 
@@ -109,13 +124,17 @@ impl Notices {
                     }
                 }
             }
-            match under_way.next().await {
-                Some(channel) => {
-                    let at = busy.iter().position(|busy| *busy == channel);
-                    at.map(|at| busy.swap_remove(at));
+            if under_way.is_empty() && found == 0 {
+                return Ok(());
+            }
+            tokio::select! {
+                Some(channel) = under_way.next() => {
+                    if let Some(at) = busy.iter().position(|busy| *busy == channel) {
+                        busy.swap_remove(at);
+                    }
                 }
-                None if found == 0 => return Ok(()),
-                None => {}
+                // One that hangs does not hold up the others.
+                () = self.due.notified() => {}
             }
         }
     }
@@ -225,9 +244,6 @@ impl Notices {
     // --- mail ---
 
     async fn send_mails(&self) -> Result<(), StoreError> {
-        if self.mail.is_none() {
-            return Ok(());
-        }
         let interval = millis(self.notebooks.limits.mail_interval);
         let pace = || MailPace { now: self.notebooks.clock.now(), interval };
         for user in self.store.due_mails(pace(), MAILS_AT_ONCE).await? {

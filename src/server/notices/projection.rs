@@ -75,7 +75,7 @@ async fn look(notices: &Notices) {
 
 /// Notices of some events, and what they settle.
 #[derive(Default)]
-struct NoticePage {
+struct NewNotices {
     new: Vec<NewNotice>,
     settled: Vec<(String, Millis)>,
     /// People whose notices are settled.
@@ -111,7 +111,7 @@ impl Notices {
             };
             let events = self.notebooks.store.read(notebook, after, PAGE).await?;
             let to = events.last().map_or(after, |last| last.envelope.version);
-            let page = self.page(notebook, &events).await?;
+            let page = self.notices_of(notebook, &events).await?;
             let is_open = self.notebooks.rooms.is_open(notebook);
             let is_told = !page.new.is_empty() || !page.settled.is_empty();
             if is_told || to - position > MAX_UNWRITTEN || (!is_open && to > position) {
@@ -133,8 +133,8 @@ impl Notices {
         }
     }
 
-    async fn page(&self, notebook: &NotebookId, events: &[Stored]) -> Result<NoticePage, StoreError> {
-        let mut page = NoticePage::default();
+    async fn notices_of(&self, notebook: &NotebookId, events: &[Stored]) -> Result<NewNotices, StoreError> {
+        let mut page = NewNotices::default();
         for stored in events.iter().filter(|stored| NOTICED_TYPES.contains(&stored.envelope.event_type.as_str())) {
             // An event that is redacted, or newer than this build, says nothing.
             let Ok(recorded) = stored.typed() else { continue };
@@ -154,7 +154,7 @@ impl Notices {
         Ok(page)
     }
 
-    async fn told(&self, page: &mut NoticePage, recorded: &Recorded, fact: Fact) -> Result<Vec<Told>, StoreError> {
+    async fn told(&self, page: &mut NewNotices, recorded: &Recorded, fact: Fact) -> Result<Vec<Told>, StoreError> {
         match fact {
             Fact::CallWaits { call } => {
                 let Some(document) = self.document(page, &recorded.envelope.notebook_id).await else {
@@ -181,7 +181,7 @@ impl Notices {
     }
 
     /// The notebook as it is now, read once per page. `None`: it cannot be read.
-    async fn document(&self, page: &mut NoticePage, notebook: &NotebookId) -> Option<Arc<Document>> {
+    async fn document(&self, page: &mut NewNotices, notebook: &NotebookId) -> Option<Arc<Document>> {
         if page.document.is_none() {
             page.document = self.notebooks.read_by_server(notebook).await.ok().map(|state| state.notebook);
         }
@@ -190,7 +190,7 @@ impl Notices {
 
     async fn mentioned(
         &self,
-        page: &mut NoticePage,
+        page: &mut NewNotices,
         recorded: &Recorded,
         subject: &str,
         (mut people, logins): (Vec<UserId>, Vec<String>),
@@ -220,7 +220,7 @@ impl Notices {
 
     async fn run_ended(
         &self,
-        page: &mut NoticePage,
+        page: &mut NewNotices,
         recorded: &Recorded,
         execution: &ExecutionId,
         end: RunEnd,
@@ -255,7 +255,7 @@ impl Notices {
 
     async fn agent_gone(
         &self,
-        page: &mut NoticePage,
+        page: &mut NewNotices,
         recorded: &Recorded,
         session: &KernelSessionId,
     ) -> Result<Vec<Told>, StoreError> {

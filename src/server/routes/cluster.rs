@@ -14,6 +14,7 @@ use crate::http::extract::NoContent;
 use crate::http::forward::not_owner;
 use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
+use crate::notices::NoticeNewsFor;
 use crate::rooms::{ForwardedIdentity, decode};
 
 pub fn routes(routes: GuardedRouter<App>) -> GuardedRouter<App> {
@@ -22,6 +23,8 @@ pub fn routes(routes: GuardedRouter<App>) -> GuardedRouter<App> {
         POST "/commands", Guard::Node => command;
         /// Between nodes: brings the list of notebooks up to date with somebody's changes at the asked node.
         POST "/list-changes", Guard::Node => list_changes;
+        /// Between nodes: tells the streams of the asked node that people have news.
+        POST "/notices", Guard::Node => notices;
     })
 }
 
@@ -50,6 +53,12 @@ async fn command(State(app): State<App>, request: Request) -> Result<Response, P
 async fn list_changes(State(app): State<App>, request: Request) -> Result<NoContent, Problem> {
     let actor: Actor = signed(&app, &request)?;
     app.rooms.list_changes_here(&actor).await;
+    Ok(NoContent)
+}
+
+async fn notices(State(app): State<App>, request: Request) -> Result<NoContent, Problem> {
+    let news: Vec<NoticeNewsFor> = signed(&app, &request)?;
+    news.into_iter().for_each(|news| app.notices.heard(news));
     Ok(NoContent)
 }
 

@@ -226,6 +226,11 @@ impl<S: AccountTables> NoticeStore for S {
         self.transact(statements, true).await
     }
 
+    async fn free_claims(&self) -> Result<(), StoreError> {
+        let sql = "UPDATE notice_deliveries SET claimed_until = NULL WHERE ended_at IS NULL AND claimed_until IS NOT NULL";
+        self.run(TableStatement::new(sql)).await.map(drop)
+    }
+
     async fn next_delivery(&self) -> Result<Option<Millis>, StoreError> {
         let sql = "SELECT min(CASE WHEN claimed_until > due_at THEN claimed_until ELSE due_at END) AS due_at \
                    FROM notice_deliveries WHERE ended_at IS NULL";

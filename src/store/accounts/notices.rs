@@ -242,6 +242,9 @@ pub trait NoticeStore: Send + Sync + 'static {
         result: &AttemptResult,
     ) -> Result<bool, StoreError>;
 
+    /// Frees what processes that have died had claimed: for a server that is alone with its store, at its start.
+    async fn free_claims(&self) -> Result<(), StoreError>;
+
     /// Returns the time at which the next delivery is due; `None`: nothing is to be sent.
     async fn next_delivery(&self) -> Result<Option<Millis>, StoreError>;
 

@@ -115,6 +115,7 @@ pub enum NoticeTopic {
 }
 
 impl NoticeTopic {
+    /// All topics, in the order of the page.
     pub const ALL: [NoticeTopic; 8] = [
         NoticeTopic::CallWaits,
         NoticeTopic::Mentioned,
@@ -142,11 +143,13 @@ pub enum NoticeChannel {
 }
 
 impl NoticeChannel {
+    /// All channels, in the order of the page.
     pub const ALL: [NoticeChannel; 4] =
         [NoticeChannel::Inbox, NoticeChannel::Browser, NoticeChannel::Mail, NoticeChannel::Webhook];
 }
 
 impl NoticeKind {
+    /// Topic of the kind.
     pub fn topic(&self) -> NoticeTopic {
         match self {
             Self::CallWaits { .. } => NoticeTopic::CallWaits,
@@ -200,7 +203,7 @@ pub struct NoticePlace {
 pub struct NoticesQuery {
     /// Value of `next` of the page before.
     pub before: Option<String>,
-    /// 1 to 100; absent: 30.
+    /// 1 to 200; absent: 30.
     pub limit: Option<usize>,
     /// True: only unread notices.
     #[serde(default)]

@@ -393,7 +393,7 @@ export const actions: Action[] = [
   { id: "add-files", title: "Add files or pictures below the cell", needs: "edit", run: () => page.chooseFiles?.() },
   {
     id: "notify",
-    title: "Notify me when runs finish",
+    title: "Notify me when runs finish and of notices",
     run: (store) =>
       void allowNotifications().then((isOn) => {
         change({ notify: isOn });

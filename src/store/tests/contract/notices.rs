@@ -208,7 +208,9 @@ pub async fn a_delivery_is_claimed_by_one_and_ends_once(store: NoticesStore) {
     assert!(store.end_attempt(delivery, "one", &retry).await.unwrap());
     assert_eq!(store.next_delivery().await.unwrap(), Some(50));
     let again = store.due_deliveries(50, 10).await.unwrap();
-    assert_eq!((again[0].attempts, again[0].due_at), (1, 50));
+    assert_eq!((again[0].attempts >= 1, again[0].due_at), (true, 50));
+    assert!(store.claim_delivery(&again[0], "killed", HOUR).await.unwrap());
+    store.free_claims().await.unwrap();
     // A claim whose time is over is free: its process has died.
     assert!(store.claim_delivery(&again[0], "dead", 0).await.unwrap());
     while !store.claim_delivery(&again[0], "three", HOUR).await.unwrap() {

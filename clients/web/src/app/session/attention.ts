@@ -1,4 +1,5 @@
-// Attention while the tab is hidden: a mark on its icon, and a notification when a long run ends.
+// Attention while the tab is hidden: a mark on its icon, and notifications of ended runs and of notices.
+import type { InboxNotice } from "../../protocol/rest.ts";
 import { settings } from "./settings.ts";
 
 export type Mark = "running" | "done" | "failed" | "asks" | undefined;
@@ -64,4 +65,14 @@ export function notify(title: string, text: string, tookMs: number): void {
   if (!document.hidden || tookMs < LONG_MS || !mayNotify()) return;
   const shown = new Notification(title, { body: text, tag: "notarium-runs" });
   shown.onclick = () => window.focus();
+}
+
+/** Shows a notice as a notification of the system, if the tab is hidden. */
+export function notifyOf({ id, text, notebook, link }: InboxNotice): void {
+  if (!document.hidden || !mayNotify()) return;
+  const shown = new Notification(notebook?.title ?? "Notarium", { body: text, tag: id });
+  shown.onclick = () => {
+    window.focus();
+    if (link) location.hash = link.slice(link.indexOf("#") + 1);
+  };
 }

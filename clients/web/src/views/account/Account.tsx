@@ -12,6 +12,7 @@ import { AskAgain } from "./AskAgain.tsx";
 import { CopyField } from "../../ui/CopyField.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { Spending } from "./Spending.tsx";
+import { NoticeChoices } from "../inbox/NoticeChoices.tsx";
 import { CredentialField, CredentialForm, FieldError, NewPassword } from "./CredentialForm.tsx";
 
 const TOKEN_MS = 30 * 86_400_000;
@@ -41,6 +42,7 @@ export default function Account({ session, close }: { session: Session; close: (
           <Profile session={session} />
           <OwnPassword session={session} />
           <SignIns session={session} attempt={attempt} />
+          <NoticeChoices session={session} />
           <CommandLine session={session} attempt={attempt} />
           <Spending session={session} attempt={attempt} />
           <AskAgain session={session} />

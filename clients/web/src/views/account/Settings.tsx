@@ -143,7 +143,7 @@ function Notifications() {
   };
   const title = (
     <>
-      Notify me when runs finish
+      Notify me when runs finish and of notices
       {isBlocked && <span className="bad small"> This browser blocks notifications for this site</span>}
     </>
   );

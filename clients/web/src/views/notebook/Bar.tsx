@@ -25,6 +25,7 @@ import { clock } from "../../app/words/words.ts";
 import { ConnectionStatus } from "./ConnectionStatus.tsx";
 import { Kernel } from "../panels/kernel/Kernel.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
+import { Bell } from "../inbox/Bell.tsx";
 import { People } from "./People.tsx";
 
 export function Bar({ store }: { store: NotebookStore }) {
@@ -65,6 +66,7 @@ export function Bar({ store }: { store: NotebookStore }) {
         <Bot size={17} />
       </IconButton>
       <CommentsButton store={store} />
+      <Bell session={store.session} />
       <IconButton className="wide" label="Files" isPressed={store.panel === "files"} onClick={() => store.show("files")}>
         <FolderOpen size={16} />
       </IconButton>

@@ -11,6 +11,7 @@ import { ago } from "../../app/words/words.ts";
 import type { Confirmations, ImportAnswer, ListOrder, NotebookPage, WaitingCall as Waiting } from "../../protocol/rest.ts";
 import icon from "../../ui/icon.svg";
 import { part } from "../../ui/parts.ts";
+import { Bell } from "../inbox/Bell.tsx";
 import { Beginnings } from "./Beginnings.tsx";
 import { NewNotebook } from "./NewNotebook.tsx";
 import { type Line, NotebookRow, type Said, type Workspace } from "./NotebookRow.tsx";
@@ -124,6 +125,7 @@ export default function Home({ session, signOut }: Props) {
         ) : (
           <span className="quiet">{session.me.name}</span>
         )}
+        <Bell session={session} />
         <button className="button bare icon" onClick={() => setIsSettingsOpen(true)} aria-label="Settings" title="Settings">
           <Settings2 size={16} />
         </button>
