@@ -248,7 +248,8 @@ fn prometheus_reads_the_alerts_and_the_queries_of_the_dashboard() {
     let mut rules = "groups:\n  - name: dashboard\n    rules:\n".to_owned();
     for (number, query) in dashboard_queries().iter().enumerate() {
         // A text of JSON is one of YAML.
-        rules += &format!("      - record: query_{number}\n        expr: {}\n", json!(query.replace("$instance", ".*")));
+        rules +=
+            &format!("      - record: query_{number}\n        expr: {}\n", json!(query.replace("$instance", ".*")));
     }
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), rules).unwrap();
