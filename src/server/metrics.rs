@@ -5,6 +5,7 @@
 
 mod forwards;
 mod http;
+mod models;
 mod now;
 mod open_rooms;
 mod rooms;
@@ -23,6 +24,7 @@ use notarium_telemetry::Histogram;
 
 pub use forwards::{ForwardMetrics, ForwardOutcome, ForwardedThing};
 pub use http::HttpMetrics;
+pub use models::ModelMetrics;
 pub use now::Readings;
 pub(crate) use now::{set, whole};
 pub use open_rooms::{OpenRooms, RoomWork};

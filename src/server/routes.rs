@@ -189,6 +189,58 @@ mod tests {
         running.shut_down().await;
     }
 
+    /// Log lines, as a program reads them.
+    #[derive(Clone, Default)]
+    struct LogLines(Arc<parking_lot::Mutex<Vec<u8>>>);
+
+    impl std::io::Write for LogLines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl LogLines {
+        /// Lines with this error id.
+        fn of(&self, id: &str) -> Vec<Value> {
+            let text = String::from_utf8(self.0.lock().clone()).unwrap();
+            let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            lines.filter(|line| line["error_id"] == id).collect()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_fault_has_one_id_in_its_answer_its_trace_and_the_log() {
+        let lines = LogLines::default();
+        let writer = lines.clone();
+        let log = tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || writer.clone()).finish();
+        let _guard = tracing::subscriber::set_default(log);
+        let folder = tempfile::tempdir().unwrap();
+        let running = Server::start(ServerConfig::in_folder(folder.path())).await.unwrap();
+        let failing = async || -> Result<(), Problem> {
+            Err(notarium_store::StoreError::Unavailable { reason: "planted".to_owned() }.into())
+        };
+        let routes = Router::new().route("/failing/{id}", get(failing));
+        let router = layered(routes, running.app(), AllowedOrigins::loopback(8787));
+        let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+        let request = Request::get("/failing/1").header("host", "localhost:8787");
+        let request = request.header("traceparent", format!("00-{trace}-00f067aa0ba902b7-01"));
+        let answer = router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let body = to_bytes(answer.into_body(), 10_000).await.unwrap();
+        let problem: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(problem["error_id"], trace);
+        let found = lines.of(trace);
+        let [reason, request] = found.as_slice() else { panic!("{found:#?}") };
+        assert!(reason["error"].as_str().unwrap().contains("planted"), "{reason}");
+        assert_eq!((&request["route"], &request["status"]), (&"/failing/{id}".into(), &503.into()), "{request}");
+        running.shut_down().await;
+    }
+
     async fn of_a_new_server() -> Routes {
         let folder = tempfile::tempdir().unwrap();
         let running = Server::start(ServerConfig::in_folder(folder.path())).await.unwrap();

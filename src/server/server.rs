@@ -300,7 +300,7 @@ fn app(
     let usage = Arc::new(UsageCounters::new(config.limits.quotas.clone()));
     let (limits, clock) = (config.limits.clone(), config.clock.clone());
     let metrics = Arc::new(Metrics::new(storage.events.commit_metrics().unwrap_or_default()));
-    metrics.work.know_models(config.models.iter().map(|known| (known.provider.clone(), known.model.clone())));
+    metrics.work.models.know(config.models.iter().map(|known| (known.provider.clone(), known.model.clone())));
     let rooms = RoomsConfig { clock: clock.clone(), metrics, ..config.rooms.clone() };
     let blobs = NotebookBlobs {
         bytes: storage.blobs.clone(),

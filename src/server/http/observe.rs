@@ -45,6 +45,7 @@ pub async fn observe(State(metrics): State<Arc<Metrics>>, request: Request, next
     let status = response.status();
     running.answered(status);
     span.record("http.response.status_code", status.as_u16());
+    tracing::debug!(%method, route, status = status.as_u16(), "a request was answered");
     if status.is_server_error() {
         span.record("otel.status_code", "ERROR");
         span.in_scope(|| failed(&metrics, &method, route, &response));

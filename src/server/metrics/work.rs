@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use hashlink::LruCache;
 use notarium_core::{
-    Append, Document, Effect, Event, Millis, NewEvent, Open, Passed, Recorded, ToolCallId, ToolCallPhase, TurnFailure,
-    TurnId, Usage, wire_word,
+    Append, Document, Effect, Event, Millis, NewEvent, Open, Passed, Recorded, ToolCallId, ToolCallPhase, TurnId,
+    wire_word,
 };
 use notarium_telemetry::{Histogram, LONG_TIMES};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use prometheus_client::metrics::counter::Counter;
 use serde::Serialize;
 
-use super::{Counters, Histograms, MetricList, OTHER, begin_at_zero};
+use super::{Counters, Histograms, MetricList, ModelMetrics, OTHER, begin_at_zero};
 
 /// Tool calls that wait, and model calls under way, whose beginnings are remembered. Beyond, the oldest is forgotten.
-const MAX_REMEMBERED: usize = 10_000;
+pub(super) const MAX_REMEMBERED: usize = 10_000;
 /// Types of events that are decoded. The frequent ones, edits and outputs, are not among them.
 const DECODED: [&str; 18] = [
     "ExecutionCompleted",
@@ -58,17 +58,10 @@ pub struct WorkMetrics {
     tool_calls: Counters<1>,
     executed_calls: Counters<1>,
     decision_times: Histograms<1>,
-    model_calls: Counters<2>,
-    model_errors: Counters<3>,
-    model_tokens: Counters<3>,
-    known_models: RwLock<Vec<(String, String)>>,
+    pub models: ModelMetrics,
     /// Times of the requests of tool calls that wait.
     waiting: Mutex<LruCache<ToolCallId, Millis>>,
-    /// Provider and model of the last model call of a turn.
-    called: Mutex<LruCache<TurnId, ModelName>>,
 }
-
-type ModelName = (Cow<'static, str>, Cow<'static, str>);
 
 /// Events of an append that are counted once it is on disk.
 #[derive(Debug, Default)]
@@ -148,27 +141,8 @@ impl WorkMetrics {
                 &["decision"],
                 times,
             ),
-            model_calls: list.add_family(
-                "notarium_model_calls_total",
-                "Model calls by provider and model",
-                &["provider", "model"],
-                Counters::default(),
-            ),
-            model_errors: list.add_family(
-                "notarium_model_errors_total",
-                "Model calls without an answer, by provider, model and cause",
-                &["provider", "model", "cause"],
-                Counters::default(),
-            ),
-            model_tokens: list.add_family(
-                "notarium_model_tokens_total",
-                "Tokens by provider, model and direction: input or output",
-                &["provider", "model", "direction"],
-                Counters::default(),
-            ),
-            known_models: RwLock::default(),
+            models: ModelMetrics::new(list),
             waiting: Mutex::new(LruCache::new(MAX_REMEMBERED)),
-            called: Mutex::new(LruCache::new(MAX_REMEMBERED)),
         };
         metrics.begin();
         metrics
@@ -185,11 +159,6 @@ impl WorkMetrics {
         let decisions = ["confirmed", "denied", "withdrawn", "voided", "expired"];
         begin_at_zero(&self.tool_calls, "decision", ["policy", "grant"].into_iter().chain(decisions));
         begin_at_zero(&self.decision_times, "decision", decisions);
-    }
-
-    /// Sets the models that labels may name: people can ask for any other.
-    pub fn know_models(&self, models: impl IntoIterator<Item = (String, String)>) {
-        *self.known_models.write() = models.into_iter().collect();
     }
 
     /// Remembers since when the tool calls of a loaded notebook wait.
@@ -233,15 +202,8 @@ impl WorkMetrics {
 
     fn count_assistants(&self, at: Millis, event: Event) {
         match event {
-            Event::TurnModelCallStarted(event) => {
-                let model = self.named(event.provider, event.model);
-                let labels = [("provider", model.0.clone()), ("model", model.1.clone())];
-                self.model_calls.get_or_create(&labels).inc();
-                self.called.lock().insert(event.turn_id, model);
-            }
-            Event::TurnModelCallFinished(event) => {
-                self.model_call_ended(&event.turn_id, event.failure.as_ref(), event.usage);
-            }
+            Event::TurnModelCallStarted(event) => self.models.started(event),
+            Event::TurnModelCallFinished(event) => self.models.finished(&event),
             Event::TurnFinished(event) => self.turn_ended(&event.turn_id, "finished"),
             Event::TurnCancelled(event) => self.turn_ended(&event.turn_id, "cancelled"),
             Event::TurnFailed(event) => {
@@ -268,20 +230,8 @@ impl WorkMetrics {
     }
 
     fn turn_ended(&self, turn: &TurnId, outcome: &'static str) {
-        self.called.lock().remove(turn);
+        self.models.turn_ended(turn);
         inc(&self.turns, "outcome", outcome);
-    }
-
-    fn model_call_ended(&self, turn: &TurnId, failure: Option<&Open<TurnFailure>>, usage: Usage) {
-        let unknown = || (Cow::Borrowed(OTHER), Cow::Borrowed(OTHER));
-        let (provider, model) = self.called.lock().get(turn).cloned().unwrap_or_else(unknown);
-        let labels = |key, value| [("provider", provider.clone()), ("model", model.clone()), (key, value)];
-        for (direction, tokens) in [("input", usage.input_tokens), ("output", usage.output_tokens)] {
-            self.model_tokens.get_or_create(&labels("direction", direction.into())).inc_by(tokens);
-        }
-        if let Some(failure) = failure {
-            self.model_errors.get_or_create(&labels("cause", known_word(failure))).inc();
-        }
     }
 
     fn decided(&self, call: &ToolCallId, at: Millis, decision: &'static str) {
@@ -291,15 +241,6 @@ impl WorkMetrics {
             self.decision_times.get_or_create(&[("decision", decision.into())]).observe_time(time);
         }
     }
-
-    /// Provider and model as labels: `other` if the server's settings do not name them.
-    fn named(&self, provider: String, model: String) -> ModelName {
-        let known = self.known_models.read();
-        let is_provider = known.iter().any(|(name, _)| *name == provider);
-        let is_model = known.iter().any(|(name, known)| *name == provider && *known == model);
-        let word = |is_known: bool, word: String| if is_known { Cow::Owned(word) } else { Cow::Borrowed(OTHER) };
-        (word(is_provider, provider), word(is_model, model))
-    }
 }
 
 fn inc(counters: &Counters<1>, label: &'static str, value: impl Into<Cow<'static, str>>) {
@@ -307,7 +248,7 @@ fn inc(counters: &Counters<1>, label: &'static str, value: impl Into<Cow<'static
 }
 
 /// Word of a value that this build knows. Agents may send others, which must not become labels.
-fn known_word<T: Serialize>(value: &Open<T>) -> Cow<'static, str> {
+pub(super) fn known_word<T: Serialize>(value: &Open<T>) -> Cow<'static, str> {
     value.known().map_or(Cow::Borrowed(OTHER), |known| Cow::Owned(wire_word(known)))
 }
 
@@ -315,7 +256,7 @@ fn known_word<T: Serialize>(value: &Open<T>) -> Cow<'static, str> {
 mod tests {
     use notarium_core::{
         Actor, EndCause, Envelope, ExecutionCompleted, ExecutionEffectRefused, ExecutionLost, Gate, RawObject, Risk,
-        ToolCallConfirmed, ToolCallRequested, TurnModelCallFinished, TurnModelCallStarted,
+        ToolCallConfirmed, ToolCallRequested, TurnFailure, TurnModelCallFinished, TurnModelCallStarted, Usage,
     };
 
     use super::super::Metrics;
@@ -403,7 +344,7 @@ mod tests {
     #[test]
     fn models_that_the_settings_do_not_name_are_other() {
         let metrics = Metrics::default();
-        metrics.work.know_models([("openai".to_owned(), "gpt".to_owned())]);
+        metrics.work.models.know([("openai".to_owned(), "gpt".to_owned())]);
         for model in ["gpt", "a name that somebody typed"] {
             let turn_id: TurnId = "t".parse().unwrap();
             counted(
