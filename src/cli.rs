@@ -43,7 +43,7 @@ mod words {
 
 use clap::{Args, Parser};
 
-use accounts::{access, spending}, notices};
+use accounts::{access, notices, spending};
 use assistants::{chat, mcp};
 use cells::{comments, show};
 pub use connection::context::CommonOptions;

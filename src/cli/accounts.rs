@@ -1,8 +1,8 @@
 //! Tokens of programs and of runtime agents; accounts of people, and their usage of the server (`spending`).
 
 pub mod access;
-pub mod spending;
 pub mod notices;
+pub mod spending;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -140,9 +140,8 @@ fn network(text: &str) -> Result<IpNet, String> {
 impl PlaceArgs {
     /// Files with secrets of the server, which kernels must not read.
     pub fn secret_files(&self) -> impl Iterator<Item = PathBuf> {
-        let own = let files = [self.oidc.secret_file(), self.cluster_secret_file.clone(), self.tls.secret_file());
-        own.chain(self.clusternotices.secret_filessecret_file()];
-        files.into_iter().flatten()
+        let own = [self.oidc.secret_file(), self.tls.secret_file(), self.notices.secret_file()];
+        own.into_iter().flatten().chain(self.cluster.secret_files())
     }
 
     /// The data folder: `--data`, else the user's own.

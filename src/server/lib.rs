@@ -63,7 +63,7 @@ pub use assistants::AssistantHost;
 pub use auth::oidc::{InvalidOidc, OidcSettings};
 pub use cluster::ClusterSettings;
 pub use limits::clock::Clock;
-pub use notices::{InvalidMail, MailServer, NoticeOptions};
 pub use limits::{Quota, Quotas, RetentionAges, ServerLimits};
+pub use notices::{InvalidMail, MailServer, NoticeOptions};
 pub use server::{DoorContext, MountContext, RunningServer, Server, ServerConfig};
 pub use tls::{CertificateFiles, NodeTlsFiles};

@@ -17,8 +17,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ipnet::IpNet;
-use notarium_store::accounts::AccountError;
 use notarium_store::BlobLocation;
+use notarium_store::accounts::AccountError;
 use notarium_wire::rest::Model;
 use secrecy::SecretString;
 use tokio::sync::{Mutex, Semaphore, mpsc};

@@ -227,7 +227,8 @@ impl<S: AccountTables> NoticeStore for S {
     }
 
     async fn free_claims(&self) -> Result<(), StoreError> {
-        let sql = "UPDATE notice_deliveries SET claimed_until = NULL WHERE ended_at IS NULL AND claimed_until IS NOT NULL";
+        let sql =
+            "UPDATE notice_deliveries SET claimed_until = NULL WHERE ended_at IS NULL AND claimed_until IS NOT NULL";
         self.run(TableStatement::new(sql)).await.map(drop)
     }
 
