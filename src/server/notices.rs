@@ -32,6 +32,7 @@ use tokio::sync::{Notify, broadcast};
 
 use crate::limits::clock::millis;
 use crate::notebooks::Notebooks;
+use crate::spending::CapTeller;
 
 pub use inbox::InboxError;
 pub use mail::{InvalidMail, MailSender, MailServer};
@@ -131,6 +132,26 @@ impl Notices {
         self.store.put_notices(&new, None).await?;
         self.announce(&new);
         Ok(())
+    }
+
+    /// Function that tells a person that a spending cap was reached.
+    pub fn cap_teller(self: Arc<Self>) -> CapTeller {
+        Box::new(move |reached| {
+            let notices = self.clone();
+            tokio::spawn(async move {
+                let told = Told {
+                    key: format!("cap:{}:{}", reached.cap_words, reached.ends_at),
+                    user: reached.person,
+                    place: None,
+                    subject: "cap".to_owned(),
+                    kind: NoticeKind::CapReached { cap: reached.cap_words, resets_at: Some(reached.ends_at) },
+                    at: notices.notebooks.clock.now(),
+                };
+                if let Err(error) = notices.tell(vec![told]).await {
+                    tracing::warn!(%error, "nobody was told of a spending cap");
+                }
+            });
+        })
     }
 
     /// The notice with its channels, by the person's choices. `None`: the person wants it by no channel.

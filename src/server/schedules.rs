@@ -5,12 +5,10 @@
 //! notebook follows the run by the record, and reports its end once.
 
 mod history;
-mod notices;
 mod plan;
 mod work;
 
 pub use history::{PastScheduledRun, runs_of};
-pub use notices::ScheduleNotice;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -163,7 +161,7 @@ impl ScheduleRunner {
                 detail: Some(detail.to_owned()),
                 ..end_of(id, None, ScheduledRunOutcome::Refused)
             };
-            return record_end(&self.notebooks, notebook, schedule, end).await;
+            return record_end(&self.notebooks, notebook, end).await;
         }
         let start = StartScheduledRun { schedule_id: id.clone(), run: self.new_notebook().await, due };
         self.notebooks.execute_by_server(notebook, Command::StartScheduledRun(start)).await.map(drop)
@@ -178,7 +176,7 @@ impl ScheduleRunner {
     ) -> Result<(), Rejection> {
         let missed = (count > 1).then_some(count);
         let end = EndScheduledRun { due: Some(last), missed, ..end_of(id, None, ScheduledRunOutcome::Missed) };
-        record_end(&self.notebooks, &document.notebook_id, schedule, end).await
+        record_end(&self.notebooks, &document.notebook_id, end).await
     }
 
     /// Chooses an id for the notebook of a run, which this node is to open if that is found quickly.
@@ -254,19 +252,10 @@ fn end_of(schedule_id: &ScheduleId, run: Option<NotebookId>, outcome: ScheduledR
     }
 }
 
-/// Records the end of a run, and tells people about it.
-async fn record_end(
-    notebooks: &Notebooks,
-    notebook: &NotebookId,
-    schedule: &Schedule,
-    end: EndScheduledRun,
-) -> Result<(), Rejection> {
-    let notice = ScheduleNotice::of(notebook, schedule, &end);
-    let before = notebooks.store.head(notebook).await.ok().flatten().map_or(0, |head| head.version);
-    let ack = notebooks.execute_by_server(notebook, Command::EndScheduledRun(end)).await?;
-    // An end that was recorded before has told already.
-    if ack.version > before {
-        notice.tell();
-    }
+/// Records the end of a run. The record tells people of it (`server/notices`).
+async fn record_end(notebooks: &Notebooks, notebook: &NotebookId, end: EndScheduledRun) -> Result<(), Rejection> {
+    let (schedule, outcome, run) = (end.schedule_id.clone(), end.outcome, end.run.clone());
+    notebooks.execute_by_server(notebook, Command::EndScheduledRun(end)).await?;
+    tracing::info!(%notebook, %schedule, ?outcome, ?run, "a scheduled run ended");
     Ok(())
 }

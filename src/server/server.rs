@@ -341,8 +341,10 @@ fn app(
     let max_calls = config.rooms.room.limits.max_token_calls_per_minute;
     let notebooks = Arc::new(notebooks);
     let options = NoticeOptions { public_url: public_url.to_owned(), ..config.notices.clone() };
+    let notices = Notices::new(notebooks.clone(), storage.notices.clone(), options)?;
+    notebooks.spending.tell_with(notices.clone().cap_teller());
     Ok(App::new(AppParts {
-        notices: Notices::new(notebooks.clone(), storage.notices.clone(), options)?,
+        notices,
         notebooks,
         oidc,
         signer,

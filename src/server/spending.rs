@@ -21,7 +21,7 @@ mod status;
 mod turns;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use notarium_core::{Millis, NotebookId, UserId, WorkspaceId};
 use notarium_store::EventStore;
@@ -60,7 +60,12 @@ pub struct Spending {
     came: Notify,
     /// Caps that were announced, with the first day of their period.
     announced: Mutex<BTreeSet<(String, u64)>>,
+    /// Tells people of caps that were reached.
+    teller: OnceLock<CapTeller>,
 }
+
+/// Function that tells a person of a cap.
+pub type CapTeller = Box<dyn Fn(CapReached) + Send + Sync>;
 
 /// Parts of a server that spending needs.
 pub struct SpendingParts {
@@ -84,6 +89,8 @@ pub struct CapReached {
     pub used: u64,
     /// Start of the next period.
     pub ends_at: Millis,
+    /// The cap in words, as in "your cap of 5.00 USD a day".
+    pub cap_words: String,
     /// Sentence for people.
     pub sentence: String,
 }
@@ -103,7 +110,13 @@ impl Spending {
             due: Mutex::default(),
             came: Notify::new(),
             announced: Mutex::default(),
+            teller: OnceLock::new(),
         }
+    }
+
+    /// Sets the function that tells people of caps, once.
+    pub fn tell_with(&self, teller: CapTeller) {
+        let _ = self.teller.set(teller);
     }
 
     pub fn prices(&self) -> &PriceList {
@@ -117,10 +130,13 @@ impl Spending {
         Ok(stored.chain(fixed).collect())
     }
 
-    /// Tells people that a cap was reached. Notices to people belong here.
+    /// Tells the person that a cap was reached.
     fn announce(&self, reached: &CapReached) {
         let CapReached { person, notebook, sentence, .. } = reached;
         tracing::warn!(%person, %notebook, reason = sentence, "a spending cap is reached");
+        if let Some(tell) = self.teller.get() {
+            tell(reached.clone());
+        }
     }
 
     /// Announces a cap once in its period.

@@ -2,7 +2,7 @@
 
 use notarium_core::{
     Actor, EndCause, Event, ExecutionId, ExecutionOutcome, KernelCause, KernelSessionId, MessageBlock, MessagePosted,
-    Open, Recorded, ToolCallId, UserId, wire_word,
+    Open, Recorded, ScheduledRunEnded, ScheduledRunOutcome, ToolCallId, UserId, wire_word,
 };
 use notarium_wire::rest::NoticeKind;
 use serde::Serialize;
@@ -23,6 +23,8 @@ pub enum Fact {
     RunEnd { execution: ExecutionId, end: RunEnd },
     /// A kernel ended because its agent is gone.
     AgentGone { kernel_session: KernelSessionId },
+    /// A scheduled run failed or did not take place; the schedule's maker is concerned.
+    ScheduledRunEnd { end: Box<ScheduledRunEnded> },
 }
 
 /// End of a run.
@@ -98,6 +100,11 @@ pub fn of(recorded: &Recorded) -> Option<Fact> {
         Event::ExecutionLost(event) if !is_wanted(&event.cause) => {
             let end = RunEnd::Lost { cause: word_of(&event.cause) };
             Some(Fact::RunEnd { execution: event.execution_id.clone(), end })
+        }
+        Event::ScheduledRunEnded(event) => {
+            use ScheduledRunOutcome::{Cancelled, Succeeded};
+            let is_trouble = !matches!(event.outcome.known(), Some(Succeeded | Cancelled) | None);
+            is_trouble.then(|| Fact::ScheduledRunEnd { end: Box::new(event.clone()) })
         }
         Event::KernelSessionEnded(event) if event.cause == KernelCause::AgentLost => {
             Some(Fact::AgentGone { kernel_session: event.kernel_session.clone() })
@@ -250,6 +257,16 @@ mod tests {
         let ended = |cause: &str| fact("KernelSessionEnded", json!({"kernel_session": "k", "cause": cause}));
         assert_eq!(ended("agent_lost"), Some(Fact::AgentGone { kernel_session: "k".parse().unwrap() }));
         assert_eq!(ended("idle"), None);
+    }
+
+    #[test]
+    fn a_scheduled_run_concerns_people_if_it_did_not_go_well() {
+        let ended = |outcome: &str| {
+            let payload = json!({"schedule_id": "s", "run": "r", "due": 60_000, "outcome": outcome});
+            fact("ScheduledRunEnded", payload).is_some()
+        };
+        assert!(["failed", "lost", "timed_out", "not_started", "refused", "missed"].into_iter().all(ended));
+        assert!(!["succeeded", "cancelled", "a_later_word"].into_iter().any(ended));
     }
 
     #[test]

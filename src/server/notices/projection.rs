@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use notarium_core::{
     Actor, AgentId, Document, Event, ExecutionCause, ExecutionId, ExecutionSubject, KernelSessionId, Millis,
-    NotebookId, Recorded, Stored, UserId, Version,
+    NotebookId, Recorded, ScheduledRunEnded, ScheduledRunOutcome, Stored, UserId, Version,
 };
 use notarium_store::StoreError;
 use notarium_store::accounts::{NewNotice, NoticeProgress, TokenFilter};
@@ -176,6 +176,7 @@ impl Notices {
             }
             Fact::RunEnd { execution, end } => self.run_ended(page, recorded, &execution, end).await,
             Fact::AgentGone { kernel_session } => self.agent_gone(page, recorded, &kernel_session).await,
+            Fact::ScheduledRunEnd { end } => self.scheduled_run_ended(page, recorded, *end).await,
             Fact::Settled { .. } => Ok(Vec::new()),
         }
     }
@@ -253,6 +254,31 @@ impl Notices {
         Ok(vec![told(recorded, run.user, &key, &subject, &kind)])
     }
 
+    async fn scheduled_run_ended(
+        &self,
+        page: &mut NewNotices,
+        recorded: &Recorded,
+        end: ScheduledRunEnded,
+    ) -> Result<Vec<Told>, StoreError> {
+        let Some(document) = self.document(page, &recorded.envelope.notebook_id).await else { return Ok(Vec::new()) };
+        let id = &end.schedule_id;
+        // Nobody waits for a schedule that was removed meanwhile.
+        let Some(schedule) = document.schedules.get(id) else { return Ok(Vec::new()) };
+        let Some(user) = person_of(&schedule.maker) else { return Ok(Vec::new()) };
+        if !self.may_read(&user, &document).await? {
+            return Ok(Vec::new());
+        }
+        let times = schedule.settings.cron.clone();
+        let kind = match (end.outcome.known(), end.due) {
+            (Some(ScheduledRunOutcome::Missed), Some(due_at)) => {
+                NoticeKind::ScheduleMissed { schedule: times, due_at, count: u64::from(end.missed.unwrap_or(1)) }
+            }
+            _ => NoticeKind::ScheduleFailed { schedule: times, reason: reason_of(&end) },
+        };
+        let key = format!("{}:schedule:{id}:{}", document.notebook_id, recorded.envelope.version);
+        Ok(vec![told(recorded, user, &key, id.as_str(), &kind)])
+    }
+
     async fn agent_gone(
         &self,
         page: &mut NewNotices,
@@ -281,6 +307,24 @@ impl Notices {
         }
         Ok(all)
     }
+}
+
+/// Reason for the end of a scheduled run, in one sentence.
+fn reason_of(end: &ScheduledRunEnded) -> String {
+    if let Some(detail) = &end.detail {
+        return detail.clone();
+    }
+    if let Some(error) = &end.error {
+        return format!("a cell ended with {error}");
+    }
+    let reason = match end.outcome.known() {
+        Some(ScheduledRunOutcome::Lost) => "its kernel or agent was lost",
+        Some(ScheduledRunOutcome::TimedOut) => "it took longer than the schedule allows",
+        Some(ScheduledRunOutcome::NotStarted) => "it could not begin",
+        Some(ScheduledRunOutcome::Refused) => "your rights here have ended, and the schedule is stopped",
+        _ => "a cell failed",
+    };
+    reason.to_owned()
 }
 
 fn told(recorded: &Recorded, user: UserId, key: &str, subject: &str, kind: &NoticeKind) -> Told {

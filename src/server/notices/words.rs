@@ -43,7 +43,7 @@ impl Notices {
             NoticeKind::ScheduleMissed { schedule, due_at, count } => {
                 let runs = if *count == 1 { "A scheduled run".to_owned() } else { format!("{count} scheduled runs") };
                 format!(
-                    "{runs} of ‘{}’{place} did not take place, the first at {}.",
+                    "{runs} of ‘{}’{place} did not take place, the last at {}.",
                     short(schedule),
                     day_and_time(*due_at)
                 )

@@ -7,13 +7,14 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// Types of events about which people may get notices (`server/notices`).
-pub const NOTICED_TYPES: [&str; 13] = [
+pub const NOTICED_TYPES: [&str; 14] = [
     "CommentEdited",
     "CommentPosted",
     "ExecutionCompleted",
     "ExecutionLost",
     "KernelSessionEnded",
     "MessagePosted",
+    "ScheduledRunEnded",
     "ToolCallConfirmed",
     "ToolCallDenied",
     "ToolCallExpired",

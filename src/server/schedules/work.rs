@@ -103,7 +103,7 @@ impl RunInProgress {
     /// Shuts the kernel down, records the end, and archives what is too old to stay in the list.
     async fn finish(&self, end: EndScheduledRun) -> Result<(), Rejection> {
         self.shut_down().await;
-        record_end(&self.notebooks, &self.notebook, &self.schedule, end).await?;
+        record_end(&self.notebooks, &self.notebook, end).await?;
         self.archive_old().await;
         Ok(())
     }

@@ -31,14 +31,19 @@ fn words(applied: &AppliedCap) -> (&'static str, &'static str) {
     }
 }
 
+/// The cap in words: whose it is, and its amount in a period.
+pub fn cap_words(applied: &AppliedCap) -> String {
+    let amount = with_unit(applied.check.amount, &applied.check.unit);
+    format!("{} of {amount} a {}", words(applied).0, applied.cap.key.period.as_str())
+}
+
 /// Sentence for people about a cap that is reached.
 pub fn sentence(applied: &AppliedCap, used: u64) -> String {
-    let (name, who) = words(applied);
-    let (unit, period) = (&applied.check.unit, applied.cap.key.period.as_str());
+    let who = words(applied).1;
     format!(
-        "{name} of {} a {period} for assistants is reached, {} used; wait until {}, or ask {who} to raise it; notarium cap ls shows it",
-        with_unit(applied.check.amount, unit),
-        with_unit(used, unit),
+        "{} for assistants is reached, {} used; wait until {}, or ask {who} to raise it; notarium cap ls shows it",
+        cap_words(applied),
+        with_unit(used, &applied.check.unit),
         print_time(applied.ends_at),
     )
 }

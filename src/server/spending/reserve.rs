@@ -119,6 +119,7 @@ impl Spending {
             cap: applied.cap.clone(),
             used,
             ends_at: applied.ends_at,
+            cap_words: refusals::cap_words(applied),
             sentence: rejection.message.clone(),
         });
         rejection

@@ -85,7 +85,7 @@ pub enum NoticeKind {
     ScheduleMissed {
         /// The schedule.
         schedule: String,
-        /// Time at which the first of them was due, in milliseconds since 1970.
+        /// Time at which the last of them was due, in milliseconds since 1970.
         due_at: Millis,
         /// Number of runs that were missed.
         count: u64,
