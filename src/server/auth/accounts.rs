@@ -413,6 +413,8 @@ fn revocations_of(change: &AccountChange) -> Vec<Revocation> {
         | AccountChange::CreateWorkspace(_)
         | AccountChange::RenameWorkspace { .. }
         | AccountChange::CreateShareLink(_)
-        | AccountChange::AddSigningKey(_) => Vec::new(),
+        | AccountChange::AddSigningKey(_)
+        | AccountChange::SetCap(_)
+        | AccountChange::RemoveCap(_) => Vec::new(),
     }
 }

@@ -142,6 +142,8 @@ fn is_addition(action: &str) -> bool {
             | "identity.link"
             | "workspace.rename"
             | "signing_key.begin"
+            | "cap.set"
+            | "cap.remove"
     )
 }
 
