@@ -11,8 +11,7 @@ use notarium_store::CatalogQuery;
 use notarium_store::accounts::{AccountChange, AccountError};
 use notarium_store::spending::{Cap, CapKey, CapPeriod, MAX_SPENDING_ROWS, Spender, SpendingQuery};
 use notarium_wire::rest::{
-    CapName, CapsAnswer, CapsQuery, ModelUsageAnswer, ModelUsageQuery, NewCap, SpenderKind, SpendingPeriod,
-    UsageColumn,
+    CapName, CapsAnswer, CapsQuery, ModelUsageAnswer, ModelUsageQuery, NewCap, SpenderKind, SpendingPeriod, UsageColumn,
 };
 
 use super::files::attachment;
