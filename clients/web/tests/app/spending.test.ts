@@ -46,8 +46,16 @@ describe("usage of models in words", () => {
 
   test("a cap names its use and its period", () => {
     expect(capWords(cap({}), undefined)).toBe("You: 4.20 of 5.00 USD today");
-    const lab = cap({ spender: "workspace", person: null, workspace: "w", period: "month", unit: "tokens", amount: "2000000", used: "12" });
-    expect(capWords(lab, "Lab")).toMatch(/^Lab: 12 tokens of 2M tokens this month$/);
+    const lab = cap({
+      spender: "workspace",
+      person: null,
+      workspace: "w",
+      period: "month",
+      unit: "tokens",
+      amount: "2000000",
+      used: "12",
+    });
+    expect(capWords(lab, "Lab")).toMatch(/^Lab: 12 of 2M tokens this month$/);
     expect(usedPart(cap({}))).toBeCloseTo(0.84);
     expect(usedPart(cap({ amount: "0.00" }))).toBe(1);
   });
