@@ -420,6 +420,8 @@ fn revocations_of(change: &AccountChange) -> Vec<Revocation> {
         | AccountChange::CreateWebhook(_)
         | AccountChange::ChangeWebhook(_)
         | AccountChange::DeleteWebhook { .. }
-        | AccountChange::AddSigningKey(_) => Vec::new(),
+        | AccountChange::AddSigningKey(_)
+        | AccountChange::SetCap(_)
+        | AccountChange::RemoveCap(_) => Vec::new(),
     }
 }

@@ -148,6 +148,8 @@ fn is_addition(action: &str) -> bool {
             | "webhook.create"
             | "webhook.rotate"
             | "webhook.delete"
+            | "cap.set"
+            | "cap.remove"
     )
 }
 

@@ -11,8 +11,7 @@ use notarium_store::CatalogQuery;
 use notarium_store::accounts::{AccountChange, AccountError};
 use notarium_store::spending::{Cap, CapKey, CapPeriod, MAX_SPENDING_ROWS, Spender, SpendingQuery};
 use notarium_wire::rest::{
-    CapName, CapStatus, CapsAnswer, CapsQuery, ModelUsageAnswer, ModelUsageQuery, NewCap, SpenderKind, SpendingPeriod,
-    UsageColumn,
+    CapName, CapsAnswer, CapsQuery, ModelUsageAnswer, ModelUsageQuery, NewCap, SpenderKind, SpendingPeriod, UsageColumn,
 };
 
 use super::files::attachment;
@@ -36,7 +35,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         /// Tokens and cost of model calls, summed by day, model, person, workspace or notebook.
         GET "/spending", read => usage;
         /// The same as CSV.
-        GET "/spending.csv", read => usage_as_csv;
+        GET "/spending.csv", read => usage_as_csv, answers_plain("200", "text/csv; charset=utf-8");
         /// Caps on spending with their usage.
         GET "/caps", read => list_caps;
         /// Sets a cap, in place of the one of the same spender, period and unit.
@@ -88,7 +87,8 @@ async fn answer(app: &App, who: &Authenticated, query: ModelUsageQuery) -> Resul
             "the answer has more than {MAX_SPENDING_ROWS} rows: choose fewer days, or another column"
         )));
     }
-    let names = names(app, who, query.by, query.all, found.iter().map(|row| row.value.as_str())).await?;
+    let ids: Vec<&str> = found.iter().map(|row| row.value.as_str()).collect();
+    let names = names(app, who, query.by, query.all, &ids).await?;
     let rows = report::rows(query.by, found, &names);
     Ok(ModelUsageAnswer { since: print_day(since), until: print_day(until), rows })
 }
@@ -114,25 +114,27 @@ fn scope(
 }
 
 /// Names of the ids in a column.
-async fn names<'a>(
+async fn names(
     app: &App,
     who: &Authenticated,
     by: UsageColumn,
     all: bool,
-    ids: impl Iterator<Item = &'a str>,
+    ids: &[&str],
 ) -> Result<BTreeMap<String, String>, Problem> {
     let store = app.accounts.store();
     let mut names = BTreeMap::new();
     match by {
         UsageColumn::Day | UsageColumn::Model => {}
         UsageColumn::Person => {
-            for id in ids.filter_map(|id| id.parse().ok()) {
+            for id in ids {
+                let Ok(id) = id.parse() else { continue };
                 let user = store.user(&id).await?;
                 names.extend(user.map(|user| (id.to_string(), user.name)));
             }
         }
         UsageColumn::Workspace => {
-            for id in ids.filter_map(|id| id.parse().ok()) {
+            for id in ids {
+                let Ok(id) = id.parse() else { continue };
                 let workspace = store.workspace(&id).await?;
                 names.extend(workspace.map(|workspace| (id.to_string(), workspace.name)));
             }

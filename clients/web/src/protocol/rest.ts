@@ -138,6 +138,30 @@ kind: "unknown_target"
 target: string
 })
 /**
+ * The kind of spender that a cap limits.
+ * 
+ * `server`: Everybody together.
+ * 
+ * `each_person`: Each person who has no cap of the same period and unit of their own.
+ * 
+ * `each_workspace`: Each workspace that has no cap of the same period and unit of its own.
+ * 
+ * `person`: One person.
+ * 
+ * `workspace`: All people together in the notebooks of one workspace.
+ * 
+ */
+export type SpenderKind = ("server" | "each_person" | "each_workspace" | "person" | "workspace")
+/**
+ * Period of a cap, by the calendar in UTC.
+ * 
+ * `day`: A day.
+ * 
+ * `month`: A calendar month.
+ * 
+ */
+export type SpendingPeriod = ("day" | "month")
+/**
  * State of a cell, compared with the variables in the kernel.
  * 
  * `fresh`: A run now would give the same outputs, as far as names show.
@@ -462,6 +486,64 @@ void?: (string | null)
  * The same reason, for programs.
  */
 changed?: (TargetChange | null)
+}
+/**
+ * A cap with its usage.
+ * 
+ */
+export interface CapStatus {
+spender: SpenderKind
+/**
+ * The person whose usage counts: for `person`, and for `each_person` unless all caps are listed.
+ */
+person?: (UserId | null)
+/**
+ * The workspace whose usage counts: for `workspace`, and for `each_workspace` unless all caps are listed.
+ */
+workspace?: (WorkspaceId | null)
+period: SpendingPeriod
+/**
+ * `tokens`, or the code of a currency.
+ */
+unit: string
+/**
+ * The cap, in its unit.
+ */
+amount: string
+/**
+ * True: an owner of the workspace has set it.
+ */
+by_owner: boolean
+/**
+ * True: it is an option of the server, and cannot be changed here.
+ */
+is_fixed: boolean
+/**
+ * Usage in this period, in the unit. Absent for `each_person` and `each_workspace` if all caps are listed.
+ */
+used?: (string | null)
+/**
+ * Upper bound of the model calls that are under way, in the unit. Absent like `used`.
+ */
+reserved?: (string | null)
+/**
+ * True: the usage has reached the cap, and turns are refused.
+ */
+is_reached: boolean
+/**
+ * Start of the next period, in milliseconds since 1970.
+ */
+ends_at: number
+}
+/**
+ * Caps on spending.
+ * 
+ */
+export interface CapsAnswer {
+/**
+ * Caps.
+ */
+caps: CapStatus[]
 }
 /**
  * Authors of a cell's characters.
@@ -1044,6 +1126,80 @@ provider: string
  * The provider's default model.
  */
 model: string
+}
+/**
+ * Sum of model calls with one value of the column.
+ * 
+ */
+export interface ModelUsage {
+/**
+ * Day such as `2026-11-29`, `provider/model`, or an id. Empty: no workspace.
+ */
+value: string
+/**
+ * Name of the person or workspace, or title of a notebook that you may read. Absent: none, or not known to you.
+ */
+name?: (string | null)
+/**
+ * Number of model calls that used tokens.
+ */
+calls: number
+/**
+ * Number of calls whose tokens are estimates: the provider reported none, or the call was stopped.
+ */
+estimated_calls: number
+/**
+ * Number of tokens read, cached or not.
+ */
+input_tokens: number
+/**
+ * The part of `input_tokens` that came from the provider's cache.
+ */
+cached_tokens: number
+/**
+ * Number of tokens written.
+ */
+output_tokens: number
+/**
+ * Cost of the calls with a known price, one sum per currency, at the prices of the time of each call.
+ */
+cost: Money[]
+/**
+ * Number of calls whose price was not known. Their cost is not in `cost`.
+ */
+unpriced_calls: number
+}
+/**
+ * An exact amount of money.
+ * 
+ */
+export interface Money {
+/**
+ * Decimal number with at least 2 and at most 9 decimal places.
+ */
+amount: string
+/**
+ * Code of the currency, such as `USD`.
+ */
+currency: string
+}
+/**
+ * Usage of models.
+ * 
+ */
+export interface ModelUsageAnswer {
+/**
+ * First day.
+ */
+since: string
+/**
+ * Last day.
+ */
+until: string
+/**
+ * Sums in order of their values, at most 10,000.
+ */
+rows: ModelUsage[]
 }
 /**
  * Models that assistants of this server use.

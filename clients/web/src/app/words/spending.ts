@@ -39,7 +39,7 @@ const SPENDERS: Record<CapStatus["spender"], string> = {
 export function capWords(cap: CapStatus, workspace: string | undefined): string {
   const { spender, amount, used, unit, period } = cap;
   const who = cap.workspace ? (workspace ?? SPENDERS[spender]) : SPENDERS[spender];
-  const spent = used == null ? "" : `${amountWords(used, unit)} of `;
+  const spent = used == null ? "" : `${amountWords(used, unit).replace(/ \w+$/, "")} of `;
   return `${who}: ${spent}${amountWords(amount, unit)} ${period === "day" ? "today" : "this month"}`;
 }
 

@@ -37,8 +37,7 @@ export function Spending({ session, attempt }: Part) {
       isShown = false;
     };
   }, [rest, attempt, query]);
-  const save = () =>
-    attempt(async () => saveAs(await rest.send(`/api/spending.csv?${query}`), `Assistant usage by ${by}.csv`));
+  const save = () => attempt(async () => saveAs(await rest.send(`/api/spending.csv?${query}`), `Assistant usage by ${by}.csv`));
   const choose = (value: Whose) => {
     setWhose(value);
     if (value === "" && by === "person") setBy("day");
@@ -82,7 +81,7 @@ export function Spending({ session, attempt }: Part) {
 }
 
 function queryOf(by: Column, whose: Whose): string {
-  const of = whose === "" ? {} : whose === "all" ? { all: "true" } : { workspace: whose };
+  const of: Record<string, string> = whose === "" ? {} : whose === "all" ? { all: "true" } : { workspace: whose };
   return new URLSearchParams({ by, ...of }).toString();
 }
 
