@@ -150,6 +150,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
         C::UnknownNotebook | C::UnknownCell | C::UnknownExecution | C::UnknownKernelSession => StatusCode::NOT_FOUND,
         C::UnknownTool | C::UnknownToolCall | C::UnknownMessage | C::UnknownSubject => StatusCode::NOT_FOUND,
         C::UnknownConversation | C::UnknownTurn | C::UnknownThread | C::UnknownComment => StatusCode::NOT_FOUND,
+        C::UnknownSchedule => StatusCode::NOT_FOUND,
         C::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         C::CellDeleted | C::Erased => StatusCode::GONE,
         C::VersionInFuture
@@ -181,6 +182,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
         | C::SubjectEnded
         | C::ToolCallState
         | C::TurnState
+        | C::ScheduleState
         | C::ReadOnly => StatusCode::CONFLICT,
     }
 }

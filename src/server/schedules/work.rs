@@ -118,7 +118,7 @@ impl RunInProgress {
             true => now,
             false => {
                 let past = self.notebooks.replays.state_at(&*self.notebooks.store, &self.notebook, self.run.version);
-                Arc::new(past.await.map_err(|problem| unavailable(problem.detail))?)
+                Arc::new(past.await.map_err(|problem| unavailable(problem.detail.clone()))?)
             }
         };
         let at = self.run.due.unwrap_or(self.run.started_at);
