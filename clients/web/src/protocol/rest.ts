@@ -1,5 +1,5 @@
 // Written by generate/generate.mjs from protocol/. Do not edit: run `npm run generate`.
-import type { Actor, AgentId, AnyObject, CellContent, CellId, CellType, ConversationId, Execution, ExecutionId, FileEntry, Hash, KernelNotice, KernelSession, KernelSessionId, KernelSettings, KernelStatus, MachineLoad, Means, MessageId, NotebookId, OfferedConnection, OfferedKernelspec, OfferedMachine, OpenMessageBlock, OpenMessageRole, OpenPassed, OpenRisk, OpenStopReason, OpenTarget, Outcome, Reactivity, Role, Scope, ShareLinkId, TokenId, ToolCallId, TrashedFile, TurnId, Usage, UserId, WorkspaceId } from "./messages.ts";
+import type { Actor, AgentId, AnyObject, CellContent, CellId, CellType, CommentId, ConversationId, Execution, ExecutionId, FileEntry, Hash, KernelNotice, KernelSession, KernelSessionId, KernelSettings, KernelStatus, MachineLoad, Means, MessageId, NotebookId, OfferedConnection, OfferedKernelspec, OfferedMachine, OpenMessageBlock, OpenMessageRole, OpenPassed, OpenRisk, OpenStopReason, OpenTarget, Outcome, Reactivity, Role, Scope, ShareLinkId, ThreadId, TokenId, ToolCallId, TrashedFile, TurnId, Usage, UserId, WorkspaceId } from "./messages.ts";
 
 /**
  * One effect of a call.
@@ -309,6 +309,116 @@ cell_id?: (CellId | null)
  * 
  */
 export type NoticeCode = ("byte_order_mark" | "lone_surrogate" | "not_finite" | "duplicate_key" | "version_guessed" | "newer_minor" | "upgraded" | "worksheets_flattened" | "notebook_metadata" | "unknown_notebook_key" | "kernelspec_completed" | "cell_not_an_object" | "cell_type" | "cell_id" | "cell_metadata" | "unknown_cell_key" | "source" | "line_endings" | "attachments" | "execution_count" | "outputs_missing" | "output_not_an_object" | "output_completed" | "output_upgraded" | "unknown_output" | "empty_field_dropped" | "pictures_attached" | "stale_aside")
+/**
+ * Fact that a notice is about. Programs show an unknown kind by the text of its notice.
+ * 
+ */
+export type NoticeKind = ({
+kind: "call_waits"
+call: ToolCallId
+/**
+ * Tool or function.
+ */
+function: string
+/**
+ * The person for whom the assistant acts.
+ */
+for_user?: (UserId | null)
+/**
+ * Time at which the call expires, in milliseconds since 1970.
+ */
+expires_at?: (number | null)
+} | {
+kind: "mentioned"
+by: Actor
+/**
+ * The commented cell.
+ */
+cell?: (CellId | null)
+/**
+ * The thread of the comment.
+ */
+thread?: (ThreadId | null)
+/**
+ * The comment; absent: a message to an assistant.
+ */
+comment?: (CommentId | null)
+/**
+ * The conversation of the message.
+ */
+conversation?: (ConversationId | null)
+} | {
+kind: "run_ended"
+execution: ExecutionId
+/**
+ * Its cell; absent: it ran for no cell.
+ */
+cell?: (CellId | null)
+/**
+ * Running time.
+ */
+seconds: number
+} | {
+kind: "run_failed"
+execution: ExecutionId
+/**
+ * Its cell; absent: it ran for no cell.
+ */
+cell?: (CellId | null)
+/**
+ * Running time, as far as it is known.
+ */
+seconds: number
+/**
+ * True: its end is not known, or it could not run.
+ */
+is_lost: boolean
+/**
+ * The reason, as a word of the events; absent: its code failed.
+ */
+cause?: (string | null)
+} | {
+kind: "agent_gone"
+agent: AgentId
+/**
+ * Its name.
+ */
+name: string
+} | {
+kind: "cap_reached"
+/**
+ * The cap in words, as in "10 USD a day".
+ */
+cap: string
+/**
+ * Time at which spending goes on, in milliseconds since 1970; absent: when somebody raises the cap.
+ */
+resets_at?: (number | null)
+} | {
+kind: "schedule_failed"
+/**
+ * The schedule.
+ */
+schedule: string
+/**
+ * The reason in one sentence.
+ */
+reason: string
+} | {
+kind: "schedule_missed"
+/**
+ * The schedule.
+ */
+schedule: string
+/**
+ * Time at which the first of them was due, in milliseconds since 1970.
+ */
+due_at: number
+/**
+ * Number of runs that were missed.
+ */
+count: number
+})
 /**
  * Cause for which a launch waits.
  * 
@@ -889,6 +999,101 @@ cell?: (number | null)
 message: string
 }
 /**
+ * A notice to you.
+ * 
+ */
+export interface InboxNotice {
+/**
+ * Id of the notice; the id of its webhooks too.
+ */
+id: string
+/**
+ * Time of the fact, in milliseconds since 1970.
+ */
+at: number
+about: NoticeKind
+/**
+ * The fact in one sentence.
+ */
+text: string
+/**
+ * Notebook of the fact. Absent: there is none, or you may not read it any more.
+ */
+notebook?: (NoticePlace | null)
+/**
+ * Address on the page, from its root on; absent without a notebook.
+ */
+link?: (string | null)
+/**
+ * True: you have read it.
+ */
+is_read: boolean
+/**
+ * True: nothing is left to do, for example because somebody has decided on the call.
+ */
+is_settled: boolean
+}
+/**
+ * Notebook and version of the event that a notice is about.
+ * 
+ */
+export interface NoticePlace {
+id: NotebookId
+/**
+ * The notebook's current title.
+ */
+title: string
+/**
+ * Version of the event.
+ */
+version: number
+}
+/**
+ * A webhook with its new secret.
+ * 
+ */
+export interface IssuedWebhook {
+webhook: Webhook
+/**
+ * Secret by which you verify signatures, as in `whsec_…`. Shown once.
+ */
+secret: string
+}
+/**
+ * A webhook: an address of yours to which this server posts notices.
+ * 
+ */
+export interface Webhook {
+/**
+ * Id.
+ */
+id: string
+/**
+ * Address.
+ */
+url: string
+/**
+ * Label for people.
+ */
+label: string
+/**
+ * Milliseconds since 1970.
+ */
+created_at: number
+/**
+ * Time until which the secret from before the last rotation signs too. Absent: the current one signs alone.
+ */
+old_secret_until?: (number | null)
+/**
+ * Time of the last delivery. Absent: none yet.
+ */
+tried_at?: (number | null)
+/**
+ * Problem of the last delivery. Absent: it arrived.
+ */
+problem?: (string | null)
+}
+/**
  * Kernels of a notebook, and the kernelspecs available to it.
  * 
  */
@@ -1385,6 +1590,105 @@ notebooks: NotebookLine[]
 next?: (string | null)
 }
 /**
+ * Event of the stream of your notices.
+ * 
+ */
+export interface NoticeNews {
+/**
+ * Number of unread notices.
+ */
+unread: number
+/**
+ * A new notice. Absent: only the number may have changed.
+ */
+notice?: (InboxNotice | null)
+/**
+ * True: you want a notification of the browser for this notice.
+ */
+notify?: boolean
+}
+/**
+ * Notices of your inbox, newest first.
+ * 
+ */
+export interface NoticePage {
+/**
+ * The notices.
+ */
+notices: InboxNotice[]
+/**
+ * Number of unread notices in the whole inbox.
+ */
+unread: number
+/**
+ * Value of `before` for the next page; absent on the last.
+ */
+next?: (string | null)
+}
+/**
+ * Your choices about notices.
+ * 
+ */
+export interface NoticeSettings {
+/**
+ * For each topic the channels that are on.
+ */
+topics: {
+[k: string]: {
+[k: string]: boolean
+}
+}
+/**
+ * Running time in seconds from which a run is long.
+ */
+long_run_seconds: number
+mail: MailSettings
+/**
+ * Deliveries that were given up after a day, newest first; at most 20.
+ */
+failed: FailedNotice[]
+}
+/**
+ * Mail of notices.
+ * 
+ */
+export interface MailSettings {
+/**
+ * True: this server sends mail.
+ */
+is_possible: boolean
+/**
+ * Address to which digests go. Absent: none.
+ */
+address?: (string | null)
+/**
+ * Address to which a code was sent, until you enter the code. Absent: none.
+ */
+new_address?: (string | null)
+}
+/**
+ * A notice that did not arrive.
+ * 
+ */
+export interface FailedNotice {
+/**
+ * Id of the notice.
+ */
+notice: string
+/**
+ * `mail`, or the id of a webhook.
+ */
+channel: string
+/**
+ * Time of the last attempt, in milliseconds since 1970.
+ */
+at: number
+/**
+ * The problem in one sentence.
+ */
+problem: string
+}
+/**
  * Redirect to the provider.
  * 
  */
@@ -1687,6 +1991,20 @@ model_calls: number
  */
 attempts: number
 usage: Usage
+}
+/**
+ * Result of a test of a webhook.
+ * 
+ */
+export interface WebhookTest {
+/**
+ * True: it was accepted.
+ */
+is_accepted: boolean
+/**
+ * The problem in one sentence. Absent: none.
+ */
+problem?: (string | null)
 }
 /**
  * A group of notebooks and people.
