@@ -184,9 +184,9 @@ fn check(query: &str, metrics: &[MetricDescription]) -> Result<(), String> {
     let mut is_named = false;
     for (at, word) in words(query) {
         let rest = query[at + word.len()..].trim_start();
-        let is_unit = query[..at].ends_with(|last: char| last.is_ascii_digit());
-        let is_known = KEYWORDS.contains(&word.as_str()) || labels.contains(word.as_str()) || is_unit;
-        if is_known || (rest.starts_with('(') && FUNCTIONS.contains(&word.as_str())) || word == "up" {
+        let is_known = KEYWORDS.contains(&word.as_str()) || labels.contains(word.as_str());
+        let is_call = rest.starts_with('(') || rest.starts_with("by (");
+        if is_known || (is_call && FUNCTIONS.contains(&word.as_str())) || word == "up" {
             continue;
         }
         let metric = metrics.iter().find(|metric| {
