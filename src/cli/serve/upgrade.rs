@@ -7,6 +7,7 @@ use clap::Args;
 use notarium_core::LEVEL;
 #[cfg(feature = "postgres")]
 use notarium_store::Postgres;
+use notarium_store::sqlite::DATABASE_FILE;
 use notarium_store::{EventStore, Sqlite, StoreError};
 #[cfg(feature = "postgres")]
 use secrecy::ExposeSecret;
@@ -42,7 +43,16 @@ pub struct UpgradeArgs {
 pub async fn upgrade(args: UpgradeArgs, _: &CommonOptions) -> Ended {
     let was_finished = match &args.store {
         Some(store) => database(store, args.finish).await,
-        None => folder(&args.data.map_or_else(data_folder, Ok)?, args.finish).await,
+        None => {
+            let data = args.data.map_or_else(data_folder, Ok)?;
+            if !data.join(DATABASE_FILE).is_file() {
+                return Err(Failure::usage(format!(
+                    "there is no database in {}: name the server's folder (--data)",
+                    data.display()
+                )));
+            }
+            folder(&data, args.finish).await
+        }
     };
     let was_finished = was_finished.map_err(|error| Failure::failed(error.to_string()))?;
     print::line(match (was_finished, args.finish) {
@@ -53,10 +63,6 @@ pub async fn upgrade(args: UpgradeArgs, _: &CommonOptions) -> Ended {
 }
 
 async fn folder(folder: &Path, finish: bool) -> Result<bool, StoreError> {
-    if !folder.join(notarium_store::sqlite::DATABASE_FILE).is_file() {
-        let path = folder.display().to_string();
-        return Err(StoreError::NoFolder { path, reason: "there is no database in it".to_owned() });
-    }
     let store = Sqlite::open(folder).await?;
     let is_finished = store.is_upgraded().await;
     store.close().await;

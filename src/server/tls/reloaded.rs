@@ -33,8 +33,8 @@ struct ReloadState<T> {
     current: Arc<T>,
     validity: Validity,
     stamps: Vec<WatchedStamp>,
-    /// Reason why the newest files are not used.
-    failure: Option<String>,
+    /// True: the newest files cannot be used.
+    has_failed: bool,
 }
 
 /// Facts that change when a file is written or replaced. `None`: it is not there.
@@ -50,7 +50,7 @@ impl<T> Reloaded<T> {
         let files: Vec<PathBuf> = files.into_iter().collect();
         let stamps = stamps(&files);
         let (current, validity) = read()?;
-        let state = RwLock::new(ReloadState { current: Arc::new(current), validity, stamps, failure: None });
+        let state = RwLock::new(ReloadState { current: Arc::new(current), validity, stamps, has_failed: false });
         Ok(Self { name, files, read: Box::new(read), state })
     }
 
@@ -72,11 +72,11 @@ impl<T> Reloaded<T> {
         match read {
             Ok((current, validity)) => {
                 tracing::info!(until = %validity.until, "{} was read anew", self.name);
-                *state = ReloadState { current: Arc::new(current), validity, stamps, failure: None };
+                *state = ReloadState { current: Arc::new(current), validity, stamps, has_failed: false };
             }
             Err(error) => {
                 tracing::error!(%error, "{} stays as it was: the new files cannot be used", self.name);
-                (state.stamps, state.failure) = (stamps, Some(error.to_string()));
+                (state.stamps, state.has_failed) = (stamps, true);
             }
         }
     }
@@ -88,17 +88,18 @@ impl<T> Reloaded<T> {
         }
     }
 
-    /// Sentences about new files that cannot be used, and about a certificate that has expired or soon will.
+    /// Sentences about new files that cannot be used, and about a certificate that has expired or soon will: without paths, as anybody may
+    /// see them.
     pub fn problems(&self) -> Vec<String> {
         let state = self.state.read();
         let (name, until) = (self.name, &state.validity.until);
-        let failure = state.failure.iter().map(|error| format!("{name} was not renewed: {error}"));
+        let failure = state.has_failed.then(|| format!("{name} was not renewed: the server's log says why"));
         let end = match &state.validity {
             validity if validity.is_over_in(Duration::ZERO) => Some(format!("{name} expired on {until}: renew it")),
             validity if validity.is_over_in(ENDS_SOON) => Some(format!("{name} expires on {until}: renew it")),
             _ => None,
         };
-        failure.chain(end).collect()
+        failure.into_iter().chain(end).collect()
     }
 
     /// Reads the files anew when they change, and on SIGHUP, until `stopping`.
