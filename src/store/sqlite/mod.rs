@@ -104,18 +104,6 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Opens a folder that a move fills; until [`Self::finish`] nobody else opens it.
-    #[cfg(feature = "postgres")]
-    pub(crate) async fn open_unfinished(folder: &Path) -> Result<Self, StoreError> {
-        folder::mark_as_moving(folder)?;
-        Self::open_any(folder, Upgrade::Begin).await
-    }
-
-    #[cfg(feature = "postgres")]
-    pub(crate) fn finish(&self) -> Result<(), StoreError> {
-        folder::end_moving(self.path.parent().unwrap_or(&self.path))
-    }
-
     async fn open_any(folder: &Path, upgrade: Upgrade) -> Result<Self, StoreError> {
         let lock = folder::lock_folder(folder)?;
         let path = open::database_path(folder);

@@ -11,6 +11,7 @@ use sqlx::{Row, SqliteConnection};
 use super::rows::{EventRow, INSERT_ACTORS, INSERT_MANY_EVENTS, INSERT_NOTEBOOKS, KeyRow, SqlScript, hash, integer};
 use super::{Sqlite, folder};
 use crate::accounts::{AccountTables, ColumnValue};
+use crate::schema::Upgrade;
 use crate::store_error::StoreError;
 use crate::transfer::{NotebookCommand, Transferable};
 use crate::transfer_tables::{ROWS_PER_PAGE, TransferTable};
@@ -19,7 +20,7 @@ impl Sqlite {
     /// Opens a folder that a move fills; until [`Self::finish`] nobody else opens it.
     pub(crate) async fn open_unfinished(folder: &Path) -> Result<Self, StoreError> {
         folder::mark_as_moving(folder)?;
-        Self::open_any(folder).await
+        Self::open_any(folder, Upgrade::Begin).await
     }
 
     pub(crate) fn finish(&self) -> Result<(), StoreError> {
