@@ -34,8 +34,8 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 19] = [
     (15, "purges", include_str!("../../../migrations/postgres/0015_purges.sql")),
     (16, "notices", include_str!("../../../migrations/postgres/0016_notices.sql")),
     (17, "spending", include_str!("../../../migrations/postgres/0017_spending.sql")),
-    (19, "schedules", include_str!("../../../migrations/postgres/0019_schedules.sql")),
-    (21, "segments", include_str!("../../../migrations/postgres/0021_segments.sql")),
+    (18, "schedules", include_str!("../../../migrations/postgres/0018_schedules.sql")),
+    (19, "segments", include_str!("../../../migrations/postgres/0019_segments.sql")),
 ];
 
 /// Oldest version of PostgreSQL, as `server_version_num` has it.
