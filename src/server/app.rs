@@ -15,8 +15,8 @@ use crate::auth::{Accounts, KernelPasses};
 use crate::http::mount::DoorMount;
 use crate::limits::connection_slots::ConnectionSlots;
 use crate::notebooks::Notebooks;
-use crate::notices::Notices;
 use crate::notebooks::history::{Checks, StateTexts};
+use crate::notices::Notices;
 use crate::rooms::Rooms;
 use crate::signing::HeadSigner;
 

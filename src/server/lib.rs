@@ -51,6 +51,6 @@ pub use assistants::AssistantHost;
 pub use auth::oidc::{InvalidOidc, OidcSettings};
 pub use cluster::ClusterSettings;
 pub use limits::clock::Clock;
-pub use notices::{InvalidMail, MailServer, NoticeOptions};
 pub use limits::{Quota, Quotas, RetentionAges, ServerLimits};
+pub use notices::{InvalidMail, MailServer, NoticeOptions};
 pub use server::{DoorContext, MountContext, RunningServer, Server, ServerConfig};

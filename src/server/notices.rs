@@ -100,10 +100,23 @@ impl Notices {
         store: Arc<dyn NoticeStore>,
         options: NoticeOptions,
     ) -> Result<Arc<Self>, InvalidMail> {
-        let mail = options.mail.as_ref().map(|server| MailSender::new(server, &options.public_url, notebooks.limits.mail_timeout)).transpose()?;
+        let mail = options
+            .mail
+            .as_ref()
+            .map(|server| MailSender::new(server, &options.public_url, notebooks.limits.mail_timeout))
+            .transpose()?;
         let http = webhook::WebhookClient::new(options.allow_private_webhooks, notebooks.limits.webhook_timeout);
         let news = broadcast::channel(NEWS_QUEUE).0;
-        Ok(Arc::new(Self { notebooks, store, options, mail, http, news, due: Notify::new(), read_versions: Default::default() }))
+        Ok(Arc::new(Self {
+            notebooks,
+            store,
+            options,
+            mail,
+            http,
+            news,
+            due: Notify::new(),
+            read_versions: Default::default(),
+        }))
     }
 
     /// Tells people of something, each fact once. They may have chosen not to hear of it.
@@ -156,8 +169,9 @@ impl Notices {
         if new.iter().any(|new| !new.channels.is_empty()) {
             self.due.notify_one();
         }
-        let news = new.iter().map(|NewNotice { notice, .. }| {
-            NoticeNewsFor { user: notice.user.clone(), notice: Some(notice.id.clone()) }
+        let news = new.iter().map(|NewNotice { notice, .. }| NoticeNewsFor {
+            user: notice.user.clone(),
+            notice: Some(notice.id.clone()),
         });
         self.publish(news.collect());
     }

@@ -71,7 +71,8 @@ async fn answer(mut stream: TcpStream, reply: Reply, sender: mpsc::UnboundedSend
         bytes.extend_from_slice(&piece[..read]);
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
+        let length =
+            head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
         if length.is_some_and(|length| body.len() >= length.parse::<usize>().unwrap()) {
             break (head.to_owned(), body.to_owned());
         }

@@ -59,7 +59,8 @@ fn plain(sql: &str) -> String {
 }
 
 fn is_of_postgresql(path: &std::path::Path) -> bool {
-    let accounts = ["changes", "notice_changes", "notice_queries", "queries", "tables"].map(|name| format!("src/store/accounts/{name}.rs"));
+    let accounts = ["changes", "notice_changes", "notice_queries", "queries", "tables"]
+        .map(|name| format!("src/store/accounts/{name}.rs"));
     path.starts_with("src/store/postgres") || accounts.iter().any(|account| path.ends_with(account))
 }
 

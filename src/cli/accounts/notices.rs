@@ -1,11 +1,11 @@
 //! Notices to you: the inbox, and webhooks.
 
 use clap::{Args, Subcommand};
+use eventsource_stream::Eventsource;
+use futures_util::StreamExt;
 use notarium_wire::rest::{
     InboxNotice, IssuedWebhook, MarkNotices, NewWebhook, NoticeNews, NoticePage, Webhook, WebhookTest,
 };
-use eventsource_stream::Eventsource;
-use futures_util::StreamExt;
 use reqwest::Method;
 
 use crate::cli::connection::client::RestClient;

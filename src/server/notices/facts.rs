@@ -217,9 +217,7 @@ mod tests {
 
     #[test]
     fn a_message_of_a_person_mentions_logins() {
-        let message = |text: &str| {
-            json!({"conversation_id": "talk", "message_id": "m", "role": "user", "blocks": [{"text": {"text": text}}]})
-        };
+        let message = |text: &str| json!({"conversation_id": "talk", "message_id": "m", "role": "user", "blocks": [{"text": {"text": text}}]});
         let Some(Fact::Mention { logins, .. }) = fact("MessagePosted", message("Ask @bo. Or @Cy-2, not a@b")) else {
             panic!()
         };
@@ -232,8 +230,7 @@ mod tests {
     #[test]
     fn ends_of_runs_concern_people_unless_they_wanted_them() {
         let completed = |outcome: &str| {
-            let ended =
-                fact("ExecutionCompleted", json!({"execution_id": "e", "output_seq": 1, "outcome": outcome}));
+            let ended = fact("ExecutionCompleted", json!({"execution_id": "e", "output_seq": 1, "outcome": outcome}));
             ended.map(|fact| match fact {
                 Fact::RunEnd { end, .. } => end,
                 other => panic!("{other:?}"),

@@ -38,7 +38,12 @@ pub enum InboxError {
 
 impl Notices {
     /// A page of the caller's inbox.
-    pub async fn page(&self, who: &Authenticated, user: &UserId, query: NoticesQuery) -> Result<NoticePage, InboxError> {
+    pub async fn page(
+        &self,
+        who: &Authenticated,
+        user: &UserId,
+        query: NoticesQuery,
+    ) -> Result<NoticePage, InboxError> {
         let limit = query.limit.unwrap_or(PAGE);
         if !(1..=MAX_PAGE).contains(&limit) {
             return Err(InboxError::Invalid("limit is 1 to 200"));
@@ -232,7 +237,8 @@ mod tests {
     #[test]
     fn an_address_leads_to_the_place() {
         let notebook: NotebookId = "nb".parse().unwrap();
-        let run = NoticeKind::RunEnded { execution: "e".parse().unwrap(), cell: Some("c".parse().unwrap()), seconds: 1 };
+        let run =
+            NoticeKind::RunEnded { execution: "e".parse().unwrap(), cell: Some("c".parse().unwrap()), seconds: 1 };
         assert_eq!(link(&notebook, &run), "/#/n/nb/c?run=e");
         let call = NoticeKind::CallWaits {
             call: "call".parse().unwrap(),

@@ -162,8 +162,7 @@ impl Notices {
             return Ok(ended(DeliveryOutcome::LeftOut));
         };
         let body = self.body(notice);
-        let message =
-            WebhookMessage { id: &stored.id, body: &body, url: &webhook.url, secrets: &webhook.secrets, now };
+        let message = WebhookMessage { id: &stored.id, body: &body, url: &webhook.url, secrets: &webhook.secrets, now };
         let sent = self.http.send(message).await;
         let at = self.notebooks.clock.now();
         self.store.webhook_tried(&webhook.id, at, sent.as_ref().err().map(String::as_str)).await?;
@@ -177,7 +176,9 @@ impl Notices {
         match self.store.end_attempt(delivery, claim, result).await {
             Ok(true) => {}
             Ok(false) => tracing::debug!(notice = %delivery.notice_id, "another node has claimed a delivery meanwhile"),
-            Err(error) => tracing::warn!(%error, "the end of a delivery was not written: it is sent again, with its id"),
+            Err(error) => {
+                tracing::warn!(%error, "the end of a delivery was not written: it is sent again, with its id")
+            }
         }
     }
 
@@ -272,8 +273,7 @@ impl Notices {
                     sent.push(delivery);
                 }
                 Sendable::LeftOut => {
-                    let left_out =
-                        AttemptResult::Ended { outcome: DeliveryOutcome::LeftOut, at: now, problem: None };
+                    let left_out = AttemptResult::Ended { outcome: DeliveryOutcome::LeftOut, at: now, problem: None };
                     self.note(&delivery, claim, &left_out).await;
                 }
             }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::{Actor, Document, Subject, ToolCall, ToolCallId, ToolCallPhase, UserId, WorkspaceId, may_decide, role_of};
+use notarium_core::{
+    Actor, Document, Subject, ToolCall, ToolCallId, ToolCallPhase, UserId, WorkspaceId, may_decide, role_of,
+};
 use notarium_store::StoreError;
 use notarium_store::accounts::{AccountError, NoticeChoice, NoticePerson};
 use notarium_wire::rest::{NoticeChannel, NoticeTopic};

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_core::{
-    Actor, AgentId, Document, Event, ExecutionCause, ExecutionId, ExecutionSubject, KernelSessionId, Millis, NotebookId,
-    Recorded, Stored, UserId, Version,
+    Actor, AgentId, Document, Event, ExecutionCause, ExecutionId, ExecutionSubject, KernelSessionId, Millis,
+    NotebookId, Recorded, Stored, UserId, Version,
 };
 use notarium_store::StoreError;
 use notarium_store::accounts::{NewNotice, NoticeProgress, TokenFilter};

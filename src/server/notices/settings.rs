@@ -133,7 +133,12 @@ impl Notices {
         let mail = self.mail.as_ref().ok_or(SettingsError::NoMail)?;
         mail.check(address).map_err(|error| SettingsError::Invalid(error.0))?;
         let now = self.notebooks.clock.now();
-        let sent = self.store.notice_person(user).await?.new_address.map(|new| new.expires_at.saturating_sub(millis(CODE_FOR)));
+        let sent = self
+            .store
+            .notice_person(user)
+            .await?
+            .new_address
+            .map(|new| new.expires_at.saturating_sub(millis(CODE_FOR)));
         if sent.is_some_and(|sent| now < sent + millis(CODE_AGAIN)) {
             return Err(SettingsError::TooSoon);
         }
@@ -219,8 +224,7 @@ impl Notices {
         let (secret, now) = (new_secret(), self.notebooks.clock.now());
         let old = webhook.secrets.into_iter().next();
         let old = old.map(|old| WebhookSecret { until: Some(now + millis(OLD_SECRET_FOR)), ..old });
-        webhook.secrets =
-            [WebhookSecret { secret: secret.clone(), until: None }].into_iter().chain(old).collect();
+        webhook.secrets = [WebhookSecret { secret: secret.clone(), until: None }].into_iter().chain(old).collect();
         self.change(who, &[AccountChange::ChangeWebhook(webhook.clone())], "webhook.rotate", id).await?;
         Ok(IssuedWebhook { webhook: shown(webhook, now), secret })
     }

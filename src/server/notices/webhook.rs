@@ -88,9 +88,10 @@ impl WebhookClient {
         read(answer).await;
         match status {
             status if status.is_success() => Ok(()),
-            status if status.is_redirection() => {
-                Err(format!("it answered {} with another address: enter that one, redirects are not followed", status.as_u16()))
-            }
+            status if status.is_redirection() => Err(format!(
+                "it answered {} with another address: enter that one, redirects are not followed",
+                status.as_u16()
+            )),
             StatusCode::GONE => Err("it answered 410: the address is gone".to_owned()),
             status => Err(format!("it answered {}", status.as_u16())),
         }

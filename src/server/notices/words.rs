@@ -27,7 +27,9 @@ impl Notices {
                 format!("{} mentioned you in {thing}{place}.", self.name_of_actor(by).await)
             }
             NoticeKind::RunEnded { seconds, .. } => format!("Your run{place} succeeded after {}.", lasted(*seconds)),
-            NoticeKind::RunFailed { seconds, is_lost, cause, .. } => run_failed(&place, *seconds, *is_lost, cause.as_deref()),
+            NoticeKind::RunFailed { seconds, is_lost, cause, .. } => {
+                run_failed(&place, *seconds, *is_lost, cause.as_deref())
+            }
             NoticeKind::AgentGone { name, .. } => {
                 format!("The agent ‘{}’ is gone, and its kernels have ended.", short(name))
             }
@@ -40,7 +42,11 @@ impl Notices {
             }
             NoticeKind::ScheduleMissed { schedule, due_at, count } => {
                 let runs = if *count == 1 { "A scheduled run".to_owned() } else { format!("{count} scheduled runs") };
-                format!("{runs} of ‘{}’{place} did not take place, the first at {}.", short(schedule), day_and_time(*due_at))
+                format!(
+                    "{runs} of ‘{}’{place} did not take place, the first at {}.",
+                    short(schedule),
+                    day_and_time(*due_at)
+                )
             }
         }
     }

@@ -365,7 +365,8 @@ impl Task {
             }
             Output::Append(append) => {
                 let rooms = self.rooms.clone();
-                let concerns_people = append.events.iter().any(|event| concerns_people(&event.stored.envelope.event_type));
+                let concerns_people =
+                    append.events.iter().any(|event| concerns_people(&event.stored.envelope.event_type));
                 async move {
                     let input = match rooms.cluster.peers() {
                         Some(_) => stored::append_in_cluster(&*store, &rooms.usage, append).await,

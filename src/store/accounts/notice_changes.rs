@@ -55,12 +55,7 @@ pub(super) async fn set_new_address(tables: &mut dyn Tables, user: &UserId, new:
     change_one(tables, "person", statement.bind(user.as_str())).await
 }
 
-pub(super) async fn set_address(
-    tables: &mut dyn Tables,
-    user: &UserId,
-    address: Option<&str>,
-    at: Millis,
-) -> Changed {
+pub(super) async fn set_address(tables: &mut dyn Tables, user: &UserId, address: Option<&str>, at: Millis) -> Changed {
     set_new_address(tables, user, None).await?;
     let statement = TableStatement::new("UPDATE notice_people SET address = $1 WHERE user_id = $2");
     change_one(tables, "person", statement.bind(address).bind(user.as_str())).await?;

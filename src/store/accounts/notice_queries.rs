@@ -179,7 +179,8 @@ impl<S: AccountTables> NoticeStore for S {
     }
 
     async fn webhooks(&self, user: &UserId) -> Result<Vec<StoredWebhook>, StoreError> {
-        let statement = TableStatement::new("SELECT * FROM webhooks WHERE user_id = $1 ORDER BY created_at, id LIMIT 1000");
+        let statement =
+            TableStatement::new("SELECT * FROM webhooks WHERE user_id = $1 ORDER BY created_at, id LIMIT 1000");
         many(self, statement.bind(user.as_str()), rows::webhook).await
     }
 
@@ -212,7 +213,12 @@ impl<S: AccountTables> NoticeStore for S {
         Ok(self.run(statement.bind(&delivery.notice_id).bind(&delivery.channel)).await? > 0)
     }
 
-    async fn end_attempt(&self, delivery: &NoticeDelivery, claim: &str, result: &AttemptResult) -> Result<bool, StoreError> {
+    async fn end_attempt(
+        &self,
+        delivery: &NoticeDelivery,
+        claim: &str,
+        result: &AttemptResult,
+    ) -> Result<bool, StoreError> {
         let mut statements = vec![end(delivery, claim, result)];
         if let AttemptResult::Retry { due_at, .. } = result {
             statements.push(put_off(delivery, *due_at));
@@ -221,7 +227,8 @@ impl<S: AccountTables> NoticeStore for S {
     }
 
     async fn free_claims(&self) -> Result<(), StoreError> {
-        let sql = "UPDATE notice_deliveries SET claimed_until = NULL WHERE ended_at IS NULL AND claimed_until IS NOT NULL";
+        let sql =
+            "UPDATE notice_deliveries SET claimed_until = NULL WHERE ended_at IS NULL AND claimed_until IS NOT NULL";
         self.run(TableStatement::new(sql)).await.map(drop)
     }
 
@@ -277,7 +284,8 @@ impl<S: AccountTables> NoticeStore for S {
     }
 
     async fn forget_deliveries(&self, before: Millis) -> Result<u64, StoreError> {
-        let gone = self.run(TableStatement::new("DELETE FROM notice_deliveries WHERE ended_at < $1").bind(before)).await?;
+        let gone =
+            self.run(TableStatement::new("DELETE FROM notice_deliveries WHERE ended_at < $1").bind(before)).await?;
         let sql = "DELETE FROM notices WHERE NOT in_inbox AND at < $1 AND NOT EXISTS (SELECT 1 FROM notice_deliveries d \
                    WHERE d.user_id = notices.user_id AND d.notice_id = notices.id)";
         Ok(gone + self.run(TableStatement::new(sql).bind(before)).await?)

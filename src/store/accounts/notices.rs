@@ -235,7 +235,12 @@ pub trait NoticeStore: Send + Sync + 'static {
     async fn claim_delivery(&self, delivery: &NoticeDelivery, claim: &str, for_ms: Millis) -> Result<bool, StoreError>;
 
     /// Notes the result of an attempt; false: the claim was lost.
-    async fn end_attempt(&self, delivery: &NoticeDelivery, claim: &str, result: &AttemptResult) -> Result<bool, StoreError>;
+    async fn end_attempt(
+        &self,
+        delivery: &NoticeDelivery,
+        claim: &str,
+        result: &AttemptResult,
+    ) -> Result<bool, StoreError>;
 
     /// Frees what processes that have died had claimed: for a server that is alone with its store, at its start.
     async fn free_claims(&self) -> Result<(), StoreError>;

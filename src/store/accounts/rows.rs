@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::tables::{Read, RowColumns};
 use super::{
     AuditEntry, AuditRecord, Coverage, FailedDelivery, Identity, Membership, NewAddress, NoticeChoice, NoticeDelivery,
-    NoticePerson, ShareLink, SigningKey, StoredNotice, Token, TokenHolder, TokenKind, StoredWebhook, TokenScopes, User,
+    NoticePerson, ShareLink, SigningKey, StoredNotice, StoredWebhook, Token, TokenHolder, TokenKind, TokenScopes, User,
     Workspace,
 };
 

@@ -16,7 +16,8 @@ use crate::support::webhooks::Receiver;
 
 fn python(script: &str) -> Command {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let python = std::env::var_os("NOTARIUM_TEST_PYTHON").map_or(root.join("target/test-venv/bin/python"), PathBuf::from);
+    let python =
+        std::env::var_os("NOTARIUM_TEST_PYTHON").map_or(root.join("target/test-venv/bin/python"), PathBuf::from);
     let mut command = Command::new(python);
     command.arg("-u").arg(root.join("tests/server/notices").join(script));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
@@ -39,7 +40,8 @@ impl Mails {
     }
 
     async fn next(&mut self) -> Value {
-        let line = tokio::time::timeout(PATIENCE, self.lines.next_line()).await.expect("a mail comes").unwrap().unwrap();
+        let line =
+            tokio::time::timeout(PATIENCE, self.lines.next_line()).await.expect("a mail comes").unwrap().unwrap();
         serde_json::from_str(&line).unwrap()
     }
 }
@@ -49,8 +51,7 @@ async fn with_mail(mails: &mut Mails) -> Team {
     let url = mails.url.clone();
     let team = team_with(|config| {
         config.public_url = Some("https://notes.example.org".to_owned());
-        config.notices.mail =
-            Some(MailServer { url, password: None, from: "Notarium <notes@example.org>".to_owned() });
+        config.notices.mail = Some(MailServer { url, password: None, from: "Notarium <notes@example.org>".to_owned() });
     })
     .await;
     let http = team.bob();
@@ -88,7 +89,10 @@ async fn a_digest_has_what_came_and_leaves_out_what_was_decided() {
     assert_eq!(mail["headers"]["auto-submitted"], "auto-generated");
     assert!(mail["headers"]["message-id"].as_str().unwrap().ends_with("@notes.example.org>"), "{mail}");
     let text = mail["text"].as_str().unwrap();
-    assert!(text.contains("Ann mentioned you in a comment in") && text.contains("https://notes.example.org/#/n/n/c"), "{text}");
+    assert!(
+        text.contains("Ann mentioned you in a comment in") && text.contains("https://notes.example.org/#/n/n/c"),
+        "{text}"
+    );
     assert_eq!(text.matches("is waiting for your approval").count(), 1, "{text}");
     // The next mail waits for ten minutes.
     team.mention_bob().await;

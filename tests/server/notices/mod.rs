@@ -222,7 +222,9 @@ async fn webhooks_reach_the_internet_alone_unless_allowed() {
     let server = TestServer::start().await;
     let ann = server.person("Ann").await;
     let http = server.http(&ann);
-    for url in ["http://127.0.0.1:9/", "https://127.0.0.1/", "https://10.0.0.1/", "https://[::1]/", "file:///etc/passwd"] {
+    for url in
+        ["http://127.0.0.1:9/", "https://127.0.0.1/", "https://10.0.0.1/", "https://[::1]/", "file:///etc/passwd"]
+    {
         assert_eq!(http.post("/api/webhooks", json!({"url": url})).await.refused(400), "invalid_value", "{url}");
     }
     // A name is found out when it is resolved.

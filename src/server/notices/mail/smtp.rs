@@ -32,7 +32,8 @@ impl SmtpSender {
             InvalidMail(say.to_owned())
         })?;
         if url.password().is_some() {
-            let say = "--mail-server has a password, which others could read: put it into a file (--mail-password-file)";
+            let say =
+                "--mail-server has a password, which others could read: put it into a file (--mail-password-file)";
             return Err(InvalidMail(say.to_owned()));
         }
         let is_secret = url.scheme() == "smtps" || url.query() == Some("tls=required");
@@ -83,7 +84,11 @@ fn decoded(text: &str) -> String {
 
 pub(super) fn check(address: &str) -> Result<(), InvalidMail> {
     let is_address = address.len() <= 254 && address.parse::<Address>().is_ok();
-    if is_address { Ok(()) } else { Err(InvalidMail("that is no mail address: write it as in ann@example.org".to_owned())) }
+    if is_address {
+        Ok(())
+    } else {
+        Err(InvalidMail("that is no mail address: write it as in ann@example.org".to_owned()))
+    }
 }
 
 #[cfg(test)]
@@ -96,7 +101,9 @@ mod tests {
             password: password.map(Into::into),
             from: "Notarium <notes@example.org>".to_owned(),
         };
-        SmtpSender::new(&server, "https://notes.example.org", Duration::from_secs(5)).err().map_or_else(String::new, |it| it.0)
+        SmtpSender::new(&server, "https://notes.example.org", Duration::from_secs(5))
+            .err()
+            .map_or_else(String::new, |it| it.0)
     }
 
     #[tokio::test]

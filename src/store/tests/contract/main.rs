@@ -14,9 +14,9 @@ mod faults;
 mod faulty;
 mod history;
 mod many;
-mod notices;
 #[path = "../support/memory.rs"]
 mod memory;
+mod notices;
 mod past_lines;
 #[cfg(feature = "postgres")]
 #[path = "../support/postgres.rs"]

@@ -81,7 +81,11 @@ pub async fn notices_are_written_with_their_position_once(store: NoticesStore) {
     assert!(store.put_notices(&[new("ann", "b", 9, &["mail"])], None).await.unwrap(), "the same again");
     assert_eq!(store.notice_position(&notebook()).await.unwrap(), 7);
     assert_eq!(inbox(&store, "ann").await, ["b", "a"]);
-    assert_eq!(store.notice(&id("ann"), "b").await.unwrap(), Some(new("ann", "b", 2, &[]).notice), "it stays as it was");
+    assert_eq!(
+        store.notice(&id("ann"), "b").await.unwrap(),
+        Some(new("ann", "b", 2, &[]).notice),
+        "it stays as it was"
+    );
 }
 
 pub async fn nobody_who_is_deactivated_gets_notices_and_what_there_was_goes(store: NoticesStore) {
@@ -119,8 +123,7 @@ pub async fn an_inbox_is_paged_read_and_counted(store: NoticesStore) {
 
 pub async fn old_notices_go_read_ones_first(store: NoticesStore) {
     with_people(&store).await;
-    let all: Vec<NewNotice> =
-        (1..=MAX_NOTICES as u64).map(|at| new("ann", &format!("n{at:04}"), at, &[])).collect();
+    let all: Vec<NewNotice> = (1..=MAX_NOTICES as u64).map(|at| new("ann", &format!("n{at:04}"), at, &[])).collect();
     for some in all.chunks(10) {
         store.put_notices(some, None).await.unwrap();
     }
@@ -213,11 +216,8 @@ pub async fn a_delivery_is_claimed_by_one_and_ends_once(store: NoticesStore) {
     while !store.claim_delivery(&again[0], "three", HOUR).await.unwrap() {
         tokio::task::yield_now().await;
     }
-    let given_up = AttemptResult::Ended {
-        outcome: DeliveryOutcome::GivenUp,
-        at: 60,
-        problem: Some("it answered 500".to_owned()),
-    };
+    let given_up =
+        AttemptResult::Ended { outcome: DeliveryOutcome::GivenUp, at: 60, problem: Some("it answered 500".to_owned()) };
     assert!(!store.end_attempt(&again[0], "dead", &given_up).await.unwrap());
     assert!(store.end_attempt(&again[0], "three", &given_up).await.unwrap());
     assert_eq!(store.next_delivery().await.unwrap(), None);
