@@ -42,7 +42,11 @@ export function Webhooks({ session, attempt }: { session: Session; attempt: Atte
                   {problem && <span className="bad">: {problem}</span>}
                 </span>
               </span>
-              <IconButton label={`Test ${label || url}`} title="Send a test" onClick={() => void act("POST", `/api/webhooks/${id}/test`, tested)}>
+              <IconButton
+                label={`Test ${label || url}`}
+                title="Send a test"
+                onClick={() => void act("POST", `/api/webhooks/${id}/test`, tested)}
+              >
                 <Send size={15} />
               </IconButton>
               <IconButton
@@ -74,7 +78,14 @@ export function Webhooks({ session, attempt }: { session: Session; attempt: Atte
         className="row"
         action={(form) => void act("POST", "/api/webhooks", show, { url: String(form.get("url") ?? ""), label: "" })}
       >
-        <input className="field grow" type="url" name="url" aria-label="Address of a webhook" placeholder="Address of a webhook (https://…)" required />
+        <input
+          className="field grow"
+          type="url"
+          name="url"
+          aria-label="Address of a webhook"
+          placeholder="Address of a webhook (https://…)"
+          required
+        />
         <button className="button">Add webhook</button>
       </form>
     </>
