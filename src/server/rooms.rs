@@ -267,16 +267,12 @@ impl Rooms {
         }
     }
 
-    /// True if the notebook is open on this node.
-    pub fn is_open(&self, id: &NotebookId) -> bool {
-        self.open.contains_key(id)
-    }
-
     /// Number of open notebooks.
     pub fn open_count(&self) -> usize {
         self.open.len()
     }
 
+    /// True if the notebook is open on this node.
     pub fn is_open(&self, id: &NotebookId) -> bool {
         self.open.contains_key(id)
     }

@@ -225,7 +225,7 @@ mod tests {
             Err(notarium_store::StoreError::Unavailable { reason: "planted".to_owned() }.into())
         };
         let routes = Router::new().route("/failing/{id}", get(failing));
-        let router = layered(routes, running.app(), AllowedOrigins::loopback(8787));
+        let router = layered(routes, running.app(), AllowedOrigins::loopback(8787, false));
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
         let request = Request::get("/failing/1").header("host", "localhost:8787");
         let request = request.header("traceparent", format!("00-{trace}-00f067aa0ba902b7-01"));

@@ -138,7 +138,7 @@ impl ScheduleRunner {
             true => table.due(schedule.after, due.last - 1),
         };
         if let Some(missed) = missed {
-            self.record_missed(document, id, schedule, missed).await?;
+            self.record_missed(document, id, missed).await?;
         }
         match begins {
             true => self.begin(document, id, schedule, due.last).await,
@@ -171,7 +171,6 @@ impl ScheduleRunner {
         &self,
         document: &Document,
         id: &ScheduleId,
-        schedule: &Schedule,
         DueRuns { last, count }: DueRuns,
     ) -> Result<(), Rejection> {
         let missed = (count > 1).then_some(count);

@@ -359,7 +359,7 @@ mod tests {
                     model: model.to_owned(),
                 },
             );
-            let usage = Usage { input_tokens: 70, output_tokens: 5, estimated: false };
+            let usage = Usage { input_tokens: 70, output_tokens: 5, ..Usage::default() };
             let failure = (model != "gpt").then_some(TurnFailure::RateLimited.into());
             counted(
                 &metrics,

@@ -19,6 +19,7 @@ use tracing_subscriber::layer::SubscriberExt;
 
 use super::scene::Scene;
 use super::support::PATIENCE;
+use crate::cluster::Cluster;
 
 const GIVEN: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
