@@ -32,7 +32,7 @@ const CONTENT: [(&str, &str, Forgets); 12] = [
 ];
 
 /// Columns without content, by table.
-const OTHERS: [(&str, &[&str]); 35] = [
+const OTHERS: [(&str, &[&str]); 36] = [
     ("account_audit", &["number", "at", "actor", "action", "subject"]),
     ("actors", &["key", "id"]),
     ("blames", &["notebook", "version"]),
