@@ -134,10 +134,11 @@ impl Notices {
         Ok(())
     }
 
-    /// Function that tells a person that a spending cap was reached.
-    pub fn cap_teller(self: Arc<Self>) -> CapTeller {
+    /// Function that tells a person that a spending cap was reached. The notebooks have it, so it does not keep them.
+    pub fn cap_teller(self: &Arc<Self>) -> CapTeller {
+        let notices = Arc::downgrade(self);
         Box::new(move |reached| {
-            let notices = self.clone();
+            let Some(notices) = notices.upgrade() else { return };
             tokio::spawn(async move {
                 let told = Told {
                     key: format!("cap:{}:{}", reached.cap_words, reached.ends_at),

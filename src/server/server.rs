@@ -342,7 +342,7 @@ fn app(
     let notebooks = Arc::new(notebooks);
     let options = NoticeOptions { public_url: public_url.to_owned(), ..config.notices.clone() };
     let notices = Notices::new(notebooks.clone(), storage.notices.clone(), options)?;
-    notebooks.spending.tell_with(notices.clone().cap_teller());
+    notebooks.spending.tell_with(notices.cap_teller());
     Ok(App::new(AppParts {
         notices,
         notebooks,
