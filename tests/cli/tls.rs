@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -36,6 +36,8 @@ impl Files {
     fn new(folder: &Path) -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // With the same name as a certificate, OpenSSL takes that one for self-signed.
+        params.distinguished_name.push(DnType::CommonName, "authority of a test");
         let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
         std::fs::write(folder.join("authority.pem"), authority.pem()).unwrap();
         let files = Self { authority, folder: folder.to_owned() };
@@ -147,6 +149,8 @@ async fn other_clients_speak_tls_with_the_server_and_programs_here_need_not() {
     let authority = world.folder.path().join("authority.pem");
     let run = async |mut command: Command| {
         let output = command.output().await.unwrap();
+        // What it complains about shows why a comparison fails.
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
         (output.status.code(), String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let mut python = Command::new("python3");

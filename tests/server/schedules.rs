@@ -8,7 +8,7 @@ use notarium_store::accounts::AccountChange;
 use notarium_wire::{ClientMessage, OfferMessage, OfferedKernelspec, ServerMessage};
 use serde_json::{Value, json};
 
-use crate::support::{Http, PATIENCE, Person, TestClient, TestServer};
+use crate::support::{Answer, Http, PATIENCE, Person, TestClient, TestServer};
 
 const MINUTES_5: Duration = Duration::from_secs(5 * 60);
 const EVERY_5: &str = "*/5 * * * *";
@@ -174,19 +174,26 @@ async fn a_lost_role_stops_a_schedule_too() {
     assert!(runs[0]["detail"].as_str().unwrap().contains("may not run this notebook any more"), "{runs:?}");
 }
 
+/// The sentence of a refusal with this status.
+fn sentence(answer: &Answer, status: u16) -> String {
+    answer.refused(status);
+    answer.json()["detail"].as_str().unwrap().to_owned()
+}
+
 #[tokio::test]
 async fn what_gives_no_times_is_refused_with_a_sentence() {
     let scene = Scene::text().await;
-    let put = async |body: Value| scene.http.put("/api/notebooks/n/schedules/odd", body).await.refused(400);
+    let put = async |body: Value| sentence(&scene.http.put("/api/notebooks/n/schedules/odd", body).await, 400);
     for (cron, words) in [
         ("0 0 31 2 *", "never comes"),
         ("* * * * *", "comes after 1 min already"),
         ("0 6 * *", "has 4 fields"),
         ("0 25 * * *", "is no line of cron"),
     ] {
-        let sentence = put(json!({"cron": cron})).await;
-        assert!(sentence.contains(words), "{cron}: {sentence}");
-        let times = scene.http.get(&format!("/api/schedule-times?cron={}", cron.replace(' ', "+"))).await.refused(400);
+        let said = put(json!({"cron": cron})).await;
+        assert!(said.contains(words), "{cron}: {said}");
+        let path = format!("/api/schedule-times?cron={}", cron.replace(' ', "+"));
+        let times = sentence(&scene.http.get(&path).await, 400);
         assert!(times.contains(words), "{cron}: {times}");
     }
     assert!(put(json!({"cron": EVERY_5, "timezone": "Mars/Olympus"})).await.contains("no time zone"));
@@ -262,7 +269,7 @@ async fn a_run_now_has_its_parameters_and_a_failed_cell_stops_those_after_it() {
     let mut agent = agent(&scene).await;
     let answer = scene.http.post(RUNS, json!({})).await;
     let run = answer.ok()["run"].as_str().unwrap().to_owned();
-    assert_eq!(scene.http.post(RUNS, json!({})).await.refused(409).contains("under way"), true);
+    assert!(sentence(&scene.http.post(RUNS, json!({})).await, 409).contains("under way"));
     assert_eq!(start(&mut agent).await, run);
     let state = scene.http.get(&format!("/api/notebooks/{run}")).await.ok();
     assert_eq!(state["notebook"]["order"], json!(["c", "parameters", "bad", "after"]));

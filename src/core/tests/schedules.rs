@@ -137,7 +137,7 @@ pub fn cases() -> Vec<Case> {
         case(ended, runner(), run("run-9"), events(["ScheduledRunStarted"])),
         case(under_way, ann(), run("run-9"), rejected(Code::ScheduleState)),
         case(with_cells, ann(), run("run-9"), rejected(Code::UnknownSchedule)),
-        case(scheduled, ann(), run("notebook"), rejected(Code::InvalidValue)),
+        case(scheduled, ann(), run("nb"), rejected(Code::InvalidValue)),
         case(scheduled, user("viewer"), run("run-9"), rejected(Code::Forbidden)),
         case(scheduled, guest("link"), run("run-9"), rejected(Code::Forbidden)),
         case(archived_schedule, ann(), run("run-9"), rejected(Code::NotebookArchived)),

@@ -44,11 +44,14 @@ enum Database {
 impl Storage {
     pub(crate) async fn open(config: &ServerConfig) -> Result<Self, StartError> {
         location::check_mark(&config.folder, config.blobs.as_ref())?;
-        let blobs = open_blobs(config).await?;
-        let Opened { events, accounts, spending, notices, nodes, database } = match &config.store {
-            None => open_folder(config).await?,
-            Some(url) => open_postgres(config, url, &blobs).await?,
+        let (opened, blobs) = match &config.store {
+            None => (open_folder(config).await?, open_blobs(config).await?),
+            Some(url) => {
+                let blobs = open_blobs(config).await?;
+                (open_postgres(config, url, &blobs).await?, blobs)
+            }
         };
+        let Opened { events, accounts, spending, notices, nodes, database } = opened;
         Ok(Self { events, accounts, spending, notices, nodes, blobs, database: Some(database) })
     }
 
