@@ -32,9 +32,9 @@ pub use rooms::RoomMetrics;
 pub use work::{CommittedWork, WorkMetrics};
 
 /// Names and values of labels.
-pub(crate) type Labels<const N: usize> = [(&'static str, Cow<'static, str>); N];
-pub(crate) type Counters<const N: usize> = Family<Labels<N>, Counter>;
-pub(crate) type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
+pub(crate) type MetricLabels<const N: usize> = [(&'static str, Cow<'static, str>); N];
+pub(crate) type Counters<const N: usize> = Family<MetricLabels<N>, Counter>;
+pub(crate) type Histograms<const N: usize> = Family<MetricLabels<N>, Histogram, fn() -> Histogram>;
 
 /// Value of a label that is none of the known words.
 pub(crate) const OTHER: &str = "other";
@@ -42,7 +42,7 @@ pub(crate) const OTHER: &str = "other";
 /// Name, type and meaning of a metric, for the page of the operators and for tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetricDescription {
-    /// As a query names it: counters with `_total`.
+    /// Name in queries: counters with `_total`.
     pub name: &'static str,
     pub kind: &'static str,
     pub labels: &'static [&'static str],
@@ -146,7 +146,7 @@ impl MetricList {
 
 /// Makes the series of these values, so that they are 0 before their first event.
 pub(crate) fn begin_at_zero<M, C: MetricConstructor<M>>(
-    family: &Family<Labels<1>, M, C>,
+    family: &Family<MetricLabels<1>, M, C>,
     label: &'static str,
     values: impl IntoIterator<Item = impl Into<Cow<'static, str>>>,
 ) {

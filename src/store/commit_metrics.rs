@@ -4,8 +4,6 @@ use std::time::Instant;
 
 use notarium_telemetry::{BYTES, COUNTS, Histogram, SHORT_TIMES};
 
-use crate::group_commit::{Queued, payload_bytes};
-
 /// Measurements of a store's writer. Clones share them.
 #[derive(Debug, Clone)]
 pub struct CommitMetrics {
@@ -37,18 +35,6 @@ impl Default for CommitMetrics {
 }
 
 impl CommitMetrics {
-    /// Notes the batch that begins now.
-    pub(crate) fn begin(&self, batch: &[Queued]) -> Instant {
-        let now = Instant::now();
-        for queued in batch {
-            self.queue_waits.observe_time(now.saturating_duration_since(queued.queued_at));
-        }
-        self.batch_appends.observe_size(batch.len());
-        self.batch_events.observe_size(batch.iter().map(|queued| queued.append.events.len()).sum());
-        self.batch_bytes.observe_size(batch.iter().map(|queued| payload_bytes(&queued.append)).sum());
-        now
-    }
-
     /// Notes the end of the batch that began then.
     pub(crate) fn end(&self, began: Instant, is_written: bool) {
         let times = if is_written { &self.batch_times } else { &self.failed_batch_times };

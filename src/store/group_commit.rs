@@ -6,6 +6,7 @@ use foldhash::{HashMap, HashSet};
 use notarium_record::{Append, CommandId, Epoch, Head, NotebookId};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::commit_metrics::CommitMetrics;
 use crate::event_store::check;
 use crate::store_error::{AppendError, StoreError};
 
@@ -125,6 +126,20 @@ pub(crate) fn take_batch(queue: &mut mpsc::Receiver<Queued>, first: Queued) -> V
         batch.push(next);
     }
     batch
+}
+
+impl CommitMetrics {
+    /// Notes the batch that begins now.
+    pub(crate) fn begin(&self, batch: &[Queued]) -> Instant {
+        let now = Instant::now();
+        for queued in batch {
+            self.queue_waits.observe_time(now.saturating_duration_since(queued.queued_at));
+        }
+        self.batch_appends.observe_size(batch.len());
+        self.batch_events.observe_size(batch.iter().map(|queued| queued.append.events.len()).sum());
+        self.batch_bytes.observe_size(batch.iter().map(|queued| payload_bytes(&queued.append)).sum());
+        now
+    }
 }
 
 /// Bytes of the payloads of an append's events.

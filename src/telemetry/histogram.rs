@@ -103,7 +103,7 @@ impl EncodeMetric for Histogram {
         let ends = scale.bounds.iter().map(|bound| *bound as f64 / scale.per_unit).chain([f64::MAX]);
         let counts = buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed));
         let buckets: Vec<(f64, u64)> = ends.zip(counts).collect();
-        // Of the same reading as the buckets, so that they agree.
+        // The sum of the buckets, so that they agree.
         let count = buckets.iter().map(|(_, count)| count).sum();
         let sum = sum.load(Ordering::Relaxed) as f64 / scale.per_unit;
         encoder.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)

@@ -149,7 +149,7 @@ async fn other_clients_speak_tls_with_the_server_and_programs_here_need_not() {
     let authority = world.folder.path().join("authority.pem");
     let run = async |mut command: Command| {
         let output = command.output().await.unwrap();
-        // What it complains about shows why a comparison fails.
+        // Errors show why a comparison fails.
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
         (output.status.code(), String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };

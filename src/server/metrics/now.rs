@@ -7,9 +7,9 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::{Labels, MetricList, begin_at_zero};
+use super::{MetricLabels, MetricList, begin_at_zero};
 
-type Gauges = Family<Labels<1>, Gauge>;
+type Gauges = Family<MetricLabels<1>, Gauge>;
 type Seconds = Gauge<f64, AtomicU64>;
 
 macro_rules! readings {

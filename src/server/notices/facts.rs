@@ -20,7 +20,7 @@ pub enum Fact {
     /// Somebody is mentioned. `subject` is the comment or message.
     Mention { subject: String, people: Vec<UserId>, logins: Vec<String>, by: Actor, kind: NoticeKind },
     /// A run ended; its requester is concerned if it was long or lost.
-    RunEnd { execution: ExecutionId, end: RunEnd },
+    NoticedEnd { execution: ExecutionId, end: NoticedEnd },
     /// A kernel ended because its agent is gone.
     AgentGone { kernel_session: KernelSessionId },
     /// A scheduled run failed or did not take place; the schedule's maker is concerned.
@@ -29,7 +29,7 @@ pub enum Fact {
 
 /// End of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunEnd {
+pub enum NoticedEnd {
     Succeeded,
     Failed {
         cause: Option<String>,
@@ -89,17 +89,17 @@ pub fn of(recorded: &Recorded) -> Option<Fact> {
         }
         Event::ExecutionCompleted(event) => {
             let end = match event.outcome.known() {
-                Some(ExecutionOutcome::Ok) => RunEnd::Succeeded,
+                Some(ExecutionOutcome::Ok) => NoticedEnd::Succeeded,
                 // The person has interrupted it.
                 Some(ExecutionOutcome::Interrupted) => return None,
-                Some(ExecutionOutcome::Error) | None => RunEnd::Failed { cause: None },
-                Some(ExecutionOutcome::TimedOut) => RunEnd::Failed { cause: Some(wire_word(&EndCause::TimedOut)) },
+                Some(ExecutionOutcome::Error) | None => NoticedEnd::Failed { cause: None },
+                Some(ExecutionOutcome::TimedOut) => NoticedEnd::Failed { cause: Some(wire_word(&EndCause::TimedOut)) },
             };
-            Some(Fact::RunEnd { execution: event.execution_id.clone(), end })
+            Some(Fact::NoticedEnd { execution: event.execution_id.clone(), end })
         }
         Event::ExecutionLost(event) if !is_wanted(&event.cause) => {
-            let end = RunEnd::Lost { cause: word_of(&event.cause) };
-            Some(Fact::RunEnd { execution: event.execution_id.clone(), end })
+            let end = NoticedEnd::Lost { cause: word_of(&event.cause) };
+            Some(Fact::NoticedEnd { execution: event.execution_id.clone(), end })
         }
         Event::ScheduledRunEnded(event) => {
             use ScheduledRunOutcome::{Cancelled, Succeeded};
@@ -241,13 +241,13 @@ mod tests {
         let completed = |outcome: &str| {
             let ended = fact("ExecutionCompleted", json!({"execution_id": "e", "output_seq": 1, "outcome": outcome}));
             ended.map(|fact| match fact {
-                Fact::RunEnd { end, .. } => end,
+                Fact::NoticedEnd { end, .. } => end,
                 other => panic!("{other:?}"),
             })
         };
-        assert_eq!(completed("ok"), Some(RunEnd::Succeeded));
-        assert_eq!(completed("error"), Some(RunEnd::Failed { cause: None }));
-        assert_eq!(completed("timed_out"), Some(RunEnd::Failed { cause: Some("timed_out".to_owned()) }));
+        assert_eq!(completed("ok"), Some(NoticedEnd::Succeeded));
+        assert_eq!(completed("error"), Some(NoticedEnd::Failed { cause: None }));
+        assert_eq!(completed("timed_out"), Some(NoticedEnd::Failed { cause: Some("timed_out".to_owned()) }));
         assert_eq!(completed("interrupted"), None);
         let lost = |cause: &str| fact("ExecutionLost", json!({"execution_id": "e", "cause": cause})).is_some();
         assert!(lost("kernel_died") && lost("agent_lost") && lost("a_later_word"));

@@ -17,7 +17,7 @@ use notarium_store::accounts::{NewNotice, NoticeProgress, TokenFilter};
 use notarium_wire::rest::NoticeKind;
 use parking_lot::Mutex;
 
-use super::facts::{self, Fact, RunEnd};
+use super::facts::{self, Fact, NoticedEnd};
 use super::people::{person_of, unread};
 use super::{NoticeNewsFor, Notices, Told};
 use crate::rooms::notices::NOTICED_TYPES;
@@ -174,7 +174,7 @@ impl Notices {
             Fact::Mention { subject, people, logins, by, kind } => {
                 self.mentioned(page, recorded, &subject, (people, logins), &by, kind).await
             }
-            Fact::RunEnd { execution, end } => self.run_ended(page, recorded, &execution, end).await,
+            Fact::NoticedEnd { execution, end } => self.run_ended(page, recorded, &execution, end).await,
             Fact::AgentGone { kernel_session } => self.agent_gone(page, recorded, &kernel_session).await,
             Fact::ScheduledRunEnd { end } => self.scheduled_run_ended(page, recorded, *end).await,
             Fact::Settled { .. } => Ok(Vec::new()),
@@ -224,13 +224,13 @@ impl Notices {
         page: &mut NewNotices,
         recorded: &Recorded,
         execution: &ExecutionId,
-        end: RunEnd,
+        end: NoticedEnd,
     ) -> Result<Vec<Told>, StoreError> {
         let (notebook, at) = (&recorded.envelope.notebook_id, recorded.envelope.recorded_at);
         let first = self.notebooks.store.read_subject(notebook, execution.as_str(), 0, FIRST_EVENTS).await?;
         let Some(run) = RequestedRun::of(&first) else { return Ok(Vec::new()) };
         let seconds = run.started_at.map_or(0, |started| at.saturating_sub(started) / 1000);
-        let is_lost = matches!(end, RunEnd::Lost { .. });
+        let is_lost = matches!(end, NoticedEnd::Lost { .. });
         let long = self.store.notice_person(&run.user).await?.long_run_seconds.unwrap_or(LONG_RUN_SECONDS);
         if !is_lost && seconds < long {
             return Ok(Vec::new());
@@ -247,9 +247,11 @@ impl Notices {
         let (execution, cell) = (execution.clone(), run.cell);
         let subject = execution.to_string();
         let kind = match end {
-            RunEnd::Succeeded => NoticeKind::RunEnded { execution, cell, seconds },
-            RunEnd::Failed { cause } => NoticeKind::RunFailed { execution, cell, seconds, is_lost, cause },
-            RunEnd::Lost { cause } => NoticeKind::RunFailed { execution, cell, seconds, is_lost, cause: Some(cause) },
+            NoticedEnd::Succeeded => NoticeKind::RunEnded { execution, cell, seconds },
+            NoticedEnd::Failed { cause } => NoticeKind::RunFailed { execution, cell, seconds, is_lost, cause },
+            NoticedEnd::Lost { cause } => {
+                NoticeKind::RunFailed { execution, cell, seconds, is_lost, cause: Some(cause) }
+            }
         };
         Ok(vec![told(recorded, run.user, &key, &subject, &kind)])
     }

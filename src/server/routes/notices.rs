@@ -86,13 +86,13 @@ impl From<SettingsError> for Problem {
 }
 
 /// A person who asks about notices.
-struct Reader {
+struct NoticeReader {
     app: App,
     who: Authenticated,
     user: UserId,
 }
 
-impl FromRequestParts<App> for Reader {
+impl FromRequestParts<App> for NoticeReader {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
@@ -104,18 +104,18 @@ impl FromRequestParts<App> for Reader {
     }
 }
 
-impl Taken for Reader {}
+impl Taken for NoticeReader {}
 
 // --- inbox ---
 
 async fn read_inbox(
-    Reader { app, who, user }: Reader,
+    NoticeReader { app, who, user }: NoticeReader,
     QueryOf(query): QueryOf<NoticesQuery>,
 ) -> Result<Json<NoticePage>, Problem> {
     Ok(Json(app.notices.page(&who, &user, query).await?))
 }
 
-async fn follow(Reader { app, who, user }: Reader) -> Result<Response, Problem> {
+async fn follow(NoticeReader { app, who, user }: NoticeReader) -> Result<Response, Problem> {
     let followed = app.accounts.follow(&who).await?;
     let news = app.notices.clone().stream(followed, who, user).map(|news| {
         let data = serde_json::to_string(&news).unwrap_or_default();
@@ -124,26 +124,29 @@ async fn follow(Reader { app, who, user }: Reader) -> Result<Response, Problem> 
     Ok(Sse::new(news).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
 
-async fn mark(Reader { app, user, .. }: Reader, JsonBody(marks): JsonBody<MarkNotices>) -> Result<NoContent, Problem> {
+async fn mark(
+    NoticeReader { app, user, .. }: NoticeReader,
+    JsonBody(marks): JsonBody<MarkNotices>,
+) -> Result<NoContent, Problem> {
     app.notices.mark(&user, marks).await?;
     Ok(NoContent)
 }
 
 // --- settings ---
 
-async fn read_settings(Reader { app, user, .. }: Reader) -> Result<Json<NoticeSettings>, Problem> {
+async fn read_settings(NoticeReader { app, user, .. }: NoticeReader) -> Result<Json<NoticeSettings>, Problem> {
     Ok(Json(app.notices.settings(&user).await?))
 }
 
 async fn change_settings(
-    Reader { app, who, user }: Reader,
+    NoticeReader { app, who, user }: NoticeReader,
     JsonBody(change): JsonBody<NoticeSettingsChange>,
 ) -> Result<Json<NoticeSettings>, Problem> {
     Ok(Json(app.notices.change_settings(&who, &user, change).await?))
 }
 
 async fn set_address(
-    Reader { app, who, user }: Reader,
+    NoticeReader { app, who, user }: NoticeReader,
     JsonBody(NewMailAddress { address }): JsonBody<NewMailAddress>,
 ) -> Result<NoContent, Problem> {
     app.notices.set_address(&who, &user, &address).await?;
@@ -151,38 +154,41 @@ async fn set_address(
 }
 
 async fn confirm_address(
-    Reader { app, who, user }: Reader,
+    NoticeReader { app, who, user }: NoticeReader,
     JsonBody(MailCode { code }): JsonBody<MailCode>,
 ) -> Result<NoContent, Problem> {
     app.notices.confirm_address(&who, &user, &code).await?;
     Ok(NoContent)
 }
 
-async fn remove_address(Reader { app, who, user }: Reader) -> Result<NoContent, Problem> {
+async fn remove_address(NoticeReader { app, who, user }: NoticeReader) -> Result<NoContent, Problem> {
     app.notices.remove_address(&who, &user).await?;
     Ok(NoContent)
 }
 
 // --- webhooks ---
 
-async fn list_webhooks(Reader { app, user, .. }: Reader) -> Result<Json<Vec<Webhook>>, Problem> {
+async fn list_webhooks(NoticeReader { app, user, .. }: NoticeReader) -> Result<Json<Vec<Webhook>>, Problem> {
     Ok(Json(app.notices.list_webhooks(&user).await?))
 }
 
 async fn create_webhook(
-    Reader { app, who, user }: Reader,
+    NoticeReader { app, who, user }: NoticeReader,
     JsonBody(new): JsonBody<NewWebhook>,
 ) -> Result<Created<Json<IssuedWebhook>>, Problem> {
     Ok(Created(Json(app.notices.create_webhook(&who, &user, new).await?)))
 }
 
-async fn delete_webhook(Reader { app, who, user }: Reader, Params(id): Params<String>) -> Result<NoContent, Problem> {
+async fn delete_webhook(
+    NoticeReader { app, who, user }: NoticeReader,
+    Params(id): Params<String>,
+) -> Result<NoContent, Problem> {
     app.notices.delete_webhook(&who, &user, &id).await?;
     Ok(NoContent)
 }
 
 async fn rotate_webhook(
-    Reader { app, who, user }: Reader,
+    NoticeReader { app, who, user }: NoticeReader,
     Params(id): Params<String>,
     _: NoBody,
 ) -> Result<Json<IssuedWebhook>, Problem> {
@@ -190,7 +196,7 @@ async fn rotate_webhook(
 }
 
 async fn test_webhook(
-    Reader { app, user, .. }: Reader,
+    NoticeReader { app, user, .. }: NoticeReader,
     Params(id): Params<String>,
     _: NoBody,
 ) -> Result<Json<WebhookTest>, Problem> {

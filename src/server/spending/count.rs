@@ -9,7 +9,7 @@ use notarium_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use super::Spending;
-use super::turns::{CallEnd, call_end};
+use super::turns::{ModelCallEnd, call_end};
 
 /// Interval at which reserved calls are looked for whose node has died.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
@@ -50,7 +50,7 @@ impl Spending {
         }
         for call in calls {
             let of_turn = events.get(&call.key.turn_id).map(Vec::as_slice).unwrap_or_default();
-            if let CallEnd::Ended(settled) = call_end(&call, of_turn) {
+            if let ModelCallEnd::Ended(settled) = call_end(&call, of_turn) {
                 self.store.settle(&call, settled).await?;
             }
         }

@@ -7,7 +7,7 @@ use super::calendar::day_of;
 
 /// State of a reserved call in the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallEnd {
+pub enum ModelCallEnd {
     /// It is under way, or is about to be.
     Open,
     /// It has ended; `None`: without any usage.
@@ -26,7 +26,7 @@ struct CallFold {
 }
 
 /// The end of a call by the events of its turn, in order. Without any the notebook was erased, and the call counts with its estimate.
-pub fn call_end(call: &ReservedCall, events: &[Recorded]) -> CallEnd {
+pub fn call_end(call: &ReservedCall, events: &[Recorded]) -> ModelCallEnd {
     let mut fold = CallFold { at: call.reserved_at, ..CallFold::default() };
     for recorded in turn_of(call, events) {
         if fold.is_over {
@@ -38,13 +38,13 @@ pub fn call_end(call: &ReservedCall, events: &[Recorded]) -> CallEnd {
         (fold.lost_attempts, fold.is_over) = (1, true);
     }
     if !fold.is_over {
-        return CallEnd::Open;
+        return ModelCallEnd::Open;
     }
     let lost_tokens = fold.lost_attempts.saturating_mul(call.estimated_input_tokens);
     let tokens = TokenCounts { input: fold.tokens.input.saturating_add(lost_tokens), ..fold.tokens };
     let is_estimated = fold.is_estimated || fold.lost_attempts > 0;
     let settled = SettledCall { day: day_of(fold.at), tokens, is_estimated };
-    CallEnd::Ended((tokens.total() > 0).then_some(settled))
+    ModelCallEnd::Ended((tokens.total() > 0).then_some(settled))
 }
 
 /// Events of the turn to which the call belongs: an id may be used again by a later turn.
@@ -162,7 +162,7 @@ mod tests {
     }
 
     /// The end of a call by events at the second day and later.
-    fn end(number: u32, events: impl IntoIterator<Item = Event>) -> CallEnd {
+    fn end(number: u32, events: impl IntoIterator<Item = Event>) -> ModelCallEnd {
         let recorded = events.into_iter().zip(1..).map(|(event, version)| {
             let envelope = Envelope {
                 id: format!("e{version}").parse().unwrap(),
@@ -182,35 +182,35 @@ mod tests {
         call_end(&call(number), &recorded.collect::<Vec<_>>())
     }
 
-    fn counted(input: u64, cached: u64, output: u64, is_estimated: bool) -> CallEnd {
-        CallEnd::Ended(Some(SettledCall { day: 1, tokens: TokenCounts { input, cached, output }, is_estimated }))
+    fn counted(input: u64, cached: u64, output: u64, is_estimated: bool) -> ModelCallEnd {
+        ModelCallEnd::Ended(Some(SettledCall { day: 1, tokens: TokenCounts { input, cached, output }, is_estimated }))
     }
 
     #[test]
     fn an_answered_call_counts_with_its_usage() {
-        assert_eq!(end(1, [started(), claimed(1, 1)]), CallEnd::Open);
+        assert_eq!(end(1, [started(), claimed(1, 1)]), ModelCallEnd::Open);
         let answered = [started(), claimed(1, 1), finished(1, None, 100, 7), claimed(2, 1)];
         assert_eq!(end(1, answered.clone()), counted(100, 50, 7, false));
-        assert_eq!(end(2, answered), CallEnd::Open);
+        assert_eq!(end(2, answered), ModelCallEnd::Open);
     }
 
     #[test]
     fn usage_of_failed_attempts_is_added() {
         let refused = |event: Event| vec![started(), claimed(1, 1), event, claimed(1, 2)];
-        assert_eq!(end(1, refused(finished(1, Some(TurnFailure::RateLimited), 0, 0))), CallEnd::Open);
+        assert_eq!(end(1, refused(finished(1, Some(TurnFailure::RateLimited), 0, 0))), ModelCallEnd::Open);
         let mut cut = refused(finished(1, Some(TurnFailure::CutStream), 100, 2));
         cut.push(finished(1, None, 100, 7));
         assert_eq!(end(1, cut), counted(200, 100, 9, false));
         let failed = TurnFailed { turn_id: "t".parse().unwrap(), cause: TurnFailure::WrongKey.into(), detail: None };
         let events = [started(), claimed(1, 1), finished(1, Some(TurnFailure::WrongKey), 0, 0), failed.into()];
-        assert_eq!(end(1, events), CallEnd::Ended(None), "nothing was used");
+        assert_eq!(end(1, events), ModelCallEnd::Ended(None), "nothing was used");
         let estimated = |why| {
             let usage = Usage { input_tokens: 400, estimated: true, ..Usage::default() };
             let (turn_id, failure) = ("t".parse().unwrap(), Some(Open::Known(why)));
             TurnModelCallFinished { turn_id, number: 1, attempt: 1, failure, detail: None, usage }
         };
         let end_with = |why| end(1, [started(), claimed(1, 1), estimated(why).into(), cancelled()]);
-        assert_eq!(end_with(TurnFailure::Unreachable), CallEnd::Ended(None), "the estimate of a refused request");
+        assert_eq!(end_with(TurnFailure::Unreachable), ModelCallEnd::Ended(None), "the estimate of a refused request");
         assert_eq!(end_with(TurnFailure::TimedOut), counted(400, 0, 0, true));
     }
 
@@ -218,12 +218,12 @@ mod tests {
     fn a_call_without_a_recorded_end_counts_with_its_estimate() {
         assert_eq!(end(1, [started(), claimed(1, 1), cancelled()]), counted(400, 0, 0, true));
         let lost = finished(1, Some(TurnFailure::ServerStopped), 0, 0);
-        assert_eq!(end(1, [started(), claimed(1, 1), lost.clone()]), CallEnd::Open, "it is tried again");
+        assert_eq!(end(1, [started(), claimed(1, 1), lost.clone()]), ModelCallEnd::Open, "it is tried again");
         let again = [started(), claimed(1, 1), lost, claimed(1, 2), finished(1, None, 100, 7)];
         assert_eq!(end(1, again), counted(500, 50, 7, true));
         assert_eq!(end(1, []), counted(400, 0, 0, true), "of an erased notebook");
         let finished = TurnFinished { turn_id: "t".parse().unwrap(), stop_reason: StopReason::EndTurn.into() };
-        assert_eq!(end(2, [started(), finished.into()]), CallEnd::Ended(None), "it was not claimed");
+        assert_eq!(end(2, [started(), finished.into()]), ModelCallEnd::Ended(None), "it was not claimed");
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
             for (_, number) in usages.iter().zip(1..) {
                 // All calls were reserved at the start of the turn here.
                 match end(number, events.clone()) {
-                    CallEnd::Ended(Some(settled)) => sum += settled.tokens.total(),
+                    ModelCallEnd::Ended(Some(settled)) => sum += settled.tokens.total(),
                     other => prop_assert!(false, "{other:?}"),
                 }
             }

@@ -103,7 +103,7 @@ pub struct NewAddress {
 /// A secret with which a webhook signs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookSecret {
-    /// As in `whsec_…`.
+    /// Text of the form `whsec_…`.
     pub secret: String,
     /// Time at which it stops to sign; absent: the current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -27,6 +27,7 @@ mod tests;
 mod transaction;
 #[cfg(feature = "postgres")]
 mod transfer;
+mod upgrade;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -48,7 +49,7 @@ pub use folder::DATABASE_FILE;
 pub(crate) use folder::{MARK_FILE, PART_FILE, is_half_restored};
 pub use transaction::WriteTransaction;
 
-use self::error::{commit_error, damaged, gone, is_damage, is_gone, store_error};
+use self::error::{damaged, gone, is_damage, is_gone, store_error};
 use self::health::Health;
 use self::reader::{ReaderQuery, head_of};
 use self::rows::integer;
@@ -67,11 +68,8 @@ use crate::schema::Upgrade;
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot};
 use crate::store_error::{AppendError, StoreError};
 
-/// Numbers and names of the schema's migrations, which every backend has.
 #[cfg(all(test, feature = "postgres"))]
-pub(crate) fn migrations() -> Vec<(i64, &'static str)> {
-    open::MIGRATIONS.iter().map(|(version, name, _)| (*version, *name)).collect()
-}
+pub(crate) use upgrade::migrations;
 
 /// An open data folder. On drop the writer ends after all queued appends are written; [`Sqlite::close`] waits for it.
 #[derive(Debug)]
@@ -96,12 +94,6 @@ impl Sqlite {
             return Err(StoreError::HalfMoved { path: folder.display().to_string() });
         }
         Self::open_any(folder, Upgrade::Begin).await
-    }
-
-    /// Ends the upgrade of a folder that no server uses: the release before does not open it any more.
-    pub async fn finish_upgrade(folder: &Path) -> Result<(), StoreError> {
-        Self::open_any(folder, Upgrade::Finish).await?.close().await;
-        Ok(())
     }
 
     async fn open_any(folder: &Path, upgrade: Upgrade) -> Result<Self, StoreError> {
@@ -173,13 +165,6 @@ impl Sqlite {
             sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => damaged(&self.path, error),
             error => store_error(&self.path, error),
         }
-    }
-
-    /// Commits a transaction of [`Self::begin`]; on `Ok` it is on disk.
-    pub async fn commit(&self, transaction: WriteTransaction<'_>) -> Result<(), StoreError> {
-        let committed = transaction.commit().await.map_err(|error| commit_error(&self.path, error));
-        self.health.written(committed.as_ref().err());
-        committed
     }
 
     /// Runs one statement as a transaction; returns the number of changed rows.

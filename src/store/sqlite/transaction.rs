@@ -6,7 +6,10 @@ use notarium_record::{ContentRemoval, Epoch, InstanceId, NotebookId};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, MutexGuard};
 
+use super::Sqlite;
+use super::error::commit_error;
 use super::rows::{SqlScript, Texts};
+use crate::store_error::StoreError;
 
 /// The only writing connection. The mutex is fair: there is no `SQLITE_BUSY` and no starvation.
 pub(super) type Writer = Mutex<WriterConnection>;
@@ -144,5 +147,14 @@ impl Deref for WriteTransaction<'_> {
 impl DerefMut for WriteTransaction<'_> {
     fn deref_mut(&mut self) -> &mut SqliteConnection {
         &mut self.writer
+    }
+}
+
+impl Sqlite {
+    /// Commits a transaction of [`Self::begin`]; on `Ok` it is on disk.
+    pub async fn commit(&self, transaction: WriteTransaction<'_>) -> Result<(), StoreError> {
+        let committed = transaction.commit().await.map_err(|error| commit_error(&self.path, error));
+        self.health.written(committed.as_ref().err());
+        committed
     }
 }

@@ -7,7 +7,7 @@ use std::collections::btree_map::Entry;
 
 use super::json::{Json, Map};
 use super::schema::Base;
-use super::{Document, DocumentCell, NoticeCode, Notices, Object, output};
+use super::{Document, DocumentCell, ImportNotices, NoticeCode, Object, output};
 
 /// Flags that JupyterLab knows. They are stored in `metadata.jupyter`, so that it shows the cell alike.
 pub const JUPYTER_FLAGS: [&str; 2] = ["outputs_hidden", "source_hidden"];
@@ -36,7 +36,7 @@ impl CellDraft {
     }
 
     /// Normalises the draft to its settled form.
-    pub(super) fn settle(&mut self, notices: &mut Notices) {
+    pub(super) fn settle(&mut self, notices: &mut ImportNotices) {
         self.settle_type();
         self.settle_source(notices);
         self.settle_outputs(notices);
@@ -56,14 +56,14 @@ impl CellDraft {
         }
     }
 
-    fn settle_source(&mut self, notices: &mut Notices) {
+    fn settle_source(&mut self, notices: &mut ImportNotices) {
         if self.source.contains('\r') {
             self.source = self.source.replace("\r\n", "\n").replace('\r', "\n");
             notices.add(NoticeCode::LineEndings);
         }
     }
 
-    pub(super) fn settle_outputs(&mut self, notices: &mut Notices) {
+    pub(super) fn settle_outputs(&mut self, notices: &mut ImportNotices) {
         for value in &mut self.outputs {
             if !value.is_object() {
                 notices.add(NoticeCode::OutputNotAnObject);
@@ -82,7 +82,7 @@ impl CellDraft {
         }
     }
 
-    fn settle_count(&mut self, notices: &mut Notices) {
+    fn settle_count(&mut self, notices: &mut ImportNotices) {
         if let Some(count) = self.execution_count.filter(|count| *count < 0) {
             notices.add(NoticeCode::ExecutionCount);
             self.execution_count = None;
@@ -91,7 +91,7 @@ impl CellDraft {
     }
 
     /// Restores entries that an export stored under `metadata.notarium`.
-    fn restore(&mut self, notices: &mut Notices) {
+    fn restore(&mut self, notices: &mut ImportNotices) {
         let Some(mut aside) = take_aside(&mut self.metadata) else {
             return;
         };
@@ -104,7 +104,7 @@ impl CellDraft {
         restore_metadata(&mut self.metadata, aside, notices);
     }
 
-    fn restore_type(&mut self, aside: &mut Map, notices: &mut Notices) {
+    fn restore_type(&mut self, aside: &mut Map, notices: &mut ImportNotices) {
         let ours = aside.get("cell_type").and_then(Json::as_str).filter(|ours| ["sql", "prompt"].contains(ours));
         let Some(ours) = ours.map(str::to_owned) else {
             return;
@@ -128,7 +128,7 @@ impl CellDraft {
     }
 
     /// Restores outputs from `aside`: all of them for a cell that is not written as a code cell, else only those that do not fit nbformat.
-    fn restore_outputs(&mut self, aside: &mut Map, notices: &mut Notices) {
+    fn restore_outputs(&mut self, aside: &mut Map, notices: &mut ImportNotices) {
         if self.base() == Base::Code {
             self.mend_outputs(aside, notices);
         }
@@ -143,7 +143,7 @@ impl CellDraft {
         self.settle_outputs(notices);
     }
 
-    fn mend_outputs(&mut self, aside: &mut Map, notices: &mut Notices) {
+    fn mend_outputs(&mut self, aside: &mut Map, notices: &mut ImportNotices) {
         for patch in take_list(aside, "output_patches").unwrap_or_default() {
             if self.mend_output(patch).is_none() {
                 notices.add_with(NoticeCode::StaleAside, "output_patches");
@@ -200,7 +200,7 @@ impl NotebookDraft {
         self.metadata.values().chain(self.extra.values()).map(Json::depth).max().unwrap_or(0)
     }
 
-    pub fn settle(&mut self, notices: &mut Notices) {
+    pub fn settle(&mut self, notices: &mut ImportNotices) {
         self.restore(notices);
         for transient in ["orig_nbformat", "orig_nbformat_minor", "signature"] {
             self.metadata.remove(transient);
@@ -208,7 +208,7 @@ impl NotebookDraft {
         complete_kernelspec(&mut self.metadata, notices);
     }
 
-    fn restore(&mut self, notices: &mut Notices) {
+    fn restore(&mut self, notices: &mut ImportNotices) {
         let Some(mut aside) = take_aside(&mut self.metadata) else {
             return;
         };
@@ -219,7 +219,7 @@ impl NotebookDraft {
 }
 
 /// Fills in display names that many real files lack and the schema requires.
-fn complete_kernelspec(metadata: &mut Map, notices: &mut Notices) {
+fn complete_kernelspec(metadata: &mut Map, notices: &mut ImportNotices) {
     let mut language = None;
     if let Some(Json::Object(spec)) = metadata.get_mut("kernelspec") {
         language = spec.get("language").filter(|language| language.is_string()).cloned();
@@ -230,7 +230,7 @@ fn complete_kernelspec(metadata: &mut Map, notices: &mut Notices) {
     }
 }
 
-fn complete_name(map: &mut Map, key: &str, name: Option<Json>, notices: &mut Notices) {
+fn complete_name(map: &mut Map, key: &str, name: Option<Json>, notices: &mut ImportNotices) {
     let Some(name) = name.filter(Json::is_string) else {
         return;
     };
@@ -241,7 +241,7 @@ fn complete_name(map: &mut Map, key: &str, name: Option<Json>, notices: &mut Not
 }
 
 /// Drops entries left under our own keys: they have the wrong type, or newer content has taken their place.
-fn drop_stale(aside: &mut Map, keys: &[&str], notices: &mut Notices) {
+fn drop_stale(aside: &mut Map, keys: &[&str], notices: &mut ImportNotices) {
     for key in keys {
         if aside.remove(*key).is_some() {
             notices.add_with(NoticeCode::StaleAside, key);
@@ -254,7 +254,7 @@ fn take_aside(metadata: &mut Map) -> Option<Map> {
 }
 
 /// Restores metadata entries that nbformat does not allow, and the rest of `metadata.notarium`, if any.
-fn restore_metadata(metadata: &mut Map, mut aside: Map, notices: &mut Notices) {
+fn restore_metadata(metadata: &mut Map, mut aside: Map, notices: &mut ImportNotices) {
     let mut odd = take_object(&mut aside, "metadata").unwrap_or_default();
     aside.remove("metadata");
     let own = odd.remove("notarium").filter(|own| !own.is_object());

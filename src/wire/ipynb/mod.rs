@@ -268,13 +268,13 @@ pub struct Notice {
 
 /// Collects notices, one for each code, so that a hostile file cannot cause many.
 #[derive(Debug, Default)]
-struct Notices {
+struct ImportNotices {
     by_code: BTreeMap<NoticeCode, Notice>,
     /// Index of the cell that is being read.
     cell: Option<usize>,
 }
 
-impl Notices {
+impl ImportNotices {
     fn add(&mut self, code: NoticeCode) {
         self.add_many(code, 1, "");
     }

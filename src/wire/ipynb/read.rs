@@ -7,7 +7,7 @@ use super::json::{self, Json, Map, ParseFailure};
 use super::output::{is_line_end, plain_text, split_lines};
 use super::schema::{self, Base};
 use super::upgrade::{self, Lines};
-use super::{Document, FileLimits, Imported, IpynbError, MAX_DEPTH, NoticeCode, Notices};
+use super::{Document, FileLimits, ImportNotices, Imported, IpynbError, MAX_DEPTH, NoticeCode};
 
 /// Maximum number of levels that wrap a value in a file, including `metadata.notarium`.
 const WRAPPING_DEPTH: usize = 16;
@@ -20,7 +20,7 @@ const WRAPPING_DEPTH: usize = 16;
 /// # Errors
 /// Returns an [`IpynbError`] when the file is no notebook, is broken beyond repair, or exceeds a limit.
 pub fn read(bytes: &[u8], limits: &FileLimits, new_id: &mut dyn FnMut() -> String) -> Result<Imported, IpynbError> {
-    let mut notices = Notices::default();
+    let mut notices = ImportNotices::default();
     let mut root = parse(decode(bytes, limits, &mut notices)?, &mut notices)?;
     let (major, minor) = take_version(&mut root, &mut notices)?;
     let name = if major < 4 { upgrade::notebook(&mut root, major, &mut notices) } else { None };
@@ -44,7 +44,7 @@ pub fn read(bytes: &[u8], limits: &FileLimits, new_id: &mut dyn FnMut() -> Strin
     Ok(Imported { document, title, notices: notices.into_list() })
 }
 
-fn decode<'a>(bytes: &'a [u8], limits: &FileLimits, notices: &mut Notices) -> Result<&'a str, IpynbError> {
+fn decode<'a>(bytes: &'a [u8], limits: &FileLimits, notices: &mut ImportNotices) -> Result<&'a str, IpynbError> {
     if bytes.len() > limits.max_bytes {
         return Err(IpynbError::TooLarge { bytes: bytes.len(), max_bytes: limits.max_bytes });
     }
@@ -58,7 +58,7 @@ fn decode<'a>(bytes: &'a [u8], limits: &FileLimits, notices: &mut Notices) -> Re
     }
 }
 
-fn parse(text: &str, notices: &mut Notices) -> Result<Map, IpynbError> {
+fn parse(text: &str, notices: &mut ImportNotices) -> Result<Map, IpynbError> {
     let (value, repairs) = json::parse(text, MAX_DEPTH + WRAPPING_DEPTH).map_err(|failure| refuse(text, &failure))?;
     notices.add_many(NoticeCode::LoneSurrogate, repairs.lone_surrogates, "");
     notices.add_many(NoticeCode::NotFinite, repairs.not_finite, "");
@@ -80,7 +80,7 @@ fn refuse(text: &str, failure: &ParseFailure) -> IpynbError {
 }
 
 /// Returns the version that the file states, or the one that its shape suggests.
-fn take_version(root: &mut Map, notices: &mut Notices) -> Result<(u32, u32), IpynbError> {
+fn take_version(root: &mut Map, notices: &mut ImportNotices) -> Result<(u32, u32), IpynbError> {
     let said = root.remove("nbformat").as_ref().and_then(as_version);
     let minor = take_minor(root);
     if let Some(version) = said.filter(|major| !(1..=4).contains(major)) {
@@ -144,7 +144,7 @@ fn take_cells(root: &mut Map, limits: &FileLimits) -> Result<Vec<Json>, IpynbErr
     Ok(cells)
 }
 
-fn parse_notebook(mut root: Map, notices: &mut Notices) -> NotebookDraft {
+fn parse_notebook(mut root: Map, notices: &mut ImportNotices) -> NotebookDraft {
     let metadata = take_metadata(&mut root, NoticeCode::NotebookMetadata, notices);
     for key in root.keys() {
         notices.add_with(NoticeCode::UnknownNotebookKey, key);
@@ -155,7 +155,7 @@ fn parse_notebook(mut root: Map, notices: &mut Notices) -> NotebookDraft {
 }
 
 /// Takes the metadata if it is an object; another value stays in the map, to be put aside.
-fn take_metadata(map: &mut Map, code: NoticeCode, notices: &mut Notices) -> Map {
+fn take_metadata(map: &mut Map, code: NoticeCode, notices: &mut ImportNotices) -> Map {
     if let Some(metadata) = take_object(map, "metadata") {
         return metadata;
     }
@@ -166,7 +166,7 @@ fn take_metadata(map: &mut Map, code: NoticeCode, notices: &mut Notices) -> Map 
     Map::new()
 }
 
-fn parse_cells(cells: Vec<Json>, notices: &mut Notices) -> Vec<CellDraft> {
+fn parse_cells(cells: Vec<Json>, notices: &mut ImportNotices) -> Vec<CellDraft> {
     let mut drafts = Vec::with_capacity(cells.len());
     for (index, value) in cells.into_iter().enumerate() {
         notices.cell = Some(index);
@@ -181,12 +181,12 @@ fn parse_cells(cells: Vec<Json>, notices: &mut Notices) -> Vec<CellDraft> {
     drafts
 }
 
-fn wrap_cell(value: Json, notices: &mut Notices) -> CellDraft {
+fn wrap_cell(value: Json, notices: &mut ImportNotices) -> CellDraft {
     notices.add(NoticeCode::CellNotAnObject);
     CellDraft { cell_type: "raw".to_owned(), extra: Map::from([("cell".to_owned(), value)]), ..CellDraft::default() }
 }
 
-fn parse_cell(mut cell: Map, notices: &mut Notices) -> CellDraft {
+fn parse_cell(mut cell: Map, notices: &mut ImportNotices) -> CellDraft {
     let mut draft = CellDraft {
         id: take_id(&mut cell),
         metadata: take_metadata(&mut cell, NoticeCode::CellMetadata, notices),
@@ -220,7 +220,7 @@ fn take_id(cell: &mut Map) -> String {
     }
 }
 
-fn take_source(cell: &mut Map, notices: &mut Notices) -> String {
+fn take_source(cell: &mut Map, notices: &mut ImportNotices) -> String {
     let Some(source) = cell.remove("source") else {
         notices.add(NoticeCode::Source);
         return String::new();
@@ -236,7 +236,7 @@ fn take_source(cell: &mut Map, notices: &mut Notices) -> String {
 }
 
 /// Takes the cell type. A type that nbformat 4 does not have stays in the map unless it was converted.
-fn take_type(cell: &mut Map, source: &mut String, notices: &mut Notices) -> String {
+fn take_type(cell: &mut Map, source: &mut String, notices: &mut ImportNotices) -> String {
     let said = cell.remove("cell_type");
     let name = said.as_ref().and_then(Json::as_str).unwrap_or_default();
     let converted = match name {
@@ -264,7 +264,7 @@ fn heading(cell: &mut Map, source: &str) -> String {
     format!("{hashes} {}", lines.join(" "))
 }
 
-fn take_attachments(cell: &mut Map, notices: &mut Notices) -> Option<Map> {
+fn take_attachments(cell: &mut Map, notices: &mut ImportNotices) -> Option<Map> {
     let attachments = take_object(cell, "attachments");
     if attachments.is_none() && cell.contains_key("attachments") {
         notices.add(NoticeCode::Attachments);
@@ -275,7 +275,7 @@ fn take_attachments(cell: &mut Map, notices: &mut Notices) -> Option<Map> {
     attachments
 }
 
-fn take_count(cell: &mut Map, notices: &mut Notices) -> Option<i64> {
+fn take_count(cell: &mut Map, notices: &mut ImportNotices) -> Option<i64> {
     let value = cell.remove("execution_count")?;
     let count = value.as_integer().filter(|count| *count >= 0);
     if count.is_none() && value != Json::Null {
@@ -285,7 +285,7 @@ fn take_count(cell: &mut Map, notices: &mut Notices) -> Option<i64> {
     count
 }
 
-fn take_outputs(cell: &mut Map, notices: &mut Notices) -> Vec<Json> {
+fn take_outputs(cell: &mut Map, notices: &mut ImportNotices) -> Vec<Json> {
     let Some(mut outputs) = take_list(cell, "outputs") else {
         notices.add(NoticeCode::OutputsMissing);
         if cell.get("outputs") == Some(&Json::Null) {
@@ -299,7 +299,7 @@ fn take_outputs(cell: &mut Map, notices: &mut Notices) -> Vec<Json> {
     outputs
 }
 
-fn check_output(value: &mut Json, notices: &mut Notices) {
+fn check_output(value: &mut Json, notices: &mut ImportNotices) {
     let Json::Object(output) = value else { return };
     match output.get("output_type").and_then(Json::as_str) {
         Some("pyout" | "pyerr") => {
@@ -312,7 +312,7 @@ fn check_output(value: &mut Json, notices: &mut Notices) {
 }
 
 /// Drops empty fields of code cells from other cells; nothing is lost.
-fn drop_empty(cell: &mut Map, notices: &mut Notices) {
+fn drop_empty(cell: &mut Map, notices: &mut ImportNotices) {
     for key in ["outputs", "execution_count"] {
         if cell.get(key).is_some_and(Json::is_empty) {
             cell.remove(key);
@@ -321,7 +321,7 @@ fn drop_empty(cell: &mut Map, notices: &mut Notices) {
     }
 }
 
-fn give_ids(drafts: &mut [CellDraft], expected: bool, new_id: &mut dyn FnMut() -> String, notices: &mut Notices) {
+fn give_ids(drafts: &mut [CellDraft], expected: bool, new_id: &mut dyn FnMut() -> String, notices: &mut ImportNotices) {
     let mut seen = BTreeSet::new();
     let lacking: Vec<bool> = drafts.iter().map(|draft| draft.id.is_empty() || !seen.insert(draft.id.clone())).collect();
     for (index, draft) in drafts.iter_mut().enumerate().filter(|(index, _)| lacking[*index]) {

@@ -2,7 +2,7 @@
 
 use super::json::{self, Json, Map};
 use super::output::{self, plain_text};
-use super::{NoticeCode, Notices};
+use super::{ImportNotices, NoticeCode};
 
 /// Line ends in the text lists of an old major version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Lines {
 }
 
 /// Turns nbformat 1's list of cells, or the worksheets of 2 and 3, into cells of nbformat 4. Returns the notebook's name.
-pub fn notebook(root: &mut Map, major: u32, notices: &mut Notices) -> Option<String> {
+pub fn notebook(root: &mut Map, major: u32, notices: &mut ImportNotices) -> Option<String> {
     notices.add(NoticeCode::Upgraded);
     for transient in ["orig_nbformat", "orig_nbformat_minor"] {
         root.remove(transient);
@@ -61,7 +61,7 @@ fn take_name(root: &mut Map) -> Option<String> {
 }
 
 /// Takes the cells of all worksheets in order. Other content of worksheets stays, unless it is empty.
-fn take_worksheets(root: &mut Map, notices: &mut Notices) -> Vec<Json> {
+fn take_worksheets(root: &mut Map, notices: &mut ImportNotices) -> Vec<Json> {
     let Some(mut sheets) = super::draft::take_list(root, "worksheets") else {
         return Vec::new();
     };
@@ -81,7 +81,7 @@ fn take_worksheets(root: &mut Map, notices: &mut Notices) -> Vec<Json> {
     cells
 }
 
-fn upgrade_cell(cell: &mut Map, lines: Lines, notices: &mut Notices) {
+fn upgrade_cell(cell: &mut Map, lines: Lines, notices: &mut ImportNotices) {
     cell.remove("trusted");
     cell.entry("metadata".to_owned()).or_insert_with(Json::empty_object);
     for key in ["source", "input", "code", "text", "rendered"] {
@@ -99,7 +99,7 @@ fn upgrade_cell(cell: &mut Map, lines: Lines, notices: &mut Notices) {
     }
 }
 
-fn upgrade_code(cell: &mut Map, lines: Lines, notices: &mut Notices) {
+fn upgrade_code(cell: &mut Map, lines: Lines, notices: &mut ImportNotices) {
     if cell.get("language").is_some_and(|language| language.as_str() == Some("python")) {
         cell.remove("language");
     }
@@ -151,7 +151,7 @@ const MIME_TYPES: [(&str, &str); 8] = [
 ];
 
 /// Converts an output of nbformat 3 to nbformat 4.
-pub fn upgrade_output(output: &mut Map, lines: Lines, notices: &mut Notices) {
+pub fn upgrade_output(output: &mut Map, lines: Lines, notices: &mut ImportNotices) {
     for key in ["text", "html", "svg", "latex", "javascript", "json"] {
         if let Some(text) = output.get_mut(key) {
             lines.join(text);
@@ -179,7 +179,7 @@ pub fn upgrade_output(output: &mut Map, lines: Lines, notices: &mut Notices) {
 }
 
 /// Moves everything but the known fields into `data`, under full MIME types.
-fn gather_data(output: &mut Map, notices: &mut Notices) {
+fn gather_data(output: &mut Map, notices: &mut ImportNotices) {
     let own = ["output_type", "execution_count", "metadata"];
     let mut data: Map = output.extract_if(.., |key, _| !own.contains(&key.as_str())).collect();
     name_mime_types(&mut data);
@@ -202,7 +202,7 @@ fn name_mime_types(map: &mut Map) {
 }
 
 /// Parses JSON that nbformat 3 holds as text. Text that is not JSON stays, which nbformat 4 allows too.
-fn parse_json(value: &mut Json, notices: &mut Notices) {
+fn parse_json(value: &mut Json, notices: &mut ImportNotices) {
     match json::parse(&plain_text(value), super::MAX_DEPTH) {
         Ok((parsed, _)) if value.is_string() => *value = parsed,
         Err(_) => notices.add_with(NoticeCode::UnknownOutput, "application/json is not JSON"),

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::draft::{CellDraft, JUPYTER_FLAGS, NotebookDraft};
 use super::json::{Json, Map};
 use super::schema::{self, Base};
-use super::{Document, DocumentCell, Notices, output};
+use super::{Document, DocumentCell, ImportNotices, output};
 
 const OUTPUT_PATCHES: &str = "output_patches";
 
@@ -39,7 +39,7 @@ impl Pieces {
     /// Returns the text of one cell, with the separator before it.
     pub fn cell(&self, index: usize, cell: &DocumentCell) -> String {
         let mut draft = CellDraft::of(cell);
-        draft.settle(&mut Notices::default());
+        draft.settle(&mut ImportNotices::default());
         draft.id = self.ids.get(index).cloned().unwrap_or_default();
         let mut text = if index == 0 { "{\n \"cells\": [\n  " } else { ",\n  " }.to_owned();
         Json::Object(cell_object(draft)).print(&mut text, 2);
@@ -49,7 +49,7 @@ impl Pieces {
     /// Returns the text after the last cell; the document's cells are not read.
     pub fn end(&self, document: &Document) -> String {
         let mut notebook = NotebookDraft::from_document(document);
-        notebook.settle(&mut Notices::default());
+        notebook.settle(&mut ImportNotices::default());
         let before = if self.ids.is_empty() { "{\n \"cells\": []" } else { "\n ]" };
         let mut text = format!("{before},\n \"metadata\": ");
         Json::Object(notebook_metadata(notebook)).print(&mut text, 1);
@@ -61,7 +61,7 @@ impl Pieces {
 /// Returns true if the output is in a file as it is, without a patch that restores a part of it.
 pub fn fits(output: &RawValue) -> bool {
     let mut draft = CellDraft { outputs: vec![Json::from_raw(output)], ..CellDraft::default() };
-    draft.settle_outputs(&mut Notices::default());
+    draft.settle_outputs(&mut ImportNotices::default());
     draft.outputs.first().and_then(Json::as_object).is_some_and(|output| output::fit(output).1.is_none())
 }
 

@@ -183,7 +183,7 @@ pub enum HealthPart {
     Store,
     /// Space for data and large outputs.
     Disk,
-    /// What was read back differs from what was written.
+    /// Data that was read back differs from what was written.
     Damage,
     /// The right to write notebooks, which one server has at a time.
     Lease,

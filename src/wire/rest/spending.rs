@@ -35,7 +35,7 @@ pub struct ModelUsageQuery {
     /// True: of everybody; for administrators.
     #[serde(default)]
     pub all: bool,
-    /// Of everybody in this workspace; for its owners and administrators.
+    /// Usage of everybody in this workspace; for its owners and administrators.
     pub workspace: Option<WorkspaceId>,
 }
 

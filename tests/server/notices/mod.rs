@@ -250,7 +250,7 @@ async fn nothing_is_sent_to_who_lost_the_right_to_read() {
     let subject = json!({"subject": {"kind": "user", "id": team.bob.id.as_str()}});
     team.ann().send(team.ann().request(Method::DELETE, "/api/notebooks/n/access").json(&subject)).await;
     team.clock.advance(Duration::from_secs(60));
-    // What comes next is about another notebook.
+    // The next notices are about another notebook.
     let shared = json!({"subject": {"kind": "user", "id": team.bob.id.as_str()}, "role": "commenter"});
     let (other, cell) = team.ann().notebook("x = 2").await;
     team.ann().put(&format!("/api/notebooks/{other}/access"), shared).await.ok();

@@ -72,7 +72,7 @@ struct Connection {
     is_waiting: bool,
 }
 
-/// What followed a happening.
+/// Consequences of a happening.
 #[derive(Debug, Default, Clone)]
 pub struct Outcome {
     name: String,
@@ -217,7 +217,7 @@ impl World {
         }
     }
 
-    /// As `server/cluster.rs` does: gives up rooms of others, looks for its clients' notebooks, opens notebooks with work.
+    /// Does what `server/cluster.rs` does: gives up rooms of others, looks for its clients' notebooks, opens notebooks with work.
     fn follow_changes(&mut self, node: usize) {
         let cluster = self.nodes[node].cluster.clone();
         let rooms: Vec<usize> = self.nodes[node].rooms.iter().copied().collect();
@@ -244,7 +244,7 @@ impl World {
         }
     }
 
-    /// As an edge does whose list of nodes has changed.
+    /// Does what an edge does when the list of nodes has changed.
     fn leave_dead_nodes(&mut self, connection: usize, living: &[usize]) {
         for slot in 0..FOLLOWED {
             if let Some(by) = self.connections[connection].served_by[slot].filter(|by| !living.contains(by)) {

@@ -177,7 +177,7 @@ async fn removed_content_is_in_no_object() {
     let Some(mut scene) = Scene::open().await else { return };
     let (store, id) = (scene.store.clone(), scene.author.notebook_id.clone());
     store.freeze(&id).await.unwrap();
-    // What a crash has left: an object that no row names.
+    // An object that a crash has left, and no row names.
     let left = scene.objects()[0].with_file_name("1-2-old.jsonl.zst");
     std::fs::write(&left, b"secret").unwrap();
     let payload = RawJson::parse(r#"{"title":"······","previous":"before"}"#).unwrap();

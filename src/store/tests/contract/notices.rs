@@ -263,7 +263,7 @@ pub async fn a_digest_has_all_that_waits_and_keeps_its_content(store: NoticesSto
         let retry = AttemptResult::Retry { due_at: 1_090, problem: "no".to_owned() };
         assert!(store.end_attempt(delivery, "one", &retry).await.unwrap());
     }
-    // What has come meanwhile waits for the next digest: the same mail has the same content.
+    // A later notice waits for the next digest: the same mail has the same content.
     store.put_notices(&[new("ann", "c", 1_060, &["mail"])], None).await.unwrap();
     assert_eq!(store.due_mails(pace(1_095), 10).await.unwrap(), [], "one mail in 100");
     let again = store.claim_mail(&id("ann"), pace(1_101), "three", HOUR).await.unwrap().unwrap();
