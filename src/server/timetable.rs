@@ -121,7 +121,8 @@ impl Timetable {
 
     fn last_until(&self, now: Millis) -> Option<Millis> {
         let now = DateTime::from_timestamp_millis(i64::try_from(now).ok()?)?.with_timezone(&self.timezone);
-        let last = self.cron.find_previous_occurrence(&(now + TimeDelta::milliseconds(1)), false).ok()?;
+        // croner counts whole seconds, and leaves out the one that it is given.
+        let last = self.cron.find_previous_occurrence(&(now + TimeDelta::seconds(1)), false).ok()?;
         Millis::try_from(last.timestamp_millis()).ok()
     }
 

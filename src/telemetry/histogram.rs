@@ -100,7 +100,7 @@ impl TypedMetric for Histogram {
 impl EncodeMetric for Histogram {
     fn encode(&self, mut encoder: MetricEncoder) -> Result<(), std::fmt::Error> {
         let Counts { scale, buckets, sum } = &*self.0;
-        let ends = scale.bounds.iter().map(|bound| *bound as f64 / scale.per_unit).chain([f64::MAX]);
+        let ends = scale.bounds.iter().map(|bound| *bound as f64 / scale.per_unit).chain([f64::INFINITY]);
         let counts = buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed));
         let buckets: Vec<(f64, u64)> = ends.zip(counts).collect();
         // The sum of the buckets, so that they agree.

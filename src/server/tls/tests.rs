@@ -209,6 +209,7 @@ async fn is_let_in(client: &reqwest::Client, server: &Arc<NodeTls>) -> bool {
 
 #[tokio::test]
 async fn only_nodes_with_a_certificate_of_the_same_authority_are_let_in() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let (ours, theirs) = (Authority::new(), Authority::new());
     let node = open(ours.node("127.0.0.1"), "127.0.0.1").unwrap();
     let same = open(ours.node("other.example.org"), "other.example.org").unwrap();

@@ -155,7 +155,10 @@ async fn migrate(connection: &mut SqliteConnection, upgrade: Upgrade) -> Result<
     schema::create_lists(connection).await?;
     let mut transaction = connection.begin().await?;
     for sql in REQUIRE {
-        sqlx::query(sql).bind(upgrade.required_up_to()).execute(&mut *transaction).await?;
+        sqlx::query(sql)
+            .bind(upgrade.required_up_to().min(schema::newest(&MIGRATIONS).0))
+            .execute(&mut *transaction)
+            .await?;
     }
     transaction.commit().await?;
     schema::migrate(connection, &MIGRATIONS, upgrade).await

@@ -158,8 +158,15 @@ async fn migrations_of_a_newer_release_keep_nobody_out_until_its_upgrade_ends() 
     let store = Sqlite::open(folder.path()).await.unwrap();
     assert_eq!(versions(&store, ADDITIVE).await, [9999], "it is left alone");
     store.close().await;
-    // The newer release ends its upgrade.
     Sqlite::finish_upgrade(folder.path()).await.unwrap();
+    let store = Sqlite::open(folder.path()).await.unwrap();
+    assert_eq!(versions(&store, ADDITIVE).await, [9999], "the end of this release's upgrade leaves it alone too");
+    // The newer release ends its upgrade.
+    let finish = "INSERT INTO _sqlx_migrations SELECT 9999, '', '', true, x'', 0; DELETE FROM additive_migrations";
+    let mut transaction = store.begin().await.unwrap();
+    sqlx::raw_sql(finish).execute(&mut *transaction).await.unwrap();
+    transaction.commit().await.unwrap();
+    store.close().await;
     let error = refused(folder.path()).await;
     assert!(matches!(error, StoreError::TooNew { found: 9999, .. }), "{error:?}");
 }

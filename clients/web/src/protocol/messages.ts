@@ -405,22 +405,7 @@ seq: number
 report: ExecutionReport
 }
 } | {
-ReportEffectRefused: {
-execution_id: ExecutionId
-/**
- * The version of the session's KernelSessionStarted. `stale_fence`: the session has ended, or is not the sender's.
- */
-fence: number
-kind: Effect
-/**
- * The target of the first effect of this kind, as the code named it. The first 1,024 bytes are kept.
- */
-target: string
-/**
- * Number of refused effects of this kind so far; at least 1.
- */
-count: number
-}
+ReportEffectRefused: RefusalReport
 } | {
 ReportNextInput: NextInput
 } | {
@@ -451,6 +436,16 @@ functions: UserFunction[]
  */
 places?: FunctionPlace[]
 }
+} | {
+SetSchedule: SetSchedule
+} | {
+RemoveSchedule: RemoveSchedule
+} | {
+RunSchedule: RunSchedule
+} | {
+StartScheduledRun: StartScheduledRun
+} | {
+EndScheduledRun: EndScheduledRun
 } | {
 StartTurn: StartTurn
 } | {
@@ -703,7 +698,7 @@ export type OpenTurnFailure = (TurnFailure | (string | {
  * Cause of a model call without an answer, of a failed turn, or of a reply that was cut off.
  * 
  */
-export type TurnFailure = ("wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "reply_too_long" | "empty_reply" | "no_model" | "not_asked" | "server_stopped" | "refused" | "copied" | "cell_deleted")
+export type TurnFailure = ("wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "reply_too_long" | "empty_reply" | "no_model" | "not_asked" | "server_stopped" | "cap_reached" | "refused" | "copied" | "cell_deleted")
 export type ChangeSet = (number | [number, ...string[]])[]
 /**
  * The place of a new comment.
@@ -891,6 +886,16 @@ export type Risk = ("read" | "edit" | "sensitive" | "destructive")
 export type OpenEffect = (Effect | (string | {
 
 }))
+/**
+ * Id of a schedule by which a notebook runs by itself.
+ * 
+ */
+export type ScheduleId = string
+/**
+ * End of a scheduled run.
+ * 
+ */
+export type ScheduledRunOutcome = ("succeeded" | "failed" | "lost" | "cancelled" | "timed_out" | "not_started" | "refused" | "missed")
 /**
  * Id of a conversation with an assistant.
  * 
@@ -1200,12 +1205,12 @@ export type Scope = ("read" | "edit" | "run" | "confirm" | "manage" | "admin" | 
  * A limit that a rejection names.
  * 
  */
-export type LimitName = ("source" | "metadata" | "attachments" | "title" | "cells" | "batch_commands" | "queued_executions" | "kernels" | "report_outputs" | "run_outputs" | "recorded_outputs" | "agent_outputs" | "input" | "widgets" | "access_entries" | "named_versions" | "functions" | "conversations" | "outside_conversations" | "message" | "question_attachments" | "picture" | "attached_text" | "flagged_messages" | "waiting_tool_calls" | "tool_result" | "saved_data" | "grants" | "threads" | "thread_comments" | "comments" | "comment" | "comment_text" | "mentions" | "named_subjects" | "notebook_state" | "account_notebooks" | "account_log" | "account_blobs" | "blob" | "frame" | "request" | "import")
+export type LimitName = ("source" | "metadata" | "attachments" | "title" | "cells" | "batch_commands" | "queued_executions" | "kernels" | "report_outputs" | "run_outputs" | "recorded_outputs" | "agent_outputs" | "input" | "widgets" | "access_entries" | "named_versions" | "functions" | "conversations" | "outside_conversations" | "message" | "question_attachments" | "picture" | "attached_text" | "flagged_messages" | "waiting_tool_calls" | "tool_result" | "saved_data" | "grants" | "threads" | "thread_comments" | "comments" | "comment" | "comment_text" | "mentions" | "named_subjects" | "schedules" | "schedule_parameters" | "notebook_state" | "account_notebooks" | "account_log" | "account_blobs" | "spent_tokens" | "spent_money" | "blob" | "frame" | "request" | "import")
 /**
  * Unit of a limit.
  * 
  */
-export type LimitUnit = ("bytes" | "characters" | "count")
+export type LimitUnit = ("bytes" | "characters" | "count" | "nanos")
 /**
  * The author of an event. Ids are opaque; the accounts have the names.
  * 
@@ -1608,10 +1613,17 @@ at: number
 claimant: InstanceId
 })
 /**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenScheduledRunOutcome = (ScheduledRunOutcome | (string | {
+
+}))
+/**
  * Code of a rejection, in `snake_case`. Each code maps to one HTTP status, given after the sentence.
  * 
  */
-export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "erased" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "dependency_cycle" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "agent_not_wanted" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "nothing_to_redact" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
+export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "erased" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "dependency_cycle" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "agent_not_wanted" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "nothing_to_redact" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "unknown_schedule" | "schedule_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
 /**
  * Kind of activity. `block` is the index of the block in one model call's reply, from 0.
  * 
@@ -2301,6 +2313,27 @@ sha256: Hash
 size_bytes: number
 }
 /**
+ * An effect of a run that was refused. The first effect of each kind is recorded at once, with the number 1; once more, with the final
+ * number, if there were several. Further reports on the kind change nothing.
+ * 
+ */
+export interface RefusalReport {
+execution_id: ExecutionId
+/**
+ * The version of the session's KernelSessionStarted. `stale_fence`: the session has ended, or is not the sender's.
+ */
+fence: number
+kind: Effect
+/**
+ * The target of the first effect of this kind, as the code named it. The first 1,024 bytes are kept.
+ */
+target: string
+/**
+ * Number of refused effects of this kind so far; at least 1.
+ */
+count: number
+}
+/**
  * Text that a run offers for a cell: Jupyter's `set_next_input`, as `%load` and `%recall` do. It replaces the source of the run's
  * cell, if that is still what ran, else it becomes a new cell below. Refused (`invalid_value`) unless a person who may edit
  * requested the run of a cell: show the text as an output then.
@@ -2367,6 +2400,108 @@ module?: (string | null)
  * The line in that cell or module, from 1. Absent: not known.
  */
 line?: (number | null)
+}
+/**
+ * A schedule, new or changed. Its runs are in the name of the sender, with the rights that the sender has at the time of each run.
+ * 
+ */
+export interface SetSchedule {
+schedule_id: ScheduleId
+/**
+ * The times, as a line of cron with five fields: minute, hour, day of the month, month, day of the week. Refused (`invalid_value`)
+ * if the line never comes, or comes more often than every five minutes.
+ */
+cron: string
+/**
+ * The time zone of the line, by its IANA name. Absent: `UTC`.
+ */
+timezone?: (string | null)
+/**
+ * The version that runs. Absent: the newest at the time of the run.
+ */
+version?: (number | null)
+parameters?: AnyObject
+/**
+ * The only runtime agent that may start the kernel. Absent: any.
+ */
+agent?: (AgentId | null)
+/**
+ * Labels that the agent must have, at most 16. Absent: those of the notebook's settings, or none if `agent` is named.
+ */
+labels?: ({
+[k: string]: string
+} | null)
+/**
+ * True: of the runs that were missed, the last one runs late.
+ */
+catch_up?: boolean
+/**
+ * Minutes after which an unfinished run is stopped: 1 to 10,080. Absent: 1,440.
+ */
+max_run_minutes?: (number | null)
+/**
+ * Number of notebooks of runs that stay in the list, 1 to 1,000; older ones are archived. Absent: 30.
+ */
+kept_runs?: (number | null)
+}
+/**
+ * Removal of a schedule.
+ * 
+ */
+export interface RemoveSchedule {
+schedule_id: ScheduleId
+}
+/**
+ * A run of a schedule at a person's request.
+ * 
+ */
+export interface RunSchedule {
+schedule_id: ScheduleId
+run: NotebookId
+}
+/**
+ * The server's claim of a run.
+ * 
+ */
+export interface StartScheduledRun {
+schedule_id: ScheduleId
+run: NotebookId
+/**
+ * The minute, which has come and was not dealt with (`schedule_state` otherwise).
+ */
+due: number
+}
+/**
+ * An end of a scheduled run, from the server.
+ * 
+ */
+export interface EndScheduledRun {
+schedule_id: ScheduleId
+/**
+ * The notebook of the run that is under way; another changes nothing. Absent: no run was claimed.
+ */
+run?: (NotebookId | null)
+/**
+ * The minute for which it was scheduled; of several missed ones the last. Without `run`, one that was dealt with changes nothing.
+ */
+due?: (number | null)
+outcome: ScheduledRunOutcome
+/**
+ * The cell that failed.
+ */
+cell_id?: (CellId | null)
+/**
+ * Name of the error.
+ */
+error?: (string | null)
+/**
+ * More about the end, in a sentence; at most 2,000 characters are kept.
+ */
+detail?: (string | null)
+/**
+ * Number of missed runs. Absent: this one run.
+ */
+missed?: (number | null)
 }
 /**
  * A message to an assistant, which begins a turn. A conversation that does not exist is created.
@@ -2524,6 +2659,10 @@ input_tokens?: number
  * Number of tokens that the model wrote.
  */
 output_tokens?: number
+/**
+ * The part of `input_tokens` that came from the provider's cache. Absent: none, or the provider reported none.
+ */
+cached_tokens?: number
 /**
  * True: the server's estimate, because the provider reported no numbers.
  */
@@ -3688,6 +3827,12 @@ tool_calls?: {
 grants?: {
 [k: string]: AssistantGrant
 }
+/**
+ * Schedules by which the notebook runs by itself.
+ */
+schedules?: {
+[k: string]: Schedule
+}
 }
 /**
  * One entry of the access list.
@@ -4209,6 +4354,130 @@ expires_at: number
 issued_by: Actor
 }
 /**
+ * A schedule that was not removed.
+ * 
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
+ * 
+ */
+export interface Schedule {
+maker: Actor
+settings: ScheduleSettings
+/**
+ * Time up to which no run is due any more: that of the last ScheduleSet, or the minute of the last run if that is later.
+ */
+after: number
+/**
+ * The run that is under way. Absent: none.
+ */
+run?: (ScheduledRun | null)
+/**
+ * The last end of a run. Absent: none has ended.
+ */
+last?: (LastScheduledRun | null)
+/**
+ * True: the maker's rights have ended, and nothing runs until the schedule is set again.
+ */
+stopped?: boolean
+}
+/**
+ * Times of a schedule, and what runs at each of them.
+ * 
+ */
+export interface ScheduleSettings {
+/**
+ * The times, as a line of cron: minute, hour, day of the month, month, day of the week.
+ */
+cron: string
+/**
+ * The time zone of the line, by its IANA name, such as `Europe/Berlin`.
+ */
+timezone: string
+/**
+ * The version that runs. Absent: the newest at the time of the run.
+ */
+version?: (number | null)
+parameters?: AnyObject
+/**
+ * The only runtime agent that may start the kernel. Absent: any.
+ */
+agent?: (AgentId | null)
+/**
+ * Labels that the agent must have. Absent with `agent` absent: those of the notebook's settings.
+ */
+labels?: ({
+[k: string]: string
+} | null)
+/**
+ * True: of the runs that were missed, the last one runs late. Absent: none does.
+ */
+catch_up?: boolean
+/**
+ * Minutes after which an unfinished run is stopped.
+ */
+max_run_minutes: number
+/**
+ * Number of notebooks of runs that stay in the list. Older ones are archived.
+ */
+kept_runs: number
+}
+/**
+ * A run that is under way.
+ * 
+ */
+export interface ScheduledRun {
+notebook: NotebookId
+/**
+ * The version of this notebook that runs.
+ */
+version: number
+/**
+ * The minute for which it was scheduled. Absent: a person asked for it.
+ */
+due?: (number | null)
+/**
+ * Time of ScheduledRunStarted, in milliseconds since 1970.
+ */
+started_at: number
+actor: Actor
+settings: ScheduleSettings
+}
+/**
+ * The last end of a run.
+ * 
+ */
+export interface LastScheduledRun {
+/**
+ * The notebook of the run. Absent: no run was claimed.
+ */
+notebook?: (NotebookId | null)
+/**
+ * The minute for which it was scheduled; of several missed ones the last. Absent: a person asked for it.
+ */
+due?: (number | null)
+outcome: OpenScheduledRunOutcome
+/**
+ * Time of ScheduledRunEnded, in milliseconds since 1970.
+ */
+ended_at: number
+/**
+ * The cell that failed. Absent: none did, or it is not known.
+ */
+cell_id?: (CellId | null)
+/**
+ * Name of the error. Absent: there was none.
+ */
+error?: (string | null)
+/**
+ * More about the end, in a sentence for people.
+ */
+detail?: (string | null)
+/**
+ * Number of missed runs. Absent: this one run.
+ */
+missed?: (number | null)
+}
+/**
  * An event for clients: without the notebook's id (the frame has it) and the hashes (the record has them).
  * 
  */
@@ -4586,6 +4855,10 @@ ToolCallExecuted?: ToolCallExecuted
 GrantIssued?: GrantIssued
 GrantRevoked?: GrantRevoked
 GrantExpired?: GrantExpired
+ScheduleSet?: ScheduleSet
+ScheduleRemoved?: ScheduleRemoved
+ScheduledRunStarted?: ScheduledRunStarted
+ScheduledRunEnded?: ScheduledRunEnded
 }
 /**
  * The notebook was created. This is the first event of every log.
@@ -5794,4 +6067,68 @@ grant_id: GrantId
  */
 export interface GrantExpired {
 grant_id: GrantId
+}
+/**
+ * A schedule was set, or one of this id was changed. Its runs act in the name of the event's author, with the rights that the author
+ * has at the time of the run.
+ * 
+ */
+export interface ScheduleSet {
+schedule_id: ScheduleId
+settings: ScheduleSettings
+}
+/**
+ * A schedule was removed. A run of it that is under way goes on.
+ * 
+ */
+export interface ScheduleRemoved {
+schedule_id: ScheduleId
+}
+/**
+ * A run of a schedule was claimed: this event is its only beginning. The cells run in a notebook of their own.
+ * 
+ */
+export interface ScheduledRunStarted {
+schedule_id: ScheduleId
+run: NotebookId
+/**
+ * The version of this notebook that runs.
+ */
+version: number
+/**
+ * The minute for which it was scheduled, in milliseconds since 1970. Absent: a person asked for it.
+ */
+due?: (number | null)
+}
+/**
+ * A run of a schedule ended, or did not take place.
+ * 
+ */
+export interface ScheduledRunEnded {
+schedule_id: ScheduleId
+/**
+ * The notebook of the run, as in ScheduledRunStarted. Absent: no run was claimed.
+ */
+run?: (NotebookId | null)
+/**
+ * The minute for which it was scheduled; of several missed ones the last. Absent: a person asked for it.
+ */
+due?: (number | null)
+outcome: OpenScheduledRunOutcome
+/**
+ * The cell that failed. Absent: none did, or it is not known.
+ */
+cell_id?: (CellId | null)
+/**
+ * Name of the error, such as `ValueError`. Absent: there was none.
+ */
+error?: (string | null)
+/**
+ * More about the end, in a sentence for people.
+ */
+detail?: (string | null)
+/**
+ * Number of missed runs, up to that of `due`. Absent: this one run.
+ */
+missed?: (number | null)
 }

@@ -1,5 +1,5 @@
 // Written by generate/generate.mjs from protocol/. Do not edit: run `npm run generate`.
-import type { Actor, AgentId, AnyObject, CellContent, CellId, CellType, CommentId, ConversationId, Execution, ExecutionId, FileEntry, Hash, KernelNotice, KernelSession, KernelSessionId, KernelSettings, KernelStatus, MachineLoad, Means, MessageId, NotebookId, OfferedConnection, OfferedKernelspec, OfferedMachine, OpenMessageBlock, OpenMessageRole, OpenPassed, OpenRisk, OpenStopReason, OpenTarget, Outcome, Reactivity, Role, Scope, ShareLinkId, ThreadId, TokenId, ToolCallId, TrashedFile, TurnId, Usage, UserId, WorkspaceId } from "./messages.ts";
+import type { Actor, AgentId, AnyObject, CellContent, CellId, CellType, CommentId, ConversationId, Execution, ExecutionId, FileEntry, Hash, KernelNotice, KernelSession, KernelSessionId, KernelSettings, KernelStatus, MachineLoad, Means, MessageId, NotebookId, OfferedConnection, OfferedKernelspec, OfferedMachine, OpenMessageBlock, OpenMessageRole, OpenPassed, OpenRisk, OpenScheduledRunOutcome, OpenStopReason, OpenTarget, Outcome, Reactivity, Role, Schedule, ScheduleId, Scope, ShareLinkId, ThreadId, TokenId, ToolCallId, TrashedFile, TurnId, Usage, UserId, WorkspaceId } from "./messages.ts";
 
 /**
  * One effect of a call.
@@ -411,7 +411,7 @@ kind: "schedule_missed"
  */
 schedule: string
 /**
- * Time at which the first of them was due, in milliseconds since 1970.
+ * Time at which the last of them was due, in milliseconds since 1970.
  */
 due_at: number
 /**
@@ -1788,6 +1788,106 @@ runs: Run[]
  * Value of `before` for the next page; absent when there are no older runs.
  */
 next?: (number | null)
+}
+/**
+ * The next times of a line of cron.
+ * 
+ */
+export interface ScheduleTimes {
+/**
+ * The next five times, in milliseconds since 1970.
+ */
+next: number[]
+}
+/**
+ * A run of a schedule, or a time at which none took place.
+ * 
+ */
+export interface ScheduledRunLine {
+/**
+ * Version of its first event in the scheduled notebook.
+ */
+version: number
+/**
+ * The run's notebook. Absent: no run was claimed.
+ */
+run?: (NotebookId | null)
+/**
+ * The version that ran.
+ */
+ran_version?: (number | null)
+/**
+ * The minute for which it was scheduled; of several missed ones the last. Absent: a person asked for it.
+ */
+due?: (number | null)
+/**
+ * Author of the request. Absent: the server claimed the run at its time.
+ */
+requested_by?: (Actor | null)
+/**
+ * Time of the claim.
+ */
+started_at?: (number | null)
+/**
+ * Time of the end. Absent: it is under way.
+ */
+ended_at?: (number | null)
+/**
+ * The end. Absent: it is under way.
+ */
+outcome?: (OpenScheduledRunOutcome | null)
+/**
+ * The cell that failed.
+ */
+cell_id?: (CellId | null)
+/**
+ * Name of the error.
+ */
+error?: (string | null)
+/**
+ * More about the end, in a sentence for people.
+ */
+detail?: (string | null)
+/**
+ * Number of missed runs.
+ */
+missed?: (number | null)
+}
+/**
+ * Past runs of a schedule, the last first.
+ * 
+ */
+export interface ScheduledRuns {
+/**
+ * Runs, at most `limit`.
+ */
+runs: ScheduledRunLine[]
+}
+/**
+ * The schedules of a notebook.
+ * 
+ */
+export interface Schedules {
+/**
+ * Schedules by id.
+ */
+schedules: ScheduleLine[]
+}
+/**
+ * A schedule, with its next times.
+ * 
+ */
+export interface ScheduleLine {
+id: ScheduleId
+schedule: Schedule
+/**
+ * Name of the person in whose name it runs. Absent: not known.
+ */
+maker_name?: (string | null)
+/**
+ * The next times, in milliseconds since 1970. Empty: the schedule is stopped, or the notebook is archived.
+ */
+next: number[]
 }
 /**
  * A link by which people without an account take part in one notebook.

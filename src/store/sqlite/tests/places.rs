@@ -63,7 +63,9 @@ async fn the_events_of_an_earlier_build_get_places() {
     let authors = moved_and_recent(&store).await;
     let as_before = "DROP VIEW heads; DROP TABLE places; DROP TABLE recent_places; DROP TABLE signing_keys; \
                      DROP TABLE past_lines; DROP TABLE past_lines_text; DROP TABLE past_lines_read; DROP TABLE blames; ALTER TABLE snapshots DROP COLUMN base; \
-                     DROP TABLE reserved_model_calls; DROP TABLE model_usage; DROP TABLE spending_caps; \
+                     DROP TABLE reserved_model_calls; DROP TABLE model_usage; DROP TABLE spending_caps; DROP TABLE notices; \
+                     DROP TABLE notice_positions; DROP TABLE notice_choices; DROP TABLE notice_people; DROP TABLE webhooks; \
+                     DROP TABLE notice_deliveries; DROP INDEX catalog_of_schedules; ALTER TABLE catalog DROP COLUMN due_at; \
                      DROP TABLE purges_due; DROP TABLE retired_blobs; DROP TABLE logged_heads; DROP INDEX events_that_erase; \
                      ALTER TABLE notebooks DROP COLUMN erased; \
                      CREATE UNIQUE INDEX events_by_version ON events (notebook, version); \
