@@ -19,6 +19,7 @@ from .history import Verification
 from .machines import AgentInfo
 from .past import BlamedLine, CellDiff, FoundPlace, Redaction
 from .portal import Face, Portal, unwrap
+from .schedules import Schedule, ScheduledRun
 from .schema import ConnectionInfo, ConnectionSchema
 from .session import opened
 from .variables import TableRows, Variable
@@ -923,6 +924,65 @@ class Notebook(Face[aio.Notebook]):
         connection; `Unavailable`: the database cannot be reached.
         """
         return self._portal.call(self._aio.schema(connection, matching=matching, kernel=kernel))
+
+    def schedules(self) -> list[Schedule]:
+        """Lists the notebook's schedules, with their next times.
+
+        >>> nb.schedules()
+        []
+        """
+        return self._portal.call(self._aio.schedules())
+
+    def schedule(
+        self,
+        cron: str,
+        *,
+        timezone: str = "UTC",
+        version: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        agent: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        catch_up: bool = False,
+        max_run_minutes: int | None = None,
+        kept_runs: int | None = None,
+        change: Schedule | str | None = None,
+    ) -> Schedule:
+        """Runs the notebook at the times of a line of cron, in your name: the newest version, or a pinned one.
+
+        `parameters` are set in a cell after the one tagged `parameters`. Each run is a notebook of its own. With `change`
+        all settings of an earlier schedule are replaced.
+
+        >>> daily = nb.schedule("0 6 * * 1-5", timezone="Europe/Berlin")
+        >>> daily.cron, len(daily.next)
+        ('0 6 * * 1-5', 5)
+        >>> nb.remove_schedule(daily)
+        """
+        return self._portal.call(
+            self._aio.schedule(
+                cron,
+                timezone=timezone,
+                version=version,
+                parameters=parameters,
+                agent=agent,
+                labels=labels,
+                catch_up=catch_up,
+                max_run_minutes=max_run_minutes,
+                kept_runs=kept_runs,
+                change=change,
+            )
+        )
+
+    def remove_schedule(self, schedule: Schedule | str) -> None:
+        """Removes a schedule. A run that is under way goes on."""
+        self._portal.call(self._aio.remove_schedule(schedule))
+
+    def run_schedule(self, schedule: Schedule | str) -> str:
+        """Runs a schedule now, in your name. Returns the id of the run's notebook, which the server makes next."""
+        return self._portal.call(self._aio.run_schedule(schedule))
+
+    def scheduled_runs(self, schedule: Schedule | str, limit: int = 50) -> list[ScheduledRun]:
+        """Lists past runs of a schedule and missed times, the last first."""
+        return self._portal.call(self._aio.scheduled_runs(schedule, limit))
 
     def close(self) -> None:
         """Stops following the notebook. Leaving a `with` block also waits until edits are confirmed."""

@@ -68,6 +68,10 @@ __all__ = [
     "NotebookRestored",
     "NotebookUnarchived",
     "NotebookVersionNamed",
+    "ScheduleRemoved",
+    "ScheduleSet",
+    "ScheduledRunEnded",
+    "ScheduledRunStarted",
     "ThreadMoved",
     "ThreadReopened",
     "ThreadResolved",
@@ -2035,6 +2039,120 @@ class GrantExpired(Event):
         return value
 
 
+class ScheduleSet(Event):
+    """A schedule was set, or one of this id was changed. Its runs act in the name of the event's author, with …"""
+
+    __slots__ = ()
+
+    @property
+    def schedule_id(self) -> str:
+        """The schedule, new or known."""
+        value: str = self.raw["payload"]["schedule_id"]
+        return value
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All settings, which replace those before."""
+        value: dict[str, Any] = self.raw["payload"]["settings"]
+        return value
+
+
+class ScheduleRemoved(Event):
+    """A schedule was removed. A run of it that is under way goes on."""
+
+    __slots__ = ()
+
+    @property
+    def schedule_id(self) -> str:
+        """The schedule."""
+        value: str = self.raw["payload"]["schedule_id"]
+        return value
+
+
+class ScheduledRunStarted(Event):
+    """A run of a schedule was claimed: this event is its only beginning. The cells run in a notebook of their …"""
+
+    __slots__ = ()
+
+    @property
+    def schedule_id(self) -> str:
+        """The schedule."""
+        value: str = self.raw["payload"]["schedule_id"]
+        return value
+
+    @property
+    def run(self) -> str:
+        """The notebook of the run: a fork of `version`, which the server makes after this event. Its owner is the …"""
+        value: str = self.raw["payload"]["run"]
+        return value
+
+    @property
+    def named_version(self) -> int:
+        """The version of this notebook that runs."""
+        value: int = self.raw["payload"]["version"]
+        return value
+
+    @property
+    def due(self) -> int | None:
+        """The minute for which it was scheduled, in milliseconds since 1970. Absent: a person asked for it."""
+        value: int | None = self.raw["payload"].get("due")
+        return value
+
+
+class ScheduledRunEnded(Event):
+    """A run of a schedule ended, or did not take place."""
+
+    __slots__ = ()
+
+    @property
+    def schedule_id(self) -> str:
+        """The schedule."""
+        value: str = self.raw["payload"]["schedule_id"]
+        return value
+
+    @property
+    def run(self) -> str | None:
+        """The notebook of the run, as in ScheduledRunStarted. Absent: no run was claimed."""
+        value: str | None = self.raw["payload"].get("run")
+        return value
+
+    @property
+    def due(self) -> int | None:
+        """The minute for which it was scheduled; of several missed ones the last. Absent: a person asked for it."""
+        value: int | None = self.raw["payload"].get("due")
+        return value
+
+    @property
+    def outcome(self) -> Any:
+        """The end."""
+        value: Any = self.raw["payload"]["outcome"]
+        return value
+
+    @property
+    def cell_id(self) -> str | None:
+        """The cell that failed. Absent: none did, or it is not known."""
+        value: str | None = self.raw["payload"].get("cell_id")
+        return value
+
+    @property
+    def error(self) -> str | None:
+        """Name of the error, such as `ValueError`. Absent: there was none."""
+        value: str | None = self.raw["payload"].get("error")
+        return value
+
+    @property
+    def detail(self) -> str | None:
+        """More about the end, in a sentence for people."""
+        value: str | None = self.raw["payload"].get("detail")
+        return value
+
+    @property
+    def missed(self) -> int | None:
+        """Number of missed runs, up to that of `due`. Absent: this one run."""
+        value: int | None = self.raw["payload"].get("missed")
+        return value
+
+
 EVENTS: dict[str, type[Event]] = {
     "NotebookCreated": NotebookCreated,
     "NotebookRenamed": NotebookRenamed,
@@ -2115,6 +2233,10 @@ EVENTS: dict[str, type[Event]] = {
     "GrantIssued": GrantIssued,
     "GrantRevoked": GrantRevoked,
     "GrantExpired": GrantExpired,
+    "ScheduleSet": ScheduleSet,
+    "ScheduleRemoved": ScheduleRemoved,
+    "ScheduledRunStarted": ScheduledRunStarted,
+    "ScheduledRunEnded": ScheduledRunEnded,
 }
 
 

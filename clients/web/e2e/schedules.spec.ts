@@ -31,7 +31,10 @@ test("a schedule is set by choice, runs now, and its run is a notebook of its ow
   await schedule.getByText("Past runs").click();
   await expect(schedule.getByRole("list", { name: "Past runs, newest first" }).getByRole("listitem")).toHaveCount(1);
   await page.screenshot({ path: "test-results/schedules-wide.png" });
-  for (const [name, width] of [["tablet", 820], ["phone", 390]] as const) {
+  for (const [name, width] of [
+    ["tablet", 820],
+    ["phone", 390],
+  ] as const) {
     await page.setViewportSize({ width, height: 844 });
     await page.screenshot({ path: `test-results/schedules-${name}.png` });
   }

@@ -36,10 +36,14 @@ export const scheduleEvents: Handlers = {
   },
 };
 
-function change(id: string, due: number | null | undefined, { document, touched }: Folding, to: (schedule: Schedule) => Schedule): void {
+function change(
+  id: string,
+  due: number | null | undefined,
+  { document, touched }: Folding,
+  to: (schedule: Schedule) => Schedule,
+): void {
   const schedule = document.schedules.get(id);
   if (!schedule) return;
   document.schedules.set(id, to({ ...schedule, after: Math.max(schedule.after, due ?? 0) }));
   touched.part("schedules");
 }
-

@@ -36,7 +36,7 @@ export function ScheduleForm({ store, id, settings, done }: Props) {
     event.preventDefault();
     const given = objectOf(parameters);
     const wanted = labelsOf(labels);
-    if (!given) return setError("Write parameters as a JSON object, such as {\"region\": \"north\"}.");
+    if (!given) return setError('Write parameters as a JSON object, such as {"region": "north"}.');
     if (!wanted) return setError("Write labels as key=value, such as gpu=a100.");
     setBusy(true);
     const version = isPinned ? (settings?.version ?? store.document.version) : null;
@@ -52,7 +52,11 @@ export function ScheduleForm({ store, id, settings, done }: Props) {
     }
   };
   return (
-    <form className="stack schedule-form" aria-label={settings ? "Edit schedule" : "New schedule"} onSubmit={(event) => void save(event)}>
+    <form
+      className="stack schedule-form"
+      aria-label={settings ? "Edit schedule" : "New schedule"}
+      onSubmit={(event) => void save(event)}
+    >
       <label className="stack tight">
         <span className="small quiet">Repeat</span>
         <select className="select" value={times.rhythm} onChange={({ target }) => change({ rhythm: target.value as Rhythm, cron })}>
@@ -90,7 +94,13 @@ export function ScheduleForm({ store, id, settings, done }: Props) {
       ) : (
         <label className="stack tight">
           <span className="small quiet">Time</span>
-          <input className="field" type="time" required value={times.time} onChange={({ target }) => change({ time: target.value })} />
+          <input
+            className="field"
+            type="time"
+            required
+            value={times.time}
+            onChange={({ target }) => change({ time: target.value })}
+          />
         </label>
       )}
       <label className="stack tight">
@@ -112,7 +122,11 @@ export function ScheduleForm({ store, id, settings, done }: Props) {
       <NextTimes store={store} cron={cron} timezone={timezone} />
       <label className="stack tight">
         <span className="small quiet">Version</span>
-        <select className="select" value={isPinned ? "pinned" : "newest"} onChange={({ target }) => setPinned(target.value === "pinned")}>
+        <select
+          className="select"
+          value={isPinned ? "pinned" : "newest"}
+          onChange={({ target }) => setPinned(target.value === "pinned")}
+        >
           <option value="newest">The newest at each run</option>
           <option value="pinned">Always version {settings?.version ?? store.document.version}</option>
         </select>
@@ -130,7 +144,14 @@ export function ScheduleForm({ store, id, settings, done }: Props) {
       </label>
       <label className="stack tight">
         <span className="small quiet">Machine labels (optional)</span>
-        <input className="field" type="text" spellCheck={false} placeholder="gpu=a100" value={labels} onChange={({ target }) => setLabels(target.value)} />
+        <input
+          className="field"
+          type="text"
+          spellCheck={false}
+          placeholder="gpu=a100"
+          value={labels}
+          onChange={({ target }) => setLabels(target.value)}
+        />
       </label>
       <label className="choice">
         <input type="checkbox" checked={catchUp} onChange={({ target }) => setCatchUp(target.checked)} />
@@ -193,7 +214,9 @@ function objectOf(text: string): { [name: string]: unknown } | undefined {
   if (text.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as { [name: string]: unknown }) : undefined;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as { [name: string]: unknown })
+      : undefined;
   } catch {
     return undefined;
   }

@@ -54,7 +54,11 @@ export function ScheduleItem({ store, id, schedule, next, mayChange, change }: P
       <PastRuns store={store} id={id} />
       {mayChange && !isAsking && (
         <div className="row">
-          <button className="button" disabled={run != null} onClick={() => send({ RunSchedule: { schedule_id: id, run: newId() } })}>
+          <button
+            className="button"
+            disabled={run != null}
+            onClick={() => send({ RunSchedule: { schedule_id: id, run: newId() } })}
+          >
             Run now
           </button>
           <button className="button" onClick={change}>

@@ -42,7 +42,8 @@ export default function Schedules({ store, close }: { store: NotebookStore; clos
           )}
           {schedules.size === 0 && changed === undefined && (
             <p className="quiet">
-              No schedules yet. A schedule runs this notebook at set times. Each run is a copy with its outputs, in the list of notebooks.
+              No schedules yet. A schedule runs this notebook at set times. Each run is a copy with its outputs, in the list of
+              notebooks.
             </p>
           )}
           <ul className="schedule-list" aria-label="Schedules">
