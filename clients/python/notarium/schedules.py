@@ -118,7 +118,13 @@ class Schedules(NotebookState):
         >>> await nb.remove_schedule(daily)
         """
         schedule_id = new_id() if change is None else _id(change)
-        fields = {"cron": cron, "timezone": timezone, "version": version, "agent": agent, "catch_up": catch_up}
+        fields: dict[str, Any] = {
+            "cron": cron,
+            "timezone": timezone,
+            "version": version,
+            "agent": agent,
+            "catch_up": catch_up,
+        }
         fields |= {"parameters": dict(parameters or {}), "labels": None if labels is None else dict(labels)}
         fields |= {"max_run_minutes": max_run_minutes, "kept_runs": kept_runs}
         given = {name: value for name, value in fields.items() if value not in (None, False, {})}

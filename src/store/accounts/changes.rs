@@ -78,17 +78,13 @@ async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
         AccountChange::SetMember { workspace, user, role } => set_member(tables, workspace, user, *role).await,
         AccountChange::PlaceNotebook { notebook, workspace } => place(tables, notebook, workspace.as_ref()).await,
         AccountChange::CreateShareLink(link) => create_share_link(tables, link).await,
-        AccountChange::SetNoticeChoices { user, choices } => notice_changes::choose(tables, user, choices).await,
-        AccountChange::SetLongRun { user, seconds } => notice_changes::set_long_run(tables, user, *seconds).await,
-        AccountChange::SetNewAddress { user, new_address } => {
-            notice_changes::set_new_address(tables, user, new_address.as_ref()).await
-        }
-        AccountChange::SetNoticeAddress { user, address, at } => {
-            notice_changes::set_address(tables, user, address.as_deref(), *at).await
-        }
-        AccountChange::CreateWebhook(webhook) => notice_changes::create_webhook(tables, webhook).await,
-        AccountChange::ChangeWebhook(webhook) => notice_changes::change_webhook(tables, webhook).await,
-        AccountChange::DeleteWebhook { user, webhook } => notice_changes::delete_webhook(tables, user, webhook).await,
+        AccountChange::SetNoticeChoices { .. }
+        | AccountChange::SetLongRun { .. }
+        | AccountChange::SetNewAddress { .. }
+        | AccountChange::SetNoticeAddress { .. }
+        | AccountChange::CreateWebhook(_)
+        | AccountChange::ChangeWebhook(_)
+        | AccountChange::DeleteWebhook { .. } => notice_changes::make(tables, change).await,
         AccountChange::AddSigningKey(key) => {
             let statement =
                 TableStatement::new("INSERT INTO signing_keys (name, public_key, since) VALUES ($1, $2, $3)");

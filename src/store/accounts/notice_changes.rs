@@ -5,7 +5,7 @@ use notarium_record::{Millis, UserId};
 use super::changes::{Changed, change_one, run};
 use super::rows::json;
 use super::tables::{TableStatement, Tables};
-use super::{MAIL_CHANNEL, NewAddress, NoticeChoice, StoredWebhook};
+use super::{AccountChange, MAIL_CHANNEL, NewAddress, NoticeChoice, StoredWebhook};
 
 /// Statements that delete everything about notices of a person; the choices too: nothing is sent after a reactivation.
 const FORGET_PERSON: [&str; 5] = [
@@ -15,6 +15,22 @@ const FORGET_PERSON: [&str; 5] = [
     "DELETE FROM notice_choices WHERE user_id = $1",
     "DELETE FROM notice_people WHERE user_id = $1",
 ];
+
+/// Makes a change of notices; others are none of its business.
+pub(super) async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
+    match change {
+        AccountChange::SetNoticeChoices { user, choices } => choose(tables, user, choices).await,
+        AccountChange::SetLongRun { user, seconds } => set_long_run(tables, user, *seconds).await,
+        AccountChange::SetNewAddress { user, new_address } => set_new_address(tables, user, new_address.as_ref()).await,
+        AccountChange::SetNoticeAddress { user, address, at } => {
+            set_address(tables, user, address.as_deref(), *at).await
+        }
+        AccountChange::CreateWebhook(webhook) => create_webhook(tables, webhook).await,
+        AccountChange::ChangeWebhook(webhook) => change_webhook(tables, webhook).await,
+        AccountChange::DeleteWebhook { user, webhook } => delete_webhook(tables, user, webhook).await,
+        _ => Ok(()),
+    }
+}
 
 pub(super) async fn forget_person(tables: &mut dyn Tables, user: &UserId) -> Changed {
     for sql in FORGET_PERSON {

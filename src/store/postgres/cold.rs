@@ -36,12 +36,15 @@ const WARM_MS: Millis = 24 * 60 * 60 * 1000;
 /// Attempts at a read while segments come and go.
 const ATTEMPTS: u32 = 20;
 
+/// Events of a segment that was read.
+type ReadSegment = (NotebookId, SegmentId, Arc<Vec<Stored>>);
+
 /// Segments of this database's notebooks.
 #[derive(Default)]
 pub(super) struct ColdEvents {
     segments: Option<Segments>,
     /// The segment that was read last: readers take it in pages.
-    last_read: Mutex<Option<(NotebookId, SegmentId, Arc<Vec<Stored>>)>>,
+    last_read: Mutex<Option<ReadSegment>>,
 }
 
 impl ColdEvents {
