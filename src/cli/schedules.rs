@@ -148,7 +148,7 @@ async fn set(notebook: NotebookClient, cron: String, settings: ScheduleSettingsA
     };
     let agent = settings.machine.agent(&notebook).await?;
     let given: Vec<Parameter> = settings.parameters.into_iter().chain(settings.texts).collect();
-    let command = Command::SetSchedule(SetSchedule {
+    let command = Command::SetSchedule(Box::new(SetSchedule {
         schedule_id: schedule_id.clone(),
         cron,
         timezone: Some(settings.timezone),
@@ -159,7 +159,7 @@ async fn set(notebook: NotebookClient, cron: String, settings: ScheduleSettingsA
         catch_up: settings.catch_up,
         max_run_minutes: settings.max_run_minutes,
         kept_runs: settings.keep,
-    });
+    }));
     notebook.command(&command).await?;
     let Schedules { schedules } = notebook.get("/schedules").await?;
     let next = schedules.iter().find(|line| line.id == schedule_id).and_then(|line| line.next.first().copied());

@@ -194,7 +194,7 @@ fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> R
             functions::decide_register(notebook, context, kernel_session, fence, functions, places)
         }
 
-        C::SetSchedule(command) => schedules::decide_set(notebook, context, command),
+        C::SetSchedule(command) => schedules::decide_set(notebook, context, *command),
         C::RemoveSchedule(command) => Ok(schedules::decide_remove(notebook, command.schedule_id)),
         C::RunSchedule(command) => schedules::decide_run(notebook, context, command),
         C::StartScheduledRun(command) => schedules::decide_start(notebook, context, command),

@@ -8,7 +8,7 @@ use crate::support::Http;
 
 /// Sets the schedule of the visitor's notebook; `run`: also runs it now.
 async fn set(ada: &Visitor, parameters: &str) {
-    let command = Command::SetSchedule(SetSchedule {
+    let command = Command::SetSchedule(Box::new(SetSchedule {
         schedule_id: "s".parse().unwrap(),
         cron: "0 0 1 1 *".to_owned(),
         timezone: None,
@@ -19,7 +19,7 @@ async fn set(ada: &Visitor, parameters: &str) {
         catch_up: false,
         max_run_minutes: None,
         kept_runs: None,
-    });
+    }));
     ada.command(command).await;
 }
 

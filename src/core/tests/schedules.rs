@@ -83,6 +83,10 @@ pub fn story() -> World {
 }
 
 pub fn cases() -> Vec<Case> {
+    cases_of_settings().into_iter().chain(cases_of_runs()).collect()
+}
+
+fn cases_of_settings() -> Vec<Case> {
     let (ann, runner, server) = (|| user("ann"), || user("runner"), system);
     let narrow = || user("runner").with_scopes(&[Scope::Read, Scope::Run]);
     let odd = |more: Value| case(with_cells, user("runner"), set(more), rejected(Code::InvalidValue));
@@ -132,6 +136,12 @@ pub fn cases() -> Vec<Case> {
         case(archived_schedule, ann(), remove(), events(["ScheduleRemoved"])),
         case(with_cells, runner(), remove(), nothing()),
         case(scheduled, user("author"), remove(), rejected(Code::Forbidden)),
+    ]
+}
+
+fn cases_of_runs() -> Vec<Case> {
+    let (ann, runner, server) = (|| user("ann"), || user("runner"), system);
+    vec![
         // --- run now ---
         case(scheduled, ann(), run("run-9"), events(["ScheduledRunStarted"])),
         case(ended, runner(), run("run-9"), events(["ScheduledRunStarted"])),

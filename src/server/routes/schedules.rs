@@ -52,7 +52,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
 fn set(schedule_id: ScheduleId, change: ScheduleChange) -> Command {
     let ScheduleChange { cron, timezone, version, parameters, agent, labels, catch_up, max_run_minutes, kept_runs } =
         change;
-    Command::SetSchedule(SetSchedule {
+    Command::SetSchedule(Box::new(SetSchedule {
         schedule_id,
         cron,
         timezone,
@@ -63,7 +63,7 @@ fn set(schedule_id: ScheduleId, change: ScheduleChange) -> Command {
         catch_up,
         max_run_minutes,
         kept_runs,
-    })
+    }))
 }
 
 async fn list(NotebookReader { app, now, .. }: NotebookReader) -> Result<Json<Schedules>, Problem> {

@@ -90,7 +90,7 @@ async fn old_events_move_to_an_object_and_are_read_as_before() {
     let edits = store.scan_by_subject(&id, &Selection::of("a")).await.unwrap();
     assert_eq!(edits.len(), 80);
     let future = scene.author.context.now * 2;
-    assert_eq!(store.cold_candidates(future, None, 10).await.unwrap(), [id.clone()]);
+    assert_eq!(store.cold_candidates(future, None, 10).await.unwrap(), std::slice::from_ref(&id));
     assert_eq!(store.cold_candidates(0, None, 10).await.unwrap(), [], "it has changed since");
     assert_eq!(store.freeze(&id).await.unwrap(), 119);
     assert_eq!((scene.rows().await, scene.objects().len()), (1, 1));
