@@ -49,13 +49,18 @@ impl ListenerProtocol {
         };
         match timeout(within, TlsAcceptor::from(config).accept(stream)).await {
             Ok(Ok(stream)) => return Some(OpenedStream::Tls(Box::new(stream))),
-            Ok(Err(error)) if matches!(self, Self::Nodes(_)) => {
-                tracing::warn!(%error, %peer, "a connection between nodes was refused");
-            }
-            Ok(Err(error)) => tracing::debug!(%error, %peer, "a TLS handshake failed"),
-            Err(_) => tracing::debug!(%peer, "a TLS handshake took too long"),
+            Ok(Err(error)) => self.log_failure(peer, &error.to_string()),
+            Err(_) => self.log_failure(peer, "it took too long"),
         }
         None
+    }
+
+    fn log_failure(&self, peer: SocketAddr, reason: &str) {
+        if self.is_between_nodes() {
+            tracing::warn!(reason, %peer, "a connection between nodes was refused");
+        } else {
+            tracing::debug!(reason, %peer, "a TLS handshake failed");
+        }
     }
 
     /// True if the other end may speak for clients: it has shown a node's certificate.

@@ -89,7 +89,7 @@ async fn mail(notices: &Notices) {
 
 /// Content of a notice for one reader, if it is still to be sent.
 enum Sendable {
-    Notice { notice: InboxNotice, title: Option<String> },
+    Notice { notice: Box<InboxNotice>, title: Option<String> },
     LeftOut,
 }
 
@@ -161,7 +161,7 @@ impl Notices {
         let Sendable::Notice { notice, .. } = self.sendable(&stored).await? else {
             return Ok(ended(DeliveryOutcome::LeftOut));
         };
-        let body = self.body(notice);
+        let body = self.body(*notice);
         let message = WebhookMessage { id: &stored.id, body: &body, url: &webhook.url, secrets: &webhook.secrets, now };
         let sent = self.http.send(message).await;
         let at = self.notebooks.clock.now();
@@ -227,7 +227,7 @@ impl Notices {
             title = Some(document.title.clone());
         }
         let Some(notice) = self.shown(stored, title.clone()).await else { return Ok(Sendable::LeftOut) };
-        Ok(Sendable::Notice { notice, title })
+        Ok(Sendable::Notice { notice: Box::new(notice), title })
     }
 
     /// The notebook as it is; `None`: it is gone.
@@ -269,7 +269,7 @@ impl Notices {
             };
             match sendable {
                 Sendable::Notice { notice, title } => {
-                    lines.push((notice, title));
+                    lines.push((*notice, title));
                     sent.push(delivery);
                 }
                 Sendable::LeftOut => {

@@ -149,13 +149,8 @@ impl RunInProgress {
     /// left out: an account may be closed.
     async fn share(&self) -> RunStep<()> {
         let who = self.person().await?;
+        self.place(&who).await;
         let (source, run) = (self.notebooks.read_by_server(&self.notebook).await?.notebook, self.state().await?);
-        if let Some(workspace) = self.notebooks.accounts.workspace_of(&self.notebook)
-            && self.notebooks.accounts.workspace_of(&self.run.notebook).is_none()
-            && let Err(error) = self.notebooks.accounts.place_notebook(&who, &self.run.notebook, Some(&workspace)).await
-        {
-            tracing::info!(%error, run = %self.run.notebook, "the notebook of a run is in no workspace");
-        }
         let now = self.notebooks.clock.now();
         for entry in &source.access {
             let is_known = run.access.iter().any(|other| other.subject == entry.subject);
@@ -173,6 +168,16 @@ impl RunInProgress {
             }
         }
         Ok(())
+    }
+
+    /// Puts the run's notebook into the workspace of the scheduled one.
+    async fn place(&self, who: &Authenticated) {
+        if let Some(workspace) = self.notebooks.accounts.workspace_of(&self.notebook)
+            && self.notebooks.accounts.workspace_of(&self.run.notebook).is_none()
+            && let Err(error) = self.notebooks.accounts.place_notebook(who, &self.run.notebook, Some(&workspace)).await
+        {
+            tracing::info!(%error, run = %self.run.notebook, "the notebook of a run is in no workspace");
+        }
     }
 
     async fn launch(&self) -> RunStep<()> {
