@@ -216,7 +216,7 @@ fn modules(part: &str) -> BTreeMap<Module, BTreeSet<Module>> {
 fn no_folders_form_a_circle() {
     for part in super::PARTS.into_iter().chain(["cli"]) {
         let modules = modules(part);
-        assert!(modules.len() > 3, "src/{part} was read");
+        assert!(modules.len() > 2, "src/{part} was read");
         let circle = circle(&folders(&modules));
         assert!(circle.is_empty(), "src/{part}: these folders name each other in a circle: {}", circle.join(" -> "));
     }

@@ -15,9 +15,9 @@ use crate::cli::terminal::print;
 use crate::cli::terminal::values::word;
 use crate::cli::{CommonOptions, Ended, Failure};
 
-/// UsageColumn by which usage of models is summed.
+/// UsageGrouping by which usage of models is summed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum UsageColumn {
+enum UsageGrouping {
     Day,
     Model,
     Person,
@@ -36,7 +36,7 @@ pub struct UsageArgs {
     all: bool,
     /// Tokens and cost of assistants, summed by this.
     #[arg(long, value_enum)]
-    by: Option<UsageColumn>,
+    by: Option<UsageGrouping>,
     /// Everybody in this workspace, by its name or id; for its owners.
     #[arg(long, value_name = "WORKSPACE", requires = "by")]
     workspace: Option<String>,
@@ -81,7 +81,7 @@ async fn storage_usage(client: &RestClient, args: &UsageArgs) -> Ended {
     .await
 }
 
-async fn model_usage(client: &RestClient, args: &UsageArgs, by: UsageColumn) -> Ended {
+async fn model_usage(client: &RestClient, args: &UsageArgs, by: UsageGrouping) -> Ended {
     let by = by.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
     let workspace = find::named_workspace(client, args.workspace.as_deref()).await?;
     let parameters = [
