@@ -1,7 +1,7 @@
 //! Follows the logs of this node's notebooks, and writes notices of their events.
 //!
 //! A notebook is read from its position in the store on, when one of its commits may concern people, when it is opened and when it is closed.
-//! What a node has not read when it dies, another one reads after it. Several nodes may read the same events: the store takes the
+//! Events that a node has not read when it dies are read by the next owner. Several nodes may read the same events: the store takes the
 //! notices of the first.
 
 use std::collections::BTreeMap;
