@@ -33,16 +33,8 @@ _SUBJECTS = ("user", "share_link", "workspace", "agent")
 _FIELDS = frozenset(
     ("notebook_id", "version", "title", "archived", "erased", "metadata", "created_at", "updated_at", "access", "cells")
     + ("order", "latest", "threads", "executions", "kernels", "kernel_notice", "functions", "named_versions", "policy")
-    + (
-        "redaction_epoch",
-        "reactivity",
-        "kernel_settings",
-        "conversations",
-        "turns",
-        "tool_calls",
-        "grants",
-        "schedules",
-    )
+    + ("redaction_epoch", "reactivity", "kernel_settings", "conversations", "turns", "tool_calls", "grants")
+    + ("schedules",)
 )
 
 

@@ -85,8 +85,7 @@ fn minutes_that_have_come_are_counted() {
     assert_eq!(due, DueRuns { last: before + 365 * 24 * hour, count: MAX_COUNTED });
 }
 
-/// croniter 7.0 from PyPI, an implementation of cron in another language, has written these. Left out are ranges from a number to itself
-/// with a step (`0-0/4`), which croniter takes for all numbers.
+/// croniter 7.0 from PyPI, an implementation of cron in another language, has written these.
 #[test]
 fn croniter_agrees() {
     let cases = include_str!("../../../tests/fixtures/cron/cases.jsonl");

@@ -57,6 +57,7 @@ async fn child(spans: &mut Vec<Span>, more: &mut mpsc::UnboundedReceiver<Span>, 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_forwarded_request_is_one_trace_over_both_nodes() {
     let (address, mut more) = collector().await;
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let traces = TraceSender::start(Some(&address), Handle::current(), "test").unwrap();
     // Global, because each node has threads of its own.
     let subscriber = tracing_subscriber::registry().with(traces.layer());
