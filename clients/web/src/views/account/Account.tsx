@@ -1,5 +1,4 @@
 // The account dialog: profile, password, linked identities and a token for the command line. Lazy: loads when it opens.
-import { Dialog } from "@base-ui/react/dialog";
 import { Check, LogIn, Trash2 } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
 import { serverNow } from "../../app/session/clock.ts";
@@ -11,6 +10,7 @@ import { Problem } from "../../transport/rest.ts";
 import { AskAgain } from "./AskAgain.tsx";
 import { CopyField } from "../../ui/CopyField.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
+import { TitledDialog } from "../../ui/TitledDialog.tsx";
 import { Spending } from "./Spending.tsx";
 import { NoticeChoices } from "../inbox/NoticeChoices.tsx";
 import { CredentialField, CredentialForm, FieldError, NewPassword } from "./CredentialForm.tsx";
@@ -26,29 +26,15 @@ export default function Account({ session, close }: { session: Session; close: (
     });
   }, []);
   return (
-    <Dialog.Root open onOpenChange={(open) => !open && close()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog account" finalFocus={false}>
-          <header className="row">
-            <Dialog.Title className="grow">{session.me.name}</Dialog.Title>
-            <Dialog.Close className="button">Done</Dialog.Close>
-          </header>
-          {error && (
-            <p className="error" role="alert">
-              {error}
-            </p>
-          )}
-          <Profile session={session} />
-          <OwnPassword session={session} />
-          <SignIns session={session} attempt={attempt} />
-          <NoticeChoices session={session} />
-          <CommandLine session={session} attempt={attempt} />
-          <Spending session={session} attempt={attempt} />
-          <AskAgain session={session} />
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <TitledDialog kind="account" title={session.me.name} error={error} close={close}>
+      <Profile session={session} />
+      <OwnPassword session={session} />
+      <SignIns session={session} attempt={attempt} />
+      <NoticeChoices session={session} />
+      <CommandLine session={session} attempt={attempt} />
+      <Spending session={session} attempt={attempt} />
+      <AskAgain session={session} />
+    </TitledDialog>
   );
 }
 

@@ -1,6 +1,5 @@
 // Share dialog: roles of people and workspaces, and share links. Only owners can change them.
 import { AlertDialog } from "@base-ui/react/alert-dialog";
-import { Dialog } from "@base-ui/react/dialog";
 import { Link2, Trash2, UserPlus } from "lucide-react";
 import { type FormEvent, useCallback, useEffect, useMemo, useState } from "react";
 import { serverNow } from "../../app/session/clock.ts";
@@ -13,6 +12,7 @@ import type { CreatedShareLink, NotebookPage, Person, ShareLink, Workspace } fro
 import { Problem, type Rest } from "../../transport/rest.ts";
 import { CopyField } from "../../ui/CopyField.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
+import { TitledDialog } from "../../ui/TitledDialog.tsx";
 import { AskAgain } from "./AskAgain.tsx";
 import { PersonField } from "./PersonField.tsx";
 
@@ -49,34 +49,20 @@ export function Share({ store, close }: { store: NotebookStore; close: () => voi
   }, []);
   const people = store.document.access.filter(({ subject }) => subject.kind === "user");
   return (
-    <Dialog.Root open onOpenChange={(open) => !open && close()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog share" finalFocus={false}>
-          <header className="row">
-            <Dialog.Title className="grow">Share “{store.document.title || "Untitled"}”</Dialog.Title>
-            <Dialog.Close className="button">Done</Dialog.Close>
-          </header>
-          {error && (
-            <p className="error" role="alert">
-              {error}
-            </p>
-          )}
-          <section aria-label="People">
-            <h3>People</h3>
-            {isOwner && <AddPerson store={store} attempt={attempt} />}
-            <ul className="access">
-              {people.map((entry) => (
-                <Person key={JSON.stringify(entry.subject)} store={store} entry={entry} isOwner={isOwner} attempt={attempt} />
-              ))}
-            </ul>
-          </section>
-          {isOwner && <Links store={store} attempt={attempt} />}
-          <InWorkspace store={store} isOwner={isOwner} attempt={attempt} />
-          <AskAgain session={store.session} />
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <TitledDialog kind="share" title={<>Share “{store.document.title || "Untitled"}”</>} error={error} close={close}>
+      <section aria-label="People">
+        <h3>People</h3>
+        {isOwner && <AddPerson store={store} attempt={attempt} />}
+        <ul className="access">
+          {people.map((entry) => (
+            <Person key={JSON.stringify(entry.subject)} store={store} entry={entry} isOwner={isOwner} attempt={attempt} />
+          ))}
+        </ul>
+      </section>
+      {isOwner && <Links store={store} attempt={attempt} />}
+      <InWorkspace store={store} isOwner={isOwner} attempt={attempt} />
+      <AskAgain session={store.session} />
+    </TitledDialog>
   );
 }
 

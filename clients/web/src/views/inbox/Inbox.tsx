@@ -1,11 +1,11 @@
 // The inbox: notices to the person, newest first, with what happened while the page was closed. Lazy: loads when it opens.
-import { Dialog } from "@base-ui/react/dialog";
 import { CheckCheck, Settings2 } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
 import { inboxOf, useUnread } from "../../app/session/inbox.ts";
 import type { Session } from "../../app/session/session.ts";
 import { ago } from "../../app/words/words.ts";
 import type { InboxNotice, NoticePage } from "../../protocol/rest.ts";
+import { TitledDialog } from "../../ui/TitledDialog.tsx";
 import { NoticeChoices } from "./NoticeChoices.tsx";
 
 interface Props {
@@ -16,21 +16,18 @@ interface Props {
 export default function Inbox({ session, close }: Props) {
   const [isChoosing, setIsChoosing] = useState(false);
   return (
-    <Dialog.Root open onOpenChange={(open) => !open && close()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog inbox" finalFocus={false}>
-          <header className="row">
-            <Dialog.Title className="grow">Notices</Dialog.Title>
-            <button className="button bare" aria-pressed={isChoosing} onClick={() => setIsChoosing(!isChoosing)}>
-              <Settings2 size={15} aria-hidden /> Choose
-            </button>
-            <Dialog.Close className="button">Done</Dialog.Close>
-          </header>
-          {isChoosing ? <NoticeChoices session={session} /> : <List session={session} close={close} />}
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <TitledDialog
+      kind="inbox"
+      title="Notices"
+      tools={
+        <button className="button bare" aria-pressed={isChoosing} onClick={() => setIsChoosing(!isChoosing)}>
+          <Settings2 size={15} aria-hidden /> Choose
+        </button>
+      }
+      close={close}
+    >
+      {isChoosing ? <NoticeChoices session={session} /> : <List session={session} close={close} />}
+    </TitledDialog>
   );
 }
 

@@ -1,6 +1,5 @@
 // Dialog that calls a function registered in a kernel: a form from its schema, and the result of the run. Lazy: loads when it
 // opens.
-import { Dialog } from "@base-ui/react/dialog";
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { type Field, type Schema, fieldOfRefusal, fieldsOf, filled, initially } from "../../app/state/functions.ts";
 import type { NotebookStore } from "../../app/state/store.ts";
@@ -11,6 +10,7 @@ import type { Execution, RegisteredFunction, Risk } from "../../protocol/message
 import { newId } from "../../transport/ids.ts";
 import { Rejected } from "../../transport/outbox.ts";
 import { sentenceOf } from "../../transport/refusals.ts";
+import { TitledDialog } from "../../ui/TitledDialog.tsx";
 import { KernelLog } from "../cell/Ended.tsx";
 import { OutputList } from "../outputs/Outputs.tsx";
 import { RunProgress } from "../outputs/RunProgress.tsx";
@@ -31,37 +31,28 @@ export default function FunctionForm({ store, close }: Props) {
   const focus = (by: string) => (by === "touch" ? null : popup.current?.querySelector<HTMLElement>(FIELDS)) ?? true;
   const chosen = all.find((each) => each.function.name === name) ?? all.find((each) => each.kernel_session) ?? all[0];
   return (
-    <Dialog.Root open onOpenChange={(open) => !open && close()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup ref={popup} className="dialog function-form" initialFocus={focus} finalFocus={false}>
-          <header className="row">
-            <Dialog.Title className="grow">Call a function</Dialog.Title>
-            <Dialog.Close className="button">Done</Dialog.Close>
-          </header>
-          {!chosen && (
-            <p className="quiet">
-              No functions yet. Put <code>@notarium.tool</code> above a function in a cell and run it.
-            </p>
+    <TitledDialog kind="function-form" title="Call a function" close={close} ref={popup} initialFocus={focus}>
+      {!chosen && (
+        <p className="quiet">
+          No functions yet. Put <code>@notarium.tool</code> above a function in a cell and run it.
+        </p>
+      )}
+      {chosen && (
+        <>
+          {all.length > 1 && (
+            <label className="row">
+              <span className="quiet">Function</span>
+              <select className="select grow" value={chosen.function.name} onChange={({ target }) => setName(target.value)}>
+                {all.map(({ function: { name: each } }) => (
+                  <option key={each}>{each}</option>
+                ))}
+              </select>
+            </label>
           )}
-          {chosen && (
-            <>
-              {all.length > 1 && (
-                <label className="row">
-                  <span className="quiet">Function</span>
-                  <select className="select grow" value={chosen.function.name} onChange={({ target }) => setName(target.value)}>
-                    {all.map(({ function: { name: each } }) => (
-                      <option key={each}>{each}</option>
-                    ))}
-                  </select>
-                </label>
-              )}
-              <Call key={`${chosen.function.name} ${chosen.function.version}`} store={store} registered={chosen} />
-            </>
-          )}
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+          <Call key={`${chosen.function.name} ${chosen.function.version}`} store={store} registered={chosen} />
+        </>
+      )}
+    </TitledDialog>
   );
 }
 

@@ -1,7 +1,7 @@
 // Dialog with the table that a variable holds, read live from the kernel.
-import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useMemo, useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
+import { TitledDialog } from "../../ui/TitledDialog.tsx";
 import { tableOfPage } from "../../outputs/kernelTable.ts";
 import type { Table } from "../../outputs/table.ts";
 import { Sheet } from "../outputs/DataTable.tsx";
@@ -35,19 +35,10 @@ export default function VariableTable({ store, name, kernel, close }: Props) {
     [store, id, kernel],
   );
   return (
-    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && close()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog variable-table">
-          <header className="row">
-            <Dialog.Title className="grow">{name}</Dialog.Title>
-            <Dialog.Close className="button">Done</Dialog.Close>
-          </header>
-          {problem !== undefined && <p role="alert">{problem}</p>}
-          {table === undefined && problem === undefined && <div className="shape" aria-busy="true" />}
-          {table && <Sheet table={table} {...(frame && { frame })} />}
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <TitledDialog kind="variable-table" title={name} close={close} finalFocus={undefined}>
+      {problem !== undefined && <p role="alert">{problem}</p>}
+      {table === undefined && problem === undefined && <div className="shape" aria-busy="true" />}
+      {table && <Sheet table={table} {...(frame && { frame })} />}
+    </TitledDialog>
   );
 }

@@ -1,5 +1,4 @@
 // Preview of a file in the notebook's folder: its first bytes as a picture, table or text.
-import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useState } from "react";
 import { type Files, problemWords } from "../../../app/files/files.ts";
 import {
@@ -14,6 +13,7 @@ import {
 import { nameParts, shownName } from "../../../app/files/readers.ts";
 import { sizeWords } from "../../../app/words/sizes.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
+import { TitledDialog } from "../../../ui/TitledDialog.tsx";
 import { readIntoCell } from "./FileMenu.tsx";
 
 interface Props {
@@ -29,44 +29,43 @@ export default function FilePreview({ store, work, path, close }: Props) {
   const shown = useBeginning(work, path);
   const { folder, name } = nameParts(path);
   return (
-    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && close()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog preview">
-          <header className="row">
-            <Dialog.Title className="grow">
-              <bdi>{shownName(name)}</bdi>
-            </Dialog.Title>
-            <Dialog.Close className="button">Close</Dialog.Close>
-          </header>
-          <div className="previewed" tabIndex={0} role="region" aria-label={`Preview of ${shownName(name)}`}>
-            {shown ? (
-              <Content shown={shown} name={shownName(name)} />
-            ) : (
-              <p className="quiet empty" role="status">
-                Loading…
-              </p>
-            )}
-          </div>
-          <footer className="row">
-            {store.mayEdit && (
-              <button
-                className="button primary"
-                onClick={() => {
-                  readIntoCell(store, path);
-                  close();
-                }}
-              >
-                Read into a cell
-              </button>
-            )}
-            <button className="button" onClick={() => void work.download(folder, { name, kind: "file" })}>
-              Download
-            </button>
-          </footer>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <TitledDialog
+      kind="preview"
+      title={
+        <>
+          <bdi>{shownName(name)}</bdi>
+        </>
+      }
+      end="Close"
+      close={close}
+      finalFocus={undefined}
+    >
+      <div className="previewed" tabIndex={0} role="region" aria-label={`Preview of ${shownName(name)}`}>
+        {shown ? (
+          <Content shown={shown} name={shownName(name)} />
+        ) : (
+          <p className="quiet empty" role="status">
+            Loading…
+          </p>
+        )}
+      </div>
+      <footer className="row">
+        {store.mayEdit && (
+          <button
+            className="button primary"
+            onClick={() => {
+              readIntoCell(store, path);
+              close();
+            }}
+          >
+            Read into a cell
+          </button>
+        )}
+        <button className="button" onClick={() => void work.download(folder, { name, kind: "file" })}>
+          Download
+        </button>
+      </footer>
+    </TitledDialog>
   );
 }
 

@@ -1,9 +1,9 @@
 // Dialog with files for auditors: a report of a stretch of time, the record, and its signed head. Lazy: loads when it opens.
-import { Dialog } from "@base-ui/react/dialog";
 import { FileDown } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { saveRecord, saveReport, saveSignedHead } from "../../../app/files/records.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
+import { TitledDialog } from "../../../ui/TitledDialog.tsx";
 
 export default function RecordFiles({ store, close }: { store: NotebookStore; close: () => void }) {
   const [error, setError] = useState<string>();
@@ -27,53 +27,39 @@ export default function RecordFiles({ store, close }: { store: NotebookStore; cl
     </button>
   );
   return (
-    <Dialog.Root open onOpenChange={(open) => !open && close()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog record-files" finalFocus={false}>
-          <header className="row">
-            <Dialog.Title className="grow">Report and record</Dialog.Title>
-            <Dialog.Close className="button">Done</Dialog.Close>
-          </header>
-          {error && (
-            <p className="error" role="alert">
-              {error}
-            </p>
-          )}
-          <form className="stack" aria-label="Report" onSubmit={report}>
-            <h3>Report</h3>
-            <p className="small quiet">
-              One page for auditors: who took part, what assistants requested and who decided, runs, roles and all events.
-            </p>
-            <div className="times">
-              <label>
-                <span className="small">From (empty: the beginning)</span>
-                <input className="field" type="datetime-local" name="from" />
-              </label>
-              <label>
-                <span className="small">To (empty: now)</span>
-                <input className="field" type="datetime-local" name="to" />
-              </label>
-            </div>
-            <div className="row">
-              <button className="button" disabled={busy !== undefined}>
-                <FileDown size={15} aria-hidden /> {busy === "report" ? "Downloading…" : "Download report"}
-              </button>
-            </div>
-          </form>
-          <section className="stack" aria-label="Record">
-            <h3>Record</h3>
-            <p className="small quiet">
-              All events as JSON Lines, with what was hashed. <code>notarium verify --file</code> checks the file without a server.
-              The signed head proves later that nothing was cut off.
-            </p>
-            <div className="row">
-              {button("record", "Export the record", () => saveRecord(notebook))}
-              {button("head", "Signed head", () => saveSignedHead(notebook))}
-            </div>
-          </section>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <TitledDialog kind="record-files" title="Report and record" error={error} close={close}>
+      <form className="stack" aria-label="Report" onSubmit={report}>
+        <h3>Report</h3>
+        <p className="small quiet">
+          One page for auditors: who took part, what assistants requested and who decided, runs, roles and all events.
+        </p>
+        <div className="times">
+          <label>
+            <span className="small">From (empty: the beginning)</span>
+            <input className="field" type="datetime-local" name="from" />
+          </label>
+          <label>
+            <span className="small">To (empty: now)</span>
+            <input className="field" type="datetime-local" name="to" />
+          </label>
+        </div>
+        <div className="row">
+          <button className="button" disabled={busy !== undefined}>
+            <FileDown size={15} aria-hidden /> {busy === "report" ? "Downloading…" : "Download report"}
+          </button>
+        </div>
+      </form>
+      <section className="stack" aria-label="Record">
+        <h3>Record</h3>
+        <p className="small quiet">
+          All events as JSON Lines, with what was hashed. <code>notarium verify --file</code> checks the file without a server. The
+          signed head proves later that nothing was cut off.
+        </p>
+        <div className="row">
+          {button("record", "Export the record", () => saveRecord(notebook))}
+          {button("head", "Signed head", () => saveSignedHead(notebook))}
+        </div>
+      </section>
+    </TitledDialog>
   );
 }

@@ -1,11 +1,11 @@
 // Dialog with the schedules of a notebook: when each runs next, how the last run ended, and a form. Lazy: loads when it opens.
-import { Dialog } from "@base-ui/react/dialog";
 import { CalendarPlus } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
 import type { Schedules as Listed } from "../../../protocol/rest.ts";
 import { newId } from "../../../transport/ids.ts";
+import { TitledDialog } from "../../../ui/TitledDialog.tsx";
 import { ScheduleForm } from "./ScheduleForm.tsx";
 import { ScheduleItem } from "./ScheduleItem.tsx";
 
@@ -27,53 +27,39 @@ export default function Schedules({ store, close }: { store: NotebookStore; clos
   }, [store, told]);
   const done = useCallback(() => setChanged(undefined), []);
   return (
-    <Dialog.Root open onOpenChange={(open) => !open && close()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog schedules" finalFocus={false}>
-          <header className="row">
-            <Dialog.Title className="grow">Schedules</Dialog.Title>
-            <Dialog.Close className="button">Done</Dialog.Close>
-          </header>
-          {error && (
-            <p className="error" role="alert">
-              {error}
-            </p>
-          )}
-          {schedules.size === 0 && changed === undefined && (
-            <p className="quiet">
-              No schedules yet. A schedule runs this notebook at set times. Each run is a copy with its outputs, in the list of
-              notebooks.
-            </p>
-          )}
-          <ul className="schedule-list" aria-label="Schedules">
-            {[...schedules].map(([id, schedule]) => (
-              <li key={id}>
-                {changed === id ? (
-                  <ScheduleForm store={store} id={id} settings={schedule.settings} done={done} />
-                ) : (
-                  <ScheduleItem
-                    store={store}
-                    id={id}
-                    schedule={schedule}
-                    next={next.get(id)}
-                    mayChange={mayChange}
-                    change={() => setChanged(id)}
-                  />
-                )}
-              </li>
-            ))}
-          </ul>
-          {changed !== undefined && !schedules.has(changed) && <ScheduleForm store={store} id={changed} done={done} />}
-          {mayChange && changed === undefined && (
-            <button className="button add-schedule" onClick={() => setChanged(newId())}>
-              <CalendarPlus size={15} aria-hidden /> Add a schedule
-            </button>
-          )}
-          {!mayChange && <p className="quiet small">{whyNot(store, isPerson)}</p>}
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <TitledDialog kind="schedules" title="Schedules" error={error} close={close}>
+      {schedules.size === 0 && changed === undefined && (
+        <p className="quiet">
+          No schedules yet. A schedule runs this notebook at set times. Each run is a copy with its outputs, in the list of
+          notebooks.
+        </p>
+      )}
+      <ul className="schedule-list" aria-label="Schedules">
+        {[...schedules].map(([id, schedule]) => (
+          <li key={id}>
+            {changed === id ? (
+              <ScheduleForm store={store} id={id} settings={schedule.settings} done={done} />
+            ) : (
+              <ScheduleItem
+                store={store}
+                id={id}
+                schedule={schedule}
+                next={next.get(id)}
+                mayChange={mayChange}
+                change={() => setChanged(id)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {changed !== undefined && !schedules.has(changed) && <ScheduleForm store={store} id={changed} done={done} />}
+      {mayChange && changed === undefined && (
+        <button className="button add-schedule" onClick={() => setChanged(newId())}>
+          <CalendarPlus size={15} aria-hidden /> Add a schedule
+        </button>
+      )}
+      {!mayChange && <p className="quiet small">{whyNot(store, isPerson)}</p>}
+    </TitledDialog>
   );
 }
 
