@@ -6,12 +6,12 @@ use crate::access::require_scope;
 use crate::checks::check_not_archived;
 use crate::context::Context;
 use crate::runs::launches::checked_labels;
-use crate::values::decision::{Decision, RejectionCode, Result};
+use crate::values::decision::{Decided, Decision, RejectionCode, Result};
 use crate::values::details::LimitName;
 use crate::values::schedules::{EndScheduledRun, RunSchedule, SetSchedule, StartScheduledRun};
 use notarium_record::{
     Actor, Document, Millis, NotebookId, RawObject, Schedule, ScheduleId, ScheduleRemoved, ScheduleSet,
-    ScheduleSettings, ScheduledRunEnded, ScheduledRunStarted, Scope, Version,
+    ScheduleSettings, ScheduledRunEnded, ScheduledRunOutcome, ScheduledRunStarted, Scope, Version,
 };
 
 const DEFAULT_TIMEZONE: &str = "UTC";
@@ -97,8 +97,24 @@ fn within(field: &str, value: u32, most: u32) -> Result<u32> {
     Ok(value)
 }
 
+/// Removes a schedule, and cancels its run that is under way.
 pub(crate) fn decide_remove(notebook: &Document, schedule_id: ScheduleId) -> Decision {
-    Decision::unless(!notebook.schedules.contains_key(&schedule_id), ScheduleRemoved { schedule_id })
+    let Some(schedule) = notebook.schedules.get(&schedule_id) else { return Decision::nothing() };
+    let cancelled = schedule.run.as_ref().map(|run| {
+        let ended = ScheduledRunEnded {
+            schedule_id: schedule_id.clone(),
+            run: Some(run.notebook.clone()),
+            due: run.due,
+            outcome: ScheduledRunOutcome::Cancelled.into(),
+            cell_id: None,
+            error: None,
+            detail: Some("the schedule was removed during the run".to_owned()),
+            missed: None,
+        };
+        // As with every end, the server says it.
+        Decided { actor: Some(Actor::System), ..ended.into() }
+    });
+    Decision::of(cancelled.into_iter().chain([ScheduleRemoved { schedule_id }.into()]))
 }
 
 /// Claims a run that a person asks for, in the name of that person.

@@ -13,13 +13,14 @@ pub use history::{PastScheduledRun, runs_of};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dashmap::{DashMap, DashSet};
+use dashmap::{DashMap, Entry};
 use futures_util::StreamExt;
 use notarium_core::{
     Actor, Command, Document, EndScheduledRun, Millis, NotebookId, Operation, Rejection, Schedule, ScheduleId,
     ScheduledRunOutcome, StartScheduledRun, may,
 };
 use notarium_store::{CatalogQuery, StoreError};
+use tokio_util::sync::CancellationToken;
 
 use crate::auth::Authenticated;
 use crate::notebooks::Notebooks;
@@ -35,16 +36,22 @@ const MINUTE_MS: Millis = 60_000;
 /// Runner of one node.
 struct ScheduleRunner {
     notebooks: Arc<Notebooks>,
-    /// Notebooks of runs that this node carries out.
-    runs: DashSet<NotebookId>,
+    /// Runs that this node carries out, by their notebooks.
+    runs: DashMap<NotebookId, RunUnderWay>,
     /// Times at which notebooks are due that this node has looked at: their rows in the list may lag.
     due: DashMap<NotebookId, Millis>,
+}
+
+struct RunUnderWay {
+    scheduled: NotebookId,
+    /// Cancelled when the record has ended the run: its schedule was removed.
+    over: CancellationToken,
 }
 
 /// Looks for due runs at each minute, and at the schedules of a notebook when they change, until the server stops.
 pub async fn follow(notebooks: Arc<Notebooks>) {
     let (stopping, clock) = (notebooks.stopping.clone(), notebooks.clock.clone());
-    let runner = Arc::new(ScheduleRunner { notebooks: notebooks.clone(), runs: DashSet::new(), due: DashMap::new() });
+    let runner = Arc::new(ScheduleRunner { notebooks: notebooks.clone(), runs: DashMap::new(), due: DashMap::new() });
     let mut changes = notebooks.cluster.changes();
     let mut minute = 0;
     loop {
@@ -111,9 +118,20 @@ impl ScheduleRunner {
         if let Some(at) = due_at(&read.notebook).filter(|at| *at < NOTHING_DUE) {
             self.due.insert(notebook.clone(), at);
         }
+        self.stop_what_is_over(&read.notebook);
         for (id, schedule) in &read.notebook.schedules {
             if let Err(rejection) = self.look_at_one(&read.notebook, id, schedule).await {
                 tracing::warn!(%notebook, schedule = %id, %rejection, "a scheduled run did not begin: it is tried again");
+            }
+        }
+    }
+
+    /// Stops runs of this notebook that the record has ended.
+    fn stop_what_is_over(&self, document: &Document) {
+        for under_way in self.runs.iter().filter(|under_way| under_way.scheduled == document.notebook_id) {
+            let mut known = document.schedules.values().filter_map(|schedule| schedule.run.as_ref());
+            if !known.any(|run| run.notebook == *under_way.key()) {
+                under_way.over.cancel();
             }
         }
     }
@@ -193,13 +211,14 @@ impl ScheduleRunner {
     /// Carries a claimed run out, unless this node does it already.
     fn carry_out(self: &Arc<Self>, notebook: NotebookId, id: ScheduleId, schedule: &Schedule) {
         let Some(run) = schedule.run.clone() else { return };
-        if !self.runs.insert(run.notebook.clone()) {
-            return;
-        }
+        let Entry::Vacant(place) = self.runs.entry(run.notebook.clone()) else { return };
+        let over = CancellationToken::new();
+        place.insert(RunUnderWay { scheduled: notebook.clone(), over: over.clone() });
         let (runner, schedule) = (self.clone(), schedule.clone());
         tokio::spawn(async move {
             let run_notebook = run.notebook.clone();
-            let work = RunInProgress { notebooks: runner.notebooks.clone(), notebook, schedule_id: id, schedule, run };
+            let notebooks = runner.notebooks.clone();
+            let work = RunInProgress { notebooks, notebook, schedule_id: id, schedule, run, over };
             let stopping = runner.notebooks.stopping.clone();
             stopping.run_until_cancelled(work.carry_out()).await;
             runner.runs.remove(&run_notebook);

@@ -287,6 +287,24 @@ async fn a_run_now_has_its_parameters_and_a_failed_cell_stops_those_after_it() {
 }
 
 #[tokio::test]
+async fn a_schedule_that_is_removed_during_its_run_stops_it_and_the_record_says_so() {
+    let scene = Scene::of("code", "1").await;
+    scene.set(json!({"cron": "0 0 1 1 *"})).await;
+    let mut agent = agent(&scene).await;
+    scene.http.post(RUNS, json!({"run": "run"})).await.ok();
+    assert_eq!(start(&mut agent).await, "run");
+    scene.until_requested("run").await;
+    scene.http.delete("/api/notebooks/n/schedules/often").await.ok();
+    let ending =
+        |agent: &TestClient| agent.state("run").kernels.values().all(|kernel| !kernel.is_usable()).then_some(());
+    agent.until(ending).await;
+    let events = scene.http.get("/api/notebooks/n/events?after=0&limit=200").await.ok();
+    let events = events["events"].as_array().unwrap();
+    let ends: Vec<_> = events.iter().filter(|event| event["type"] == "ScheduledRunEnded").collect();
+    assert_eq!((ends.len(), &ends[0]["payload"]["outcome"]), (1, &json!("cancelled")), "{ends:?}");
+}
+
+#[tokio::test]
 async fn a_run_that_no_agent_takes_or_that_takes_too_long_ends() {
     let scene = Scene::of("code", "1").await;
     scene.set(json!({"cron": "0 0 1 1 *", "max_run_minutes": 40})).await;

@@ -132,7 +132,7 @@ fn cases_of_settings() -> Vec<Case> {
         odd(json!({"labels": labels})),
         // --- remove ---
         case(scheduled, ann(), remove(), events(["ScheduleRemoved"])),
-        case(under_way, runner(), remove(), events(["ScheduleRemoved"])),
+        case(under_way, runner(), remove(), events(["ScheduledRunEnded", "ScheduleRemoved"])),
         case(archived_schedule, ann(), remove(), events(["ScheduleRemoved"])),
         case(with_cells, runner(), remove(), nothing()),
         case(scheduled, user("author"), remove(), rejected(Code::Forbidden)),

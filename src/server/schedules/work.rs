@@ -10,6 +10,7 @@ use notarium_core::{
     Rejection, RejectionCode, Schedule, ScheduleId, ScheduledRun, ScheduledRunOutcome, Subject,
 };
 use notarium_wire::CommandMessage;
+use tokio_util::sync::CancellationToken;
 
 use super::{check_rights, end_of, history, person, plan, record_end};
 use crate::auth::Authenticated;
@@ -33,6 +34,8 @@ pub struct RunInProgress {
     pub schedule_id: ScheduleId,
     pub schedule: Schedule,
     pub run: ScheduledRun,
+    /// Cancelled when the record has ended the run.
+    pub over: CancellationToken,
 }
 
 /// Reason why a run goes no further.

@@ -44,6 +44,9 @@ impl RunInProgress {
                 .min(self.deadline())
                 .min(now + if subscription.is_some() { RIGHTS_EVERY_MS } else { LOOK_ELSEWHERE_MS });
             let is_lost = tokio::select! {
+                () = self.over.cancelled() => {
+                    return Err(self.stopped(ScheduledRunOutcome::Cancelled, "its schedule was removed").await);
+                }
                 is_lost = news(&mut subscription) => is_lost,
                 () = self.notebooks.clock.sleep_until(wake_at) => subscription.is_none(),
             };

@@ -3,6 +3,7 @@
 mod certificates;
 mod requests;
 mod scene;
+mod schedules;
 mod sockets;
 mod support;
 mod traces;

@@ -26,7 +26,7 @@ fn segments(folder: &TempDir) -> Segments {
 
 impl Freezer {
     pub async fn start() -> Option<(Store, Self)> {
-        let url = postgres::new_database().await?;
+        let url = postgres::migrated_database().await?;
         let folder = tempfile::tempdir().unwrap();
         let store = Postgres::open(&url, None).await.unwrap().with_segments(segments(&folder));
         let store: Store = Arc::new(store);
@@ -55,7 +55,7 @@ struct Scene {
 
 impl Scene {
     async fn open() -> Option<Self> {
-        let url = postgres::new_database().await?;
+        let url = postgres::migrated_database().await?;
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(Postgres::open(&url, None).await.unwrap().with_segments(segments(&folder)));
         let options: PgConnectOptions = url.parse().unwrap();

@@ -7,7 +7,7 @@ use super::*;
 
 /// Opens a store behind a proxy.
 async fn proxied() -> Option<(Arc<Postgres>, Proxy)> {
-    let proxy = Proxy::start(&postgres::new_database().await?);
+    let proxy = Proxy::start(&postgres::migrated_database().await?);
     let store = Arc::new(Postgres::open(&proxy.url, None).await.unwrap());
     Some((store, proxy))
 }

@@ -190,25 +190,32 @@ mod in_postgres {
     use super::*;
 
     async fn open() -> Option<(Store, ())> {
-        let url = postgres::new_database().await?;
+        let url = postgres::migrated_database().await?;
         Some((Arc::new(Postgres::open(&url, None).await.unwrap()), ()))
     }
 
     contract_suite!(open);
 
     async fn open_accounts() -> Option<(Accounts, ())> {
-        let url = postgres::new_database().await?;
+        let url = postgres::migrated_database().await?;
         Some((Arc::new(Postgres::open(&url, None).await.unwrap()), ()))
     }
 
     account_contract_suite!(open_accounts);
 
     async fn open_spending() -> Option<(Spending, ())> {
-        let url = postgres::new_database().await?;
+        let url = postgres::migrated_database().await?;
         Some((Arc::new(Postgres::open(&url, None).await.unwrap()), ()))
     }
 
     spending_contract_suite!(open_spending);
+
+    async fn open_notices() -> Option<(NoticesStore, ())> {
+        let url = postgres::migrated_database().await?;
+        Some((Arc::new(Postgres::open(&url, None).await.unwrap()), ()))
+    }
+
+    notice_contract_suite!(open_notices);
 }
 
 /// PostgreSQL, while all old events move to objects again and again.
@@ -222,13 +229,6 @@ mod old_events_in_objects {
     }
 
     contract_suite!(open);
-
-    async fn open_notices() -> Option<(NoticesStore, ())> {
-        let url = postgres::new_database().await?;
-        Some((Arc::new(Postgres::open(&url, None).await.unwrap()), ()))
-    }
-
-    notice_contract_suite!(open_notices);
 }
 
 async fn written(store: &Store, append: Append) -> Vec<Stored> {

@@ -61,6 +61,8 @@ async fn a_newer_release_keeps_nobody_out_until_its_upgrade_ends() {
     assert!(refused.contains("1 of its nodes run the release before"), "{refused}");
     run(&mut own, "DELETE FROM nodes").await;
     Postgres::finish_upgrade(&url, 2).await.unwrap();
+    Postgres::open(&url, None).await.expect("its own upgrade has ended, not that of the newer release").close().await;
+    run(&mut own, "INSERT INTO _sqlx_migrations SELECT * FROM additive_migrations WHERE version = 9999").await;
     assert!(matches!(Postgres::open(&url, None).await.err(), Some(StoreError::TooNew { found: 9_999, .. })));
 }
 

@@ -18,7 +18,7 @@ struct TwoNodes {
 impl TwoNodes {
     /// Opens two stores over one database, with a notebook whose lease the first one has. `None`: no PostgreSQL.
     async fn open() -> Option<Self> {
-        let url = postgres::new_database().await?;
+        let url = postgres::migrated_database().await?;
         let one = Arc::new(Postgres::open(&url, None).await.unwrap());
         let two = Arc::new(Postgres::open(&url, None).await.unwrap());
         let options: PgConnectOptions = url.parse().unwrap();

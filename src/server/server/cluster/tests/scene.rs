@@ -124,6 +124,8 @@ pub struct Scene {
     pub nodes: Arc<MemoryNodes>,
     pub events: Arc<Sqlite>,
     blobs: PathBuf,
+    /// Clock of all nodes.
+    pub clock: Clock,
     pub ann: UserId,
     /// Authority of the nodes' certificates, if they show any.
     pub authority: Option<Authority>,
@@ -146,7 +148,7 @@ impl Scene {
         let events = scratch::database().await;
         let nodes = Arc::new(MemoryNodes { events: events.clone(), state: Mutex::default() });
         let (ann, blobs) = (UserId::new("ann").unwrap(), scratch::folder());
-        let mut scene = Self { nodes, events, blobs, ann, authority, token: String::new() };
+        let mut scene = Self { nodes, events, blobs, clock: Clock::adjustable(), ann, authority, token: String::new() };
         let mut servers = Vec::new();
         for _ in 0..count {
             servers.push(scene.start().await);
@@ -173,7 +175,7 @@ impl Scene {
         let address = free_address();
         let settings = self.settings(address);
         let mut config = ServerConfig::in_folder(scratch::folder());
-        (config.listen, config.cluster) = (address, Some(settings.clone()));
+        (config.listen, config.cluster, config.clock) = (address, Some(settings.clone()), self.clock.clone());
         // A test reads a connection only while it waits for a message, and must not look dead in between.
         config.limits.heartbeat = Duration::from_secs(600);
         config.limits.agent_heartbeat = Duration::from_secs(600);
