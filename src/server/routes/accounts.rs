@@ -1,6 +1,7 @@
 //! Routes for accounts: tokens of programs and agents, share links, and the shapes of all responses about accounts; never
 //! a hash, and a secret only in the response that creates it.
 
+mod invitations;
 mod people;
 mod session;
 #[cfg(test)]
@@ -47,6 +48,7 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
     let router = GuardedRouter::new(gate);
     let router = session::routes(router);
     let router = people::routes(router);
+    let router = invitations::routes(router);
     own_routes(router).with_state(shared)
 }
 

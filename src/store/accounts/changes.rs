@@ -7,7 +7,8 @@ use super::notice_changes;
 use super::rows::json;
 use super::tables::{TableStatement, Tables};
 use super::{
-    AccountChange, AccountError, AuditEntry, Cap, Identity, ShareLink, Token, TokenHolder, TokenKind, User, Workspace,
+    AccountChange, AccountError, AuditEntry, AuditedChanges, Cap, Identity, ShareLink, Token, TokenHolder, TokenKind,
+    User, Workspace,
 };
 
 /// Reason for a refused change. The texts of the database's own errors are made in [`super::AccountStore::apply`].
@@ -268,9 +269,12 @@ async fn record(tables: &mut dyn Tables, audit: &AuditEntry) -> Changed {
     run(tables, "audit entry", statement).await.map(drop)
 }
 
-pub(crate) async fn make_all(tables: &mut dyn Tables, changes: &[AccountChange], audit: &AuditEntry) -> Changed {
-    for change in changes {
-        make(tables, change).await?;
+pub(crate) async fn make_all(tables: &mut dyn Tables, all: &[AuditedChanges]) -> Changed {
+    for AuditedChanges { changes, audit } in all {
+        for change in changes {
+            make(tables, change).await?;
+        }
+        record(tables, audit).await?;
     }
-    record(tables, audit).await
+    Ok(())
 }
