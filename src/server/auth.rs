@@ -20,6 +20,7 @@ mod elsewhere;
 mod follow;
 mod forwarded;
 mod grants;
+mod group_rights;
 mod identities;
 mod invitation_list;
 mod invitations;

@@ -12,6 +12,7 @@
 
 mod caps;
 mod changes;
+mod group_changes;
 mod notice_changes;
 mod notice_queries;
 mod notices;
@@ -169,6 +170,8 @@ pub struct Membership {
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
     pub role: Role,
+    /// Group of an OpenID Connect provider that gives the membership. `None`: a person gave it.
+    pub from_group: Option<String>,
 }
 
 /// A link by which people without an account take part in one notebook.
@@ -247,6 +250,23 @@ pub enum AccountChange {
         workspace: WorkspaceId,
         user: UserId,
         role: Option<Role>,
+    },
+    /// Makes a member because of a group of a provider, or changes the role. A membership that a person gave stays as it is.
+    SetGroupMember {
+        workspace: WorkspaceId,
+        user: UserId,
+        role: Role,
+        group: String,
+    },
+    /// Removes a membership that came from a group. The last owner cannot be removed.
+    RemoveGroupMember {
+        workspace: WorkspaceId,
+        user: UserId,
+    },
+    /// Makes an administrator because of a group; `None`: of none any more. The right of an administrator that a person gave stays.
+    SetGroupAdmin {
+        user: UserId,
+        group: Option<String>,
     },
     /// Places a notebook in a workspace; `None`: in none.
     PlaceNotebook {
@@ -337,6 +357,9 @@ pub trait AccountStore: Send + Sync + 'static {
 
     /// Finds a user by login, ignoring case.
     async fn user_by_login(&self, login: &str) -> Result<Option<User>, AccountError>;
+
+    /// Returns the group that makes the person an administrator. `None`: a person did, or it is none.
+    async fn admin_group(&self, user: &UserId) -> Result<Option<String>, AccountError>;
 
     /// Returns users by id, after `after`.
     async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError>;

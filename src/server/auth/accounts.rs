@@ -403,11 +403,14 @@ fn revocations_of(change: &AccountChange) -> Vec<Revocation> {
     match change {
         AccountChange::SetProfile { user, .. }
         | AccountChange::SetAdmin { user, .. }
+        | AccountChange::SetGroupAdmin { user, .. }
         | AccountChange::ReactivateUser { user }
         | AccountChange::UnlinkIdentity { user, .. }
         | AccountChange::RevokeTokensOf { user, .. } => vec![Revocation::User(user.clone())],
         AccountChange::DeactivateUser { .. } => vec![Revocation::Anybody],
-        AccountChange::SetMember { user, workspace, .. } => {
+        AccountChange::SetMember { user, workspace, .. }
+        | AccountChange::SetGroupMember { user, workspace, .. }
+        | AccountChange::RemoveGroupMember { user, workspace } => {
             vec![Revocation::User(user.clone()), Revocation::Workspace(workspace.clone())]
         }
         AccountChange::RevokeToken { token, .. } | AccountChange::SpendToken { token, .. } => {

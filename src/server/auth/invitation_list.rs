@@ -34,9 +34,9 @@ pub struct InvitationList {
     pub wrong: Vec<WrongLine>,
 }
 
-/// Column of the list.
+/// ListColumn of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Column {
+enum ListColumn {
     Login,
     Name,
     Email,
@@ -63,7 +63,7 @@ impl InvitationList {
         let mut reader =
             ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(text.as_bytes());
         let mut lines = LineCounter { text: text.as_bytes(), at: 0, line: 1 };
-        let mut columns: Option<Vec<Column>> = None;
+        let mut columns: Option<Vec<ListColumn>> = None;
         let mut seen = HashMap::new();
         let mut record = ByteRecord::new();
         while reader.read_byte_record(&mut record).unwrap_or(false) {
@@ -93,15 +93,15 @@ fn wrong(line: u64, message: impl Into<String>) -> WrongLine {
     WrongLine { line, message: message.into() }
 }
 
-fn columns_of(fields: &StringRecord) -> Result<Vec<Column>, String> {
+fn columns_of(fields: &StringRecord) -> Result<Vec<ListColumn>, String> {
     let mut columns = Vec::new();
     for name in fields {
         let column = match name.to_lowercase().as_str() {
-            "login" => Column::Login,
-            "name" => Column::Name,
-            "email" => Column::Email,
-            "workspaces" => Column::Workspaces,
-            "admin" => Column::Admin,
+            "login" => ListColumn::Login,
+            "name" => ListColumn::Name,
+            "email" => ListColumn::Email,
+            "workspaces" => ListColumn::Workspaces,
+            "admin" => ListColumn::Admin,
             _ if fields.len() == 1 && name.contains([';', '\t']) => {
                 return Err("the columns must be divided by commas: save the list as CSV with commas".to_owned());
             }
@@ -113,7 +113,7 @@ fn columns_of(fields: &StringRecord) -> Result<Vec<Column>, String> {
         }
         columns.push(column);
     }
-    match columns.contains(&Column::Login) {
+    match columns.contains(&ListColumn::Login) {
         true => Ok(columns),
         false => Err("the column 'login' is missing: the first line must name the columns".to_owned()),
     }
@@ -122,7 +122,7 @@ fn columns_of(fields: &StringRecord) -> Result<Vec<Column>, String> {
 /// Reads a person. `seen`: the line of each login so far.
 fn person(
     line: u64,
-    columns: &[Column],
+    columns: &[ListColumn],
     fields: &StringRecord,
     seen: &mut HashMap<String, u64>,
 ) -> Result<ListedPerson, String> {
@@ -130,26 +130,26 @@ fn person(
         let (count, wanted) = (fields.len(), columns.len());
         return Err(format!("it has {count} values for {wanted} columns: put a value with a comma in quotes"));
     }
-    let field = |wanted: Column| {
+    let field = |wanted: ListColumn| {
         let index = columns.iter().position(|column| *column == wanted);
         index.and_then(|index| fields.get(index)).unwrap_or_default()
     };
-    let login = auth::login(field(Column::Login)).map_err(said)?;
+    let login = auth::login(field(ListColumn::Login)).map_err(said)?;
     if let Some(first) = seen.insert(login.clone(), line) {
         return Err(format!("the login '{login}' is on line {first} already: remove one of the lines"));
     }
-    let name = match field(Column::Name) {
+    let name = match field(ListColumn::Name) {
         "" => login.clone(),
         name => auth::name(name).map_err(said)?,
     };
-    let workspaces = field(Column::Workspaces).split(';').map(str::trim).filter(|name| !name.is_empty());
+    let workspaces = field(ListColumn::Workspaces).split(';').map(str::trim).filter(|name| !name.is_empty());
     Ok(ListedPerson {
         line,
         login,
         name,
-        email: email(field(Column::Email))?,
+        email: email(field(ListColumn::Email))?,
         workspaces: workspaces.map(NamedWorkspace::parse).collect(),
-        is_admin: is_admin(field(Column::Admin))?,
+        is_admin: is_admin(field(ListColumn::Admin))?,
     })
 }
 

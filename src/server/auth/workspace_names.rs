@@ -44,6 +44,12 @@ impl WorkspaceNames {
         }
     }
 
+    #[cfg(test)]
+    pub fn of<const N: usize>(names: [(&str, &str); N]) -> Self {
+        let id = |id: &str| WorkspaceId::new(id).expect("an id");
+        Self(names.into_iter().map(|(name, of)| (name.to_owned(), vec![id(of)])).collect())
+    }
+
     /// Finds a workspace by name, else by id. The error is a sentence for people.
     pub fn find(&self, name: &str) -> Result<WorkspaceId, String> {
         match self.0.get(name).map(Vec::as_slice) {

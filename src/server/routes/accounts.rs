@@ -143,7 +143,7 @@ pub fn workspace(workspace: Workspace, role: Role) -> rest::Workspace {
 }
 
 pub fn member(membership: Membership) -> rest::Member {
-    rest::Member { user: membership.user_id, role: membership.role }
+    rest::Member { user: membership.user_id, role: membership.role, group: membership.from_group }
 }
 
 pub fn share_link(link: ShareLink) -> rest::ShareLink {

@@ -57,6 +57,11 @@ impl<S: AccountTables> AccountStore for S {
             .await
     }
 
+    async fn admin_group(&self, user: &UserId) -> Result<Option<String>, AccountError> {
+        let statement = TableStatement::new("SELECT admin_from_group FROM users WHERE id = $1").bind(user.as_str());
+        Ok(one(self, statement, rows::admin_group).await?.flatten())
+    }
+
     async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError> {
         let statement = TableStatement::new("SELECT * FROM users WHERE id > $1 ORDER BY id LIMIT $2");
         many(self, statement.bind(after.map_or("", UserId::as_str)).bind(page(limit)), rows::user).await
