@@ -11,6 +11,7 @@ pub mod command_line;
 mod files;
 mod history;
 pub mod logging;
+mod nodes;
 mod notebooks;
 mod replay;
 mod run;
@@ -281,6 +282,8 @@ commands! {
     /// Manage the accounts of people: for administrators.
     #[command(subcommand)]
     User(accounts::UserCommand) => accounts::UserCommand::run,
+    /// List the nodes of the cluster: for administrators.
+    Nodes(JsonArgs) => nodes::nodes,
 }
 
 impl Command {

@@ -1,6 +1,7 @@
 //! Tokens of programs and of runtime agents; accounts of people, and their usage of the server (`spending`).
 
 pub mod access;
+mod invitations;
 pub mod notices;
 pub mod spending;
 
@@ -204,6 +205,8 @@ pub enum UserCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Make accounts from a list in CSV, and print a one-time token for each person. People who have an account stay as they are.
+    Invite(invitations::InviteArgs),
     /// List the accounts.
     Ls(JsonArgs),
     /// Make somebody an administrator, or no administrator any more. The last one stays.
@@ -296,6 +299,7 @@ impl UserCommand {
                 let made: CreatedUser = client.post("/api/users", &new).await?;
                 print::secret(&made, &made.invitation.token, json, &hand_over(&client))
             }
+            Self::Invite(args) => invitations::invite(args, &client).await,
             Self::Ls(JsonArgs { json }) => list_users(&all_users(&client).await?, json).await,
             Self::Admin { user, off } => set_admin(&client, &user, !off).await,
             Self::Deactivate { user } => set_active(&client, &user, "deactivate").await,

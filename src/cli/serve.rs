@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
-use notarium_server::{OidcSettings, RunningServer, Server, ServerConfig};
+use notarium_server::{GroupSettings, OidcSettings, RunningServer, Server, ServerConfig};
 use notarium_store::BlobLocation;
 use notarium_store::backup::{self, BackedUp, BackupError, BackupStep};
 use notarium_store::blobs::BLOBS_FOLDER;
@@ -241,6 +241,20 @@ pub struct OidcArgs {
     /// the provider signs in; may be repeated. Default: none; people link the provider to the account that they have.
     #[arg(long, value_name = "WHO", env = "NOTARIUM_OIDC_ALLOW", value_delimiter = ',')]
     oidc_allow: Vec<String>,
+    /// Claim of the ID token or the user info with the person's groups: a list, or one text. Default: groups. Read at each sign-in, if a
+    /// group gives rights here.
+    #[arg(long, value_name = "CLAIM", env = "NOTARIUM_OIDC_GROUPS_CLAIM")]
+    oidc_groups_claim: Option<String>,
+    /// Group whose members are administrators as long as they are in it; may be repeated.
+    #[arg(long, value_name = "GROUP", env = "NOTARIUM_OIDC_ADMIN_GROUP", value_delimiter = '\n')]
+    oidc_admin_group: Vec<String>,
+    /// Group whose members are in a workspace as long as they are in the group: GROUP=WORKSPACE, or GROUP=WORKSPACE:ROLE if the role is
+    /// not editor; may be repeated, in the variable a line each.
+    #[arg(long, value_name = "GROUP=WORKSPACE", env = "NOTARIUM_OIDC_WORKSPACE_GROUP", value_delimiter = '\n')]
+    oidc_workspace_group: Vec<String>,
+    /// Scope to ask the provider for, besides openid, profile and email, if it sends groups only then; may be repeated.
+    #[arg(long, value_name = "SCOPE", env = "NOTARIUM_OIDC_SCOPE", value_delimiter = ',')]
+    oidc_scope: Vec<String>,
 }
 
 impl OidcArgs {
@@ -253,8 +267,9 @@ impl OidcArgs {
     pub fn settings(&self) -> Result<Option<OidcSettings>, Failure> {
         let set = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
         let Some(issuer) = set(&self.oidc_issuer) else {
-            let is_alone = set(&self.oidc_client_id).is_some() || !self.oidc_allow.is_empty();
-            let say = "--oidc-client-id and --oidc-allow need --oidc-issuer: name the provider too";
+            let has_groups = !self.oidc_admin_group.is_empty() || !self.oidc_workspace_group.is_empty();
+            let is_alone = set(&self.oidc_client_id).is_some() || !self.oidc_allow.is_empty() || has_groups;
+            let say = "--oidc-client-id, --oidc-allow and groups need --oidc-issuer: name the provider too";
             return if is_alone { Err(Failure::usage(say)) } else { Ok(None) };
         };
         let client_id = set(&self.oidc_client_id);
@@ -268,7 +283,13 @@ impl OidcArgs {
         };
         let allow = self.oidc_allow.iter().filter(|who| !who.trim().is_empty()).cloned().collect();
         let (name, client_secret) = (set(&self.oidc_name), secret.map(Into::into));
-        Ok(Some(OidcSettings { issuer, client_id, client_secret, name, allow }))
+        let groups = GroupSettings {
+            claim: set(&self.oidc_groups_claim),
+            admins: self.oidc_admin_group.clone(),
+            workspaces: self.oidc_workspace_group.clone(),
+        };
+        let scopes = self.oidc_scope.iter().filter(|scope| !scope.trim().is_empty()).cloned().collect();
+        Ok(Some(OidcSettings { issuer, client_id, client_secret, name, allow, scopes, groups }))
     }
 }
 
@@ -408,6 +429,10 @@ mod tests {
             oidc_client_secret_file: None,
             oidc_name: None,
             oidc_allow: vec!["example.org".to_owned(), String::new()],
+            oidc_groups_claim: None,
+            oidc_admin_group: Vec::new(),
+            oidc_workspace_group: Vec::new(),
+            oidc_scope: Vec::new(),
         }
     }
 
@@ -415,10 +440,14 @@ mod tests {
     fn a_provider_needs_its_client_and_the_rest_needs_a_provider() {
         let settings = args().settings().unwrap().unwrap();
         assert_eq!((settings.client_id.as_str(), settings.allow), ("notarium", vec!["example.org".to_owned()]));
+        let workspaces = vec!["cn=staff,ou=groups=Lab:viewer".to_owned()];
+        let with_groups = OidcArgs { oidc_workspace_group: workspaces.clone(), ..args() }.settings().unwrap().unwrap();
+        assert_eq!(with_groups.groups, GroupSettings { workspaces, ..GroupSettings::default() });
         let nothing = OidcArgs { oidc_issuer: None, oidc_client_id: None, oidc_allow: Vec::new(), ..args() };
         assert!(nothing.settings().unwrap().is_none());
         for (wrong, named) in [
             (OidcArgs { oidc_issuer: None, ..args() }, "--oidc-issuer"),
+            (OidcArgs { oidc_admin_group: vec!["root".to_owned()], ..nothing.clone() }, "--oidc-issuer"),
             (OidcArgs { oidc_client_id: Some(" ".to_owned()), ..args() }, "--oidc-client-id"),
         ] {
             let failure = wrong.settings().err().unwrap();

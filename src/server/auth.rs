@@ -20,13 +20,17 @@ mod elsewhere;
 mod follow;
 mod forwarded;
 mod grants;
+mod group_rights;
 mod identities;
+mod invitation_list;
+mod invitations;
 mod kernel_passes;
 pub mod oidc;
 mod passwords;
 mod sessions;
 #[cfg(test)]
 mod tests;
+mod workspace_names;
 
 pub use accounts::{Accounts, AuthOptions, OneTimeToken};
 #[cfg(feature = "postgres")]
@@ -36,6 +40,7 @@ pub use follow::{Follow, FollowedToken, Revocation};
 pub use forwarded::ForwardedCaller;
 pub use grants::{NewAgent, NewApiToken, NewShareLink, NewToken};
 pub use identities::ProvedIdentity;
+pub use invitations::{InvitationError, Invited, InvitedList};
 pub use kernel_passes::{KernelPass, KernelPasses};
 pub use passwords::PasswordCost;
 pub use sessions::{ClientInfo, SignedIn, issue_owner_token, issue_owner_token_in};

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use notarium_core::{Epoch, InstanceId, LEVEL, NotebookId, Revoked};
-use notarium_store::{EventStore, Node, NodeStore, StoreError};
+use notarium_store::{EventStore, Node, NodeStore, SeenNode, StoreError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -108,7 +108,13 @@ pub trait Cluster: Send + Sync + 'static {
     /// This node, as others see it.
     fn own(&self) -> Node {
         let (instance, url) = (self.instance().clone(), self.url().to_owned());
-        Node { instance, url, is_draining: self.is_draining(), level: LEVEL }
+        Node {
+            instance,
+            url,
+            is_draining: self.is_draining(),
+            level: LEVEL,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
     }
 
     /// Reads the list of nodes, unless that was just done.
@@ -117,6 +123,11 @@ pub trait Cluster: Send + Sync + 'static {
     /// The other nodes that are alive.
     fn others(&self) -> Vec<Node> {
         Vec::new()
+    }
+
+    /// The nodes that the store has seen within the last hour, this one included. `None`: this node is alone, and beats nowhere.
+    async fn seen(&self) -> Result<Option<Vec<SeenNode>>, StoreError> {
+        Ok(None)
     }
 
     /// Changes whenever nodes come, drain or die. `None`: they never do.
@@ -207,6 +218,13 @@ impl Cluster for SingleNode {
     fn notify(&self, notice: ClusterNotice) {
         // A node that stops has dropped the receiver.
         let _ = self.notices.send(notice);
+    }
+
+    async fn seen(&self) -> Result<Option<Vec<SeenNode>>, StoreError> {
+        match &self.nodes {
+            Some(nodes) => nodes.seen().await.map(Some),
+            None => Ok(None),
+        }
     }
 
     fn clock_ahead(&self) -> Option<i64> {

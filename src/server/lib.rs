@@ -60,7 +60,7 @@ pub use crate::server::StartError;
 pub use agents::Agents;
 pub use app::App;
 pub use assistants::AssistantHost;
-pub use auth::oidc::{InvalidOidc, OidcSettings};
+pub use auth::oidc::{GroupSettings, InvalidOidc, OidcSettings};
 pub use cluster::ClusterSettings;
 pub use limits::clock::Clock;
 pub use limits::{Quota, Quotas, RetentionAges, ServerLimits};

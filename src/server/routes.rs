@@ -15,6 +15,7 @@ pub mod history;
 pub mod kernel_requests;
 pub mod kernels;
 pub mod metrics;
+pub mod nodes;
 pub mod notebooks;
 pub mod notices;
 pub mod records;
@@ -86,6 +87,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = spending::routes(routes);
     let routes = notices::routes(routes);
     let routes = cluster::routes(routes);
+    let routes = nodes::routes(routes);
     let mut routes = status::routes(routes);
     let openapi = routes.openapi();
     let text = format!("{openapi:#}\n");

@@ -12,17 +12,19 @@
 
 mod caps;
 mod changes;
+mod group_changes;
 mod notice_changes;
 mod notice_queries;
 mod notices;
 mod queries;
 mod rows;
 mod tables;
+mod token_scopes;
 
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use notarium_record::{AgentId, Millis, NotebookId, Role, Scope, Scopes, ShareLinkId, TokenId, UserId, WorkspaceId};
+use notarium_record::{AgentId, Millis, NotebookId, Role, ShareLinkId, TokenId, UserId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
@@ -33,6 +35,7 @@ pub use notices::*;
 pub(crate) use tables::{
     AccountTables, ColumnValue, Read, RowColumns, TableStatement, Tables, bound, impl_columns, run_all,
 };
+pub use token_scopes::{ForbiddenScope, TokenKind, TokenScopes};
 
 /// Maximum number of entries that one query returns, whatever its limit.
 pub const MAX_ACCOUNT_PAGE: usize = 1_000;
@@ -83,115 +86,6 @@ pub struct Identity {
     pub email: Option<String>,
     pub created_at: Millis,
 }
-
-/// Kind of a token; its text shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TokenKind {
-    /// Printed once at the first start; exchanged once for a session.
-    Owner,
-    /// An interactive session of a person.
-    Session,
-    /// A program that acts for a person.
-    Api,
-    /// A runtime agent.
-    Agent,
-    /// A guest with a share link. Its record is the [`ShareLink`].
-    Share,
-    /// Sets a new password, once.
-    Reset,
-    /// Opens a session in a browser, once. Only the running server has it; it is not stored.
-    Link,
-}
-
-impl TokenKind {
-    pub const ALL: [TokenKind; 7] = [
-        TokenKind::Owner,
-        TokenKind::Session,
-        TokenKind::Api,
-        TokenKind::Agent,
-        TokenKind::Share,
-        TokenKind::Reset,
-        TokenKind::Link,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            TokenKind::Owner => "owner",
-            TokenKind::Session => "session",
-            TokenKind::Api => "api",
-            TokenKind::Agent => "agent",
-            TokenKind::Share => "share",
-            TokenKind::Reset => "reset",
-            TokenKind::Link => "link",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
-    }
-
-    /// Returns true if it is exchanged for something else instead of being sent with requests.
-    pub fn is_one_time(self) -> bool {
-        matches!(self, TokenKind::Owner | TokenKind::Reset | TokenKind::Link)
-    }
-
-    /// **Invariant.** Only people hold `confirm`; an agent reports what its kernels do and nothing else.
-    pub fn may_hold(self, scope: Scope) -> bool {
-        match self {
-            TokenKind::Session | TokenKind::Api => scope != Scope::Agent,
-            TokenKind::Agent => matches!(scope, Scope::Read | Scope::Agent),
-            TokenKind::Share => matches!(scope, Scope::Read | Scope::Edit | Scope::Run),
-            TokenKind::Owner | TokenKind::Reset | TokenKind::Link => false,
-        }
-    }
-}
-
-/// Error: a scope that this kind of token may not hold.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a token of kind {} cannot hold the scope {scope:?}: leave it out", kind.as_str())]
-pub struct ForbiddenScope {
-    pub kind: TokenKind,
-    pub scope: Scope,
-}
-
-/// Scopes that a kind of token may hold; the constructors allow no others.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TokenScopes {
-    kind: TokenKind,
-    scopes: Scopes,
-}
-
-impl TokenScopes {
-    /// Checks the scopes; the error names the first that the kind may not hold.
-    pub fn new(kind: TokenKind, scopes: Scopes) -> Result<Self, ForbiddenScope> {
-        match scopes.iter().find(|scope| !kind.may_hold(**scope)) {
-            Some(&scope) => Err(ForbiddenScope { kind, scope }),
-            None => Ok(Self { kind, scopes }),
-        }
-    }
-
-    /// Returns all scopes that the kind may hold.
-    pub fn all_of(kind: TokenKind) -> Self {
-        Self::allowed_of(kind, EVERY_SCOPE.into())
-    }
-
-    /// Drops scopes that the kind may not hold: for records written by older versions or other programs.
-    pub fn allowed_of(kind: TokenKind, scopes: Scopes) -> Self {
-        Self { kind, scopes: scopes.into_iter().filter(|scope| kind.may_hold(*scope)).collect() }
-    }
-
-    pub fn kind(&self) -> TokenKind {
-        self.kind
-    }
-
-    pub fn scopes(&self) -> &Scopes {
-        &self.scopes
-    }
-}
-
-const EVERY_SCOPE: [Scope; 7] =
-    [Scope::Read, Scope::Edit, Scope::Run, Scope::Confirm, Scope::Manage, Scope::Admin, Scope::Agent];
 
 /// Notebooks for which a token is valid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -276,6 +170,8 @@ pub struct Membership {
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
     pub role: Role,
+    /// Group of an OpenID Connect provider that gives the membership. `None`: a person gave it.
+    pub from_group: Option<String>,
 }
 
 /// A link by which people without an account take part in one notebook.
@@ -355,6 +251,23 @@ pub enum AccountChange {
         user: UserId,
         role: Option<Role>,
     },
+    /// Makes a member because of a group of a provider, or changes the role. A membership that a person gave stays as it is.
+    SetGroupMember {
+        workspace: WorkspaceId,
+        user: UserId,
+        role: Role,
+        group: String,
+    },
+    /// Removes a membership that came from a group. The last owner cannot be removed.
+    RemoveGroupMember {
+        workspace: WorkspaceId,
+        user: UserId,
+    },
+    /// Makes an administrator because of a group; `None`: of none any more. The right of an administrator that a person gave stays.
+    SetGroupAdmin {
+        user: UserId,
+        group: Option<String>,
+    },
     /// Places a notebook in a workspace; `None`: in none.
     PlaceNotebook {
         notebook: NotebookId,
@@ -413,6 +326,13 @@ pub struct AuditEntry {
     pub subject: String,
 }
 
+/// Changes with their entry in the audit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditedChanges {
+    pub changes: Vec<AccountChange>,
+    pub audit: AuditEntry,
+}
+
 /// An entry with its number, 1, 2, 3 …
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditRecord {
@@ -425,12 +345,21 @@ pub struct AuditRecord {
 #[async_trait]
 pub trait AccountStore: Send + Sync + 'static {
     /// Applies the changes in order, all or none, with the `audit` entry.
-    async fn apply(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError>;
+    async fn apply(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {
+        let all = AuditedChanges { changes: changes.to_vec(), audit: audit.clone() };
+        self.apply_all(std::slice::from_ref(&all)).await
+    }
+
+    /// Applies changes that have an audit entry each, in order, all or none.
+    async fn apply_all(&self, all: &[AuditedChanges]) -> Result<(), AccountError>;
 
     async fn user(&self, id: &UserId) -> Result<Option<User>, AccountError>;
 
     /// Finds a user by login, ignoring case.
     async fn user_by_login(&self, login: &str) -> Result<Option<User>, AccountError>;
+
+    /// Returns the group that makes the person an administrator. `None`: a person did, or it is none.
+    async fn admin_group(&self, user: &UserId) -> Result<Option<String>, AccountError>;
 
     /// Returns users by id, after `after`.
     async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError>;
@@ -479,20 +408,4 @@ pub trait AccountStore: Send + Sync + 'static {
 
     /// Returns audit entries, newest first, before number `before`.
     async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, AccountError>;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_agent_guest_or_one_time_token_can_hold_confirm() {
-        for kind in TokenKind::ALL {
-            let asked = TokenScopes::new(kind, [Scope::Read, Scope::Confirm].into());
-            let is_person = matches!(kind, TokenKind::Session | TokenKind::Api);
-            assert_eq!(asked.is_ok(), is_person, "{kind:?}");
-            assert_eq!(TokenScopes::all_of(kind).scopes().contains(&Scope::Confirm), is_person, "{kind:?}");
-        }
-        assert_eq!(TokenScopes::all_of(TokenKind::Agent).scopes(), &[Scope::Read, Scope::Agent].into());
-    }
 }

@@ -56,7 +56,7 @@ pub use event_store::*;
 pub use logged_head::LoggedHead;
 #[cfg(feature = "postgres")]
 pub use move_store::{StorePlace, copy_store, move_store};
-pub use nodes::{Lease, LivingNodes, NODE_TIMEOUT, Node, NodeStore};
+pub use nodes::{Lease, LivingNodes, NODE_TIMEOUT, Node, NodeStore, SeenNode};
 pub use past_text::{LineSpan, PastLine, PastText, Stretch, lower_case};
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;

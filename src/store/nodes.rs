@@ -24,6 +24,18 @@ pub struct Node {
     pub is_draining: bool,
     /// Newest generation of events and messages that it can read; a node writes what all living nodes can read.
     pub level: u32,
+    /// Version of its program. Empty: the release before did not tell it.
+    pub version: String,
+}
+
+/// A node with the time of its last beat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenNode {
+    pub node: Node,
+    /// By the store's clock.
+    pub seen_at: Millis,
+    /// False: the last beat is older than [`NODE_TIMEOUT`].
+    pub is_alive: bool,
 }
 
 /// The nodes that are alive, from one look at the store.
@@ -50,6 +62,9 @@ pub trait NodeStore: Send + Sync + 'static {
 
     /// Forgets a node that ends.
     async fn leave(&self, instance: &InstanceId) -> Result<(), StoreError>;
+
+    /// Returns the nodes that were seen within the last hour and did not leave, by instance.
+    async fn seen(&self) -> Result<Vec<SeenNode>, StoreError>;
 
     /// Returns the leases of these notebooks, even if their holders are dead. Those that nobody has are left out.
     async fn leases(&self, notebooks: &[NotebookId]) -> Result<HashMap<NotebookId, Lease>, StoreError>;

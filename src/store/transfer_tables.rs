@@ -39,6 +39,7 @@ pub(crate) const TABLES: [TransferTable; 21] = [
             ("is_admin", Flag),
             ("created_at", Number),
             ("deactivated_at", Number),
+            ("admin_from_group", Text),
         ],
     },
     TransferTable {
@@ -77,7 +78,7 @@ pub(crate) const TABLES: [TransferTable; 21] = [
     TransferTable {
         name: "workspace_members",
         key: 2,
-        columns: &[("workspace_id", Text), ("user_id", Text), ("role", Text)],
+        columns: &[("workspace_id", Text), ("user_id", Text), ("role", Text), ("from_group", Text)],
     },
     TransferTable { name: "workspace_notebooks", key: 1, columns: &[("notebook_id", Text), ("workspace_id", Text)] },
     TransferTable {

@@ -13,6 +13,7 @@ mod doors;
 mod exports;
 mod files;
 mod heads;
+mod invitations;
 mod kernels;
 mod machines;
 mod moments;

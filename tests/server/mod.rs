@@ -24,6 +24,7 @@ mod means;
 mod metrics;
 mod notices;
 mod oidc;
+mod oidc_groups;
 mod old_versions;
 mod past_text;
 mod provider;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use notarium_server::Clock;
-use notarium_server::{OidcSettings, Server, ServerConfig};
+use notarium_server::{GroupSettings, OidcSettings, Server, ServerConfig};
 use notarium_store::accounts::AccountChange;
 use serde_json::{Value, json};
 
@@ -13,13 +13,15 @@ use crate::support::{Http, TestServer};
 
 const PASSWORD: &str = "correct horse battery";
 
-fn settings(issuer: &str, allow: &[&str]) -> OidcSettings {
+pub fn settings(issuer: &str, allow: &[&str]) -> OidcSettings {
     OidcSettings {
         issuer: issuer.to_owned(),
         client_id: "notarium".to_owned(),
         client_secret: Some("a secret of the server".into()),
         name: Some("Example University".to_owned()),
         allow: allow.iter().map(|who| (*who).to_owned()).collect(),
+        scopes: Vec::new(),
+        groups: GroupSettings::default(),
     }
 }
 
@@ -35,7 +37,7 @@ fn ann() -> Value {
     json!({"name": "Ann Miller", "email": "Ann@example.org", "email_verified": true})
 }
 
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_else(|| panic!("no {name} in {value}"))
 }
 
@@ -262,7 +264,7 @@ async fn a_deactivated_person_does_not_come_in() {
 }
 
 /// Signs in the owner with a password; returns a client with the administrator's session.
-async fn owner(server: &TestServer) -> Http {
+pub async fn owner(server: &TestServer) -> Http {
     let owner = server.running().owner_token.clone().unwrap();
     let body = json!({"token": owner, "login": "ann@example.org", "name": "Ann", "password": PASSWORD});
     let session = anybody(server).post("/api/session", body).await.ok();

@@ -232,9 +232,9 @@ async fn list_workspaces(client: &RestClient, as_json: bool) -> Ended {
 async fn members(client: &RestClient, workspace: &WorkspaceId, as_json: bool) -> Ended {
     let found: Vec<Member> = client.get(&format!("/api/workspaces/{workspace}/members")).await?;
     let mut people = People::new(client);
-    print::list(&found, as_json, "nobody", ["person", "name", "role"], async |member| {
+    print::list(&found, as_json, "nobody", ["person", "name", "role", "group"], async |member| {
         let name = people.name(&Actor::User { id: member.user.clone() }).await;
-        [member.user.to_string(), name, word(&member.role)]
+        [member.user.to_string(), name, word(&member.role), member.group.clone().unwrap_or_default()]
     })
     .await
 }

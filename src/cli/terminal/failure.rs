@@ -69,7 +69,9 @@ impl Failure {
         });
         // The operator finds the reason in the server's log under this id.
         let id = problem.error_id.map(|id| format!(" (error id {id})")).unwrap_or_default();
-        let message = format!("{}{id}", problem.detail);
+        let lines = problem.lines.unwrap_or_default().into_iter();
+        let lines: String = lines.map(|wrong| format!("\n  line {}: {}", wrong.line, wrong.message)).collect();
+        let message = format!("{}{id}{lines}", problem.detail);
         Self { refusal: Some((status, problem.code)), erased, ..Self::new(kind, message) }
     }
 

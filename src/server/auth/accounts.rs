@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use notarium_core::{Actor, Door, Millis, NotebookId, Revoked, Scope, ShareLinkId, TokenId, UserId, WorkspaceId};
 use notarium_store::accounts::{
-    AccountChange, AccountError, AccountStore, AuditEntry, Coverage, MAX_ACCOUNT_PAGE, ShareLink, Token, TokenFilter,
-    TokenHolder, TokenKind, TokenScopes, User,
+    AccountChange, AccountError, AccountStore, AuditEntry, AuditedChanges, Coverage, MAX_ACCOUNT_PAGE, ShareLink,
+    Token, TokenFilter, TokenHolder, TokenKind, TokenScopes, User,
 };
 use tokio::sync::broadcast;
 
@@ -178,10 +178,16 @@ impl Accounts {
 
     /// Changes accounts, all or nothing, and notifies live connections before it returns.
     pub async fn change(&self, changes: &[AccountChange], audit: AuditEntry) -> Result<(), AccountError> {
-        let ended = self.ended_by(changes).await?;
-        self.shared.store.apply(changes, &audit).await?;
+        self.change_all(&[AuditedChanges { changes: changes.to_vec(), audit }]).await
+    }
+
+    /// The same for changes that have an audit entry each.
+    pub async fn change_all(&self, all: &[AuditedChanges]) -> Result<(), AccountError> {
+        let changes = || all.iter().flat_map(|audited| &audited.changes);
+        let ended = self.ended_by(changes()).await?;
+        self.shared.store.apply_all(all).await?;
         ended.into_iter().for_each(|revoked| self.notify_cluster(ClusterNotice::AccessEnded(revoked)));
-        for change in changes {
+        for change in changes() {
             if let AccountChange::PlaceNotebook { notebook, workspace } = change {
                 self.shared.placements.place(notebook, workspace.as_ref());
                 if let Some(usage) = self.usage() {
@@ -216,7 +222,10 @@ impl Accounts {
     }
 
     /// Tokens and accounts that the changes will end; asked before the changes are made.
-    async fn ended_by(&self, changes: &[AccountChange]) -> Result<Vec<Revoked>, AccountError> {
+    async fn ended_by(
+        &self,
+        changes: impl Iterator<Item = &AccountChange> + Send,
+    ) -> Result<Vec<Revoked>, AccountError> {
         let mut ended = Vec::new();
         for change in changes {
             match change {
@@ -394,11 +403,14 @@ fn revocations_of(change: &AccountChange) -> Vec<Revocation> {
     match change {
         AccountChange::SetProfile { user, .. }
         | AccountChange::SetAdmin { user, .. }
+        | AccountChange::SetGroupAdmin { user, .. }
         | AccountChange::ReactivateUser { user }
         | AccountChange::UnlinkIdentity { user, .. }
         | AccountChange::RevokeTokensOf { user, .. } => vec![Revocation::User(user.clone())],
         AccountChange::DeactivateUser { .. } => vec![Revocation::Anybody],
-        AccountChange::SetMember { user, workspace, .. } => {
+        AccountChange::SetMember { user, workspace, .. }
+        | AccountChange::SetGroupMember { user, workspace, .. }
+        | AccountChange::RemoveGroupMember { user, workspace } => {
             vec![Revocation::User(user.clone()), Revocation::Workspace(workspace.clone())]
         }
         AccountChange::RevokeToken { token, .. } | AccountChange::SpendToken { token, .. } => {

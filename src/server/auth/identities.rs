@@ -6,6 +6,7 @@ use notarium_core::{Actor, UserId};
 use notarium_store::accounts::{AccountChange, AccountError, Identity, TokenKind, User};
 use ulid::Ulid;
 
+use super::oidc::GroupRules;
 use super::sessions::ClientInfo;
 use super::{Accounts, AuthError, Authenticated, SignedIn};
 use crate::auth;
@@ -29,16 +30,19 @@ pub struct ProvedIdentity {
     /// Address that the provider has verified.
     pub email: Option<String>,
     pub has_unverified_email: bool,
+    /// Groups at the provider; `None`: it did not send them, or they are not read.
+    pub groups: Option<Vec<String>>,
 }
 
 impl Accounts {
-    /// Signs in the person with this identity; `None`: no person has it.
+    /// Signs in the person with this identity; `None`: no person has it. `rules`: rights that groups of the provider give.
     pub async fn sign_in_with_identity(
         &self,
         proved: &ProvedIdentity,
+        rules: Option<&GroupRules>,
         client: ClientInfo<'_>,
     ) -> Result<Option<SignedIn>, AuthError> {
-        match self.person_of(proved).await? {
+        match self.person_of(proved, rules).await? {
             Some((identity, user)) => self.begin_session_by(identity, user, client).await.map(Some),
             None => Ok(None),
         }
@@ -49,9 +53,10 @@ impl Accounts {
     pub async fn sign_in_afresh_with_identity(
         &self,
         proved: &ProvedIdentity,
+        rules: Option<&GroupRules>,
         client: ClientInfo<'_>,
     ) -> Result<SignedIn, AuthError> {
-        let Some((identity, user)) = self.person_of(proved).await? else {
+        let Some((identity, user)) = self.person_of(proved, rules).await? else {
             let reason = "nobody here signs in with that: sign in again as who you are here";
             return Err(AuthError::forbidden(reason));
         };
@@ -60,10 +65,30 @@ impl Accounts {
         self.keep_session(user, minted, Vec::new(), "session.oidc_afresh").await
     }
 
-    async fn person_of(&self, proved: &ProvedIdentity) -> Result<Option<(Identity, User)>, AuthError> {
+    /// The person with this identity, whose rights from groups are up to date.
+    async fn person_of(
+        &self,
+        proved: &ProvedIdentity,
+        rules: Option<&GroupRules>,
+    ) -> Result<Option<(Identity, User)>, AuthError> {
         let Some(identity) = self.store().identity(&proved.issuer, &proved.subject).await? else { return Ok(None) };
         let user = self.store().user(&identity.user_id).await?.ok_or(AuthError::Invalid)?;
-        if user.deactivated_at.is_some() { Err(AuthError::Deactivated) } else { Ok(Some((identity, user))) }
+        if user.deactivated_at.is_some() {
+            return Err(AuthError::Deactivated);
+        }
+        Ok(Some((identity, self.with_groups(user, proved, rules).await?)))
+    }
+
+    /// Brings the person's rights from groups up to date.
+    async fn with_groups(
+        &self,
+        user: User,
+        proved: &ProvedIdentity,
+        rules: Option<&GroupRules>,
+    ) -> Result<User, AuthError> {
+        let Some(rules) = rules else { return Ok(user) };
+        self.follow_groups(&user.id, proved, rules).await?;
+        self.store().user(&user.id).await?.ok_or(AuthError::Invalid)
     }
 
     async fn begin_session_by(
@@ -81,6 +106,7 @@ impl Accounts {
     pub async fn join_with_identity(
         &self,
         proved: &ProvedIdentity,
+        rules: Option<&GroupRules>,
         client: ClientInfo<'_>,
     ) -> Result<SignedIn, AuthError> {
         let login = self.login_for(proved).await?;
@@ -100,10 +126,11 @@ impl Accounts {
         match self.change(&changes, self.audit(&actor, "user.join", &user.id)).await {
             // Two pages of one person raced, and the other one has joined first.
             Err(AccountError::Taken { what: "sign-in" }) => {
-                self.sign_in_with_identity(proved, client).await?.ok_or(AuthError::Invalid)
+                self.sign_in_with_identity(proved, rules, client).await?.ok_or(AuthError::Invalid)
             }
             done => {
                 done?;
+                let user = self.with_groups(user, proved, rules).await?;
                 self.begin_session_by(identity, user, client).await
             }
         }

@@ -10,6 +10,7 @@
 //!
 //! Sign-ins that were begun and wait for their browsers to return: bounded, and each is taken once.
 
+mod groups;
 #[cfg(feature = "oidc")]
 mod provider;
 #[cfg(all(test, feature = "oidc"))]
@@ -25,6 +26,7 @@ use secrecy::SecretString;
 use super::{AuthError, ProvedIdentity};
 use crate::limits::clock::Clock;
 use crate::limits::connection_slots::{ConnectionSlot, ConnectionSlots};
+pub use groups::{GroupGrants, GroupMembership, GroupRules, GroupSettings};
 use provider::{Provider, Secrets};
 
 /// Time from the start of a sign-in to its end.
@@ -44,6 +46,9 @@ pub struct OidcSettings {
     pub name: Option<String>,
     /// People who get an account at the first sign-in: domains, addresses, or `*`. Empty: none.
     pub allow: Vec<String>,
+    /// Further scopes to ask for, besides `openid`, `profile` and `email`.
+    pub scopes: Vec<String>,
+    pub groups: GroupSettings,
 }
 
 /// Settings that allow no safe sign-in.
@@ -90,6 +95,7 @@ pub struct Oidc {
     origin: String,
     provider: Provider,
     admission: Admission,
+    groups: Option<GroupRules>,
     begun: BegunSignIns,
     clock: Clock,
 }
@@ -121,10 +127,12 @@ impl Oidc {
         }
         let name = settings.name.clone().or_else(|| issuer.host_str().map(str::to_owned)).unwrap_or_default();
         let admission = Admission::of(&settings.allow)?;
+        let groups = GroupRules::of(&settings.groups)?;
         let redirect = callback(&public)?;
         let origin = public.origin().ascii_serialization();
-        let provider = Provider::new(settings, redirect, issuer.scheme() == "http", clock.clone())?;
-        Ok(Self { name, origin, provider, admission, begun: BegunSignIns::new(places), clock })
+        let claim = groups.as_ref().map(|rules| rules.claim().to_owned());
+        let provider = Provider::new(settings, redirect, (issuer.scheme() == "http", claim), clock.clone())?;
+        Ok(Self { name, origin, provider, admission, groups, begun: BegunSignIns::new(places), clock })
     }
 
     /// Name of the provider, for people.
@@ -139,6 +147,11 @@ impl Oidc {
 
     pub(crate) fn admission(&self) -> &Admission {
         &self.admission
+    }
+
+    /// Rights that groups of the provider give; `None`: none.
+    pub(crate) fn groups(&self) -> Option<&GroupRules> {
+        self.groups.as_ref()
     }
 
     /// Contacts the provider, so that the log shows an operator at the start if it cannot be used.
@@ -351,7 +364,7 @@ mod provider {
     pub enum Provider {}
 
     impl Provider {
-        pub fn new(_: OidcSettings, _: String, _: bool, _: Clock) -> Result<Self, InvalidOidc> {
+        pub fn new(_: OidcSettings, _: String, _: (bool, Option<String>), _: Clock) -> Result<Self, InvalidOidc> {
             let message = "--oidc-issuer needs OpenID Connect, which this program was built without, as make run does: \
                            build it with cargo build --release";
             Err(InvalidOidc(message.to_owned()))

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use dashmap::DashMap;
 use notarium_core::{Epoch, InstanceId, LEVEL, NotebookId};
-use notarium_store::{EventStore, LivingNodes, NODE_TIMEOUT, Node, NodeStore, StoreError};
+use notarium_store::{EventStore, LivingNodes, NODE_TIMEOUT, Node, NodeStore, SeenNode, StoreError};
 use parking_lot::RwLock;
 use secrecy::SecretString;
 use tokio::sync::{Mutex, mpsc, watch};
@@ -323,6 +323,10 @@ impl Cluster for ClusterNodes {
 
     fn others(&self) -> Vec<Node> {
         self.view.read().living.iter().filter(|node| node.instance != self.instance).cloned().collect()
+    }
+
+    async fn seen(&self) -> Result<Option<Vec<SeenNode>>, StoreError> {
+        self.nodes.seen().await.map(Some)
     }
 
     fn changes(&self) -> Option<watch::Receiver<u64>> {

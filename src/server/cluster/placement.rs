@@ -27,7 +27,7 @@ mod tests {
 
     fn node(name: usize) -> Node {
         let instance = format!("node{name}").parse().unwrap();
-        Node { instance, url: String::new(), is_draining: false, level: 1 }
+        Node { instance, url: String::new(), is_draining: false, level: 1, version: String::new() }
     }
 
     fn owners(nodes: &[Node]) -> Vec<&str> {

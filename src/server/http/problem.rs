@@ -38,6 +38,7 @@ impl Problem {
             actual_version: None,
             part: None,
             retry_after: None,
+            lines: None,
             error_id: if is_fault(status, code) { request_id() } else { None },
             details: None,
         }))
@@ -72,6 +73,15 @@ impl Problem {
 
     pub fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_value", detail)
+    }
+
+    /// 422: lines of a list that are wrong. Nothing of the list was done.
+    pub fn wrong_list(lines: Vec<rest::WrongLine>, count: usize) -> Self {
+        let wrong = if count == 1 { "1 line is wrong".to_owned() } else { format!("{count} lines are wrong") };
+        let detail = format!("nobody was invited, because {wrong}: correct the list and send it again");
+        let mut problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_list", detail);
+        problem.0.lines = Some(lines);
+        problem
     }
 
     /// Problem of a question to a kernel that was refused.

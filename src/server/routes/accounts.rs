@@ -1,6 +1,7 @@
 //! Routes for accounts: tokens of programs and agents, share links, and the shapes of all responses about accounts; never
 //! a hash, and a secret only in the response that creates it.
 
+mod invitations;
 mod people;
 mod session;
 #[cfg(test)]
@@ -47,6 +48,7 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
     let router = GuardedRouter::new(gate);
     let router = session::routes(router);
     let router = people::routes(router);
+    let router = invitations::routes(router);
     own_routes(router).with_state(shared)
 }
 
@@ -141,7 +143,7 @@ pub fn workspace(workspace: Workspace, role: Role) -> rest::Workspace {
 }
 
 pub fn member(membership: Membership) -> rest::Member {
-    rest::Member { user: membership.user_id, role: membership.role }
+    rest::Member { user: membership.user_id, role: membership.role, group: membership.from_group }
 }
 
 pub fn share_link(link: ShareLink) -> rest::ShareLink {

@@ -3,12 +3,13 @@
 use notarium_record::{Millis, NotebookId, Role, TokenId, UserId, WorkspaceId};
 
 use super::caps::key_values;
-use super::notice_changes;
 use super::rows::json;
 use super::tables::{TableStatement, Tables};
 use super::{
-    AccountChange, AccountError, AuditEntry, Cap, Identity, ShareLink, Token, TokenHolder, TokenKind, User, Workspace,
+    AccountChange, AccountError, AuditEntry, AuditedChanges, Cap, Identity, ShareLink, Token, TokenHolder, TokenKind,
+    User, Workspace,
 };
+use super::{group_changes, notice_changes};
 
 /// Reason for a refused change. The texts of the database's own errors are made in [`super::AccountStore::apply`].
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +54,8 @@ async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
             change_one(tables, "user", statement.bind(user.as_str())).await
         }
         AccountChange::SetAdmin { user, is_admin } => {
-            let statement = TableStatement::new("UPDATE users SET is_admin = $1 WHERE id = $2").bind(*is_admin);
+            let sql = "UPDATE users SET is_admin = $1, admin_from_group = NULL WHERE id = $2";
+            let statement = TableStatement::new(sql).bind(*is_admin);
             change_one(tables, "user", statement.bind(user.as_str())).await?;
             keep_an_admin(tables).await
         }
@@ -76,6 +78,9 @@ async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
             change_one(tables, "workspace", statement.bind(workspace.as_str())).await
         }
         AccountChange::SetMember { workspace, user, role } => set_member(tables, workspace, user, *role).await,
+        AccountChange::SetGroupMember { .. }
+        | AccountChange::RemoveGroupMember { .. }
+        | AccountChange::SetGroupAdmin { .. } => group_changes::make(tables, change).await,
         AccountChange::PlaceNotebook { notebook, workspace } => place(tables, notebook, workspace.as_ref()).await,
         AccountChange::CreateShareLink(link) => create_share_link(tables, link).await,
         AccountChange::SetNoticeChoices { .. }
@@ -135,7 +140,7 @@ async fn set_profile(tables: &mut dyn Tables, user: &UserId, name: &str, login: 
     change_one(tables, "user", statement.bind(user.as_str())).await
 }
 
-async fn keep_an_admin(tables: &mut dyn Tables) -> Changed {
+pub(super) async fn keep_an_admin(tables: &mut dyn Tables) -> Changed {
     let statement = TableStatement::new("SELECT 1 FROM users WHERE is_admin AND deactivated_at IS NULL LIMIT 1");
     if is_so(tables, statement).await? { Ok(()) } else { Err(AccountError::LastAdmin.into()) }
 }
@@ -219,7 +224,7 @@ async fn set_member(tables: &mut dyn Tables, workspace: &WorkspaceId, user: &Use
     let statement = match role {
         Some(role) => {
             let sql = "INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, $3) \
-                       ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = EXCLUDED.role";
+                       ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = EXCLUDED.role, from_group = NULL";
             TableStatement::new(sql).bind(workspace.as_str()).bind(user.as_str()).bind(json(&role)?)
         }
         None => {
@@ -231,7 +236,7 @@ async fn set_member(tables: &mut dyn Tables, workspace: &WorkspaceId, user: &Use
     keep_an_owner(tables, workspace).await
 }
 
-async fn keep_an_owner(tables: &mut dyn Tables, workspace: &WorkspaceId) -> Changed {
+pub(super) async fn keep_an_owner(tables: &mut dyn Tables, workspace: &WorkspaceId) -> Changed {
     let sql = "SELECT 1 FROM workspace_members WHERE workspace_id = $1 AND role = $2 LIMIT 1";
     let statement = TableStatement::new(sql).bind(workspace.as_str()).bind(json(&Role::Owner)?);
     if is_so(tables, statement).await? { Ok(()) } else { Err(AccountError::LastWorkspaceOwner.into()) }
@@ -268,9 +273,12 @@ async fn record(tables: &mut dyn Tables, audit: &AuditEntry) -> Changed {
     run(tables, "audit entry", statement).await.map(drop)
 }
 
-pub(crate) async fn make_all(tables: &mut dyn Tables, changes: &[AccountChange], audit: &AuditEntry) -> Changed {
-    for change in changes {
-        make(tables, change).await?;
+pub(crate) async fn make_all(tables: &mut dyn Tables, all: &[AuditedChanges]) -> Changed {
+    for AuditedChanges { changes, audit } in all {
+        for change in changes {
+            make(tables, change).await?;
+        }
+        record(tables, audit).await?;
     }
-    record(tables, audit).await
+    Ok(())
 }

@@ -6,8 +6,8 @@ use notarium_record::{Millis, NotebookId, ShareLinkId, TokenId, UserId, Workspac
 use super::rows;
 use super::tables::{AccountTables, Read, RowColumns, TableStatement};
 use super::{
-    AccountChange, AccountError, AccountStore, AuditEntry, AuditRecord, Identity, MAX_ACCOUNT_PAGE, Membership,
-    ShareLink, SigningKey, Token, TokenFilter, User, Workspace,
+    AccountError, AccountStore, AuditRecord, AuditedChanges, Identity, MAX_ACCOUNT_PAGE, Membership, ShareLink,
+    SigningKey, Token, TokenFilter, User, Workspace,
 };
 
 /// Tokens that are neither revoked nor used, newest first.
@@ -44,8 +44,8 @@ fn page(limit: usize) -> usize {
 
 #[async_trait]
 impl<S: AccountTables> AccountStore for S {
-    async fn apply(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {
-        self.change(changes, audit).await
+    async fn apply_all(&self, all: &[AuditedChanges]) -> Result<(), AccountError> {
+        self.change(all).await
     }
 
     async fn user(&self, id: &UserId) -> Result<Option<User>, AccountError> {
@@ -55,6 +55,11 @@ impl<S: AccountTables> AccountStore for S {
     async fn user_by_login(&self, login: &str) -> Result<Option<User>, AccountError> {
         one(self, TableStatement::new("SELECT * FROM users WHERE login = $1").bind(login.to_lowercase()), rows::user)
             .await
+    }
+
+    async fn admin_group(&self, user: &UserId) -> Result<Option<String>, AccountError> {
+        let statement = TableStatement::new("SELECT admin_from_group FROM users WHERE id = $1").bind(user.as_str());
+        Ok(one(self, statement, rows::admin_group).await?.flatten())
     }
 
     async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError> {

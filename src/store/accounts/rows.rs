@@ -102,7 +102,12 @@ pub(super) fn membership(row: &dyn RowColumns) -> Read<Membership> {
         workspace_id: id(row, "workspace_id")?,
         user_id: id(row, "user_id")?,
         role: from_json::<Role>(row, "role")?,
+        from_group: row.optional_text("from_group")?,
     })
+}
+
+pub(super) fn admin_group(row: &dyn RowColumns) -> Read<Option<String>> {
+    row.optional_text("admin_from_group")
 }
 
 pub(super) fn placement(row: &dyn RowColumns) -> Read<(NotebookId, notarium_record::WorkspaceId)> {

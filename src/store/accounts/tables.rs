@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use async_trait::async_trait;
 use notarium_record::Millis;
 
-use super::{AccountChange, AccountError, AuditEntry};
+use super::{AccountError, AuditedChanges};
 use crate::StoreError;
 
 pub(crate) type Read<T> = Result<T, sqlx::Error>;
@@ -213,7 +213,7 @@ pub(crate) trait AccountTables: Send + Sync + 'static {
     async fn transact(&self, statements: Vec<TableStatement>, is_guarded: bool) -> Result<bool, StoreError>;
 
     /// Runs [`super::changes::make_all`] as a transaction, one after the other with those of other nodes.
-    async fn change(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError>;
+    async fn change(&self, all: &[AuditedChanges]) -> Result<(), AccountError>;
 
     /// Translates an error of a row that was read.
     fn unreadable(&self, error: sqlx::Error) -> StoreError;

@@ -10,8 +10,8 @@ use sqlx::{PgConnection, Row};
 use super::{Postgres, Repeat, transact, unreadable};
 use crate::StoreError;
 use crate::accounts::{
-    AccountChange, AccountError, AccountTables, AuditEntry, ChangeError, RowColumns, TableStatement, Tables, bound,
-    impl_columns, make_all, run_all,
+    AccountError, AccountTables, AuditedChanges, ChangeError, RowColumns, TableStatement, Tables, bound, impl_columns,
+    make_all, run_all,
 };
 use crate::spending::{SpendingTables, SpendingWork, WorkDone, perform};
 
@@ -35,11 +35,10 @@ impl Tables for PgConnection {
 /// Makes the changes after those of other nodes; `Ok(Err(_))`: they are refused, and to be rolled back.
 async fn change(
     connection: &mut PgConnection,
-    changes: &[AccountChange],
-    audit: &AuditEntry,
+    all: &[AuditedChanges],
 ) -> Result<Result<(), AccountError>, sqlx::Error> {
     sqlx::query("SELECT 1 FROM notarium FOR UPDATE").execute(&mut *connection).await?;
-    match make_all(connection, changes, audit).await {
+    match make_all(connection, all).await {
         Ok(()) => Ok(Ok(())),
         Err(ChangeError::Account(error)) => Ok(Err(error)),
         Err(ChangeError::Database(error)) => Err(error),
@@ -75,8 +74,8 @@ impl AccountTables for Postgres {
         transact!(self, Repeat::Always, keeps, connection => run_all(connection, statements.clone(), is_guarded))
     }
 
-    async fn change(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {
-        transact!(self, once, Result::is_ok, connection => change(connection, changes, audit))?
+    async fn change(&self, all: &[AuditedChanges]) -> Result<(), AccountError> {
+        transact!(self, once, Result::is_ok, connection => change(connection, all))?
     }
 
     fn unreadable(&self, error: sqlx::Error) -> StoreError {

@@ -8,7 +8,7 @@ use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{PgConnection, Row};
 
 use super::reader::{notebook_id, number, required};
-use crate::nodes::{Lease, LivingNodes, NODE_TIMEOUT, Node};
+use crate::nodes::{Lease, LivingNodes, NODE_TIMEOUT, Node, SeenNode};
 
 /// Seconds after which a dead node is forgotten.
 const FORGOTTEN_AFTER_S: f64 = 3_600.0;
@@ -52,25 +52,43 @@ pub(super) async fn leases(pool: &PgPool, notebooks: &[NotebookId]) -> Result<Ha
 
 /// Notes that a node lives, and returns those that do.
 pub(super) async fn beat(connection: &mut PgConnection, node: &Node) -> Result<LivingNodes, sqlx::Error> {
-    let sql = "INSERT INTO nodes (instance, url, seen_at, is_draining, level) VALUES ($1, $2, clock_timestamp(), $3, $4) \
+    let sql = "INSERT INTO nodes (instance, url, seen_at, is_draining, level, version) \
+               VALUES ($1, $2, clock_timestamp(), $3, $4, $5) \
                ON CONFLICT (instance) DO UPDATE SET url = EXCLUDED.url, seen_at = EXCLUDED.seen_at, \
-               is_draining = EXCLUDED.is_draining, level = EXCLUDED.level";
+               is_draining = EXCLUDED.is_draining, level = EXCLUDED.level, version = EXCLUDED.version";
     let query = sqlx::query(sql).bind(node.instance.as_str()).bind(&node.url).bind(node.is_draining);
-    query.bind(i32::try_from(node.level).unwrap_or(i32::MAX)).execute(&mut *connection).await?;
-    let sql = "SELECT instance, url, is_draining, level, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM nodes \
+    let query = query.bind(i32::try_from(node.level).unwrap_or(i32::MAX)).bind(&node.version);
+    query.execute(&mut *connection).await?;
+    let sql = "SELECT instance, url, is_draining, level, version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM nodes \
                WHERE seen_at > clock_timestamp() - make_interval(secs => $1) ORDER BY instance";
     let rows = sqlx::query(sql).bind(NODE_TIMEOUT.as_secs_f64()).fetch_all(connection).await?;
     let mut living = LivingNodes::default();
     for row in &rows {
-        living.now = number(row, 4)?;
-        living.nodes.push(Node {
-            instance: required(row, 0, |id| id.parse())?,
-            url: row.try_get(1)?,
-            is_draining: row.try_get(2)?,
-            level: u32::try_from(row.try_get::<i32, _>(3)?).unwrap_or(0),
-        });
+        living.now = number(row, 5)?;
+        living.nodes.push(node_of(row)?);
     }
     Ok(living)
+}
+
+/// Reads instance, URL, draining, level and version.
+fn node_of(row: &PgRow) -> Result<Node, sqlx::Error> {
+    Ok(Node {
+        instance: required(row, 0, |id| id.parse())?,
+        url: row.try_get(1)?,
+        is_draining: row.try_get(2)?,
+        level: u32::try_from(row.try_get::<i32, _>(3)?).unwrap_or(0),
+        version: row.try_get(4)?,
+    })
+}
+
+/// Returns the nodes that are not forgotten, also dead ones.
+pub(super) async fn seen(pool: &PgPool) -> Result<Vec<SeenNode>, sqlx::Error> {
+    let sql = "SELECT instance, url, is_draining, level, version, (extract(epoch FROM seen_at) * 1000)::bigint, \
+               seen_at > clock_timestamp() - make_interval(secs => $1) FROM nodes \
+               WHERE seen_at > clock_timestamp() - make_interval(secs => $2) ORDER BY instance";
+    let rows = sqlx::query(sql).bind(NODE_TIMEOUT.as_secs_f64()).bind(FORGOTTEN_AFTER_S).fetch_all(pool).await?;
+    let seen = |row: &PgRow| Ok(SeenNode { node: node_of(row)?, seen_at: number(row, 5)?, is_alive: row.try_get(6)? });
+    rows.iter().map(seen).collect()
 }
 
 pub(super) async fn now(pool: &PgPool) -> Result<u64, sqlx::Error> {

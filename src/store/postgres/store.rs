@@ -18,7 +18,7 @@ use crate::event_store::{
 };
 use crate::group_commit::{Queued, closed, unanswered};
 use crate::logged_head::LoggedHead;
-use crate::nodes::{Lease, LivingNodes, Node, NodeStore};
+use crate::nodes::{Lease, LivingNodes, Node, NodeStore, SeenNode};
 use crate::past_text::PastLine;
 use crate::snapshots::Snapshot;
 use crate::store_error::{AppendError, StoreError};
@@ -330,6 +330,10 @@ impl NodeStore for Postgres {
 
     async fn leave(&self, instance: &InstanceId) -> Result<(), StoreError> {
         transact!(self, connection => nodes::leave(connection, instance))
+    }
+
+    async fn seen(&self) -> Result<Vec<SeenNode>, StoreError> {
+        self.read_from(|| nodes::seen(&self.pool)).await
     }
 
     async fn leases(&self, notebooks: &[NotebookId]) -> Result<HashMap<NotebookId, Lease>, StoreError> {

@@ -9,8 +9,8 @@ use sqlx::{Row, SqliteConnection};
 use super::Sqlite;
 use crate::StoreError;
 use crate::accounts::{
-    AccountChange, AccountError, AccountTables, AuditEntry, ChangeError, RowColumns, TableStatement, Tables, bound,
-    impl_columns, make_all, run_all,
+    AccountError, AccountTables, AuditedChanges, ChangeError, RowColumns, TableStatement, Tables, bound, impl_columns,
+    make_all, run_all,
 };
 use crate::spending::{SpendingTables, SpendingWork, WorkDone, perform};
 
@@ -64,9 +64,9 @@ impl AccountTables for Sqlite {
         }
     }
 
-    async fn change(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {
+    async fn change(&self, all: &[AuditedChanges]) -> Result<(), AccountError> {
         let mut transaction = self.begin().await?;
-        match make_all(&mut *transaction, changes, audit).await {
+        match make_all(&mut *transaction, all).await {
             Ok(()) => Ok(self.commit(transaction).await?),
             Err(error) => {
                 transaction.roll_back().await;

@@ -98,12 +98,15 @@ pub struct Workspace {
 }
 
 /// A member of a workspace.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Member {
     /// The person; `GET /api/people/{user}` has the name.
     pub user: UserId,
     /// Role in each of the workspace's notebooks, besides the notebook's access list.
     pub role: Role,
+    /// Group of the OpenID Connect provider that gives the membership: it ends with the group. Absent: a person gave it.
+    pub group: Option<String>,
 }
 
 /// A link by which people without an account take part in one notebook.

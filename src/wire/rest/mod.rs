@@ -9,6 +9,8 @@ mod assistants;
 mod calls;
 mod cells;
 mod files;
+mod invitations;
+mod nodes;
 mod notebooks;
 mod notices;
 mod past;
@@ -22,6 +24,8 @@ pub use assistants::*;
 pub use calls::*;
 pub use cells::*;
 pub use files::*;
+pub use invitations::*;
+pub use nodes::*;
 pub use notebooks::*;
 pub use notices::*;
 pub use past::*;
@@ -59,6 +63,8 @@ pub struct Problem {
     pub retry_after: Option<u64>,
     /// Id of a fault of the server: its log has the reason under it, and the trace of the request has the same id.
     pub error_id: Option<String>,
+    /// The first 20 wrong lines of a list; only for `wrong_list`.
+    pub lines: Option<Vec<WrongLine>>,
     /// Facts of the refusal. Absent: `code` says all. A kind that is unknown counts as absent.
     #[serde(deserialize_with = "if_known")]
     pub details: Option<Box<RejectionDetails>>,

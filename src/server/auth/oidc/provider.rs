@@ -1,23 +1,31 @@
 //! The OpenID Connect provider: its discovery document, its claims about people, and the HTTP requests to it, with limits.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use notarium_core::Millis;
 use openidconnect::core::{
-    CoreAuthPrompt, CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdTokenClaims,
-    CoreJwsSigningAlgorithm as Algorithm, CoreProviderMetadata, CoreTokenResponse, CoreUserInfoClaims,
+    CoreAuthDisplay, CoreAuthPrompt, CoreAuthenticationFlow, CoreClientAuthMethod, CoreErrorResponseType,
+    CoreGenderClaim, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm as Algorithm,
+    CoreProviderMetadata, CoreRevocableToken, CoreRevocationErrorResponse, CoreTokenIntrospectionResponse,
+    CoreTokenType,
 };
 use openidconnect::{
-    AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, EndpointMaybeSet,
-    EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge,
-    PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, SignatureVerificationError, TokenResponse,
+    AdditionalClaims, AuthType, AuthorizationCode, ClaimsVerificationError, Client, ClientId, ClientSecret, CsrfToken,
+    EmptyExtraTokenFields, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IdTokenClaims,
+    IdTokenFields, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl,
+    RequestTokenError, Scope, SignatureVerificationError, StandardErrorResponse, StandardTokenResponse, TokenResponse,
+    UserInfoClaims,
 };
 use parking_lot::RwLock;
 use reqwest::Url;
 use reqwest::redirect::Policy;
 use secrecy::ExposeSecret;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::groups::groups_in;
 use super::{ExchangeFailure, InvalidOidc, OidcSettings, ProviderRequest, is_secure};
 use crate::auth::ProvedIdentity;
 use crate::limits::clock::Clock;
@@ -42,8 +50,39 @@ const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::EdDsa,
 ];
 
-type ProviderClient =
-    CoreClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointMaybeSet, EndpointMaybeSet>;
+/// Claims that OpenID Connect does not define, such as groups, by name.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct FurtherClaims {
+    #[serde(flatten)]
+    claims: HashMap<String, Value>,
+}
+
+impl AdditionalClaims for FurtherClaims {}
+
+type ProviderTokenFields =
+    IdTokenFields<FurtherClaims, EmptyExtraTokenFields, CoreGenderClaim, CoreJweContentEncryptionAlgorithm, Algorithm>;
+type ProviderTokens = StandardTokenResponse<ProviderTokenFields, CoreTokenType>;
+type ProviderClaims = IdTokenClaims<FurtherClaims, CoreGenderClaim>;
+type ProviderUserInfo = UserInfoClaims<FurtherClaims, CoreGenderClaim>;
+type ProviderClient = Client<
+    FurtherClaims,
+    CoreAuthDisplay,
+    CoreGenderClaim,
+    CoreJweContentEncryptionAlgorithm,
+    CoreJsonWebKey,
+    CoreAuthPrompt,
+    StandardErrorResponse<CoreErrorResponseType>,
+    ProviderTokens,
+    CoreTokenIntrospectionResponse,
+    CoreRevocableToken,
+    CoreRevocationErrorResponse,
+    EndpointSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointMaybeSet,
+    EndpointMaybeSet,
+>;
 
 /// Secrets that bind the provider's answer to one sign-in.
 pub struct Secrets {
@@ -64,6 +103,8 @@ pub struct Provider {
     redirect: RedirectUrl,
     /// True if the issuer is on this machine, where it needs no TLS.
     is_here: bool,
+    /// Claim with the person's groups; absent: groups are not read.
+    groups_claim: Option<String>,
     http: reqwest::Client,
     clock: Clock,
     known: RwLock<Option<DiscoveryDocument>>,
@@ -76,12 +117,17 @@ struct DiscoveryDocument {
 }
 
 impl Provider {
-    pub fn new(settings: OidcSettings, redirect: String, is_here: bool, clock: Clock) -> Result<Self, InvalidOidc> {
+    pub fn new(
+        settings: OidcSettings,
+        redirect: String,
+        (is_here, groups_claim): (bool, Option<String>),
+        clock: Clock,
+    ) -> Result<Self, InvalidOidc> {
         let invalid = |error: &dyn std::fmt::Display| InvalidOidc(format!("--oidc-issuer cannot be used: {error}"));
         let issuer = IssuerUrl::new(settings.issuer.clone()).map_err(|error| invalid(&error))?;
         let redirect = RedirectUrl::new(redirect).map_err(|error| invalid(&error))?;
         let http = client().map_err(|error| invalid(&error))?;
-        Ok(Self { settings, issuer, redirect, is_here, http, clock, known: RwLock::default() })
+        Ok(Self { settings, issuer, redirect, is_here, groups_claim, http, clock, known: RwLock::default() })
     }
 
     /// Checks that the provider can be used.
@@ -97,7 +143,8 @@ impl Provider {
         let client = self.client(known.metadata);
         let request =
             client.authorize_url(CoreAuthenticationFlow::AuthorizationCode, CsrfToken::new_random, Nonce::new_random);
-        let scopes = ["profile", "email"].map(|scope| Scope::new(scope.to_owned()));
+        let scopes = ["profile", "email"].into_iter().chain(self.settings.scopes.iter().map(String::as_str));
+        let scopes = scopes.map(|scope| Scope::new(scope.to_owned()));
         let mut request = request.add_scopes(scopes).set_pkce_challenge(challenge);
         if is_afresh {
             // Providers support one or the other.
@@ -176,7 +223,7 @@ impl Provider {
                 && !methods.contains(&CoreClientAuthMethod::ClientSecretBasic)
         });
         let kind = if only_body { AuthType::RequestBody } else { AuthType::BasicAuth };
-        CoreClient::from_provider_metadata(metadata, ClientId::new(self.settings.client_id.clone()), secret)
+        Client::from_provider_metadata(metadata, ClientId::new(self.settings.client_id.clone()), secret)
             .set_redirect_uri(self.redirect.clone())
             .set_auth_type(kind)
     }
@@ -186,7 +233,7 @@ impl Provider {
         client: &ProviderClient,
         code: String,
         verifier: PkceCodeVerifier,
-    ) -> Result<CoreTokenResponse, ExchangeFailure> {
+    ) -> Result<ProviderTokens, ExchangeFailure> {
         let send = |request: HttpRequest| send(self.http.clone(), request);
         let request = client.exchange_code(AuthorizationCode::new(code));
         let request =
@@ -203,9 +250,9 @@ impl Provider {
     fn claims(
         &self,
         client: &ProviderClient,
-        tokens: &CoreTokenResponse,
+        tokens: &ProviderTokens,
         expected: &Expected,
-    ) -> Result<CoreIdTokenClaims, ClaimsVerificationError> {
+    ) -> Result<ProviderClaims, ClaimsVerificationError> {
         let token =
             tokens.id_token().ok_or_else(|| ClaimsVerificationError::Other("there is no ID token".to_owned()))?;
         let now = self.now();
@@ -223,8 +270,8 @@ impl Provider {
     async fn identity(
         &self,
         client: &ProviderClient,
-        tokens: &CoreTokenResponse,
-        claims: &CoreIdTokenClaims,
+        tokens: &ProviderTokens,
+        claims: &ProviderClaims,
     ) -> Result<ProvedIdentity, ExchangeFailure> {
         let subject = claims.subject().to_string();
         if subject.is_empty() || subject.len() > MAX_SUBJECT_BYTES {
@@ -240,11 +287,18 @@ impl Provider {
             username: claims.preferred_username().map(|name| name.to_string()),
             email: claims.email().filter(|_| claims.email_verified() == Some(true)).map(|email| email.to_string()),
             has_unverified_email: claims.email().is_some() && claims.email_verified() != Some(true),
+            groups: self.groups(claims.additional_claims()),
         };
-        // Some providers give the address only in the user info.
-        if claims.email().is_none()
-            && let Some(more) = self.user_info(client, tokens, claims).await
-        {
+        // Some providers give the address or the groups only in the user info.
+        let lacks_groups = self.groups_claim.is_some() && identity.groups.is_none();
+        if !lacks_groups && claims.email().is_some() {
+            return Ok(identity);
+        }
+        let Some(more) = self.user_info(client, tokens, claims).await else { return Ok(identity) };
+        if lacks_groups {
+            identity.groups = self.groups(more.additional_claims());
+        }
+        if claims.email().is_none() {
             let is_verified = more.email_verified() == Some(true);
             identity.email = more.email().filter(|_| is_verified).map(|email| email.to_string());
             identity.has_unverified_email = more.email().is_some() && !is_verified;
@@ -254,13 +308,25 @@ impl Provider {
         Ok(identity)
     }
 
+    /// Groups of the person; `None`: they are not read, or the claim is missing or cannot be used.
+    fn groups(&self, further: &FurtherClaims) -> Option<Vec<String>> {
+        let claim = self.groups_claim.as_ref()?;
+        match groups_in(further.claims.get(claim)?) {
+            Ok(groups) => Some(groups),
+            Err(reason) => {
+                tracing::warn!(claim, reason, "the provider's claim about groups cannot be used");
+                None
+            }
+        }
+    }
+
     /// Further claims from the user info. The ID token identifies the person without them.
     async fn user_info(
         &self,
         client: &ProviderClient,
-        tokens: &CoreTokenResponse,
-        claims: &CoreIdTokenClaims,
-    ) -> Option<CoreUserInfoClaims> {
+        tokens: &ProviderTokens,
+        claims: &ProviderClaims,
+    ) -> Option<ProviderUserInfo> {
         let send = |request: HttpRequest| send(self.http.clone(), request);
         let request = client.user_info(tokens.access_token().clone(), Some(claims.subject().clone())).ok()?;
         match request.request_async(&send).await {

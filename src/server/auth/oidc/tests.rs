@@ -94,12 +94,18 @@ impl Liar {
     }
 
     fn oidc(&self, clock: Clock) -> Oidc {
+        self.oidc_with(clock, GroupSettings::default(), &[])
+    }
+
+    fn oidc_with(&self, clock: Clock, groups: GroupSettings, scopes: &[&str]) -> Oidc {
         let settings = OidcSettings {
             issuer: self.issuer.clone(),
             client_id: "notarium".to_owned(),
             client_secret: Some(SECRET.into()),
             name: None,
             allow: vec!["*".to_owned()],
+            scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
+            groups,
         };
         Oidc::new(
             settings,
@@ -300,4 +306,44 @@ async fn a_discovery_that_leads_elsewhere_is_no_discovery() {
     }
     *liar.discovery.lock().unwrap() = json!("x".repeat(2 << 20));
     assert!(liar.oidc(Clock::system()).begin(KEY, Purpose::SignIn, None).await.is_err(), "too large");
+}
+
+#[tokio::test]
+async fn groups_come_from_the_id_token_or_the_user_info_as_a_list_or_one_text() {
+    let liar = Liar::start().await;
+    let settings = |claim: Option<&str>| GroupSettings {
+        claim: claim.map(str::to_owned),
+        admins: vec!["root".to_owned()],
+        workspaces: Vec::new(),
+    };
+    let proved = async |oidc: &Oidc, claims: &[(&str, Value)], user_info: Value| {
+        let started = oidc.begin(KEY, Purpose::SignIn, None).await.unwrap();
+        let claims = claims.iter().fold(liar.claims(&started), |all, (name, value)| with(all, name, value.clone()));
+        *liar.user_info.lock().unwrap() = user_info;
+        liar.signs(&claims);
+        finish(oidc, &started).await.unwrap()
+    };
+    let groups = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+    let oidc = liar.oidc_with(Clock::system(), settings(None), &["groups"]);
+    assert_eq!(
+        asked(&oidc.begin(KEY, Purpose::SignIn, None).await.unwrap().url, "scope"),
+        "openid profile email groups"
+    );
+    let email = ("email", json!("ann@example.org"));
+    let told = proved(&oidc, &[email.clone(), ("groups", json!(["staff", "root"]))], Value::Null).await;
+    assert_eq!((told.groups, told.has_unverified_email), (groups(&["staff", "root"]), true));
+    assert_eq!(proved(&oidc, &[("groups", json!("staff"))], Value::Null).await.groups, groups(&["staff"]));
+    assert_eq!(proved(&oidc, &[("groups", json!([]))], Value::Null).await.groups, groups(&[]));
+    let more = json!({"sub": "17", "groups": ["students"], "email": "other@example.org", "email_verified": true});
+    let told = proved(&oidc, &[email.clone()], more.clone()).await;
+    assert_eq!((told.groups, told.email), (groups(&["students"]), None), "the ID token's address counts");
+    assert_eq!(proved(&oidc, &[], json!({"sub": "18", "groups": ["root"]})).await.groups, None, "of somebody else");
+    assert_eq!(proved(&oidc, &[email.clone()], json!({"sub": "17"})).await.groups, None);
+    assert_eq!(proved(&oidc, &[("groups", json!({"root": true}))], Value::Null).await.groups, None);
+
+    let named = liar.oidc_with(Clock::system(), settings(Some("https://example.org/roles")), &[]);
+    let claims = [("https://example.org/roles", json!(["root"])), ("groups", json!(["staff"]))];
+    assert_eq!(proved(&named, &claims, Value::Null).await.groups, groups(&["root"]));
+    let unread = liar.oidc(Clock::system());
+    assert_eq!(proved(&unread, &[("groups", json!(["root"]))], Value::Null).await.groups, None);
 }

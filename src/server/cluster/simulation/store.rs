@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use notarium_core::{Epoch, InstanceId, NotebookId};
-use notarium_store::{Lease, LivingNodes, NODE_TIMEOUT, Node, NodeStore, StoreError};
+use notarium_store::{Lease, LivingNodes, NODE_TIMEOUT, Node, NodeStore, SeenNode, StoreError};
 use parking_lot::Mutex;
 
 use crate::cluster::Leases;
@@ -86,6 +86,14 @@ impl NodeStore for StoreOfNode {
 
     async fn leave(&self, instance: &InstanceId) -> Result<(), StoreError> {
         self.query(|state| state.seen.remove(instance)).map(drop)
+    }
+
+    async fn seen(&self) -> Result<Vec<SeenNode>, StoreError> {
+        self.ask(|state, now| {
+            let is_alive = |seen_at: u64| now - seen_at < millis(NODE_TIMEOUT);
+            let seen = state.seen.values();
+            seen.map(|(node, at)| SeenNode { node: node.clone(), seen_at: *at, is_alive: is_alive(*at) }).collect()
+        })
     }
 
     async fn leases(&self, notebooks: &[NotebookId]) -> Result<HashMap<NotebookId, Lease>, StoreError> {

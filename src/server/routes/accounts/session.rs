@@ -241,15 +241,15 @@ async fn finish(
     if fresh {
         // A fresh session is not stored: the key only bound this sign-in.
         let client = ClientInfo { address, label: &label, key: None };
-        let signed_in = shared.accounts.sign_in_afresh_with_identity(&proved, client).await?;
+        let signed_in = shared.accounts.sign_in_afresh_with_identity(&proved, oidc.groups(), client).await?;
         return Ok(Created(Json(told(signed_in))));
     }
     let client = ClientInfo { address, label: &label, key: Some(&key) };
-    if let Some(signed_in) = shared.accounts.sign_in_with_identity(&proved, client).await? {
+    if let Some(signed_in) = shared.accounts.sign_in_with_identity(&proved, oidc.groups(), client).await? {
         return Ok(Created(Json(told(signed_in))));
     }
     oidc.admission().check(&proved)?;
-    Ok(Created(Json(told(shared.accounts.join_with_identity(&proved, client).await?))))
+    Ok(Created(Json(told(shared.accounts.join_with_identity(&proved, oidc.groups(), client).await?))))
 }
 
 async fn list_own(AccountCaller { shared, who }: AccountCaller) -> Result<Json<Vec<Identity>>, Problem> {

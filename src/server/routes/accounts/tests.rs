@@ -1,6 +1,7 @@
 //! Routes for accounts, called as a client does.
 
 mod browsers;
+mod invitations;
 mod names;
 mod people;
 mod tokens;

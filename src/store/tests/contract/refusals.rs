@@ -93,7 +93,13 @@ async fn nodes_of_another_cluster_are_refused_while_the_first_lives() {
     let Some(url) = postgres::new_database().await else { return };
     let first = Postgres::open(&url, Some([1; 32])).await.unwrap();
     first
-        .beat(&Node { instance: instance("one"), url: "http://one".to_owned(), is_draining: false, level: 1 })
+        .beat(&Node {
+            instance: instance("one"),
+            url: "http://one".to_owned(),
+            is_draining: false,
+            level: 1,
+            version: String::new(),
+        })
         .await
         .unwrap();
     let refused = Postgres::open(&url, Some([2; 32])).await.err();

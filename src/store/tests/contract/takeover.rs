@@ -173,7 +173,13 @@ async fn whoever_makes_a_notebook_has_it() {
 }
 
 fn node(name: &str, is_draining: bool) -> Node {
-    Node { instance: instance(name), url: format!("http://{name}:7777"), is_draining, level: 1 }
+    Node {
+        instance: instance(name),
+        url: format!("http://{name}:7777"),
+        is_draining,
+        level: 1,
+        version: "0.2.0".to_owned(),
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -186,6 +192,13 @@ async fn nodes_live_as_long_as_they_say_so() {
     let silent = "UPDATE nodes SET seen_at = seen_at - interval '4 s' WHERE instance = 'one'";
     sqlx::query(silent).execute(&mut observer).await.unwrap();
     assert_eq!(two.beat(&node("two", false)).await.unwrap().nodes, [node("two", false)]);
+    let seen = two.seen().await.unwrap();
+    let alive: Vec<_> = seen.iter().map(|seen| (seen.node.clone(), seen.is_alive)).collect();
+    assert_eq!(alive, [(node("one", false), false), (node("two", false), true)]);
+    assert!(seen[0].seen_at < seen[1].seen_at && seen[1].seen_at >= living.now, "{seen:?} {living:?}");
+    let long_ago = "UPDATE nodes SET seen_at = seen_at - interval '1 h' WHERE instance = 'one'";
+    sqlx::query(long_ago).execute(&mut observer).await.unwrap();
+    assert_eq!(two.seen().await.unwrap().len(), 1, "forgotten");
     assert_eq!(one.beat(&node("one", false)).await.unwrap().nodes.len(), 2, "it was silent, and lives");
     two.leave(&instance("two")).await.unwrap();
     assert_eq!(one.beat(&node("one", false)).await.unwrap().nodes, [node("one", false)]);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use notarium_core::{NotebookId, Role};
+use notarium_store::accounts::AccountChange;
 use serde_json::json;
 
 use super::scene::{SECRET, Scene};
@@ -41,6 +42,31 @@ async fn commands_and_reads_go_through_the_wrong_node() {
     let hash = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&large));
     let upload = here.request(Method::PUT, &format!("{path}/blobs/{hash}")).body(large.clone());
     assert!(here.send(upload).await.status == StatusCode::PAYLOAD_TOO_LARGE, "the owner's limit holds");
+}
+
+#[tokio::test]
+async fn the_nodes_are_listed_with_their_state() {
+    let (scene, nodes) = Scene::of(2).await;
+    assert_eq!(scene.http(&nodes[0]).get("/api/nodes").await.refused(403), "forbidden");
+    let admin = AccountChange::SetAdmin { user: scene.ann.clone(), is_admin: true };
+    nodes[0].change(admin, "user.admin", "ann").await;
+    let listed = scene.http(&nodes[0]).get("/api/nodes").await.ok();
+    let of = |listed: &serde_json::Value, instance: &str| {
+        let found = listed["nodes"].as_array().unwrap().iter().find(|node| node["node"] == instance);
+        found.unwrap_or_else(|| panic!("{instance}: {listed}")).clone()
+    };
+    let [one, two] = [0, 1].map(|node: usize| nodes[node].cluster.instance().to_string());
+    let [this, other] = [of(&listed, &one), of(&listed, &two)];
+    assert_eq!(
+        (&this["is_this"], &this["rooms"], &this["is_alive"]),
+        (&json!(true), &json!(0), &json!(true)),
+        "{listed}"
+    );
+    assert_eq!((&other["is_this"], other.get("rooms")), (&json!(false), None), "{listed}");
+    assert_eq!((&other["url"], &other["version"]), (&json!(nodes[1].cluster.url()), &json!(env!("CARGO_PKG_VERSION"))));
+    nodes[1].cluster.drain().await;
+    let listed = scene.http(&nodes[0]).get("/api/nodes").await.ok();
+    assert_eq!(of(&listed, &two)["is_draining"], true, "{listed}");
 }
 
 #[tokio::test]

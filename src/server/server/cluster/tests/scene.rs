@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use notarium_core::{AgentId, Epoch, InstanceId, NotebookId, UserId};
 use notarium_store::accounts::{AccountChange, AuditEntry, Coverage, Token, TokenHolder, TokenKind, TokenScopes, User};
-use notarium_store::{Blobs, EventStore, Lease, LivingNodes, NODE_TIMEOUT, Node, NodeStore, Sqlite, StoreError};
+use notarium_store::{
+    Blobs, EventStore, Lease, LivingNodes, NODE_TIMEOUT, Node, NodeStore, SeenNode, Sqlite, StoreError,
+};
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
@@ -74,6 +76,17 @@ impl NodeStore for MemoryNodes {
     async fn leave(&self, instance: &InstanceId) -> Result<(), StoreError> {
         self.state.lock().seen.remove(instance);
         Ok(())
+    }
+
+    async fn seen(&self) -> Result<Vec<SeenNode>, StoreError> {
+        let state = self.state.lock();
+        let now = Clock::system().now();
+        let seen = |(node, at): &(Node, Instant)| {
+            let age = at.elapsed();
+            let seen_at = now - u64::try_from(age.as_millis()).unwrap();
+            SeenNode { node: node.clone(), seen_at, is_alive: age < NODE_TIMEOUT }
+        };
+        Ok(state.seen.values().map(seen).collect())
     }
 
     async fn leases(&self, notebooks: &[NotebookId]) -> Result<HashMap<NotebookId, Lease>, StoreError> {

@@ -1,0 +1,8 @@
+-- Group of the provider of OpenID Connect from which a membership came. NULL: a person gave it.
+ALTER TABLE workspace_members ADD COLUMN from_group TEXT;
+
+-- The same for the right of an administrator.
+ALTER TABLE users ADD COLUMN admin_from_group TEXT;
+
+-- Version of the node's program. Empty: the release before did not tell it.
+ALTER TABLE nodes ADD COLUMN version TEXT NOT NULL DEFAULT '';
