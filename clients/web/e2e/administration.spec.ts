@@ -84,7 +84,7 @@ test("an invited person chooses a password by the link, becomes an administrator
 
   await choose(page, "Zoë Quist", "New invitation link…");
   await page.getByRole("button", { name: "Create link" }).click();
-  const again = page.getByLabel("Link for Zoë Quist");
+  const again = page.getByRole("textbox", { name: "Link for Zoë Quist" });
   await expect(again).toHaveValue(/#token=nt_reset_/);
   expect(await again.inputValue()).not.toBe(link);
   await page.getByRole("button", { name: "Done" }).click();

@@ -48,46 +48,48 @@ export function Agents({ session, nameOf }: SectionOf) {
     [change],
   );
   return (
-    <Section
-      title="Agents"
-      about={value?.machines ? machinesWords(value.machines) : "Machines that run kernels."}
-      loaded={loaded}
-      empty={value?.tokens.length === 0 ? "No agents yet. Create a token and start an agent with it on a machine." : undefined}
-      tools={
-        <button className="button primary" disabled={!value} onClick={() => setIsAdding(true)} aria-haspopup="dialog">
-          <Plus size={15} aria-hidden /> New agent
-        </button>
-      }
-    >
-      <table className="records">
-        <thead>
-          <tr>
-            <th scope="col">Agent</th>
-            <th scope="col">Machine</th>
-            <th scope="col" className="wide">
-              Notebooks
-            </th>
-            <th scope="col" className="wide">
-              Token
-            </th>
-            <th scope="col" className="tool">
-              <span className="hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {value?.tokens.map((token) => (
-            <Row
-              key={token.id}
-              token={token}
-              agent={value.agents.get(token.agent ?? "")}
-              coverage={coverageOf(token, value.workspaces)}
-              nameOf={nameOf}
-              revoke={() => setAsked(token)}
-            />
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Section
+        title="Agents"
+        about={value?.machines ? machinesWords(value.machines) : "Machines that run kernels."}
+        loaded={loaded}
+        empty={value?.tokens.length === 0 ? "No agents yet. Create a token and start an agent with it on a machine." : undefined}
+        tools={
+          <button className="button primary" disabled={!value} onClick={() => setIsAdding(true)} aria-haspopup="dialog">
+            <Plus size={15} aria-hidden /> New agent
+          </button>
+        }
+      >
+        <table className="accounts-table">
+          <thead>
+            <tr>
+              <th scope="col">Agent</th>
+              <th scope="col">Machine</th>
+              <th scope="col" className="wide">
+                Notebooks
+              </th>
+              <th scope="col" className="wide">
+                Token
+              </th>
+              <th scope="col" className="tool">
+                <span className="hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {value?.tokens.map((token) => (
+              <Row
+                key={token.id}
+                token={token}
+                agent={value.agents.get(token.agent ?? "")}
+                coverage={coverageOf(token, value.workspaces)}
+                nameOf={nameOf}
+                revoke={() => setAsked(token)}
+              />
+            ))}
+          </tbody>
+        </table>
+      </Section>
       {isAdding && value && (
         <NewAgent
           session={session}
@@ -108,7 +110,7 @@ export function Agents({ session, nameOf }: SectionOf) {
           The agent is disconnected immediately, and its kernels are lost. This can’t be undone.
         </Question>
       )}
-    </Section>
+    </>
   );
 }
 

@@ -1,13 +1,14 @@
 // Changes of accounts, tokens, workspaces and links, newest first, by pages.
 import { useCallback, useState } from "react";
+import { serverNow } from "../../app/session/clock.ts";
 import { isNotProved } from "../../app/session/session.ts";
-import { date } from "../../app/words/words.ts";
 import type { AuditEntry } from "../../protocol/rest.ts";
 import type { Rest } from "../../transport/rest.ts";
 import type { SectionOf } from "./Administration.tsx";
 import { actorWords, auditWords } from "./auditWords.ts";
 import { Section, useLoaded } from "./loading.tsx";
 import type { NameOf } from "./people.ts";
+import { timeWords } from "./words.ts";
 
 const PAGE_ENTRIES = 50;
 
@@ -46,7 +47,7 @@ export function Audit({ session, nameOf }: SectionOf) {
       loaded={loaded}
       empty={loaded.value && entries.length === 0 ? "Nothing was changed yet." : undefined}
     >
-      <table className="records audit">
+      <table className="accounts-table audit">
         <thead>
           <tr>
             <th scope="col">Time</th>
@@ -81,7 +82,7 @@ function Row({ entry, nameOf }: { entry: AuditEntry; nameOf: NameOf }) {
   return (
     <tr>
       <td className="quiet time">
-        <time dateTime={new Date(entry.at).toISOString()}>{date(entry.at)}</time>
+        <time dateTime={new Date(entry.at).toISOString()}>{timeWords(entry.at, serverNow())}</time>
       </td>
       <td className="wide" dir="auto">
         {author}

@@ -29,39 +29,41 @@ export function Caps({ session, people, nameOf }: SectionOf) {
   const [asked, setAsked] = useState<CapStatus>();
   const nameIn = (cap: CapStatus) => spenderWords(cap, nameOf, workspaces);
   return (
-    <Section
-      title="Caps"
-      about="Assistants stop when a cap is reached."
-      loaded={loaded}
-      empty={loaded.value && caps.length === 0 ? "No caps. Assistants can spend without a limit." : undefined}
-      tools={
-        <button className="button primary" disabled={!loaded.value} onClick={() => setIsAdding(true)} aria-haspopup="dialog">
-          <Plus size={15} aria-hidden /> Set cap
-        </button>
-      }
-    >
-      <table className="records">
-        <thead>
-          <tr>
-            <th scope="col">For</th>
-            <th scope="col">Cap</th>
-            <th scope="col">Used</th>
-            <th scope="col" className="tool">
-              <span className="hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {caps.map((cap) => (
-            <Row
-              key={`${JSON.stringify(capName(cap))} ${cap.by_owner} ${cap.is_fixed}`}
-              cap={cap}
-              name={nameIn(cap)}
-              remove={() => setAsked(cap)}
-            />
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Section
+        title="Caps"
+        about="Assistants stop when a cap is reached."
+        loaded={loaded}
+        empty={loaded.value && caps.length === 0 ? "No caps. Assistants can spend without a limit." : undefined}
+        tools={
+          <button className="button primary" disabled={!loaded.value} onClick={() => setIsAdding(true)} aria-haspopup="dialog">
+            <Plus size={15} aria-hidden /> Set cap
+          </button>
+        }
+      >
+        <table className="accounts-table">
+          <thead>
+            <tr>
+              <th scope="col">For</th>
+              <th scope="col">Cap</th>
+              <th scope="col">Used</th>
+              <th scope="col" className="tool">
+                <span className="hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {caps.map((cap) => (
+              <Row
+                key={`${JSON.stringify(capName(cap))} ${cap.by_owner} ${cap.is_fixed}`}
+                cap={cap}
+                name={nameIn(cap)}
+                remove={() => setAsked(cap)}
+              />
+            ))}
+          </tbody>
+        </table>
+      </Section>
       {isAdding && (
         <NewCap
           session={session}
@@ -86,7 +88,7 @@ export function Caps({ session, people, nameOf }: SectionOf) {
           {amountWords(asked.amount, asked.unit)} {PERIODS[asked.period]}. Assistants can spend more immediately.
         </Question>
       )}
-    </Section>
+    </>
   );
 }
 

@@ -6,6 +6,7 @@ import { Problem } from "../../transport/rest.ts";
 import { AskAgain } from "../account/AskAgain.tsx";
 import { CredentialField, CredentialForm } from "../account/CredentialForm.tsx";
 import { TitledDialog } from "../../ui/TitledDialog.tsx";
+import { useFocusBack } from "./focusBack.ts";
 import { InviteList } from "./InviteList.tsx";
 import { OneTimeLink } from "./PasswordLink.tsx";
 
@@ -16,6 +17,7 @@ interface Props {
 }
 
 export function Invite({ session, added, close }: Props) {
+  useFocusBack();
   const [error, setError] = useState<string>();
   const [made, setMade] = useState<CreatedUser>();
   const takesLists = useTakesLists(session);
@@ -31,7 +33,7 @@ export function Invite({ session, added, close }: Props) {
     }
   };
   return (
-    <TitledDialog kind="invite" title="Invite people" error={error} close={close} finalFocus>
+    <TitledDialog kind="invite" title="Invite people" error={error} close={close}>
       <section className="stack tight" aria-label="One person">
         {/* A new key empties the form. */}
         <CredentialForm

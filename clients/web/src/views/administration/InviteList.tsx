@@ -130,7 +130,7 @@ function Results({ rows, fail }: { rows: ListRow[]; fail: Props["fail"] }) {
           <span className="quiet small">You won’t see the links again.</span>
         </div>
       )}
-      <table className="records small">
+      <table className="accounts-table small">
         <thead>
           <tr>
             <th scope="col" className="number">

@@ -7,6 +7,7 @@ import { AskAgain } from "../account/AskAgain.tsx";
 import { CredentialField, CredentialForm } from "../account/CredentialForm.tsx";
 import { CopyField } from "../../ui/CopyField.tsx";
 import { TitledDialog } from "../../ui/TitledDialog.tsx";
+import { useFocusBack } from "./focusBack.ts";
 
 interface Props {
   session: Session;
@@ -25,6 +26,7 @@ const TERMS: [days: string, words: string][] = [
 ];
 
 export function NewAgent({ session, workspaces, created, close }: Props) {
+  useFocusBack();
   const [made, setMade] = useState<IssuedToken>();
   const [error, setError] = useState<string>();
   const create = async (form: FormData) => {
@@ -49,7 +51,6 @@ export function NewAgent({ session, workspaces, created, close }: Props) {
       error={error}
       end={made ? "Done" : "Cancel"}
       close={close}
-      finalFocus
     >
       {made ? (
         <Made token={made.token} fail={setError} />

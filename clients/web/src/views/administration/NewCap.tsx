@@ -7,6 +7,7 @@ import { CredentialForm, FieldError } from "../account/CredentialForm.tsx";
 import { TitledDialog } from "../../ui/TitledDialog.tsx";
 import { AccountField } from "./AccountField.tsx";
 import { PERIODS, SPENDERS, amountOf } from "./capWords.ts";
+import { useFocusBack } from "./focusBack.ts";
 
 interface Props {
   session: Session;
@@ -17,6 +18,7 @@ interface Props {
 }
 
 export function NewCap({ session, people, workspaces, saved, close }: Props) {
+  useFocusBack();
   const [spender, setSpender] = useState<CapStatus["spender"]>("each_person");
   const [person, setPerson] = useState<User>();
   const [unit, setUnit] = useState("USD");
@@ -45,7 +47,7 @@ export function NewCap({ session, people, workspaces, saved, close }: Props) {
   };
   const kinds = Object.entries(SPENDERS).filter(([kind]) => kind !== "workspace" || workspaces.size > 0);
   return (
-    <TitledDialog kind="new-cap" title="Set a cap" end="Cancel" close={close} finalFocus>
+    <TitledDialog kind="new-cap" title="Set a cap" end="Cancel" close={close}>
       <CredentialForm button="Set cap" busy="Saving…" second={null} prove={save}>
         <label className="stack tight">
           For

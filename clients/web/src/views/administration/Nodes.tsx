@@ -32,7 +32,7 @@ export function Nodes({ session, nodes }: { session: Session; nodes: Loaded<Serv
   const { value = [] } = nodes;
   return (
     <Section title="Nodes" about={aboutWords(value)} loaded={nodes} empty={nodes.value?.length === 0 ? "No nodes." : undefined}>
-      <table className="records">
+      <table className="accounts-table">
         <thead>
           <tr>
             <th scope="col">Node</th>

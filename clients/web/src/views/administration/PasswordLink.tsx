@@ -6,6 +6,7 @@ import type { OneTimeToken, User } from "../../protocol/rest.ts";
 import { AskAgain } from "../account/AskAgain.tsx";
 import { CopyField } from "../../ui/CopyField.tsx";
 import { TitledDialog } from "../../ui/TitledDialog.tsx";
+import { useFocusBack } from "./focusBack.ts";
 import { oneTimeLink } from "./people.ts";
 
 interface Props {
@@ -16,6 +17,7 @@ interface Props {
 }
 
 export function PasswordLink({ session, user: { id, name, has_password }, close, focusAfter }: Props) {
+  useFocusBack(focusAfter);
   const [made, setMade] = useState<OneTimeToken>();
   const [error, setError] = useState<string>();
   const [isBusy, setIsBusy] = useState(false);
@@ -36,7 +38,6 @@ export function PasswordLink({ session, user: { id, name, has_password }, close,
       error={error}
       end={made ? "Done" : "Cancel"}
       close={close}
-      finalFocus={focusAfter}
     >
       {made ? (
         <OneTimeLink name={name} made={made} fail={setError} />

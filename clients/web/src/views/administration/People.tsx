@@ -73,7 +73,7 @@ export function People({ session, people }: SectionOf) {
       {shown.length === 0 ? (
         <p className="quiet nothing">{text.trim() === "" ? "No accounts." : "No results."}</p>
       ) : (
-        <table className="records">
+        <table className="accounts-table">
           <thead>
             <tr>
               <th scope="col">Person</th>

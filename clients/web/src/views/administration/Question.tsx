@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { type Session, isNotProved } from "../../app/session/session.ts";
 import type { Rest } from "../../transport/rest.ts";
 import { AskAgain } from "../account/AskAgain.tsx";
+import { useFocusBack } from "./focusBack.ts";
 
 interface Props {
   session: Session;
@@ -18,6 +19,7 @@ interface Props {
 }
 
 export function Question({ session, title, children, button, isDestructive = false, run, close, focusAfter }: Props) {
+  useFocusBack(focusAfter);
   const [error, setError] = useState<string>();
   const [isBusy, setIsBusy] = useState(false);
   const confirm = async () => {
@@ -35,7 +37,7 @@ export function Question({ session, title, children, button, isDestructive = fal
     <AlertDialog.Root open onOpenChange={(isOpen) => !isOpen && close()}>
       <AlertDialog.Portal>
         <AlertDialog.Backdrop className="backdrop" />
-        <AlertDialog.Popup className="dialog question" {...(focusAfter && { finalFocus: focusAfter })}>
+        <AlertDialog.Popup className="dialog question" finalFocus={false}>
           <AlertDialog.Title>{title}</AlertDialog.Title>
           <AlertDialog.Description className="quiet">{children}</AlertDialog.Description>
           {error && (

@@ -7,6 +7,7 @@ import type { Rest } from "../../transport/rest.ts";
 import { AskAgain } from "../account/AskAgain.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { TitledDialog } from "../../ui/TitledDialog.tsx";
+import { useFocusBack } from "./focusBack.ts";
 import { useLoaded } from "./loading.tsx";
 import { Question } from "./Question.tsx";
 import { dayWords, hostOf } from "./words.ts";
@@ -19,12 +20,13 @@ interface Props {
 }
 
 export function SignInsOf({ session, user, close, focusAfter }: Props) {
+  useFocusBack(focusAfter);
   const path = `/api/users/${user.id}/identities`;
   const load = useCallback((rest: Rest) => rest.get<Identity[]>(path), [path]);
   const { value: identities, error, change } = useLoaded(session, load);
   const [asked, setAsked] = useState<Identity>();
   return (
-    <TitledDialog kind="sign-ins" title={`Sign-ins of ${user.name}`} error={error} close={close} finalFocus={focusAfter}>
+    <TitledDialog kind="sign-ins" title={`Sign-ins of ${user.name}`} error={error} close={close}>
       {!identities && !error && <p className="quiet">Loading…</p>}
       {identities?.length === 0 && (
         <p className="quiet">No linked sign-ins. {user.has_password ? "This person signs in with a password." : ""}</p>

@@ -87,7 +87,7 @@ function Table({ rows, by }: { rows: ModelUsage[]; by: Column }) {
   const isEstimated = rows.some(({ estimated_calls }) => estimated_calls > 0);
   return (
     <>
-      <table className="records">
+      <table className="accounts-table">
         <thead>
           <tr>
             <th scope="col">{COLUMNS[by]}</th>

@@ -28,10 +28,10 @@ export function Storage({ session, nameOf }: SectionOf) {
       loaded={loaded}
       empty={loaded.value && accounts.length === 0 ? "Nobody has a notebook yet." : undefined}
     >
-      <table className="records usage">
+      <table className="accounts-table usage">
         <thead>
           <tr>
-            <th scope="col">Owner</th>
+            <th scope="col">Account</th>
             <th scope="col" className="wide">
               Notebooks
             </th>
