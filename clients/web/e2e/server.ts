@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { gunzipSync } from "node:zlib";
 import { type Browser, type BrowserContext, type Page, test as base, expect } from "@playwright/test";
 import { ScriptedModel } from "./model.ts";
 
@@ -155,10 +156,9 @@ export async function fresh(browser: Browser): Promise<BrowserContext> {
   if (!PAGE) return context;
   await context.route(/^http:\/\/127\.0\.0\.1:\d+\/(assets\/.*|frame\.html)?(#.*)?$/, async (route) => {
     const path = new URL(route.request().url()).pathname;
-    const place = join(PAGE, path === "/" ? "index.html" : path);
+    const file = built(join(PAGE, path === "/" ? "index.html" : path));
     // The server itself answers addresses of a provider's redirect.
-    if (!existsSync(place)) return route.continue();
-    const file = readFileSync(place);
+    if (!file) return route.continue();
     if (path.startsWith("/assets/")) {
       const contentType = PAGE_TYPES[path.split(".").at(-1) ?? ""] ?? "application/octet-stream";
       return route.fulfill({ body: file, contentType, headers: { "content-security-policy": WORKER_POLICY } });
@@ -167,6 +167,12 @@ export async function fresh(browser: Browser): Promise<BrowserContext> {
     return route.fulfill({ body: file.toString().replaceAll("{nonce}", "once"), contentType: "text/html", headers });
   });
   return context;
+}
+
+/** A file of the build, of which compress.ts may have left only the compressed form. */
+function built(place: string): Buffer | undefined {
+  if (existsSync(place)) return readFileSync(place);
+  return existsSync(`${place}.gz`) ? gunzipSync(readFileSync(`${place}.gz`)) : undefined;
 }
 
 export const policy = (host: string) =>

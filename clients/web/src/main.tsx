@@ -12,14 +12,16 @@ import { routeOf, useRoute } from "./app/session/route.ts";
 import { Invitation, type Session, TOLD, onLink, resume, signIn } from "./app/session/session.ts";
 
 const SignIn = part(() => import("./views/account/SignIn.tsx"));
+const Administration = part(() => import("./views/administration/Administration.tsx"), true);
 const list = promptPart(() => import("./views/notebooks/Home.tsx"));
 
 // The server answers while React renders for the first time.
 const resumed = resume();
 // App tells the error.
 resumed.catch(() => undefined);
-const isHome = routeOf(location.hash).name === "home";
-if (isHome) list.load();
+const first = routeOf(location.hash).name;
+if (first === "home") list.load();
+if (first === "administration") Administration.load();
 
 /** The list of notebooks, no part of what opening a notebook loads first. */
 function Home(props: ComponentProps<NonNullable<ReturnType<typeof list.usePart>>>) {
@@ -39,7 +41,7 @@ function App() {
 
   useEffect(() => {
     // The session's requests leave time for the editor, after the first paint.
-    if (!isHome) requestAnimationFrame(() => setTimeout(loadFirst));
+    if (first === "notebook") requestAnimationFrame(() => setTimeout(loadFirst));
     resumed.then(
       (session) => setWho(session === TOLD ? { state: "told" } : session ? { state: "in", session } : { state: "out" }),
       (error: Error) => setWho({ state: "out", error }),
@@ -98,6 +100,16 @@ function App() {
         {told}
         <Home session={session} signOut={signOut} />
         <AskAgain session={session} />
+      </>
+    );
+  if (route.name === "administration")
+    return (
+      <>
+        {told}
+        <AskAgain session={session} />
+        <Suspense>
+          <Administration key={session.number} session={session} section={route.section} />
+        </Suspense>
       </>
     );
   return (

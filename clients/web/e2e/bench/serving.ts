@@ -49,7 +49,9 @@ export async function serving(folder: string, server: string): Promise<string> {
 
 function read(folder: string, path: string, host: string): Sent | undefined {
   const place = join(folder, path === "/" ? "index.html" : path);
-  if (!(path === "/" || path === "/frame.html" || path.startsWith("/assets/")) || !existsSync(place)) return undefined;
+  if (!(path === "/" || path === "/frame.html" || path.startsWith("/assets/"))) return undefined;
+  const packed = existsSync(`${place}.br`);
+  if (!packed && !existsSync(place)) return undefined;
   const type = PAGE_TYPES[place.split(".").at(-1) ?? ""] ?? "text/html";
   if (path === "/frame.html")
     return { body: readFileSync(place), headers: { "content-type": type, "content-security-policy": FRAME_POLICY } };
@@ -57,7 +59,6 @@ function read(folder: string, path: string, host: string): Sent | undefined {
     const body = Buffer.from(readFileSync(place, "utf8").replaceAll("{nonce}", "once"));
     return { body, headers: { "content-type": type, "content-security-policy": policy(host), "cache-control": "no-cache" } };
   }
-  const packed = existsSync(`${place}.br`);
   return {
     body: readFileSync(packed ? `${place}.br` : place),
     headers: {

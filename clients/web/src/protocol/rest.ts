@@ -467,6 +467,66 @@ notebook: NotebookId
 export type TurnStatus = ("running" | "finished" | "cancelled" | "failed")
 
 /**
+ * Use and quota of an account.
+ * 
+ */
+export interface AccountUsage {
+/**
+ * The person; absent: a workspace.
+ */
+person?: (UserId | null)
+/**
+ * The workspace; absent: a person.
+ */
+workspace?: (WorkspaceId | null)
+used: Amounts
+limits: Amounts
+}
+/**
+ * Numbers of notebooks and bytes.
+ * 
+ */
+export interface Amounts {
+/**
+ * Number of notebooks. A notebook in a workspace counts for the workspace, any other for each of its owners.
+ */
+notebooks: number
+/**
+ * Bytes of their records: payloads, plus 256 bytes per event.
+ */
+log_bytes: number
+/**
+ * Bytes of their large outputs.
+ */
+blob_bytes: number
+}
+/**
+ * One change of accounts, tokens, workspaces or share links. Changes of rights in a notebook are events of that notebook instead.
+ * 
+ */
+export interface AuditEntry {
+/**
+ * Serial number over the whole server, from 1; `before` of the next page.
+ */
+number: number
+/**
+ * Milliseconds since 1970.
+ */
+at: number
+/**
+ * Actor, as in `user:01J…`.
+ */
+actor: string
+/**
+ * Action, as in `user.deactivate`.
+ */
+action: string
+/**
+ * Id of the changed user, token, workspace, notebook or link.
+ */
+subject: string
+}
+/**
  * One call, and the effects of a confirmation.
  * 
  */
@@ -808,6 +868,59 @@ created_at: number
 expires_at?: (number | null)
 }
 /**
+ * A created account, and the invitation for its person.
+ * 
+ */
+export interface CreatedUser {
+user: User
+invitation: OneTimeToken
+}
+/**
+ * An account, as its person and administrators see it.
+ * 
+ */
+export interface User {
+id: UserId
+/**
+ * Display name, chosen by the person.
+ */
+name: string
+/**
+ * Login for the sign-in. Absent until the person has chosen it.
+ */
+login?: (string | null)
+/**
+ * True for an administrator of the server. There is always at least one.
+ */
+is_admin: boolean
+/**
+ * False: an invitation was not used yet, or an administrator has reset the password.
+ */
+has_password: boolean
+/**
+ * Milliseconds since 1970.
+ */
+created_at: number
+/**
+ * Time of deactivation by an administrator, milliseconds since 1970. Absent: the account is active.
+ */
+deactivated_at?: (number | null)
+}
+/**
+ * A token to hand to a person, who sends it once to `POST /api/session`.
+ * 
+ */
+export interface OneTimeToken {
+/**
+ * The secret, valid for one use.
+ */
+token: string
+/**
+ * Milliseconds since 1970; absent: valid until used.
+ */
+expires_at?: (number | null)
+}
+/**
  * Page of a folder, with its runtime agent.
  * 
  */
@@ -1049,6 +1162,61 @@ title: string
 version: number
 }
 /**
+ * A new token; only this answer has its secret.
+ * 
+ */
+export interface IssuedToken {
+/**
+ * The secret, to be sent as `Authorization: Bearer <token>`.
+ */
+token: string
+id: TokenId
+/**
+ * `session`, `api` or `agent`.
+ */
+kind: string
+/**
+ * Agent id as in the actor of events; only for agents.
+ */
+agent?: (AgentId | null)
+/**
+ * Label, up to 100 characters; may be empty. For an agent: its name.
+ */
+label: string
+/**
+ * Scopes as requested when it was created.
+ */
+scopes: Scope[]
+covers: Covers
+created_by: UserId
+/**
+ * Milliseconds since 1970.
+ */
+created_at: number
+/**
+ * Milliseconds since 1970; absent: valid until revoked.
+ */
+expires_at?: (number | null)
+/**
+ * Time of the last use, up to ten minutes late; milliseconds since 1970.
+ */
+last_used_at?: (number | null)
+}
+/**
+ * Notebooks for which a token is valid: a list, or those of one workspace; without either, all.
+ * 
+ */
+export interface Covers {
+/**
+ * Notebook ids, at most 500.
+ */
+notebooks?: (NotebookId[] | null)
+/**
+ * All notebooks that are in this workspace at the time of a request.
+ */
+workspace?: (WorkspaceId | null)
+}
+/**
  * A webhook with its new secret.
  * 
  */
@@ -1215,57 +1383,12 @@ asks_again?: boolean
 user?: (User | null)
 }
 /**
- * Notebooks for which a token is valid: a list, or those of one workspace; without either, all.
- * 
- */
-export interface Covers {
-/**
- * Notebook ids, at most 500.
- */
-notebooks?: (NotebookId[] | null)
-/**
- * All notebooks that are in this workspace at the time of a request.
- */
-workspace?: (WorkspaceId | null)
-}
-/**
  * A workspace of which you are a member.
  * 
  */
 export interface MyWorkspace {
 id: WorkspaceId
 role: Role
-}
-/**
- * An account, as its person and administrators see it.
- * 
- */
-export interface User {
-id: UserId
-/**
- * Display name, chosen by the person.
- */
-name: string
-/**
- * Login for the sign-in. Absent until the person has chosen it.
- */
-login?: (string | null)
-/**
- * True for an administrator of the server. There is always at least one.
- */
-is_admin: boolean
-/**
- * False: an invitation was not used yet, or an administrator has reset the password.
- */
-has_password: boolean
-/**
- * Milliseconds since 1970.
- */
-created_at: number
-/**
- * Time of deactivation by an administrator, milliseconds since 1970. Absent: the account is active.
- */
-deactivated_at?: (number | null)
 }
 /**
  * Messages of one conversation, the last posted first.
@@ -1997,6 +2120,43 @@ cells: number
 updated_at: number
 }
 /**
+ * A token, without its secret.
+ * 
+ */
+export interface Token {
+id: TokenId
+/**
+ * `session`, `api` or `agent`.
+ */
+kind: string
+/**
+ * Agent id as in the actor of events; only for agents.
+ */
+agent?: (AgentId | null)
+/**
+ * Label, up to 100 characters; may be empty. For an agent: its name.
+ */
+label: string
+/**
+ * Scopes as requested when it was created.
+ */
+scopes: Scope[]
+covers: Covers
+created_by: UserId
+/**
+ * Milliseconds since 1970.
+ */
+created_at: number
+/**
+ * Milliseconds since 1970; absent: valid until revoked.
+ */
+expires_at?: (number | null)
+/**
+ * Time of the last use, up to ten minutes late; milliseconds since 1970.
+ */
+last_used_at?: (number | null)
+}
+/**
  * Cells in the trash, which can be restored, the last deleted first.
  * 
  */
@@ -2091,6 +2251,16 @@ model_calls: number
  */
 attempts: number
 usage: Usage
+}
+/**
+ * Use of your account, then of your workspaces.
+ * 
+ */
+export interface UsageAnswer {
+/**
+ * Accounts, at most 1,000.
+ */
+accounts: AccountUsage[]
 }
 /**
  * Result of a test of a webhook.

@@ -12,6 +12,8 @@ export class Problem extends Error {
     message: string,
     /** The server's sentence, from `application/problem+json`. */
     readonly detail = message,
+    /** The answer's JSON, for facts that one route adds. */
+    readonly body?: unknown,
   ) {
     super(message);
   }
@@ -148,9 +150,9 @@ export class Rest {
 async function problem(answer: Response): Promise<Problem> {
   const text = await answer.text().catch(() => "");
   try {
-    const { code, detail, details } = JSON.parse(text) as { code?: string; detail?: string; details?: RejectionDetails };
-    const told = detail ?? answer.statusText;
-    return new Problem(answer.status, code ?? "unknown", pageWords(code ?? "unknown", told, details), told);
+    const body = JSON.parse(text) as { code?: string; detail?: string; details?: RejectionDetails };
+    const { code = "unknown", detail: told = answer.statusText, details } = body;
+    return new Problem(answer.status, code, pageWords(code, told, details), told, body);
   } catch {
     const told = text || answer.statusText;
     return new Problem(answer.status, "unknown", `The server didn’t answer as expected (${answer.status}). Try again.`, told);

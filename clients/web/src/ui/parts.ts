@@ -12,7 +12,7 @@ interface LazyModule<T extends ComponentType<any>> {
 const RETRY_MS = 3_000;
 const all: (() => Promise<unknown>)[] = [];
 
-function kept<T extends ComponentType<any>>(load: Load<T>): LazyModule<T> {
+function kept<T extends ComponentType<any>>(load: Load<T>, isRare = false): LazyModule<T> {
   const own: LazyModule<T> = {
     load: async () => {
       const module = await load();
@@ -20,13 +20,16 @@ function kept<T extends ComponentType<any>>(load: Load<T>): LazyModule<T> {
       return module;
     },
   };
-  all.push(own.load);
+  if (!isRare) all.push(own.load);
   return own;
 }
 
-/** A lazy component for `Suspense`. React shows a fallback for at least 300 ms, so a loaded module renders directly. */
-export function part<T extends ComponentType<any>>(load: Load<T>) {
-  const own = kept(load);
+/**
+ * A lazy component for `Suspense`. React shows a fallback for at least 300 ms, so a loaded module renders directly.
+ * Rare: loaded only when it is shown.
+ */
+export function part<T extends ComponentType<any>>(load: Load<T>, isRare = false) {
+  const own = kept(load, isRare);
   const Later = lazy(() => sooner(own.load));
   const Part = (props: ComponentProps<T>) => {
     // Stable while mounted: switching the component would remount it.

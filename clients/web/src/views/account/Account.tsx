@@ -1,5 +1,5 @@
 // The account dialog: profile, password, linked identities and a token for the command line. Lazy: loads when it opens.
-import { Check, LogIn, Trash2 } from "lucide-react";
+import { Check, LogIn, ShieldUser, Trash2 } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
 import { serverNow } from "../../app/session/clock.ts";
 import { type OidcOption, goToProvider, provider } from "../../app/session/oidc.ts";
@@ -26,7 +26,19 @@ export default function Account({ session, close }: { session: Session; close: (
     });
   }, []);
   return (
-    <TitledDialog kind="account" title={session.me.name} error={error} close={close}>
+    <TitledDialog
+      kind="account"
+      title={session.me.name}
+      tools={
+        session.me.user?.is_admin && (
+          <a className="button bare" href="#/administration">
+            <ShieldUser size={15} aria-hidden /> Administration
+          </a>
+        )
+      }
+      error={error}
+      close={close}
+    >
       <Profile session={session} />
       <OwnPassword session={session} />
       <SignIns session={session} attempt={attempt} />

@@ -1,0 +1,91 @@
+// Servers that share this database: address, state, version and open notebooks.
+import type { Session } from "../../app/session/session.ts";
+import { ago } from "../../app/words/words.ts";
+import type { Rest } from "../../transport/rest.ts";
+import { type Loaded, Section, useFollowed } from "./loading.tsx";
+import { countWords } from "./words.ts";
+
+/** A server, as `GET /api/nodes` tells it. */
+export interface ServerNode {
+  node: string;
+  url?: string | null;
+  seen_at?: number | null;
+  is_draining?: boolean;
+  version?: string | null;
+  level?: number | null;
+  is_this?: boolean;
+  rooms?: number | null;
+}
+
+export async function loadNodes(rest: Rest): Promise<ServerNode[]> {
+  return (await rest.get<{ nodes: ServerNode[] }>("/api/nodes")).nodes;
+}
+
+export function Nodes({ session, nodes }: { session: Session; nodes: Loaded<ServerNode[]> }) {
+  useFollowed(session, nodes.reload);
+  if (nodes.isMissing)
+    return (
+      <section aria-label="Nodes">
+        <p className="quiet nothing">This server doesn’t list its nodes.</p>
+      </section>
+    );
+  const { value = [] } = nodes;
+  return (
+    <Section title="Nodes" about={aboutWords(value)} loaded={nodes} empty={nodes.value?.length === 0 ? "No nodes." : undefined}>
+      <table className="accounts-table">
+        <thead>
+          <tr>
+            <th scope="col">Node</th>
+            <th scope="col">State</th>
+            <th scope="col" className="wide">
+              Version
+            </th>
+            <th scope="col" className="number wide">
+              Level
+            </th>
+            <th scope="col" className="number">
+              Open notebooks
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {value.map((node) => (
+            <Row key={node.node} node={node} />
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+function Row({ node: { node, url, seen_at, is_draining, version, level, is_this, rooms } }: { node: ServerNode }) {
+  return (
+    <tr>
+      <th scope="row">
+        <span className="words" title={node}>
+          <span>{url || node}</span>
+          <span className="quiet small narrow">{version ? `Version ${version}` : ""}</span>
+          {is_this && <span className="quiet small">This server</span>}
+        </span>
+      </th>
+      <td>
+        <span className="words">
+          <span>{is_draining ? <span className="tag">Draining</span> : "Active"}</span>
+          {seen_at != null && <span className="quiet small">Seen {ago(seen_at)}</span>}
+        </span>
+      </td>
+      <td className="wide">{version ?? "–"}</td>
+      <td className="number wide">{level ?? "–"}</td>
+      <td className="number">{rooms == null ? "–" : rooms.toLocaleString()}</td>
+    </tr>
+  );
+}
+
+/** Warns while nodes differ in version, as during an upgrade. */
+export function aboutWords(nodes: readonly ServerNode[]): string {
+  const versions = new Set(nodes.flatMap(({ version }) => version ?? []));
+  if (nodes.length === 0) return "Servers that share this database.";
+  if (nodes.length === 1) return "One server.";
+  const mixed = versions.size > 1 ? ` They run ${versions.size} versions: finish the upgrade.` : "";
+  return `${countWords(nodes.length, "server")} share this database.${mixed}`;
+}
