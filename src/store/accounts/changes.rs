@@ -6,8 +6,8 @@ use super::caps::key_values;
 use super::rows::json;
 use super::tables::{TableStatement, Tables};
 use super::{
-    AccountChange, AccountError, AuditEntry, AuditedChanges, Cap, Identity, ShareLink, Token, TokenHolder, TokenKind,
-    User, Workspace,
+    AccountChange, AccountError, AuditEntry, AuditedChanges, Cap, CapKey, Identity, ShareLink, SigningKey, Token,
+    TokenHolder, TokenKind, User, Workspace,
 };
 use super::{group_changes, notice_changes};
 
@@ -53,12 +53,7 @@ async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
             let statement = TableStatement::new("UPDATE users SET password_hash = $1 WHERE id = $2").bind(hash);
             change_one(tables, "user", statement.bind(user.as_str())).await
         }
-        AccountChange::SetAdmin { user, is_admin } => {
-            let sql = "UPDATE users SET is_admin = $1, admin_from_group = NULL WHERE id = $2";
-            let statement = TableStatement::new(sql).bind(*is_admin);
-            change_one(tables, "user", statement.bind(user.as_str())).await?;
-            keep_an_admin(tables).await
-        }
+        AccountChange::SetAdmin { user, is_admin } => set_admin(tables, user, *is_admin).await,
         AccountChange::DeactivateUser { user, at } => deactivate(tables, user, *at).await,
         AccountChange::ReactivateUser { user } => {
             let statement = TableStatement::new("UPDATE users SET deactivated_at = NULL WHERE id = $1");
@@ -90,21 +85,13 @@ async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
         | AccountChange::CreateWebhook(_)
         | AccountChange::ChangeWebhook(_)
         | AccountChange::DeleteWebhook { .. } => notice_changes::make(tables, change).await,
-        AccountChange::AddSigningKey(key) => {
-            let statement =
-                TableStatement::new("INSERT INTO signing_keys (name, public_key, since) VALUES ($1, $2, $3)");
-            let statement = statement.bind(&key.name).bind(&key.public_key[..]).bind(key.since);
-            run(tables, "signing key", statement).await.map(drop)
-        }
+        AccountChange::AddSigningKey(key) => add_signing_key(tables, key).await,
         AccountChange::RevokeShareLink { share_link, at } => {
             let sql = "UPDATE share_links SET revoked_at = coalesce(revoked_at, $1) WHERE id = $2";
             change_one(tables, "share link", TableStatement::new(sql).bind(*at).bind(share_link.as_str())).await
         }
         AccountChange::SetCap(cap) => set_cap(tables, cap).await,
-        AccountChange::RemoveCap(key) => {
-            let sql = "DELETE FROM spending_caps WHERE spender = $1 AND period = $2 AND unit = $3 AND by_owner = $4";
-            change_one(tables, "cap", TableStatement { sql: sql.into(), values: key_values(key) }).await
-        }
+        AccountChange::RemoveCap(key) => remove_cap(tables, key).await,
     }
 }
 
@@ -114,6 +101,17 @@ async fn set_cap(tables: &mut dyn Tables, cap: &Cap) -> Changed {
                amount = EXCLUDED.amount, set_by = EXCLUDED.set_by, set_at = EXCLUDED.set_at";
     let statement = TableStatement { sql: sql.into(), values: key_values(&cap.key) };
     run(tables, "cap", statement.bind(cap.amount).bind(&cap.set_by).bind(cap.set_at)).await.map(drop)
+}
+
+async fn remove_cap(tables: &mut dyn Tables, key: &CapKey) -> Changed {
+    let sql = "DELETE FROM spending_caps WHERE spender = $1 AND period = $2 AND unit = $3 AND by_owner = $4";
+    change_one(tables, "cap", TableStatement { sql: sql.into(), values: key_values(key) }).await
+}
+
+async fn add_signing_key(tables: &mut dyn Tables, key: &SigningKey) -> Changed {
+    let statement = TableStatement::new("INSERT INTO signing_keys (name, public_key, since) VALUES ($1, $2, $3)");
+    let statement = statement.bind(&key.name).bind(&key.public_key[..]).bind(key.since);
+    run(tables, "signing key", statement).await.map(drop)
 }
 
 async fn create_user(tables: &mut dyn Tables, user: &User) -> Changed {
@@ -138,6 +136,12 @@ async fn set_profile(tables: &mut dyn Tables, user: &UserId, name: &str, login: 
     check_login_free(tables, login, user).await?;
     let statement = TableStatement::new("UPDATE users SET name = $1, login = $2 WHERE id = $3").bind(name).bind(login);
     change_one(tables, "user", statement.bind(user.as_str())).await
+}
+
+async fn set_admin(tables: &mut dyn Tables, user: &UserId, is_admin: bool) -> Changed {
+    let sql = "UPDATE users SET is_admin = $1, admin_from_group = NULL WHERE id = $2";
+    change_one(tables, "user", TableStatement::new(sql).bind(is_admin).bind(user.as_str())).await?;
+    keep_an_admin(tables).await
 }
 
 pub(super) async fn keep_an_admin(tables: &mut dyn Tables) -> Changed {

@@ -16,7 +16,7 @@ const FORGET_PERSON: [&str; 5] = [
     "DELETE FROM notice_people WHERE user_id = $1",
 ];
 
-/// Makes a change of notices; others are none of its business.
+/// Makes a change of notices. Every other change is made elsewhere, and does nothing here.
 pub(super) async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
     match change {
         AccountChange::SetNoticeChoices { user, choices } => choose(tables, user, choices).await,
