@@ -41,7 +41,7 @@ describe("reading a list", () => {
 
 describe("results of a list", () => {
   const rows = rowsOf({
-    invited: [{ line: 4, user: user("=ann", 'Ann "A" Berg'), token: "t1", expires_at: 5 }],
+    invited: [{ line: 4, user: user("=ann", 'Ann "A" Berg'), email: "ann@example.org", token: "t1", expires_at: 5 }],
     existing: [{ line: 3, login: "bo" }],
   });
 
@@ -53,7 +53,9 @@ describe("results of a list", () => {
   });
 
   test("links are saved as CSV without formulas, and copied as text", () => {
-    expect(linksCsv(rows, linkOf)).toBe(`login,name,link\r\n'=ann,"Ann ""A"" Berg",https://notes.example.org/#token=t1\r\n`);
+    expect(linksCsv(rows, linkOf)).toBe(
+      `login,name,email,link\r\n'=ann,"Ann ""A"" Berg",ann@example.org,https://notes.example.org/#token=t1\r\n`,
+    );
     expect(linksText(rows, linkOf)).toBe('Ann "A" Berg: https://notes.example.org/#token=t1');
   });
 
