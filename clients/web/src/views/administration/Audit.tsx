@@ -5,7 +5,8 @@ import { isNotProved } from "../../app/session/session.ts";
 import type { AuditEntry } from "../../protocol/rest.ts";
 import type { Rest } from "../../transport/rest.ts";
 import type { SectionOf } from "./Administration.tsx";
-import { actorWords, auditWords } from "./auditWords.ts";
+import { accountsOf, actorWords, auditWords } from "./auditWords.ts";
+import { useFreshNames } from "./freshNames.ts";
 import { Section, useLoaded } from "./loading.tsx";
 import type { NameOf } from "./people.ts";
 import { timeWords } from "./words.ts";
@@ -23,10 +24,11 @@ async function pageBefore(rest: Rest, before?: number): Promise<Pages> {
   return { entries, hasMore: entries.length === PAGE_ENTRIES };
 }
 
-export function Audit({ session, nameOf }: SectionOf) {
+export function Audit({ session, people, nameOf }: SectionOf) {
   const load = useCallback((rest: Rest) => pageBefore(rest), []);
   const loaded = useLoaded(session, load);
   const { entries = [], hasMore = false } = loaded.value ?? {};
+  useFreshNames(people, entries.flatMap(accountsOf));
   const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<string>();
   const more = async () => {

@@ -112,7 +112,7 @@ function Row({ cap, name, remove }: { cap: CapStatus; name: string; remove: () =
           <span className={is_reached ? "part nearly" : "part"}>
             <span>
               {amountWords(used, unit)}
-              {is_reached && " Reached"}
+              {is_reached && " · reached"}
             </span>
             <progress value={usedPart(cap)} max={1} aria-label={`${name}: used of ${words}`} />
           </span>

@@ -15,7 +15,7 @@ interface Props {
   fail: (words: string | undefined) => void;
 }
 
-const EXAMPLE = "login,name,workspaces,admin\nann,Ann Berg,Lab;Teaching,\nbo,Bo Dahl,Lab,yes";
+const EXAMPLE = "login,name,workspaces,admin\nann,Ann Berg,Lab;Teaching:viewer,\nbo,Bo Dahl,Lab,yes";
 
 export function InviteList({ session, added, fail }: Props) {
   const [text, setText] = useState("");
@@ -64,8 +64,8 @@ export function InviteList({ session, added, fail }: Props) {
       <form className="stack" onSubmit={(event) => void invite(event)}>
         <label className="stack tight">
           <span className="quiet small">
-            A CSV list. Its first line names the columns: login (required), name, email, workspaces (separated by semicolons), admin
-            (yes or no). People who have an account stay as they are.
+            A CSV list. Its first line names the columns: login (required), name, email, workspaces (separated by semicolons, each
+            with a role such as Lab:viewer if not editor), admin (yes or no). People who have an account stay as they are.
           </span>
           <span className="hidden">List</span>
           <textarea

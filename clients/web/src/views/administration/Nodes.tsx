@@ -10,6 +10,8 @@ export interface ServerNode {
   node: string;
   url?: string | null;
   seen_at?: number | null;
+  /** False: it has not been seen for some seconds. */
+  is_alive?: boolean;
   is_draining?: boolean;
   version?: string | null;
   level?: number | null;
@@ -58,19 +60,19 @@ export function Nodes({ session, nodes }: { session: Session; nodes: Loaded<Serv
   );
 }
 
-function Row({ node: { node, url, seen_at, is_draining, version, level, is_this, rooms } }: { node: ServerNode }) {
+function Row({ node: { node, url, seen_at, is_alive, is_draining, version, level, is_this, rooms } }: { node: ServerNode }) {
   return (
     <tr>
       <th scope="row">
         <span className="words" title={node}>
-          <span>{url || node}</span>
+          <span>{url || (is_this ? location.origin : node)}</span>
           <span className="quiet small narrow">{version ? `Version ${version}` : ""}</span>
           {is_this && <span className="quiet small">This server</span>}
         </span>
       </th>
       <td>
         <span className="words">
-          <span>{is_draining ? <span className="tag">Draining</span> : "Active"}</span>
+          <span>{stateOf({ is_alive, is_draining })}</span>
           {seen_at != null && <span className="quiet small">Seen {ago(seen_at)}</span>}
         </span>
       </td>
@@ -79,6 +81,11 @@ function Row({ node: { node, url, seen_at, is_draining, version, level, is_this,
       <td className="number">{rooms == null ? "–" : rooms.toLocaleString()}</td>
     </tr>
   );
+}
+
+function stateOf({ is_alive, is_draining }: Pick<ServerNode, "is_alive" | "is_draining">) {
+  if (is_alive === false) return <span className="tag ended">Not responding</span>;
+  return is_draining ? <span className="tag">Draining</span> : "Active";
 }
 
 /** Warns while nodes differ in version, as during an upgrade. */

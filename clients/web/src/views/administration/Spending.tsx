@@ -94,10 +94,10 @@ function Table({ rows, by }: { rows: ModelUsage[]; by: Column }) {
             <th scope="col" className="number wide">
               Calls
             </th>
-            <th scope="col" className="number">
+            <th scope="col" className="number wide">
               Tokens in
             </th>
-            <th scope="col" className="number">
+            <th scope="col" className="number wide">
               Tokens out
             </th>
             <th scope="col" className="number">
@@ -111,16 +111,19 @@ function Table({ rows, by }: { rows: ModelUsage[]; by: Column }) {
               <th scope="row">
                 <span className="words">
                   <span dir="auto">{titleOf(row, by)}</span>
+                  <span className="quiet small narrow">
+                    {tokenWords(row.input_tokens)} tokens in, {tokenWords(row.output_tokens)} out
+                  </span>
                 </span>
               </th>
               <td className="number wide">{row.calls.toLocaleString()}</td>
               <td
-                className="number"
+                className="number wide"
                 title={`${row.input_tokens.toLocaleString()}, ${row.cached_tokens.toLocaleString()} of them cached`}
               >
                 {tokenWords(row.input_tokens)}
               </td>
-              <td className="number" title={row.output_tokens.toLocaleString()}>
+              <td className="number wide" title={row.output_tokens.toLocaleString()}>
                 {tokenWords(row.output_tokens)}
               </td>
               <td className="number cost">{costWords(row)}</td>

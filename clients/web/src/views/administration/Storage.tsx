@@ -3,6 +3,7 @@ import { sizeWords } from "../../app/words/sizes.ts";
 import type { AccountUsage, UsageAnswer } from "../../protocol/rest.ts";
 import type { Rest } from "../../transport/rest.ts";
 import type { SectionOf } from "./Administration.tsx";
+import { useFreshNames } from "./freshNames.ts";
 import { Section, useLoaded } from "./loading.tsx";
 import { type NameOf } from "./people.ts";
 import { countWords } from "./words.ts";
@@ -18,9 +19,13 @@ async function loadUsage(rest: Rest): Promise<Overview> {
   return { accounts, workspaces };
 }
 
-export function Storage({ session, nameOf }: SectionOf) {
+export function Storage({ session, people, nameOf }: SectionOf) {
   const loaded = useLoaded(session, loadUsage);
   const { accounts = [], workspaces = new Map<string, string>() } = loaded.value ?? {};
+  useFreshNames(
+    people,
+    accounts.flatMap(({ person }) => person ?? []),
+  );
   return (
     <Section
       title="Storage"

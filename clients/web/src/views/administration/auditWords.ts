@@ -42,12 +42,24 @@ const OTHERS: { [action: string]: string } = {
   "signing_key.begin": "Began to use a signing key",
 };
 
+/** Ids of the accounts that the sentence names. */
+export function accountsOf({ action, subject, actor }: AuditEntry): string[] {
+  const author = actor.startsWith("user:") ? [actor.slice("user:".length)] : [];
+  return wordOf(ON_ACCOUNTS, action) ? [...author, accountOf(subject)] : author;
+}
+
+/** Id of the account in a subject such as `USER` or `USER/IDENTITY`. */
+function accountOf(subject: string): string {
+  return subject.split("/", 1)[0] ?? "";
+}
+
 /** Example: “Deactivated Ann’s account”. An unknown action is shown in the server’s words. */
 export function auditWords({ action, subject, actor }: AuditEntry, nameOf: NameOf): string {
   const onAccount = wordOf(ON_ACCOUNTS, action);
   if (onAccount) {
     const [of, own] = onAccount;
-    return actor === `user:${subject}` ? own : of.replace("NAME", nameOf(subject) ?? "…");
+    const account = accountOf(subject);
+    return actor === `user:${account}` ? own : of.replace("NAME", () => nameOf(account) ?? "…");
   }
   if (action === "cap.set") return `Set the cap ${capWords(subject, nameOf)}`;
   if (action === "cap.remove") return `Removed the cap ${capWords(subject, nameOf)}`;

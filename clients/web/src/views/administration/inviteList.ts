@@ -7,7 +7,7 @@ export const MOST_BYTES = 256 * 1_024;
 
 /** Answer of `POST /api/users/invited`. */
 export interface InvitedAnswer {
-  invited: ({ line: number; user: User } & OneTimeToken)[];
+  invited: ({ line: number; user: User; email?: string | null } & OneTimeToken)[];
   existing: { line: number; login: string }[];
 }
 
@@ -79,17 +79,18 @@ function problemOf(text: string, column: number, count: number): string | undefi
   return undefined;
 }
 
-export type ListRow = { line: number; login: string; name?: string } & (
+export type ListRow = { line: number; login: string; name?: string; email?: string } & (
   { state: "invited"; token: string; expires_at?: number | null } | { state: "existing" } | { state: "wrong"; message: string }
 );
 
 /** Results by line, in the order of the list. */
 export function rowsOf({ invited, existing }: InvitedAnswer): ListRow[] {
   const rows: ListRow[] = [
-    ...invited.map(({ line, user, token, expires_at }) => ({
+    ...invited.map(({ line, user, email, token, expires_at }) => ({
       line,
       login: user.login ?? "",
       name: user.name,
+      email: email ?? "",
       state: "invited" as const,
       token,
       ...(expires_at != null && { expires_at }),
@@ -112,8 +113,10 @@ export function wrongLines(body: unknown): WrongLine[] {
 
 /** Links of invited people as CSV. */
 export function linksCsv(rows: readonly ListRow[], linkOf: (token: string) => string): string {
-  const lines = rows.flatMap((row) => (row.state === "invited" ? [[row.login, row.name ?? "", linkOf(row.token)]] : []));
-  return [["login", "name", "link"], ...lines].map((fields) => fields.map(quoted).join(",")).join("\r\n") + "\r\n";
+  const lines = rows.flatMap((row) =>
+    row.state === "invited" ? [[row.login, row.name ?? "", row.email ?? "", linkOf(row.token)]] : [],
+  );
+  return [["login", "name", "email", "link"], ...lines].map((fields) => fields.map(quoted).join(",")).join("\r\n") + "\r\n";
 }
 
 /** Links of invited people as text, one a line. */
