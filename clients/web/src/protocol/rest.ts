@@ -1,5 +1,5 @@
 // Written by generate/generate.mjs from protocol/. Do not edit: run `npm run generate`.
-import type { Actor, AgentId, AnyObject, CellContent, CellId, CellType, CommentId, ConversationId, Execution, ExecutionId, FileEntry, Hash, KernelNotice, KernelSession, KernelSessionId, KernelSettings, KernelStatus, MachineLoad, Means, MessageId, NotebookId, OfferedConnection, OfferedKernelspec, OfferedMachine, OpenMessageBlock, OpenMessageRole, OpenPassed, OpenRisk, OpenScheduledRunOutcome, OpenStopReason, OpenTarget, Outcome, Reactivity, Role, Schedule, ScheduleId, Scope, ShareLinkId, ThreadId, TokenId, ToolCallId, TrashedFile, TurnId, Usage, UserId, WorkspaceId } from "./messages.ts";
+import type { Actor, AgentId, AnyObject, CellContent, CellId, CellType, CommentId, ConversationId, Execution, ExecutionId, FileEntry, Hash, InstanceId, KernelNotice, KernelSession, KernelSessionId, KernelSettings, KernelStatus, MachineLoad, Means, MessageId, NotebookId, OfferedConnection, OfferedKernelspec, OfferedMachine, OpenMessageBlock, OpenMessageRole, OpenPassed, OpenRisk, OpenScheduledRunOutcome, OpenStopReason, OpenTarget, Outcome, Reactivity, Role, Schedule, ScheduleId, Scope, ShareLinkId, ThreadId, TokenId, ToolCallId, TrashedFile, TurnId, Usage, UserId, WorkspaceId } from "./messages.ts";
 
 /**
  * One effect of a call.
@@ -1162,6 +1162,57 @@ title: string
 version: number
 }
 /**
+ * Accounts that were created from a list, and the lines that changed nothing.
+ * 
+ */
+export interface InvitedPeople {
+/**
+ * New accounts, in the order of the list.
+ */
+invited: InvitedPerson[]
+/**
+ * Lines whose login has an account already. Nothing of it was changed.
+ */
+existing: ExistingPerson[]
+}
+/**
+ * A new account with the invitation for its person. Only this answer has the token.
+ * 
+ */
+export interface InvitedPerson {
+/**
+ * Line of the list, from 1; the names of the columns are on line 1.
+ */
+line: number
+user: User
+/**
+ * Address from the list, to send the token to. The server does not keep it.
+ */
+email?: (string | null)
+/**
+ * Token for the person, who sends it once to `POST /api/session` with a password.
+ */
+token: string
+/**
+ * Milliseconds since 1970; absent: the token is valid until used.
+ */
+expires_at?: (number | null)
+}
+/**
+ * A line whose login has an account already.
+ * 
+ */
+export interface ExistingPerson {
+/**
+ * Line of the list, from 1.
+ */
+line: number
+/**
+ * Login of the account.
+ */
+login: string
+}
+/**
  * A new token; only this answer has its secret.
  * 
  */
@@ -1538,6 +1589,55 @@ export interface Models {
  * The first is the default. Empty: the server has no assistant.
  */
 models: Model[]
+}
+/**
+ * A node: one process of the server.
+ * 
+ */
+export interface NodeStatus {
+node: InstanceId
+/**
+ * Address at which other nodes reach it. Empty: the server is alone.
+ */
+url: string
+/**
+ * Last sign of life, in milliseconds since 1970 by the store's clock.
+ */
+seen_at: number
+/**
+ * False: it has not been seen for some seconds, and others have taken its notebooks over.
+ */
+is_alive: boolean
+/**
+ * True: it stops, and gives its notebooks to others.
+ */
+is_draining: boolean
+/**
+ * Version of its program. Absent: a release that does not tell it.
+ */
+version?: (string | null)
+/**
+ * Newest generation of events that it reads. The cluster writes what all of its nodes can read.
+ */
+level: number
+/**
+ * True: this node has answered.
+ */
+is_this: boolean
+/**
+ * Open notebooks. Absent: known to that node alone.
+ */
+rooms?: (number | null)
+}
+/**
+ * The nodes of the cluster. A server alone has itself in the list.
+ * 
+ */
+export interface Nodes {
+/**
+ * Nodes that were seen within the last hour and did not stop as they should, by `node`.
+ */
+nodes: NodeStatus[]
 }
 /**
  * Authors of all characters of cells at a version.
@@ -2291,4 +2391,18 @@ role: Role
  * Milliseconds since 1970.
  */
 created_at: number
+}
+/**
+ * A line of a list that is wrong.
+ * 
+ */
+export interface WrongLine {
+/**
+ * Line of the list, from 1.
+ */
+line: number
+/**
+ * One sentence for people that says what to do.
+ */
+message: string
 }

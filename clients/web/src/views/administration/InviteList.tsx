@@ -3,9 +3,9 @@ import { Check, Copy, Download, FileUp } from "lucide-react";
 import { type FormEvent, useRef, useState } from "react";
 import { saveAs } from "../../app/files/download.ts";
 import { type Session, isNotProved } from "../../app/session/session.ts";
-import type { User } from "../../protocol/rest.ts";
+import type { InvitedPeople, User } from "../../protocol/rest.ts";
 import { Problem } from "../../transport/rest.ts";
-import { type InvitedAnswer, type ListRow, linksCsv, linksText, readList, rowsOf, wrongLines, wrongRows } from "./inviteList.ts";
+import { type ListRow, linksCsv, linksText, readList, rowsOf, wrongLines, wrongRows } from "./inviteList.ts";
 import { oneTimeLink } from "./people.ts";
 import { countWords } from "./words.ts";
 
@@ -38,7 +38,7 @@ export function InviteList({ session, added, fail }: Props) {
       headers: { "content-type": "text/csv" },
       body: text,
     });
-    const result = (await answer.json()) as InvitedAnswer;
+    const result = (await answer.json()) as InvitedPeople;
     setRows(rowsOf(result));
     added(result.invited.map(({ user }) => user));
     setText("");

@@ -1,29 +1,16 @@
 // Servers that share this database: address, state, version and open notebooks.
 import type { Session } from "../../app/session/session.ts";
 import { ago } from "../../app/words/words.ts";
+import type { NodeStatus, Nodes as NodeList } from "../../protocol/rest.ts";
 import type { Rest } from "../../transport/rest.ts";
 import { type Loaded, Section, useFollowed } from "./loading.tsx";
 import { countWords } from "./words.ts";
 
-/** A server, as `GET /api/nodes` tells it. */
-export interface ServerNode {
-  node: string;
-  url?: string | null;
-  seen_at?: number | null;
-  /** False: it has not been seen for some seconds. */
-  is_alive?: boolean;
-  is_draining?: boolean;
-  version?: string | null;
-  level?: number | null;
-  is_this?: boolean;
-  rooms?: number | null;
+export async function loadNodes(rest: Rest): Promise<NodeStatus[]> {
+  return (await rest.get<NodeList>("/api/nodes")).nodes;
 }
 
-export async function loadNodes(rest: Rest): Promise<ServerNode[]> {
-  return (await rest.get<{ nodes: ServerNode[] }>("/api/nodes")).nodes;
-}
-
-export function Nodes({ session, nodes }: { session: Session; nodes: Loaded<ServerNode[]> }) {
+export function Nodes({ session, nodes }: { session: Session; nodes: Loaded<NodeStatus[]> }) {
   useFollowed(session, nodes.reload);
   if (nodes.isMissing)
     return (
@@ -60,7 +47,7 @@ export function Nodes({ session, nodes }: { session: Session; nodes: Loaded<Serv
   );
 }
 
-function Row({ node: { node, url, seen_at, is_alive, is_draining, version, level, is_this, rooms } }: { node: ServerNode }) {
+function Row({ node: { node, url, seen_at, is_alive, is_draining, version, level, is_this, rooms } }: { node: NodeStatus }) {
   return (
     <tr>
       <th scope="row">
@@ -83,13 +70,13 @@ function Row({ node: { node, url, seen_at, is_alive, is_draining, version, level
   );
 }
 
-function stateOf({ is_alive, is_draining }: Pick<ServerNode, "is_alive" | "is_draining">) {
+function stateOf({ is_alive, is_draining }: Pick<NodeStatus, "is_alive" | "is_draining">) {
   if (is_alive === false) return <span className="tag ended">Not responding</span>;
   return is_draining ? <span className="tag">Draining</span> : "Active";
 }
 
 /** Warns while nodes differ in version, as during an upgrade. */
-export function aboutWords(nodes: readonly ServerNode[]): string {
+export function aboutWords(nodes: readonly NodeStatus[]): string {
   const versions = new Set(nodes.flatMap(({ version }) => version ?? []));
   if (nodes.length === 0) return "Servers that share this database.";
   if (nodes.length === 1) return "One server.";

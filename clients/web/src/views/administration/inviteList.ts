@@ -1,21 +1,9 @@
 // Invitations by a CSV list: reading the list before it is sent, and the result of each line.
-import type { OneTimeToken, User } from "../../protocol/rest.ts";
+import type { InvitedPeople, WrongLine } from "../../protocol/rest.ts";
 
 /** Limits of the server. */
 export const MOST_LINES = 1_000;
 export const MOST_BYTES = 256 * 1_024;
-
-/** Answer of `POST /api/users/invited`. */
-export interface InvitedAnswer {
-  invited: ({ line: number; user: User; email?: string | null } & OneTimeToken)[];
-  existing: { line: number; login: string }[];
-}
-
-/** Errors of a refused list, from which nobody was invited. */
-export interface WrongLine {
-  line: number;
-  message: string;
-}
 
 interface Record {
   /** Line on which the record begins, from 1. */
@@ -84,7 +72,7 @@ export type ListRow = { line: number; login: string; name?: string; email?: stri
 );
 
 /** Results by line, in the order of the list. */
-export function rowsOf({ invited, existing }: InvitedAnswer): ListRow[] {
+export function rowsOf({ invited, existing }: InvitedPeople): ListRow[] {
   const rows: ListRow[] = [
     ...invited.map(({ line, user, email, token, expires_at }) => ({
       line,
