@@ -62,7 +62,6 @@ describe("results of a list", () => {
   test("wrong lines are found in the refusal, with the logins of the list", () => {
     const lines = [{ line: 3, message: "a login has no spaces" }];
     expect(wrongLines({ lines })).toEqual(lines);
-    expect(wrongLines({ details: { lines } })).toEqual(lines);
     expect(wrongLines({ detail: "busy" })).toEqual([]);
     expect(wrongLines(undefined)).toEqual([]);
     expect(wrongRows(lines, readList("login\nann\nb o"))).toEqual([

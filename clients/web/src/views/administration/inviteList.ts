@@ -94,9 +94,8 @@ export function wrongRows(lines: readonly WrongLine[], { logins }: ReadList): Li
 
 /** Wrong lines of a refusal; empty if it names none. */
 export function wrongLines(body: unknown): WrongLine[] {
-  const { lines, details } = (body ?? {}) as { lines?: unknown; details?: { lines?: unknown } | null };
-  const named = lines ?? details?.lines;
-  return Array.isArray(named) ? (named as WrongLine[]).filter(({ line, message }) => line > 0 && typeof message === "string") : [];
+  const { lines } = (body ?? {}) as { lines?: WrongLine[] | null };
+  return lines ?? [];
 }
 
 /** Links of invited people as CSV. */
