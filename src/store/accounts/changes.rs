@@ -53,12 +53,7 @@ async fn make(tables: &mut dyn Tables, change: &AccountChange) -> Changed {
             let statement = TableStatement::new("UPDATE users SET password_hash = $1 WHERE id = $2").bind(hash);
             change_one(tables, "user", statement.bind(user.as_str())).await
         }
-        AccountChange::SetAdmin { user, is_admin } => {
-            let sql = "UPDATE users SET is_admin = $1, admin_from_group = NULL WHERE id = $2";
-            let statement = TableStatement::new(sql).bind(*is_admin);
-            change_one(tables, "user", statement.bind(user.as_str())).await?;
-            keep_an_admin(tables).await
-        }
+        AccountChange::SetAdmin { user, is_admin } => set_admin(tables, user, *is_admin).await,
         AccountChange::DeactivateUser { user, at } => deactivate(tables, user, *at).await,
         AccountChange::ReactivateUser { user } => {
             let statement = TableStatement::new("UPDATE users SET deactivated_at = NULL WHERE id = $1");
@@ -138,6 +133,12 @@ async fn set_profile(tables: &mut dyn Tables, user: &UserId, name: &str, login: 
     check_login_free(tables, login, user).await?;
     let statement = TableStatement::new("UPDATE users SET name = $1, login = $2 WHERE id = $3").bind(name).bind(login);
     change_one(tables, "user", statement.bind(user.as_str())).await
+}
+
+async fn set_admin(tables: &mut dyn Tables, user: &UserId, is_admin: bool) -> Changed {
+    let sql = "UPDATE users SET is_admin = $1, admin_from_group = NULL WHERE id = $2";
+    change_one(tables, "user", TableStatement::new(sql).bind(is_admin).bind(user.as_str())).await?;
+    keep_an_admin(tables).await
 }
 
 pub(super) async fn keep_an_admin(tables: &mut dyn Tables) -> Changed {
