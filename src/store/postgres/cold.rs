@@ -256,9 +256,10 @@ pub(super) async fn candidates(
     query.fetch_all(pool).await?.iter().map(|row| notebook_id(row, 0)).collect()
 }
 
-/// Moves all events but the last to segments; returns their number. What is written meanwhile stops it.
+/// Moves all events but the last to segments; returns their number. What is written meanwhile stops it, and a removal of content keeps it off.
 pub(super) async fn freeze(store: &Postgres, notebook: &NotebookId) -> Result<u64, StoreError> {
     let segments = store.cold.segments()?;
+    let Some(_content) = store.content_locks.try_read(notebook) else { return Ok(0) };
     let Some(head) = store.read_from(|| reader::head(store.pool(), notebook)).await? else { return Ok(0) };
     let frozen = store.read_from(|| last_frozen(store.pool(), notebook)).await?;
     let mut before = match frozen {
