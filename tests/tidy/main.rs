@@ -197,8 +197,10 @@ fn nothing_is_left_half_done() {
 }
 
 #[test]
-fn no_machine_paths_or_registries() {
+fn no_machine_paths_registries_or_marks_of_a_conflict() {
     let banned = [
+        concat!("\n<<<<", "<<< "),
+        concat!("\n>>>>", ">>> "),
         concat!("/wo", "rk/"),
         concat!("/ro", "ot/"),
         concat!("registry.npm", "js.org"),
