@@ -40,8 +40,7 @@ run: rust ## build, start server + agent with a Python kernel, print one link (g
 
 example: rust web ## a notebook of everything: PostgreSQL, DuckDB, a function that an assistant calls (it plays a script), all reactive
 	@scripts/need-postgresql >/dev/null
-	test -d target/example-venv || $(PYTHON) -m venv target/example-venv
-	target/example-venv/bin/python -m pip install --quiet --disable-pip-version-check ipykernel duckdb pandas pyarrow "psycopg[binary]"
+	scripts/venv target/example-venv $(PYTHON) ipykernel duckdb pandas pyarrow "psycopg[binary]"
 	cargo build --profile local --no-default-features --quiet -p notarium
 	scripts/with-warehouse target/local/notarium demo --example --data target/example-data --kernel-path target/example-venv
 
@@ -89,9 +88,7 @@ test-web: $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready ## the 
 BROWSER = cd $(WEB) && NOTARIUM_PAGE=dist/page NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(PAGE_VENV) NOTARIUM_BARE_KERNEL_PATH=$(CURDIR)/$(VENV) NOTARIUM_LAB=$(CURDIR)/$(LAB_VENV) npx playwright test
 
 $(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
-	@scripts/need-python "$(PYTHON)"
-	$(PYTHON) -m venv $(PAGE_VENV)
-	$(PAGE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	scripts/venv $(PAGE_VENV) $(PYTHON) -r $<
 	touch $@
 
 # A test that fails beside the others' load and passes alone is named as flaky at the end.
@@ -114,9 +111,7 @@ monkey: web deps $(PAGE_VENV)/.ready ## two people who press 2,000 keys at rando
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_MONKEY_KEYS=2000 && $(BROWSER) monkey
 
 $(PYTHON_VENV)/.ready: $(PYTHON_CLIENT)/requirements-dev.txt
-	@scripts/need-python "$(PYTHON)"
-	$(PYTHON) -m venv $(PYTHON_VENV)
-	$(PYTHON_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	scripts/venv $(PYTHON_VENV) $(PYTHON) -r $<
 	touch $@
 
 test-python: rust $(PYTHON_VENV)/.ready python-dist ## the Python client: types, golden files, a network that fails, a real server and kernel, the wheel
@@ -133,9 +128,7 @@ test-python-on-cluster: rust $(PYTHON_VENV)/.ready ## the Python client's tests,
 
 # JupyterLab as people have it, with our two packages as they are in this folder.
 $(LAB_VENV)/.ready: $(JUPYTER_CLIENT)/requirements-dev.txt $(JUPYTER_CLIENT)/pyproject.toml
-	@scripts/need-python "$(PYTHON)"
-	$(PYTHON) -m venv $(LAB_VENV)
-	$(LAB_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	scripts/venv $(LAB_VENV) $(PYTHON) -r $<
 	$(LAB_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable $(PYTHON_CLIENT) --editable $(JUPYTER_CLIENT)
 	touch $@
 
@@ -158,8 +151,7 @@ bench-effects: deps ## what holding effects costs a person's runs; on a quiet ma
 
 bench-web: web deps $(PAGE_VENV)/.ready ## how fast the page is in Chromium, beside JupyterLab and marimo; on a quiet machine
 	cargo build --release --quiet --bin notarium
-	test -d target/bench-venv || $(PYTHON) -m venv target/bench-venv
-	target/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check jupyterlab marimo
+	scripts/venv target/bench-venv $(PYTHON) jupyterlab marimo
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_BENCH=1 NOTARIUM_BINARY=$(CURDIR)/target/release/notarium && $(BROWSER) bench/bench bench/start
 
 bench-jupyter: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready ## JupyterLab on Notarium beside JupyterLab with jupyter-collaboration; on a quiet machine
@@ -174,8 +166,7 @@ looks: web deps $(PAGE_VENV)/.ready ## the pictures that the screens are compare
 pictures: web deps $(PAGE_VENV)/.ready ## the pictures of README.md, made anew
 	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_PICTURES=1 && $(BROWSER) pictures
-	test -d target/pictures-venv || $(PYTHON) -m venv target/pictures-venv
-	target/pictures-venv/bin/python -m pip install --quiet --disable-pip-version-check pillow
+	scripts/venv target/pictures-venv $(PYTHON) pillow
 	target/pictures-venv/bin/python $(WEB)/scripts/pictures.py
 
 rust:
@@ -184,16 +175,12 @@ rust:
 deps: rust $(VENV)/.ready $(MCP_VENV)/.ready node ## what the tests need besides Rust
 
 $(VENV)/.ready: tests/requirements.txt tests/server-requirements.txt
-	@scripts/need-python "$(PYTHON)"
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt -r tests/server-requirements.txt
+	scripts/venv $(VENV) $(PYTHON) -r tests/requirements.txt -r tests/server-requirements.txt
 	touch $@
 
 # jupyter-mcp-server brings a whole Jupyter Server.
 $(MCP_VENV)/.ready: tests/interop/jupyter/mcp-requirements.txt
-	@scripts/need-python "$(PYTHON)"
-	$(PYTHON) -m venv $(MCP_VENV)
-	$(MCP_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	scripts/venv $(MCP_VENV) $(PYTHON) -r $<
 	touch $@
 
 node: $(NODE_PACKAGES:package.json=node_modules/.ready)
@@ -264,9 +251,7 @@ interop-documents: rust $(PYTHON_VENV)/.ready
 	$(PYTHON_VENV)/bin/python tests/interop/documents/check.py target/debug/notarium
 
 $(DEPLOY_VENV)/.ready: tests/interop/deploy/requirements.txt
-	@scripts/need-python "$(PYTHON)"
-	$(PYTHON) -m venv $(DEPLOY_VENV)
-	$(DEPLOY_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	scripts/venv $(DEPLOY_VENV) $(PYTHON) -r $<
 	touch $@
 
 interop-deploy: rust $(DEPLOY_VENV)/.ready ## deploy/: linters, and the processes of the compose file without Docker
@@ -284,9 +269,7 @@ interop-cluster: deps ## three minutes: nodes of a cluster are killed, stopped a
 # HAPROXY=--haproxy: the nodes find the leader by HAProxy instead of the hosts in their URL.
 # PostgreSQL and Patroni do not run as root: the system's Python can be run by every account. Without the packages the test is skipped.
 $(PATRONI_VENV)/.ready: tests/interop/patroni/requirements.txt
-	@scripts/need-python /usr/bin/python3
-	/usr/bin/python3 -m venv $(PATRONI_VENV)
-	$(PATRONI_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	scripts/venv $(PATRONI_VENV) /usr/bin/python3 -r $<
 	touch $@
 
 patroni: rust ## minutes: three PostgreSQL of Patroni, whose leader changes and dies while cells are written
@@ -296,17 +279,13 @@ patroni: rust ## minutes: three PostgreSQL of Patroni, whose leader changes and 
 	[ ! -e $(PATRONI_VENV)/.ready ] || $(PATRONI_VENV)/bin/python tests/interop/patroni/check.py target/debug/notarium $(HAPROXY)
 
 target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
-	@scripts/need-python "$(PYTHON)"
-	$(PYTHON) -m venv target/schemathesis-venv
-	target/schemathesis-venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	scripts/venv target/schemathesis-venv $(PYTHON) -r $<
 	touch $@
 
 DIST_TEST_VENV := target/dist-test-venv
 
 $(DIST_TEST_VENV)/.ready: scripts/dist/requirements.txt tests/interop/dist/requirements.txt
-	@scripts/need-python "$(PYTHON)"
-	$(PYTHON) -m venv $(DIST_TEST_VENV)
-	$(DIST_TEST_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/interop/dist/requirements.txt
+	scripts/venv $(DIST_TEST_VENV) $(PYTHON) -r tests/interop/dist/requirements.txt
 	touch $@
 
 dist: web ## a release in target/dist: program, .deb, wheels, npm package, bill of materials, checksums; for glibc 2.28 and newer
