@@ -20,9 +20,10 @@ PAGE := $(WEB)/dist/page/index.html
 PAGE_SOURCES = $(shell find $(WEB)/src $(WEB)/public -type f) $(WEB)/index.html $(WEB)/vite.config.ts $(WEB)/compress.ts
 # Notebooks of the tests, and shared ones if they are in a folder next to this repository.
 NOTEBOOKS = $(wildcard tests/fixtures/notebooks/*.ipynb ../shared/notebooks/*.ipynb)
-# A build from nothing is faster, and half as large, without what later builds would go on from.
+# A first build is much faster, and half as large, without what later builds would go on from and without lines in backtraces.
 ifeq ($(wildcard target/debug/incremental),)
 export CARGO_INCREMENTAL := 0
+export CARGO_PROFILE_DEV_DEBUG := none
 endif
 export NOTARIUM_TEST_PYTHON := $(CURDIR)/$(VENV)/bin/python
 export NOTARIUM_CODEMIRROR_CASES := $(CURDIR)/$(CASES)
