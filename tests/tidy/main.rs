@@ -185,6 +185,31 @@ fn every_part_opens_with_its_purpose() {
     }
 }
 
+/// Returns true if a documentation comment has an example that rustdoc would run.
+fn has_example(text: &str) -> bool {
+    let mut is_open = false;
+    text.lines().map(str::trim_start).filter(|line| line.starts_with("///") || line.starts_with("//!")).any(|line| {
+        let Some(words) = line[3..].trim_start().strip_prefix("```") else { return false };
+        is_open = !is_open;
+        is_open && matches!(words.trim(), "" | "rust" | "no_run" | "should_panic" | "compile_fail")
+    })
+}
+
+/// rustdoc reads a whole part before it finds that there is nothing to run.
+#[test]
+fn only_parts_with_examples_in_comments_run_them() {
+    for part in PARTS {
+        let (folder, manifest) = (Path::new("src").join(part), root().join("src").join(part).join("Cargo.toml"));
+        let has_examples = with_extension("rs").any(|(path, text)| path.starts_with(&folder) && has_example(&text));
+        let manifest = std::fs::read_to_string(manifest).expect("the part has a manifest");
+        assert_eq!(
+            has_examples,
+            !manifest.contains("doctest = false"),
+            "the examples of {part}, and doctest in its manifest"
+        );
+    }
+}
+
 #[test]
 fn nothing_is_left_half_done() {
     // Split literals, so that this file does not contain the words.
