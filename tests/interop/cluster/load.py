@@ -223,7 +223,7 @@ def answer_of_model(messages):
     """Creates the cell that the person asks for, deletes the one that it names, and ends the turn."""
     if messages[-1]["role"] == "tool":
         return "Done.", []
-    asked = json.loads(next(text for text in reversed(texts(messages)) if text.startswith("{")))
+    asked = json.loads([text for text in texts(messages) if text.startswith("{")][-1])
     calls = [("create_cell", {"cell_type": "markdown", "source": asked["create"]})]
     if asked["delete"]:
         calls.append(("delete_cell", asked["delete"]))

@@ -158,6 +158,8 @@ def check_turns(database, asker):
         if status == "finished" and not made[f"turn {number}"]
     ]
     differs += [f"cell {cell} was deleted and is there" for cell in asker.deleted if cell in cells]
+    if not asker.deleted:
+        differs.append(f"no assistant's deletion was confirmed and done, so nothing was tried: {collections.Counter(asker.ends.values())}")
     return differs
 
 
