@@ -64,7 +64,7 @@ pub struct Roster {
     /// Restarted sessions, each with its successor.
     successors: BTreeMap<KernelSessionId, KernelSessionId>,
     subscribed: BTreeSet<NotebookId>,
-    /// Notebooks for which the live kernels were not reported to the server since the last connect.
+    /// Notebooks for which the live kernels were not reported to the server since the last connect or `resync`.
     unreconciled: BTreeSet<NotebookId>,
     /// Paths of this machine that tools refuse.
     hidden: Arc<[PathBuf]>,
@@ -93,8 +93,12 @@ impl Roster {
         acts
     }
 
-    /// Notes that events of this notebook were skipped; its state follows.
+    /// Notes that events of this notebook were skipped; its state follows. Another node may have taken the notebook over: it has bound what
+    /// was requested meanwhile to no kernel, until the live ones are reported to it.
     pub fn resync(&mut self, notebook: &NotebookId) {
+        if self.subscribed.contains(notebook) {
+            self.unreconciled.insert(notebook.clone());
+        }
         let here = self.claims.values_mut().filter(|claim| claim.notebook == *notebook);
         here.for_each(|claim| claim.may_have_missed = true);
     }
@@ -399,6 +403,20 @@ mod tests {
     fn a_refused_claim_leaves_the_notebook() {
         let acts = claiming().claim_refused(&"k".parse().unwrap());
         assert!(matches!(acts.as_slice(), [RosterAction::Unsubscribe(_)]));
+    }
+
+    #[test]
+    fn the_node_that_takes_a_notebook_over_is_told_what_is_alive() {
+        let mut roster = claiming();
+        let reconciles = |acts: &[RosterAction]| {
+            acts.iter().any(|act| matches!(act, RosterAction::Reconcile { alive, .. } if alive.len() == 1))
+        };
+        assert!(reconciles(&roster.followed(&state(&[requested()]))), "after the first subscription");
+        assert!(!reconciles(&roster.followed(&state(&[requested()]))));
+        roster.resync(&"other".parse().unwrap());
+        assert!(!reconciles(&roster.followed(&state(&[requested()]))));
+        roster.resync(&"n".parse().unwrap());
+        assert!(reconciles(&roster.followed(&state(&[requested()]))), "after a resync");
     }
 
     #[test]

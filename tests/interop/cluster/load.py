@@ -260,8 +260,7 @@ class Asker(Worker):
                     for call in turn.waiting():
                         call.confirm()
                 self.ends[count] = turn.status
-                done = [call for call in turn.calls if call.function == "delete_cell" and call._end is not None]
-                if old and any(call._end.type == "ToolCallExecuted" for call in done):
+                if old and any(call.function == "delete_cell" and call.result is not None for call in turn.calls):
                     self.deleted.add(old.id)
             except notarium.NotariumError as error:
                 self.fault(f"turn {count}: {error!r}")
