@@ -49,9 +49,9 @@ example-jupyter: rust web $(LAB_VENV)/.ready ## JupyterLab on a notebook that No
 	cargo build --profile local --no-default-features --quiet -p notarium
 	scripts/example-jupyter target/local/notarium $(CURDIR)/$(LAB_VENV) target/example-jupyter
 
-test: ## every check that CI runs; one that fails does not hide the others
+test: ## every check that CI runs, with a third of the browser tests; one that fails does not hide the others
 	@scripts/lanes "web compiled" "installed"
-	@scripts/lanes "lint unit test-python test-jupyter interop test-web-3" "test-web test-web-1 test-web-2 interop-nodes"
+	@scripts/lanes "lint unit test-python test-jupyter" "test-web test-web-part interop-nodes interop"
 
 check: ## the quick part of `test`, some minutes: lints, unit tests, order in the sources, 20 seeds, the page's own tests
 	@scripts/lanes "lint" "test-web"
@@ -97,10 +97,11 @@ test-web-all: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready ## the page in a b
 	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2
 
-# A browser test mostly waits, so a third of them runs beside the others once the first list is done.
-test-web-1 test-web-2 test-web-3: test-web-%: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready # a third of the same
+# All of them take longer than all other tests together. Each commit runs another third, so that three in a row run all.
+PART = $$(($$(git rev-list --count HEAD 2>/dev/null || echo 0) % 3 + 1))
+test-web-part: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready ## a third of the same, another one with each commit
 	$(PROGRAM)
-	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2 --shard $*/3 --output $(CURDIR)/target/browser-tests/$*
+	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2 --shard $(PART)/3
 
 test-web-smoke: web deps $(PAGE_VENV)/.ready ## two minutes' choice of the same
 	$(PROGRAM)
@@ -326,4 +327,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help interop-nodes test-python-on-cluster run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-1 test-web-2 test-web-3 test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster interop-dist dist dist-compare patroni image-check soak bench clean
+.PHONY: help interop-nodes test-python-on-cluster run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-part test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster interop-dist dist dist-compare patroni image-check soak bench clean
