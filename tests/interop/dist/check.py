@@ -70,7 +70,9 @@ class Server:
     """A process of `notarium up`, with its address and a token."""
 
     def __init__(self, program, folder):
-        environment = os.environ | {"HOME": str(folder), "NOTARIUM_CONFIG": str(folder / "config.json")}
+        environment = os.environ | {"HOME": str(folder), "NOTARIUM_CONFIG": str(folder / "config" / "config.json")}
+        files = folder / "files"
+        files.mkdir()
         command = [
             program,
             "up",
@@ -82,7 +84,7 @@ class Server:
             "127.0.0.1:0",
         ]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        self.process = subprocess.Popen([str(word) for word in command], env=environment, cwd=folder, **pipes)
+        self.process = subprocess.Popen([str(word) for word in command], env=environment, cwd=files, **pipes)
         self.url = self.until(r"Notarium is up: (http://\S+)")
         self.token = self.until(r"Token: (\S+)")
 

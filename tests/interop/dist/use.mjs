@@ -4,9 +4,9 @@ import { Connection, Replica, Rest } from "notarium-client";
 
 const [server, token] = process.argv.slice(2);
 const api = new Rest({ base: server, token: () => token });
-const { id } = await api.json("POST", "/api/notebooks", { title: "By the npm package" });
+const made = await api.json("POST", "/api/notebooks", { title: "By the npm package" });
 const { notebooks } = await api.json("GET", "/api/notebooks");
-assert.ok(notebooks.some((notebook) => notebook.id === id));
+assert.ok(notebooks.some(({ id }) => id === made.notebook));
 assert.ok(Replica && Connection);
 if (typeof WebSocket === "function") {
   const open = () => new WebSocket(`${server.replace("http", "ws")}/api/socket`, ["notarium"]);
