@@ -9,8 +9,9 @@ use crate::assistants::gate::arguments_hash;
 use crate::authority::Operation;
 use crate::values::decision::word;
 use notarium_record::{
-    Actor, CommandId, ContentRedacted, Document, Event, ExecutionCause, Hash, NotebookId, Recorded, Risk, Subject,
-    Target, ToolCallConfirmed, ToolCallId, ToolCallRequested, ToolCallStarted, UserId, Version,
+    Actor, CommandId, ContentRedacted, Document, Event, ExecutionCause, Hash, NotebookId, Recorded, Risk,
+    ScheduledRunEnded, ScheduledRunOutcome, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallRequested,
+    ToolCallStarted, UserId, Version,
 };
 
 /// The first event that nobody might have written so.
@@ -279,6 +280,7 @@ fn needed(event: &Event) -> Option<Operation> {
         E::ExecutionRequested(event) if event.cause == ExecutionCause::Requested => Operation::Run,
         E::ExecutionCancelRequested(_) => Operation::Run,
         E::ScheduleSet(_) | E::ScheduleRemoved(_) | E::ScheduledRunStarted(_) => Operation::Run,
+        E::ScheduledRunEnded(event) if is_cancelled(event) => Operation::Run,
         E::ExecutionInputAnswered(_) => Operation::AnswerInput,
         E::KernelInterruptRequested(_) | E::KernelRestartRequested(_) | E::KernelShutdownRequested(_) => {
             Operation::ControlKernel
@@ -287,17 +289,22 @@ fn needed(event: &Event) -> Option<Operation> {
     })
 }
 
+/// True if a person may have ended the run, by removing its schedule.
+fn is_cancelled(event: &ScheduledRunEnded) -> bool {
+    event.outcome.known() == Some(&ScheduledRunOutcome::Cancelled)
+}
+
 /// Checks that only runtime agents and the server report what kernels do.
 fn report(event: &Event, actor: &Actor) -> Result<(), String> {
     use Event as E;
-    let is_report = matches!(
-        event,
+    let is_report = match event {
         E::ExecutionStarted(_)
-            | E::ExecutionOutputUpdated(_)
-            | E::ExecutionInputRequested(_)
-            | E::ExecutionEffectRefused(_)
-            | E::ScheduledRunEnded(_)
-    );
+        | E::ExecutionOutputUpdated(_)
+        | E::ExecutionInputRequested(_)
+        | E::ExecutionEffectRefused(_) => true,
+        E::ScheduledRunEnded(event) => !is_cancelled(event),
+        _ => false,
+    };
     let may = matches!(actor, Actor::Agent { .. } | Actor::System);
     when(!is_report || may, || format!("{} by {}, which is no runtime agent", event.event_type(), actor.key()))
 }

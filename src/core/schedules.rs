@@ -10,7 +10,7 @@ use crate::values::decision::{Decided, Decision, RejectionCode, Result};
 use crate::values::details::LimitName;
 use crate::values::schedules::{EndScheduledRun, RunSchedule, SetSchedule, StartScheduledRun};
 use notarium_record::{
-    Actor, Document, Millis, NotebookId, RawObject, Schedule, ScheduleId, ScheduleRemoved, ScheduleSet,
+    Actor, Document, Event, Millis, NotebookId, RawObject, Schedule, ScheduleId, ScheduleRemoved, ScheduleSet,
     ScheduleSettings, ScheduledRunEnded, ScheduledRunOutcome, ScheduledRunStarted, Scope, Version,
 };
 
@@ -101,7 +101,7 @@ fn within(field: &str, value: u32, most: u32) -> Result<u32> {
 pub(crate) fn decide_remove(notebook: &Document, schedule_id: ScheduleId) -> Decision {
     let Some(schedule) = notebook.schedules.get(&schedule_id) else { return Decision::nothing() };
     let cancelled = schedule.run.as_ref().map(|run| {
-        let ended = ScheduledRunEnded {
+        Event::from(ScheduledRunEnded {
             schedule_id: schedule_id.clone(),
             run: Some(run.notebook.clone()),
             due: run.due,
@@ -110,11 +110,10 @@ pub(crate) fn decide_remove(notebook: &Document, schedule_id: ScheduleId) -> Dec
             error: None,
             detail: Some("the schedule was removed during the run".to_owned()),
             missed: None,
-        };
-        // As with every end, the server says it.
-        Decided { actor: Some(Actor::System), ..ended.into() }
+        })
     });
-    Decision::of(cancelled.into_iter().chain([ScheduleRemoved { schedule_id }.into()]))
+    let removed = Event::from(ScheduleRemoved { schedule_id });
+    Decision::of(cancelled.into_iter().chain([removed]).map(Decided::from))
 }
 
 /// Claims a run that a person asks for, in the name of that person.

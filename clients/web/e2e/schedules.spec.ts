@@ -42,7 +42,7 @@ test("a schedule is set by choice, runs now, and its run is a notebook of its ow
 
   await schedule.getByRole("link", { name: "Open the run" }).first().click();
   await expect(page.getByText("ran 42")).toBeVisible();
-  await expect(page.getByLabel("Title")).toHaveValue(/ – \d{4}-\d\d-\d\d \d\d:\d\d$/);
+  await expect(page.getByRole("textbox", { name: "Title" })).toHaveValue(/ – \d{4}-\d\d-\d\d \d\d:\d\d$/);
 
   await page.goBack();
   await page.getByRole("button", { name: "Schedules" }).click();
