@@ -159,7 +159,9 @@ def check_turns(database, asker):
     ]
     differs += [f"cell {cell} was deleted and is there" for cell in asker.deleted if cell in cells]
     if not asker.deleted:
-        differs.append(f"no assistant's deletion was confirmed and done, so nothing was tried: {collections.Counter(asker.ends.values())}")
+        differs.append(
+            f"no assistant's deletion was confirmed and done, so nothing was tried: {collections.Counter(asker.ends.values())}"
+        )
     return differs
 
 
