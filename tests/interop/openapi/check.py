@@ -85,7 +85,19 @@ def typescript(environment):
 def python(environment, folder):
     package = folder / "notarium_client"
     program = Path(sys.executable).with_name("openapi-python-client")
-    make = [program, "generate", "--path", DOCUMENT, "--output-path", package, "--meta", "none", "--fail-on-warning"]
+    make = [
+        program,
+        "generate",
+        "--path",
+        DOCUMENT,
+        "--output-path",
+        package,
+        "--meta",
+        "none",
+        "--config",
+        HERE / "generator.yaml",
+        "--fail-on-warning",
+    ]
     run(make, PATH=f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     run([sys.executable, HERE / "roundtrip.py"], **environment, PYTHONPATH=str(folder))
 
