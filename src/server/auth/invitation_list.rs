@@ -34,7 +34,7 @@ pub struct InvitationList {
     pub wrong: Vec<WrongLine>,
 }
 
-/// ListColumn of the list.
+/// Column of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum ListColumn {
     Login,
