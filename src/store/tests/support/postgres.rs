@@ -4,7 +4,7 @@ use notarium_store::Postgres;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
-/// Where the first test leaves a copy of Notarium's empty tables: migrations take ten times as long as the copy of a database.
+/// Database with Notarium's empty tables, which the first test leaves for the others to copy: migrations take ten times as long.
 const TEMPLATE: &str = "template_of_tests";
 
 /// URL of a new, empty database. `None`, with a line that says so: there is no PostgreSQL.
