@@ -1,9 +1,9 @@
 // Autocomplete field for a person to share with: finds visible people by part of the name; other people need the full login.
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { useEffect, useState } from "react";
-import { hueOf } from "../../app/words/words.ts";
 import type { FoundPerson as Found } from "../../protocol/rest.ts";
 import type { Rest } from "../../transport/rest.ts";
+import { PeopleFound, labelOf } from "../../ui/PeopleFound.tsx";
 
 const ASK_MS = 120;
 
@@ -66,30 +66,7 @@ export function PersonField({ rest, known, text, choose, isChosen }: Props) {
           </>
         )}
       </p>
-      <Autocomplete.Portal hidden={found.length === 0}>
-        <Autocomplete.Positioner sideOffset={4} align="start" className="above">
-          <Autocomplete.Popup className="menu people-found">
-            <Autocomplete.List>
-              {(person: Found) => (
-                <Autocomplete.Item key={person.id} value={person} className="item row">
-                  <span className={`avatar small peer-hue-${hueOf(person.name)}`} aria-hidden>
-                    {[...person.name][0]?.toUpperCase()}
-                  </span>
-                  <span className="grow" dir="auto">
-                    {person.name}
-                  </span>
-                  <span className="quiet small">{person.login}</span>
-                </Autocomplete.Item>
-              )}
-            </Autocomplete.List>
-          </Autocomplete.Popup>
-        </Autocomplete.Positioner>
-      </Autocomplete.Portal>
+      <PeopleFound isEmpty={found.length === 0} />
     </Autocomplete.Root>
   );
-}
-
-/** Names are not unique, so the login is added. */
-function labelOf({ name, login }: Found): string {
-  return login ? `${name} (${login})` : name;
 }

@@ -1,8 +1,8 @@
 // Autocomplete field for an active account of the server.
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { useMemo, useState } from "react";
-import { hueOf, initials } from "../../app/words/words.ts";
 import type { User } from "../../protocol/rest.ts";
+import { PeopleFound, labelOf } from "../../ui/PeopleFound.tsx";
 import { found } from "./people.ts";
 
 /** Suggestions at most. */
@@ -40,30 +40,7 @@ export function AccountField({ people, choose }: Props) {
       <p className="hidden" role="status">
         {text.trim() !== "" && items.length === 0 && "No results."}
       </p>
-      <Autocomplete.Portal hidden={items.length === 0}>
-        <Autocomplete.Positioner sideOffset={4} align="start" className="above">
-          <Autocomplete.Popup className="menu people-found">
-            <Autocomplete.List>
-              {(user: User) => (
-                <Autocomplete.Item key={user.id} value={user} className="item row">
-                  <span className={`avatar small peer-hue-${hueOf(user.name)}`} aria-hidden>
-                    {initials(user.name)}
-                  </span>
-                  <span className="grow" dir="auto">
-                    {user.name}
-                  </span>
-                  <span className="quiet small">{user.login}</span>
-                </Autocomplete.Item>
-              )}
-            </Autocomplete.List>
-          </Autocomplete.Popup>
-        </Autocomplete.Positioner>
-      </Autocomplete.Portal>
+      <PeopleFound isEmpty={items.length === 0} />
     </Autocomplete.Root>
   );
-}
-
-/** Names are not unique, so the login is added. */
-function labelOf({ name, login }: User): string {
-  return login ? `${name} (${login})` : name;
 }
