@@ -71,6 +71,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "rate_limited": 429,
     "read_only": 409,
     "report_gap": 409,
+    "schedule_state": 409,
     "sign_in_ended": 401,
     "stale_fence": 409,
     "subject_ended": 409,
@@ -94,6 +95,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "unknown_kernel_session": 404,
     "unknown_message": 404,
     "unknown_notebook": 404,
+    "unknown_schedule": 404,
     "unknown_subject": 404,
     "unknown_table": 404,
     "unknown_thread": 404,
@@ -104,6 +106,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "version_in_future": 400,
     "wrong_host": 403,
     "wrong_kind": 409,
+    "wrong_list": 422,
     "wrong_origin": 403,
     "wrong_password": 401,
 }

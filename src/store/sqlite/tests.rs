@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use notarium_record::verify_chain;
-use sqlx::{ConnectOptions, Connection, Row};
+use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 use tempfile::TempDir;
 
 use super::*;
@@ -40,6 +40,18 @@ fn every_migration_of_the_folder_is_built_in() {
     files.sort();
     let built_in = open::MIGRATIONS.map(|(version, name, _)| format!("{version:04}_{}.sql", name.replace(' ', "_")));
     assert_eq!(files, built_in);
+}
+
+/// Makes the tables that a build had whose newest migration was `newest`.
+async fn tables_up_to(newest: i64, folder: &Path) -> SqliteConnection {
+    let path = open::database_path(folder);
+    let mut connection = open::options(&path).create_if_missing(true).connect().await.unwrap();
+    let known: Vec<_> = open::MIGRATIONS.into_iter().filter(|(version, ..)| *version <= newest).collect();
+    crate::schema::create_lists(&mut connection).await.unwrap();
+    crate::schema::migrate(&mut connection, &known, Upgrade::Begin).await.unwrap();
+    let mark = "DROP TABLE additive_migrations; PRAGMA application_id = 1313821761";
+    sqlx::raw_sql(mark).execute(&mut connection).await.unwrap();
+    connection
 }
 
 async fn refused(folder: &Path) -> StoreError {

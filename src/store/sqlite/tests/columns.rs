@@ -184,8 +184,11 @@ const OTHERS: [(&str, &[&str]); 36] = [
         ],
     ),
     ("user_identities", &["issuer", "subject", "id", "user_id", "email", "created_at"]),
-    ("users", &["id", "name", "login", "password_hash", "is_admin", "created_at", "deactivated_at"]),
-    ("workspace_members", &["workspace_id", "user_id", "role"]),
+    (
+        "users",
+        &["id", "name", "login", "password_hash", "is_admin", "admin_from_group", "created_at", "deactivated_at"],
+    ),
+    ("workspace_members", &["workspace_id", "user_id", "role", "from_group"]),
     ("workspace_notebooks", &["notebook_id", "workspace_id"]),
     ("workspaces", &["id", "name", "created_at"]),
     ("additive_migrations", &["version", "description", "installed_on", "success", "checksum", "execution_time"]),

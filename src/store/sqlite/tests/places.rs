@@ -61,20 +61,19 @@ async fn the_events_of_a_notebook_are_one_row_wherever_their_places_are() {
 async fn the_events_of_an_earlier_build_get_places() {
     let (store, folder) = open_sqlite().await;
     let authors = moved_and_recent(&store).await;
-    let as_before = "DROP VIEW heads; DROP TABLE places; DROP TABLE recent_places; DROP TABLE signing_keys; \
-                     DROP TABLE past_lines; DROP TABLE past_lines_text; DROP TABLE past_lines_read; DROP TABLE blames; ALTER TABLE snapshots DROP COLUMN base; \
-                     DROP TABLE reserved_model_calls; DROP TABLE model_usage; DROP TABLE spending_caps; DROP TABLE notices; \
-                     DROP TABLE notice_positions; DROP TABLE notice_choices; DROP TABLE notice_people; DROP TABLE webhooks; \
-                     DROP TABLE notice_deliveries; DROP INDEX catalog_of_schedules; ALTER TABLE catalog DROP COLUMN due_at; \
-                     DROP TABLE purges_due; DROP TABLE retired_blobs; DROP TABLE logged_heads; DROP INDEX events_that_erase; \
-                     ALTER TABLE notebooks DROP COLUMN erased; \
-                     CREATE UNIQUE INDEX events_by_version ON events (notebook, version); \
-                     DELETE FROM _sqlx_migrations WHERE version >= 8";
-    let mut transaction = store.begin().await.unwrap();
-    sqlx::raw_sql(as_before).execute(&mut *transaction).await.unwrap();
-    transaction.commit().await.unwrap();
     store.close().await;
-    let store = Sqlite::open(folder.path()).await.unwrap();
+    let before = tempfile::tempdir().unwrap();
+    let mut connection = tables_up_to(7, before.path()).await;
+    let now = open::database_path(folder.path());
+    sqlx::query("ATTACH ? AS now").bind(now.to_str()).execute(&mut connection).await.unwrap();
+    for table in ["notebooks", "actors", "events"] {
+        let sql = format!("SELECT group_concat(name) FROM pragma_table_info('{table}')");
+        let columns: String = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&mut connection).await.unwrap();
+        let sql = format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM now.{table}");
+        sqlx::query(sqlx::AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
+    }
+    connection.close().await.unwrap();
+    let store = Sqlite::open(before.path()).await.unwrap();
     for author in &authors {
         let events = store.read(&author.notebook_id, 0, 10_000).await.unwrap();
         assert_eq!(verify_chain(Head::START, &events).unwrap(), author.head);

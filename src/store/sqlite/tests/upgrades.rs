@@ -34,16 +34,9 @@ async fn migrations_of_a_newer_release_keep_nobody_out_until_its_upgrade_ends() 
     assert!(matches!(error, StoreError::TooNew { found: 9999, .. }), "{error:?}");
 }
 
-/// Makes the tables of the release before, as that release did.
+/// Makes the tables of the release before.
 async fn tables_of_the_release_before(folder: &TempDir) {
-    let path = open::database_path(folder.path());
-    let mut connection = open::options(&path).create_if_missing(true).connect().await.unwrap();
-    let before: Vec<_> = open::MIGRATIONS.into_iter().filter(|(version, ..)| *version <= 15).collect();
-    crate::schema::create_lists(&mut connection).await.unwrap();
-    crate::schema::migrate(&mut connection, &before, Upgrade::Begin).await.unwrap();
-    let mark = "DROP TABLE additive_migrations; PRAGMA application_id = 1313821761";
-    sqlx::raw_sql(mark).execute(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
+    tables_up_to(15, folder.path()).await.close().await.unwrap();
 }
 
 #[tokio::test]
