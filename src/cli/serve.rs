@@ -241,8 +241,8 @@ pub struct OidcArgs {
     /// the provider signs in; may be repeated. Default: none; people link the provider to the account that they have.
     #[arg(long, value_name = "WHO", env = "NOTARIUM_OIDC_ALLOW", value_delimiter = ',')]
     oidc_allow: Vec<String>,
-    /// Claim of the ID token or the user info with the person's groups: a list, or one text. Default: groups. Read at each sign-in, if a
-    /// group gives rights here.
+    /// Claim of the ID token or the user info with the person's groups: a list, or one text; `realm_access.roles` is the claim `roles` inside
+    /// another. Default: groups. Read at each sign-in, if a group gives rights here.
     #[arg(long, value_name = "CLAIM", env = "NOTARIUM_OIDC_GROUPS_CLAIM")]
     oidc_groups_claim: Option<String>,
     /// Group whose members are administrators as long as they are in it; may be repeated.

@@ -16,6 +16,7 @@
 pub mod account_status;
 mod accounts;
 mod browser_keys;
+mod browser_links;
 mod elsewhere;
 mod follow;
 mod forwarded;
@@ -35,7 +36,8 @@ mod workspace_names;
 pub use accounts::{Accounts, AuthOptions, OneTimeToken};
 #[cfg(feature = "postgres")]
 pub use browser_keys::reset_in_store;
-pub use browser_keys::{KeyProof, LinkEnd, OneTimeUse, hash_of_key, reset_in, signed_by};
+pub use browser_keys::{KeyProof, OneTimeUse, hash_of_key, reset_in, signed_by};
+pub use browser_links::LinkEnd;
 pub use follow::{Follow, FollowedToken, Revocation};
 pub use forwarded::ForwardedCaller;
 pub use grants::{NewAgent, NewApiToken, NewShareLink, NewToken};

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 use notarium_store::BlobLocation;
-use notarium_store::accounts::AccountError;
+use notarium_store::accounts::{AccountError, AccountStore};
 use notarium_wire::rest::Model;
 use secrecy::SecretString;
 use tokio::sync::{Mutex, Semaphore, mpsc};
@@ -203,7 +203,7 @@ impl Server {
         let owner_token = owner_token(&accounts, &*cluster).await?;
         let (work_notices, work) = mpsc::unbounded_channel();
         let public_url = config.public_url.clone().unwrap_or_else(|| address(config.tls.is_some(), local_addr));
-        let oidc = oidc(config, &public_url)?;
+        let oidc = oidc(config, &public_url, storage.accounts.clone())?;
         accounts.report_to(cluster.clone());
         let keys = (accounts, signer, listeners.certificates.clone());
         let app = app(config, &storage, cluster, keys, (oidc, &public_url), work_notices)?;
@@ -282,11 +282,15 @@ fn allowed_origins(config: &ServerConfig, local: SocketAddr) -> Result<AllowedOr
         .try_fold(own, |allowed, origin| allowed.and(origin))
 }
 
-fn oidc(config: &ServerConfig, public_url: &str) -> Result<Option<Arc<Oidc>>, InvalidOidc> {
+fn oidc(
+    config: &ServerConfig,
+    public_url: &str,
+    store: Arc<dyn AccountStore>,
+) -> Result<Option<Arc<Oidc>>, InvalidOidc> {
     let Some(settings) = config.oidc.clone() else { return Ok(None) };
     let limits = &config.limits;
     let places = ConnectionSlots::new(limits.max_begun_sign_ins, limits.max_begun_sign_ins_per_network);
-    Oidc::new(settings, public_url, config.clock.clone(), places).map(|oidc| Some(Arc::new(oidc)))
+    Oidc::new(settings, public_url, config.clock.clone(), store, places).map(|oidc| Some(Arc::new(oidc)))
 }
 
 fn app(

@@ -381,6 +381,22 @@ pub trait AccountStore: Send + Sync + 'static {
     /// Removes the tokens that were revoked or expired before `before`; returns their number. Not audited.
     async fn forget_ended_tokens(&self, before: Millis) -> Result<u64, AccountError>;
 
+    /// Keeps a value until `expires_at` under the SHA-256 of what its holder brings, in place of an earlier one. Forgets those that expired
+    /// before `now`. Not audited.
+    async fn keep_one_time(
+        &self,
+        key: &[u8; 32],
+        value: &str,
+        expires_at: Millis,
+        now: Millis,
+    ) -> Result<(), AccountError>;
+
+    /// Returns the value under this key, also an expired one that is not forgotten yet.
+    async fn one_time(&self, key: &[u8; 32]) -> Result<Option<String>, AccountError>;
+
+    /// Replaces the value `from`, or removes it. False: another caller was first.
+    async fn change_one_time(&self, key: &[u8; 32], from: &str, to: Option<&str>) -> Result<bool, AccountError>;
+
     async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, AccountError>;
 
     async fn workspaces(&self, after: Option<&WorkspaceId>, limit: usize) -> Result<Vec<Workspace>, AccountError>;

@@ -144,13 +144,15 @@ test("a page that is older than the server says so, keeps what was typed, and go
 
 test("without the server the palette, the keys and the settings open all the same", async ({ browser, server }) => {
   const page = await person(browser, server);
-  // Lazy parts load while the page is idle, perhaps before the first edit: wait from here.
-  const parts = page.waitForResponse(/assets\/Settings-.*\.js/);
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "a = 1");
   await saved(page);
-  await parts;
-  await page.waitForLoadState("networkidle");
+  // Lazy parts load while the page is idle.
+  await page.waitForFunction(() =>
+    ["Palette", "Settings", "Find"].every((part) =>
+      performance.getEntriesByType("resource").some(({ name }) => name.includes(`/assets/${part}-`)),
+    ),
+  );
   await server.kill();
   await expect(page.locator(".connection")).toContainText("retrying in");
   await page.keyboard.press("Control+Shift+P");

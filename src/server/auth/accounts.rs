@@ -11,7 +11,7 @@ use notarium_store::accounts::{
 use tokio::sync::broadcast;
 
 use super::account_status::GuestNames;
-use super::browser_keys::{BrowserKeys, BrowserLinks, is_page_of};
+use super::browser_keys::{BrowserKeys, is_page_of};
 use super::follow::{Cached, FollowedToken, Revocation, TokenCache};
 use super::passwords::{PasswordCost, Passwords, Throttle};
 use super::sessions::{EVERYDAY, is_fresh};
@@ -47,7 +47,6 @@ pub(super) struct AccountsParts {
     /// Usage counters, once [`Accounts::count_in`] has set them.
     usage: OnceLock<Arc<UsageCounters>>,
     pub(super) browser_keys: BrowserKeys,
-    pub(super) browser_links: BrowserLinks,
     pub(super) guest_names: GuestNames,
 }
 
@@ -92,7 +91,6 @@ impl Accounts {
             asks_again: AtomicBool::new(options.asks_again),
             usage: OnceLock::new(),
             browser_keys: BrowserKeys::new()?,
-            browser_links: BrowserLinks::default(),
             guest_names: GuestNames::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -208,7 +206,6 @@ impl Accounts {
     pub(super) fn revoke(&self, revocation: Revocation) {
         if let Revocation::Token(id) = &revocation {
             self.shared.browser_keys.ended(id);
-            self.shared.browser_links.ended(id);
         }
         self.shared.cache.forget(&revocation);
         // No receiver: no connection is open.

@@ -7,9 +7,8 @@
 //! - Codes, tokens and the client's secret reach no log, no answer and no disk.
 //!
 //! Allow-list of people who get an account at their first sign-in with the provider.
-//!
-//! Sign-ins that were begun and wait for their browsers to return: bounded, and each is taken once.
 
+mod begun;
 mod groups;
 #[cfg(feature = "oidc")]
 mod provider;
@@ -17,15 +16,18 @@ mod provider;
 mod tests;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
-use dashmap::DashMap;
 use notarium_core::{Millis, UserId};
+use notarium_store::accounts::{AccountError, AccountStore};
 use reqwest::Url;
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 
 use super::{AuthError, ProvedIdentity};
 use crate::limits::clock::Clock;
-use crate::limits::connection_slots::{ConnectionSlot, ConnectionSlots};
+use crate::limits::connection_slots::ConnectionSlots;
+use begun::{BegunSignIn, BegunSignIns};
 pub use groups::{GroupGrants, GroupMembership, GroupRules, GroupSettings};
 use provider::{Provider, Secrets};
 
@@ -73,6 +75,8 @@ pub enum OidcError {
     Refused { name: String, reason: &'static str },
     #[error("too many people are signing in at this moment: try again in a minute")]
     TooMany,
+    #[error(transparent)]
+    Store(#[from] AccountError),
 }
 
 /// Failure of an exchange with the provider. Reasons are for people, details for the log.
@@ -110,12 +114,13 @@ pub struct StartedSignIn {
 }
 
 impl Oidc {
-    /// `places`: limit of sign-ins that were begun. Refuses settings that would send codes or names over the network
+    /// `store`: keeps the sign-ins that were begun; `places`: their limit. Refuses settings that would send codes or names over the network
     /// without TLS.
     pub fn new(
         settings: OidcSettings,
         public_url: &str,
         clock: Clock,
+        store: Arc<dyn AccountStore>,
         places: ConnectionSlots,
     ) -> Result<Self, InvalidOidc> {
         let issuer = secure(&settings.issuer, "--oidc-issuer")?;
@@ -132,7 +137,7 @@ impl Oidc {
         let origin = public.origin().ascii_serialization();
         let claim = groups.as_ref().map(|rules| rules.claim().to_owned());
         let provider = Provider::new(settings, redirect, (issuer.scheme() == "http", claim), clock.clone())?;
-        Ok(Self { name, origin, provider, admission, groups, begun: BegunSignIns::new(places), clock })
+        Ok(Self { name, origin, provider, admission, groups, begun: BegunSignIns::new(store, places), clock })
     }
 
     /// Name of the provider, for people.
@@ -162,7 +167,7 @@ impl Oidc {
         }
     }
 
-    /// Begins a sign-in for the browser with this key.
+    /// Begins a sign-in for the browser with this key. The store keeps it, so that any node can finish it.
     pub async fn begin(
         &self,
         key_hash: [u8; 32],
@@ -172,8 +177,8 @@ impl Oidc {
         let place = self.begun.enter(address, self.clock.now()).ok_or(OidcError::TooMany)?;
         let asked = self.provider.ask(purpose == Purpose::Afresh).await.map_err(|reason| self.unavailable(&reason))?;
         let at = self.clock.now();
-        let begun = BegunSignIn { key_hash, secrets: asked.secrets, purpose, at, _place: place };
-        self.begun.put(asked.state.clone(), begun);
+        let begun = BegunSignIn { key_hash, secrets: asked.secrets, purpose, at };
+        self.begun.put(&asked.state, &begun, place).await?;
         Ok(StartedSignIn { url: asked.url, state: asked.state, expires_at: at + BEGUN_MS })
     }
 
@@ -185,7 +190,8 @@ impl Oidc {
         key_hash: [u8; 32],
         purpose: &Purpose,
     ) -> Result<ProvedIdentity, OidcError> {
-        let begun = self.begun.take(state, &key_hash, purpose, self.clock.now()).ok_or(OidcError::Ended)?;
+        let begun = self.begun.take(state, (&key_hash, purpose), self.clock.now()).await?;
+        let begun = begun.ok_or(OidcError::Ended)?;
         if code.is_empty() || code.len() > MAX_CODE_BYTES {
             return Err(self.refused("the code that it sent along is none"));
         }
@@ -294,60 +300,13 @@ fn allowed(text: &str) -> Result<AdmissionRule, InvalidOidc> {
 }
 
 /// Purpose of a sign-in with the provider.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {
     SignIn,
     /// To authenticate again before a decision.
     Afresh,
     /// To link the provider to this account.
     Link(UserId),
-}
-
-/// State of a sign-in while the browser is at the provider.
-pub struct BegunSignIn {
-    /// Hash of the key of the browser that may finish it.
-    pub key_hash: [u8; 32],
-    pub secrets: Secrets,
-    pub purpose: Purpose,
-    pub at: Millis,
-    /// Released when it is dropped.
-    pub _place: ConnectionSlot,
-}
-
-pub struct BegunSignIns {
-    places: ConnectionSlots,
-    /// Sign-ins by their `state` parameter.
-    begun: DashMap<String, BegunSignIn>,
-}
-
-impl BegunSignIns {
-    pub fn new(places: ConnectionSlots) -> Self {
-        Self { places, begun: DashMap::new() }
-    }
-
-    /// Takes a place for a sign-in, after expired ones are removed if need be. `None`: all places are taken.
-    pub fn enter(&self, address: Option<IpAddr>, now: Millis) -> Option<ConnectionSlot> {
-        self.places.enter(address).or_else(|| {
-            self.begun.retain(|_, begun| is_good(begun, now));
-            self.places.enter(address)
-        })
-    }
-
-    pub fn put(&self, state: String, begun: BegunSignIn) {
-        self.begun.insert(state, begun);
-    }
-
-    /// Takes the sign-in of this state, for the browser and the purpose that it was begun for. Any other request leaves
-    /// it.
-    pub fn take(&self, state: &str, key_hash: &[u8; 32], purpose: &Purpose, now: Millis) -> Option<BegunSignIn> {
-        let is_it = |begun: &BegunSignIn| begun.key_hash == *key_hash && begun.purpose == *purpose;
-        let (_, begun) = self.begun.remove_if(state, |_, begun| is_it(begun))?;
-        is_good(&begun, now).then_some(begun)
-    }
-}
-
-fn is_good(begun: &BegunSignIn, now: Millis) -> bool {
-    now.saturating_sub(begun.at) <= BEGUN_MS
 }
 
 /// Stand-in for the provider in a program built without OpenID Connect (the feature `oidc`): its types have no values.
@@ -359,6 +318,7 @@ mod provider {
     use crate::auth::ProvedIdentity;
     use crate::limits::clock::Clock;
 
+    #[derive(serde::Serialize, serde::Deserialize)]
     pub enum Secrets {}
 
     pub enum Provider {}

@@ -46,11 +46,14 @@ const LEFT_OUT: [HeaderName; 13] = [
     HOPS,
 ];
 
+/// Session of a client of MCP. In a cluster its name begins with the node whose memory has it.
+const MCP_SESSION: &str = "mcp-session-id";
+
 /// Subject of a request, by which the node that answers it is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
     Notebook(NotebookId),
-    /// A node that the path names, for what lives in its memory.
+    /// A node that the path or the session of MCP names, for what lives in its memory.
     Node(InstanceId),
 }
 
@@ -70,8 +73,12 @@ impl Destination {
         if named("notebook").is_some() {
             return notebook_of(parameters).map(|notebook| Some(Self::Notebook(notebook)));
         }
-        let node = named("transfer").and_then(|(_, transfer)| transfer.split_once('-')?.0.parse().ok());
-        Ok(node.map(Self::Node))
+        Ok(named("transfer").and_then(|(_, transfer)| node_of(transfer)).map(Self::Node))
+    }
+
+    /// The node that has the request's session of MCP. `None`: it begins one, or names no node.
+    pub fn of_mcp_session(headers: &HeaderMap) -> Option<Self> {
+        node_of(headers.get(MCP_SESSION)?.to_str().ok()?).map(Self::Node)
     }
 
     /// Returns the node that answers, if it is not this one. A request that was forwarded is not forwarded again.
@@ -101,6 +108,28 @@ impl Destination {
         if let Self::Notebook(notebook) = self {
             cluster.forget(notebook);
         }
+    }
+}
+
+/// The node at the beginning of a name, as in `NODE-REST`.
+fn node_of(name: &str) -> Option<InstanceId> {
+    name.split_once('-')?.0.parse().ok()
+}
+
+/// Puts this node before the name of a session of MCP, so that other nodes find it.
+pub fn name_mcp_session(headers: &mut HeaderMap, node: &InstanceId) {
+    let name = headers.get(MCP_SESSION).and_then(|name| name.to_str().ok());
+    if let Some(name) = name.and_then(|name| HeaderValue::from_str(&format!("{node}-{name}")).ok()) {
+        headers.insert(MCP_SESSION, name);
+    }
+}
+
+/// Takes this node off the name of a session of MCP.
+pub fn local_mcp_session(headers: &mut HeaderMap, node: &InstanceId) {
+    let name = headers.get(MCP_SESSION).and_then(|name| name.to_str().ok()?.split_once('-'));
+    let local = name.filter(|(named, _)| *named == node.as_str()).map(|(_, local)| HeaderValue::from_str(local));
+    if let Some(Ok(local)) = local {
+        headers.insert(MCP_SESSION, local);
     }
 }
 

@@ -207,8 +207,9 @@ impl GuardServices {
             Some(caller) => (true, self.accounts.forwarded(caller)),
             None => (false, self.authenticate(request.headers()).await?),
         };
+        let of_session = || Destination::of_mcp_session(request.headers()).filter(|_| guard == Guard::Assistant);
         if let Some(cluster) = &self.cluster
-            && let Some(destination) = Destination::of(parameters)?
+            && let Some(destination) = Destination::of(parameters)?.or_else(of_session)
             && let Some(node) = destination.elsewhere(&**cluster, is_forwarded).await?
         {
             let (cluster, metrics) = (cluster.clone(), self.metrics.clone());

@@ -254,6 +254,7 @@ impl From<OidcError> for Problem {
             OidcError::Ended => (StatusCode::UNAUTHORIZED, "sign_in_ended"),
             OidcError::Refused { .. } => (StatusCode::UNAUTHORIZED, "provider_refused"),
             OidcError::TooMany => return Self::too_many_attempts(detail, 60),
+            OidcError::Store(error) => return error.into(),
         };
         Self::new(status, code, detail)
     }

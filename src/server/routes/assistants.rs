@@ -25,6 +25,7 @@ use super::answers::{NotebookReader, Submit, WantedPage, command, latest};
 use crate::app::App;
 use crate::auth::{Authenticated, Follow};
 use crate::http::extract::{BytesBody, Conditions, Created, JsonBody, NoBody, Params, QueryOf};
+use crate::http::forward::{local_mcp_session, name_mcp_session};
 use crate::http::guard::{Guard, GuardedRouter, require_assistant, route_table};
 use crate::http::problem::Problem;
 
@@ -174,11 +175,18 @@ async fn answer(
     let mut end = end(&app, &who).await?;
     let (parts, body) = request.into_parts();
     let BytesBody(bytes) = BytesBody::from_request(Request::from_parts(parts.clone(), body), &app).await?;
-    let request = Request::from_parts(parts, Body::from(bytes));
-    let response = tokio::select! {
+    let mut request = Request::from_parts(parts, Body::from(bytes));
+    let node = app.notebooks.cluster.peers().map(|_| app.notebooks.cluster.instance());
+    if let Some(node) = node {
+        local_mcp_session(request.headers_mut(), node);
+    }
+    let mut response = tokio::select! {
         response = handler.answer(who, request) => response,
         problem = &mut end => return Err(problem),
     };
+    if let Some(node) = node {
+        name_mcp_session(response.headers_mut(), node);
+    }
     Ok(if is_stream(&response) { response.map(|body| until(body, end)) } else { response })
 }
 

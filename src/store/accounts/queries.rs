@@ -103,6 +103,39 @@ impl<S: AccountTables> AccountStore for S {
         Ok(self.run(TableStatement::new(sql).bind(before)).await?)
     }
 
+    async fn keep_one_time(
+        &self,
+        key: &[u8; 32],
+        value: &str,
+        expires_at: Millis,
+        now: Millis,
+    ) -> Result<(), AccountError> {
+        let expired = TableStatement::new("DELETE FROM one_time_values WHERE expires_at < $1").bind(now);
+        let sql = "INSERT INTO one_time_values (key, value, expires_at) VALUES ($1, $2, $3) \
+                   ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at";
+        let kept = TableStatement::new(sql).bind(&key[..]).bind(value).bind(expires_at);
+        self.transact(vec![expired, kept], false).await?;
+        Ok(())
+    }
+
+    async fn one_time(&self, key: &[u8; 32]) -> Result<Option<String>, AccountError> {
+        let statement = TableStatement::new("SELECT value FROM one_time_values WHERE key = $1");
+        one(self, statement.bind(&key[..]), rows::one_time_value).await
+    }
+
+    async fn change_one_time(&self, key: &[u8; 32], from: &str, to: Option<&str>) -> Result<bool, AccountError> {
+        let statement = match to {
+            Some(to) => TableStatement::new("UPDATE one_time_values SET value = $3 WHERE key = $1 AND value = $2")
+                .bind(&key[..])
+                .bind(from)
+                .bind(to),
+            None => TableStatement::new("DELETE FROM one_time_values WHERE key = $1 AND value = $2")
+                .bind(&key[..])
+                .bind(from),
+        };
+        Ok(self.run(statement).await? == 1)
+    }
+
     async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, AccountError> {
         one(self, TableStatement::new("SELECT * FROM workspaces WHERE id = $1").bind(id.as_str()), rows::workspace)
             .await

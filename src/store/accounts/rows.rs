@@ -110,6 +110,10 @@ pub(super) fn admin_group(row: &dyn RowColumns) -> Read<Option<String>> {
     row.optional_text("admin_from_group")
 }
 
+pub(super) fn one_time_value(row: &dyn RowColumns) -> Read<String> {
+    row.text("value")
+}
+
 pub(super) fn placement(row: &dyn RowColumns) -> Read<(NotebookId, notarium_record::WorkspaceId)> {
     Ok((id(row, "notebook_id")?, id(row, "workspace_id")?))
 }

@@ -16,7 +16,7 @@ use crate::schema::{self, COUNT_REQUIRED, REQUIRE, Upgrade};
 use crate::store_error::StoreError;
 
 /// Schema migrations: version, name, SQL; the numbers and names are SQLite's. A test compares them with the folder.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 20] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 21] = [
     (1, "events", include_str!("../../../migrations/postgres/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/postgres/0002_accounts.sql")),
     (3, "snapshot checksums", include_str!("../../../migrations/postgres/0003_snapshot_checksums.sql")),
@@ -37,6 +37,7 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 20] = [
     (18, "schedules", include_str!("../../../migrations/postgres/0018_schedules.sql")),
     (19, "segments", include_str!("../../../migrations/postgres/0019_segments.sql")),
     (20, "administration", include_str!("../../../migrations/postgres/0020_administration.sql")),
+    (21, "one time values", include_str!("../../../migrations/postgres/0021_one_time_values.sql")),
 ];
 
 /// Oldest version of PostgreSQL, as `server_version_num` has it.

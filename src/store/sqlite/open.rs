@@ -21,7 +21,7 @@ use crate::schema::{self, COUNT_REQUIRED, REQUIRE, Upgrade};
 use crate::store_error::StoreError;
 
 /// Schema migrations: version, name, SQL. A test compares them with the folder.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 20] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 21] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
     (3, "snapshot checksums", include_str!("../../../migrations/sqlite/0003_snapshot_checksums.sql")),
@@ -42,6 +42,7 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 20] = [
     (18, "schedules", include_str!("../../../migrations/sqlite/0018_schedules.sql")),
     (19, "segments", include_str!("../../../migrations/sqlite/0019_segments.sql")),
     (20, "administration", include_str!("../../../migrations/sqlite/0020_administration.sql")),
+    (21, "one time values", include_str!("../../../migrations/sqlite/0021_one_time_values.sql")),
 ];
 
 /// "NOTA": identifies a database as Notarium's (`PRAGMA application_id`).

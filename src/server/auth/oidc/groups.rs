@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::{Role, WorkspaceId};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::InvalidOidc;
 use crate::auth::workspace_names::{NamedWorkspace, WorkspaceNames};
@@ -117,6 +117,15 @@ impl WorkspaceRule {
     }
 }
 
+/// The claim of this name, or the one inside another: `realm_access.roles` is `roles` in `realm_access`.
+#[cfg_attr(not(any(test, feature = "oidc")), expect(dead_code, reason = "no provider is asked"))]
+pub fn claim_named<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    claims.get(name).or_else(|| {
+        let (outer, inner) = name.split_once('.')?;
+        claim_named(claims.get(outer)?.as_object()?, inner)
+    })
+}
+
 /// Reads the groups from a claim: a list of texts, or one text. The error says why the claim cannot be used.
 #[cfg_attr(not(any(test, feature = "oidc")), expect(dead_code, reason = "no provider is asked"))]
 pub fn groups_in(claim: &Value) -> Result<Vec<String>, String> {
@@ -195,6 +204,19 @@ mod tests {
             let settings = GroupSettings { workspaces: vec![entry.to_owned()], ..GroupSettings::default() };
             let refused = GroupRules::of(&settings).unwrap_err().to_string();
             assert!(refused.contains("GROUP=WORKSPACE") && refused.contains(entry), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_claim_may_be_inside_another() {
+        let claims = json!({"realm_access": {"roles": ["a"], "more": {"x.y": ["b"]}}, "https://x.org/roles": ["c"], "a.b": 1, "a": {"b": 2}});
+        let found = |name| claim_named(claims.as_object().unwrap(), name).cloned();
+        assert_eq!(found("realm_access.roles"), Some(json!(["a"])));
+        assert_eq!(found("realm_access.more.x.y"), Some(json!(["b"])));
+        assert_eq!(found("https://x.org/roles"), Some(json!(["c"])));
+        assert_eq!(found("a.b"), Some(json!(1)), "a claim of the whole name comes first");
+        for name in ["roles", "realm_access.", "realm_access.roles.a", ".realm_access", ""] {
+            assert_eq!(found(name), None, "{name}");
         }
     }
 

@@ -1,6 +1,5 @@
 //! The OpenID Connect provider: its discovery document, its claims about people, and the HTTP requests to it, with limits.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -23,9 +22,9 @@ use reqwest::Url;
 use reqwest::redirect::Policy;
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::groups::groups_in;
+use super::groups::{claim_named, groups_in};
 use super::{ExchangeFailure, InvalidOidc, OidcSettings, ProviderRequest, is_secure};
 use crate::auth::ProvedIdentity;
 use crate::limits::clock::Clock;
@@ -54,7 +53,7 @@ const ALGORITHMS: [Algorithm; 9] = [
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct FurtherClaims {
     #[serde(flatten)]
-    claims: HashMap<String, Value>,
+    claims: Map<String, Value>,
 }
 
 impl AdditionalClaims for FurtherClaims {}
@@ -85,6 +84,7 @@ type ProviderClient = Client<
 >;
 
 /// Secrets that bind the provider's answer to one sign-in.
+#[derive(Serialize, Deserialize)]
 pub struct Secrets {
     nonce: Nonce,
     verifier: PkceCodeVerifier,
@@ -311,7 +311,7 @@ impl Provider {
     /// Groups of the person; `None`: they are not read, or the claim is missing or cannot be used.
     fn groups(&self, further: &FurtherClaims) -> Option<Vec<String>> {
         let claim = self.groups_claim.as_ref()?;
-        match groups_in(further.claims.get(claim)?) {
+        match groups_in(claim_named(&further.claims, claim)?) {
             Ok(groups) => Some(groups),
             Err(reason) => {
                 tracing::warn!(claim, reason, "the provider's claim about groups cannot be used");

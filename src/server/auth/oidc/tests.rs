@@ -26,6 +26,8 @@ struct Liar {
     token: Mutex<String>,
     user_info: Mutex<Value>,
     told: Mutex<Vec<String>>,
+    /// Store of the servers that ask it.
+    store: Arc<dyn AccountStore>,
 }
 
 fn pair() -> EcdsaKeyPair {
@@ -74,6 +76,7 @@ impl Liar {
             token: Mutex::default(),
             user_info: Mutex::new(Value::Null),
             told: Mutex::default(),
+            store: crate::server::scratch::accounts().await,
         });
         let discovered = async |State(liar): State<Arc<Liar>>| Json(liar.discovery.lock().unwrap().clone());
         let jwks = async |State(liar): State<Arc<Liar>>| Json(keys(&liar.pair.lock().unwrap()));
@@ -111,6 +114,7 @@ impl Liar {
             settings,
             "https://notes.example.org",
             clock,
+            self.store.clone(),
             crate::limits::connection_slots::ConnectionSlots::new(8, 8),
         )
         .unwrap()
@@ -346,4 +350,19 @@ async fn groups_come_from_the_id_token_or_the_user_info_as_a_list_or_one_text() 
     assert_eq!(proved(&named, &claims, Value::Null).await.groups, groups(&["root"]));
     let unread = liar.oidc(Clock::system());
     assert_eq!(proved(&unread, &[("groups", json!(["root"]))], Value::Null).await.groups, None);
+}
+
+#[tokio::test]
+async fn a_sign_in_ends_at_another_node_once_for_the_browser_and_the_purpose_that_began_it() {
+    let liar = Liar::start().await;
+    let [one, two] = [liar.oidc(Clock::system()), liar.oidc(Clock::system())];
+    let started = one.begin(KEY, Purpose::SignIn, None).await.unwrap();
+    liar.signs(&liar.claims(&started));
+    let at_two =
+        async |key: [u8; 32], purpose: Purpose| two.finish(&started.state, "code".to_owned(), key, &purpose).await;
+    assert_eq!(at_two([2; 32], Purpose::SignIn).await, Err(OidcError::Ended));
+    assert_eq!(at_two(KEY, Purpose::Afresh).await, Err(OidcError::Ended));
+    assert_eq!(at_two(KEY, Purpose::SignIn).await.unwrap().subject, "17");
+    assert_eq!(at_two(KEY, Purpose::SignIn).await, Err(OidcError::Ended));
+    assert_eq!(finish(&one, &started).await, Err(OidcError::Ended));
 }

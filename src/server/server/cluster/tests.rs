@@ -1,5 +1,6 @@
 //! Several servers over one store.
 
+mod any_node;
 mod certificates;
 mod requests;
 mod scene;

@@ -32,7 +32,7 @@ const CONTENT: [(&str, &str, Forgets); 12] = [
 ];
 
 /// Columns without content, by table.
-const OTHERS: [(&str, &[&str]); 36] = [
+const OTHERS: [(&str, &[&str]); 37] = [
     ("account_audit", &["number", "at", "actor", "action", "subject"]),
     ("actors", &["key", "id"]),
     ("blames", &["notebook", "version"]),
@@ -133,6 +133,7 @@ const OTHERS: [(&str, &[&str]); 36] = [
     ),
     ("past_lines", &["id", "cell", "spans", "last"]),
     ("past_lines_read", &["notebook", "version", "next"]),
+    ("one_time_values", &["key", "value", "expires_at"]),
     ("places", &["notebook", "version", "position"]),
     ("purges_due", &["notebook", "sha256"]),
     ("recent_places", &["notebook", "version", "position"]),

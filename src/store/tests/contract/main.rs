@@ -31,6 +31,7 @@ mod spending;
 mod takeover;
 #[cfg(feature = "postgres")]
 mod transfers;
+mod workspaces;
 
 use std::sync::Arc;
 
@@ -60,6 +61,7 @@ use notices::*;
 use past_lines::*;
 use snapshots::*;
 use spending::*;
+use workspaces::*;
 
 /// Store under test.
 type Store = Arc<dyn EventStore>;
@@ -110,7 +112,7 @@ macro_rules! contract_suite {
 macro_rules! account_contract_suite {
     ($open:path) => {
         contract_suite!($open:
-            users_are_found_by_id_and_login, a_login_is_taken_once, changes_are_made_together_or_not_at_all, the_last_admin_stays, deactivating_revokes_what_the_person_holds_or_made, an_identity_is_one_person_s, an_identity_is_unlinked_with_the_sessions_that_came_by_it, a_one_time_token_is_spent_once, tokens_come_back_as_they_were_written, tokens_of_a_person_are_revoked_by_kind, ended_tokens_are_forgotten, a_workspace_keeps_an_owner, what_comes_from_groups_leaves_what_a_person_gave, an_administrator_by_a_group_is_one_until_it_is_left, changes_with_an_entry_each_are_made_together_or_not_at_all, notebooks_are_placed_in_one_workspace, share_links_live_until_revoked, the_audit_tells_every_change_newest_first, what_is_unknown_is_refused,
+            users_are_found_by_id_and_login, a_login_is_taken_once, changes_are_made_together_or_not_at_all, the_last_admin_stays, deactivating_revokes_what_the_person_holds_or_made, an_identity_is_one_person_s, an_identity_is_unlinked_with_the_sessions_that_came_by_it, a_one_time_token_is_spent_once, tokens_come_back_as_they_were_written, tokens_of_a_person_are_revoked_by_kind, ended_tokens_are_forgotten, a_one_time_value_is_changed_once, one_time_values_are_replaced_and_forgotten, a_workspace_keeps_an_owner, what_comes_from_groups_leaves_what_a_person_gave, an_administrator_by_a_group_is_one_until_it_is_left, changes_with_an_entry_each_are_made_together_or_not_at_all, notebooks_are_placed_in_one_workspace, share_links_live_until_revoked, the_audit_tells_every_change_newest_first, what_is_unknown_is_refused,
         );
     };
 }

@@ -70,9 +70,12 @@ export function Bar({ store }: { store: NotebookStore }) {
       <IconButton className="wide" label="Files" isPressed={store.panel === "files"} onClick={() => store.show("files")}>
         <FolderOpen size={16} />
       </IconButton>
-      <IconButton className="wide" label="Schedules" onClick={() => page.schedules?.()}>
-        <CalendarClock size={16} />
-      </IconButton>
+      {/* A guest can set none. */}
+      {store.session.me.actor.kind === "user" && (
+        <IconButton className="wide" label="Schedules" onClick={() => page.schedules?.()}>
+          <CalendarClock size={16} />
+        </IconButton>
+      )}
       <IconButton className="less" label="History" isPressed={store.panel === "history"} onClick={() => store.show("history")}>
         <History size={17} />
       </IconButton>

@@ -130,7 +130,7 @@ async fn a_link_opens_one_browser_once_and_the_newest_alone() {
 }
 
 #[tokio::test]
-async fn a_link_ends_with_its_hour_its_session_and_its_server() {
+async fn a_link_ends_with_its_hour_or_its_session_and_outlives_a_restart() {
     let store = crate::server::scratch::accounts().await;
     let server = Server::with_store(store.clone()).await;
     let owner = server.owner().await;
@@ -142,11 +142,12 @@ async fn a_link_ends_with_its_hour_its_session_and_its_server() {
 
     let of_signed_out = link_of(&server, &owner).await;
     server.delete("/api/session", &owner).await.made();
-    Browser::new().open(&server, &of_signed_out).await.refused(401, "link_ended");
+    Browser::new().open(&server, &of_signed_out).await.refused(401, "token_revoked");
 
     let signed_in = server.sign_in(json!({"login": "ann", "password": PASSWORD})).await.made().text("token");
     let before = link_of(&server, &signed_in).await;
     let started_again = Server::with_store(store).await;
+    Browser::new().open(&started_again, &before).await.made();
     Browser::new().open(&started_again, &before).await.refused(401, "link_ended");
 }
 

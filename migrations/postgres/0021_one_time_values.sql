@@ -1,0 +1,9 @@
+-- Values for one use soon: sign-ins with a provider that have begun, links that open a browser.
+CREATE TABLE one_time_values (
+    -- SHA-256 of what the holder brings.
+    key BYTEA PRIMARY KEY,
+    value TEXT NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+
+CREATE INDEX one_time_values_by_end ON one_time_values (expires_at);
