@@ -27,6 +27,8 @@ export class Inbox {
   readonly #listeners = new Set<() => void>();
   readonly #arrivals = new Set<(notice: InboxNotice) => void>();
   #end: AbortController | undefined;
+  /** True once the stream or another tab has told the number: an answer to the question for it may be older. */
+  #isTold = false;
 
   constructor(session: Session) {
     this.#session = session;
@@ -51,6 +53,7 @@ export class Inbox {
   }
 
   #start(): AbortController {
+    this.#isTold = false;
     const end = new AbortController();
     const name = `notarium-notices-${this.#session.userId}`;
     const others = "BroadcastChannel" in globalThis ? new BroadcastChannel(name) : undefined;
@@ -66,10 +69,15 @@ export class Inbox {
 
   async #count(): Promise<void> {
     const page = await this.#session.rest.get<{ unread: number }>("/api/notices?limit=1").catch(() => undefined);
-    if (page) this.#take({ unread: page.unread });
+    if (page && !this.#isTold) this.#show({ unread: page.unread });
   }
 
   #take(news: NoticeNews): void {
+    this.#isTold = true;
+    this.#show(news);
+  }
+
+  #show(news: NoticeNews): void {
     this.unread = news.unread;
     if (news.notice) for (const arrived of this.#arrivals) arrived(news.notice);
     for (const changed of this.#listeners) changed();
