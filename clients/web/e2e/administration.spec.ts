@@ -54,10 +54,10 @@ test("an invited person chooses a password by the link, becomes an administrator
   await expect(dialog.getByLabel("Name", { exact: true })).toBeFocused();
   await dialog.getByLabel("Name", { exact: true }).fill("Zoë Quist");
   await dialog.getByRole("textbox", { name: /^Login/ }).fill("zoe quist");
-  await dialog.getByRole("button", { name: "Create invitation" }).click();
+  await dialog.getByRole("button", { name: "Create invitation", exact: true }).click();
   await expect(dialog.getByRole("alert")).toBeVisible();
   await dialog.getByRole("textbox", { name: /^Login/ }).fill("zoe.quist");
-  await dialog.getByRole("button", { name: "Create invitation" }).click();
+  await dialog.getByRole("button", { name: "Create invitation", exact: true }).click();
   const field = dialog.getByLabel("Link for Zoë Quist");
   await expect(field).toBeFocused();
   const link = await field.inputValue();

@@ -57,10 +57,7 @@ test("the trash gives cells back; runs and lines name who it was", async ({ brow
   await expect(page.locator(".blame")).toContainText("You");
   await page.getByRole("tab", { name: "Trash" }).click();
   await expect(page.getByText("The trash is empty.")).toBeVisible();
-  await page
-    .locator(".cell .gutter")
-    .first()
-    .click({ position: { x: 3, y: 3 } });
+  await page.locator(".cell .gutter").first().click();
   await page.keyboard.press("d");
   await page.keyboard.press("d");
   await page.getByRole("button", { name: "Restore" }).click();

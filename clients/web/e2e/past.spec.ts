@@ -33,10 +33,7 @@ test("the slider, a comparison and the authors of a long record", async ({ brows
   await expect(past).toContainText("Cell 4 deleted");
   await past.getByRole("button", { name: "Back to current" }).click();
 
-  await page
-    .locator(".cell .gutter")
-    .nth(2)
-    .click({ position: { x: 3, y: 3 } });
+  await page.locator(".cell .gutter").nth(2).click();
   await page.getByRole("tab", { name: "Lines" }).click();
   const lines = page.getByRole("table", { name: "Authors of lines" }).getByRole("row");
   await expect(lines).toHaveCount(2);

@@ -24,10 +24,8 @@ test("an owner redacts a text, and pages that are open or offline drop it", asyn
   await expect(bob.locator(".cell").first()).toContainText(WORD);
 
   // Bob's browser stores the text: a copied cell, and a draft of what he types while offline.
-  await bob
-    .locator(".cell .gutter")
-    .first()
-    .click({ position: { x: 3, y: 3 } });
+  await bob.locator(".cell .source").first().click();
+  await bob.keyboard.press("Escape");
   await bob.keyboard.press("c");
   await bob.context().setOffline(true);
   await bob.locator(".cell .source").first().click();
@@ -88,10 +86,8 @@ test("an owner redacts an event and the past of a cell", async ({ browser, serve
   await redacted("Redact this event");
   await ann.getByRole("button", { name: "Back to current" }).click();
 
-  await ann
-    .locator(".cell .gutter")
-    .nth(2)
-    .click({ position: { x: 3, y: 3 } });
+  await ann.locator(".cell .source").nth(2).click();
+  await ann.keyboard.press("Escape");
   await ann.getByRole("tab", { name: "Lines" }).click();
   await ann.getByRole("button", { name: "Redact this cell’s past…" }).click();
   await expect(ann.getByRole("dialog")).toContainText("text, runs, outputs and comments");

@@ -148,11 +148,9 @@ test("without the server the palette, the keys and the settings open all the sam
   await write(page, "a = 1");
   await saved(page);
   // Lazy parts load while the page is idle.
-  await page.waitForFunction(() =>
-    ["Palette", "Settings", "Find"].every((part) =>
-      performance.getEntriesByType("resource").some(({ name }) => name.includes(`/assets/${part}-`)),
-    ),
-  );
+  const loaded = () => page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
+  for (const part of ["Palette", "Settings", "Find"])
+    await expect.poll(loaded).toContainEqual(expect.stringContaining(`/assets/${part}-`));
   await server.kill();
   await expect(page.locator(".connection")).toContainText("retrying in");
   await page.keyboard.press("Control+Shift+P");
