@@ -36,10 +36,10 @@ const READY_PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Args)]
 pub struct AgentArgs {
     /// Name of this agent in the record.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", env = "NOTARIUM_AGENT_NAME")]
     name: Option<String>,
-    /// A label of this machine, as in gpu=a100, for which kernels can ask; may be repeated.
-    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    /// A label of this machine, as in gpu=a100, for which kernels can ask; may be repeated, in the variable with commas.
+    #[arg(long = "label", value_name = "KEY=VALUE", env = "NOTARIUM_AGENT_LABELS", value_delimiter = ',', value_parser = label)]
     labels: Vec<(String, String)>,
     /// Say what keeps kernels from the rest of this machine, and end. The exit code is 0 where what can confirm is out of reach.
     #[arg(long)]
@@ -54,7 +54,7 @@ pub struct KernelArgs {
     #[command(flatten)]
     pub setup: KernelSetup,
     /// Folder in which kernels begin.
-    #[arg(long, value_name = "DIR", default_value = ".", value_parser = existing_folder)]
+    #[arg(long, value_name = "DIR", env = "NOTARIUM_WORKING_DIR", default_value = ".", value_parser = existing_folder)]
     working_dir: PathBuf,
     /// Shut a kernel down after so many minutes without work; absent: never.
     #[arg(long, value_name = "MINUTES", env = "NOTARIUM_IDLE_TIMEOUT")]
@@ -67,14 +67,14 @@ pub struct KernelArgs {
 /// Places of kernels, and what their code may reach.
 #[derive(Debug, Args)]
 pub struct KernelSetup {
-    /// A virtual environment (or other prefix) with kernels, searched before the usual places; may be repeated.
-    #[arg(long = "kernel-path", value_name = "DIR", value_parser = existing_folder)]
+    /// A virtual environment (or other prefix) with kernels, searched before the usual places; may be repeated, in the variable with colons.
+    #[arg(long = "kernel-path", value_name = "DIR", env = "NOTARIUM_KERNEL_PATH", value_delimiter = ':', value_parser = existing_folder)]
     pub kernel_paths: Vec<PathBuf>,
     /// Most memory (address space) of one kernel, in MiB.
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, value_name = "MIB", env = "NOTARIUM_MAX_MEMORY")]
     max_memory: Option<u64>,
-    /// A variable of this environment that kernels get besides the usual harmless ones; may be repeated.
-    #[arg(long = "pass-env", value_name = "NAME")]
+    /// A variable of this environment that kernels get besides the usual harmless ones; may be repeated, in the variable with commas.
+    #[arg(long = "pass-env", value_name = "NAME", env = "NOTARIUM_PASS_ENV", value_delimiter = ',')]
     pass_environment: Vec<String>,
     #[command(flatten)]
     connections: ConnectionArgs,

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
-use notarium_server::{GroupSettings, OidcSettings, RunningServer, Server, ServerConfig};
+use notarium_server::{GroupSettings, OidcSettings, RunningServer, Server, ServerConfig, mark_blobs};
 use notarium_store::BlobLocation;
 use notarium_store::backup::{self, BackedUp, BackupError, BackupStep};
 use notarium_store::blobs::BLOBS_FOLDER;
@@ -69,13 +69,13 @@ pub struct PlaceArgs {
     #[arg(long, value_name = "ADDRESS", env = "NOTARIUM_METRICS_LISTEN", value_parser = address)]
     metrics_listen: Option<SocketAddr>,
     /// A host (or host:port) under which the server is reached besides this machine's own names; may be repeated.
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", env = "NOTARIUM_ALLOW_HOST", value_delimiter = ',')]
     allow_host: Vec<String>,
     /// An origin, as in https://notes.example.org, from which browsers may use the server; may be repeated.
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", env = "NOTARIUM_ALLOW_ORIGIN", value_delimiter = ',')]
     allow_origin: Vec<String>,
     /// A proxy in front (an address or a network, as in 10.0.0.0/8) whose X-Forwarded-For says who is behind it; may be repeated.
-    #[arg(long, value_name = "NETWORK", value_parser = network)]
+    #[arg(long, value_name = "NETWORK", env = "NOTARIUM_TRUSTED_PROXY", value_delimiter = ',', value_parser = network)]
     trusted_proxy: Vec<IpNet>,
     /// Address that people use, as in https://notes.example.org: share links begin with it, and a provider of OpenID Connect sends
     /// browsers back to it.
@@ -156,7 +156,7 @@ impl PlaceArgs {
         let mut config = ServerConfig::in_folder(folder);
         config.store.clone_from(&self.store);
         config.tls = self.tls.files();
-        config.cluster = self.cluster.settings(self.store.is_some(), config.tls.clone())?;
+        config.cluster = self.cluster.settings(self.store.is_some(), self.blobs.is_given(), config.tls.clone())?;
         (config.listen, config.metrics_listen) = (self.listen, self.metrics_listen);
         config.blobs = self.blobs.location()?;
         config.assistants = !models.is_empty();
@@ -384,6 +384,9 @@ pub async fn restore(args: RestoreArgs, context: &CommonOptions) -> Ended {
     let bar = print::spinner();
     let done = backup::restore(&from, &into, blobs.as_ref(), &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();
+    if let (Some(blobs), Ok(_)) = (&blobs, &done) {
+        mark_blobs(&into, blobs).map_err(|error| Failure::failed(error.to_string()))?;
+    }
     report_copy("restored", &into, done)
 }
 
@@ -393,8 +396,9 @@ fn report_copy(verb: &str, into: &Path, done: Result<BackedUp, BackupError>) -> 
     let BackedUp { notebooks, events, blobs, copied_blobs, lost } = done;
     let [notebooks, events, blobs] = [(notebooks, "notebook"), (events, "event"), (blobs, "blob")]
         .map(|(number, word)| print::count(usize::try_from(number).unwrap_or(usize::MAX), word));
+    let outcome = if lost.is_empty() { "and verified" } else { "with gaps" };
     print::line(format!(
-        "{verb} and verified: {notebooks}, {events}, {blobs} ({copied_blobs} copied) in {}",
+        "{verb} {outcome}: {notebooks}, {events}, {blobs} ({copied_blobs} copied) in {}",
         into.display()
     ))?;
     if lost.is_empty() {

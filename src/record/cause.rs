@@ -24,6 +24,11 @@ macro_rules! causes {
             ),*
         }
 
+        impl $name {
+            /// All causes.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+        }
+
         impl Cause for $name {
             fn phrase(&self) -> &'static str {
                 match self { $($name::$variant => $phrase),* }

@@ -60,6 +60,7 @@ pub use crate::server::StartError;
 pub use agents::Agents;
 pub use app::App;
 pub use assistants::AssistantHost;
+pub use blobs::location::mark as mark_blobs;
 pub use auth::oidc::{GroupSettings, InvalidOidc, OidcSettings};
 pub use cluster::ClusterSettings;
 pub use limits::clock::Clock;

@@ -168,7 +168,12 @@ impl RestClient {
         let body = response.bytes().await.unwrap_or_default();
         let mut problem: Problem = serde_json::from_slice(&body).unwrap_or_default();
         if problem.detail.is_empty() {
-            problem.detail = format!("the server answered {status}: is this the address of a Notarium server?");
+            problem.detail = match status {
+                StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT => format!(
+                    "the proxy before the server answered {status}: no server is ready there at this moment, try again"
+                ),
+                _ => format!("the server answered {status}: is this the address of a Notarium server?"),
+            };
         }
         // The hint makes sense only with a token: without one, no user was signed in.
         if status == StatusCode::UNAUTHORIZED && !self.access.token.is_empty() {

@@ -17,6 +17,11 @@ pub struct BlobsArg {
 }
 
 impl BlobsArg {
+    /// True if a location is given.
+    pub fn is_given(&self) -> bool {
+        self.blobs.as_deref().is_some_and(|text| !text.is_empty())
+    }
+
     /// The location; `None`: the data folder.
     pub fn location(&self) -> Result<Option<BlobLocation>, Failure> {
         let Some(text) = self.blobs.as_deref().filter(|text| !text.is_empty()) else { return Ok(None) };

@@ -49,11 +49,21 @@ impl ClusterArgs {
     }
 
     /// The cluster that this node is of; `None`: of none. `own`: files of the server's certificate.
-    pub fn settings(&self, has_store: bool, own: Option<CertificateFiles>) -> Result<Option<ClusterSettings>, Failure> {
+    pub fn settings(
+        &self,
+        has_store: bool,
+        has_blobs: bool,
+        own: Option<CertificateFiles>,
+    ) -> Result<Option<ClusterSettings>, Failure> {
         let (Some(url), Some(file)) = (&self.node_url, &self.cluster_secret_file) else { return Ok(None) };
         self.check_url(url)?;
         if !has_store {
             return Err(Failure::usage("--node-url needs --store: the nodes of a cluster share a PostgreSQL database"));
+        }
+        if !has_blobs {
+            return Err(Failure::usage(
+                "--node-url needs --blobs: the nodes of a cluster share a bucket (s3://…), or a folder that all of them see",
+            ));
         }
         let secret = private_bytes(file)?;
         let secret = secret.trim_ascii();

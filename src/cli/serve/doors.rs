@@ -19,7 +19,7 @@ const SHARED_DOCUMENTS: &str = "jupyter";
 #[command(next_help_heading = "Doors for other clients")]
 pub struct DoorArgs {
     /// Opens a door for clients that speak another protocol; may be repeated. `up` opens all of them.
-    #[arg(long, value_name = "NAME", value_enum)]
+    #[arg(long, value_name = "NAME", env = "NOTARIUM_DOOR", value_delimiter = ',', value_enum)]
     door: Vec<DoorName>,
     /// Address and port for clients of dialoghelper, who call port 5001 unless they are told another one.
     #[arg(long, default_value = "127.0.0.1:5001", value_name = "ADDRESS", env = "NOTARIUM_DIALOGHELPER_LISTEN", value_parser = address)]

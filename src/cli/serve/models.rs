@@ -23,7 +23,7 @@ use crate::cli::{Ended, Failure};
 pub struct ModelArgs {
     /// A model provider: anthropic, openai, gemini, grok, ollama or vllm; the first one is the default. May be repeated. Else
     /// those whose keys stand in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, XAI_API_KEY).
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", env = "NOTARIUM_PROVIDER", value_delimiter = ',')]
     provider: Vec<String>,
     /// The model that is asked where nobody names one; of the first provider.
     #[arg(long, value_name = "MODEL", env = "NOTARIUM_MODEL")]

@@ -18,8 +18,8 @@ use crate::cli::{CommonOptions, Ended, Failure};
 #[command(after_help = "Examples:
   notarium move-store /srv/notarium postgresql://notarium@db/notes
   notarium move-store postgresql://notarium@db/notes /srv/back
-No server may run on either side. What broke off goes on when it is repeated; the source stays as it is. Blobs and the signing key are
-files of the data folder: they stay there. If servers ran with --cold-after, --blobs names the place of old events. Passwords belong in
+No server may run on either side. What broke off goes on when it is repeated; the source stays as it is. Blobs and the signing key
+stay where they are. If servers ran with --cold-after, --blobs names the place of old events. Passwords belong in
 ~/.pgpass.")]
 pub struct MoveStoreArgs {
     /// A data folder, or the URL of a PostgreSQL database.
@@ -47,7 +47,8 @@ pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
     print::line(format!("moved and compared: {notebooks}, {events}, {commands}, {rows}"))?;
     if let (StorePlace::Folder(folder), StorePlace::Postgres(_)) = (&from, &to) {
         print::note(format!(
-            "blobs and the signing key are in {0}: go on with notarium serve --data {0} --store URL",
+            "blobs and the signing key stay where they are: go on with notarium serve --data {0} --store URL, or with --blobs if they are in a bucket. \
+             {0} still opens without --store: let no server do that any more",
             folder.display()
         ));
     }

@@ -19,8 +19,8 @@ pub struct SpendingArgs {
     #[arg(long, value_name = "FILE", env = "NOTARIUM_PRICES")]
     prices: Option<PathBuf>,
     /// A cap on what assistants spend: each-person, each-workspace or server; day or month; an amount; tokens or the currency, as in
-    /// "each-person day 5 USD". May be repeated; `notarium cap` sets more while the server runs.
-    #[arg(long = "cap", value_name = "CAP", value_parser = parse_option)]
+    /// "each-person day 5 USD". May be repeated, in the variable with commas; `notarium cap` sets more while the server runs.
+    #[arg(long = "cap", value_name = "CAP", env = "NOTARIUM_CAP", value_delimiter = ',', value_parser = parse_option)]
     caps: Vec<Cap>,
 }
 

@@ -207,7 +207,7 @@ impl ClusterNodes {
     /// Owners of these notebooks, in their order, as the store has them now.
     async fn owners_now(&self, notebooks: &[NotebookId]) -> Result<Vec<InstanceId>, StoreError> {
         if self.is_cut_off() {
-            let reason = "this server cannot reach its store: others have taken its notebooks over".to_owned();
+            let reason = "this server cannot reach its store: others may take its notebooks over".to_owned();
             return Err(StoreError::Unavailable { reason });
         }
         let leases = self.nodes.leases(notebooks).await?;

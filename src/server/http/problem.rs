@@ -53,6 +53,12 @@ impl Problem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
     }
 
+    /// The same for an answer that the log leaves out.
+    pub fn without_error_id(mut self) -> Self {
+        self.0.error_id = None;
+        self
+    }
+
     pub fn unavailable(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use hashlink::LruCache;
-use notarium_core::{TurnId, TurnModelCallFinished, TurnModelCallStarted};
+use notarium_core::{TurnFailure, TurnId, TurnModelCallFinished, TurnModelCallStarted, wire_word};
 use parking_lot::{Mutex, RwLock};
 
 use super::work::{MAX_REMEMBERED, known_word};
@@ -50,9 +50,21 @@ impl ModelMetrics {
         }
     }
 
-    /// Sets the models that labels may name: people can ask for any other.
+    /// Sets the models that labels may name, because people can ask for any other. Their counters begin at zero.
     pub fn know(&self, models: impl IntoIterator<Item = (String, String)>) {
-        *self.known.write() = models.into_iter().collect();
+        let known: Vec<(String, String)> = models.into_iter().collect();
+        for (provider, model) in &known {
+            let name = || [("provider", Cow::Owned(provider.clone())), ("model", Cow::Owned(model.clone()))];
+            let [provider, model] = name();
+            drop(self.calls.get_or_create(&name()));
+            for cause in TurnFailure::ALL {
+                drop(self.errors.get_or_create(&[provider.clone(), model.clone(), ("cause", wire_word(cause).into())]));
+            }
+            for direction in ["input", "output"] {
+                drop(self.tokens.get_or_create(&[provider.clone(), model.clone(), ("direction", direction.into())]));
+            }
+        }
+        *self.known.write() = known;
     }
 
     pub(super) fn started(&self, event: TurnModelCallStarted) {

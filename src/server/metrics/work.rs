@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use hashlink::LruCache;
 use notarium_core::{
-    Append, Document, Effect, Event, Millis, NewEvent, Open, Passed, Recorded, ToolCallId, ToolCallPhase, TurnId,
-    wire_word,
+    Append, Document, Effect, EndCause, Event, KernelCause, Millis, NewEvent, Open, Passed, Recorded, ToolCallId,
+    ToolCallPhase, TurnFailure, TurnId, wire_word,
 };
 use notarium_telemetry::{Histogram, LONG_TIMES};
 use parking_lot::Mutex;
@@ -148,14 +148,20 @@ impl WorkMetrics {
         metrics
     }
 
+    /// Without a zero before it, the first of a kind would be no increase, and no alert.
     fn begin(&self) {
         begin_at_zero(
             &self.runs,
             "outcome",
             ["ok", "error", "interrupted", "timed_out", "cancelled", "blocked", "lost"],
         );
+        begin_at_zero(&self.lost_runs, "cause", EndCause::ALL.iter().map(wire_word));
         begin_at_zero(&self.effects_refused, "kind", Effect::ALL.iter().map(wire_word));
+        begin_at_zero(&self.kernels_ended, "cause", KernelCause::ALL.iter().map(wire_word));
+        begin_at_zero(&self.launches_failed, "cause", KernelCause::ALL.iter().map(wire_word));
         begin_at_zero(&self.turns, "outcome", ["finished", "cancelled", "failed"]);
+        begin_at_zero(&self.turn_failures, "cause", TurnFailure::ALL.iter().map(wire_word));
+        begin_at_zero(&self.executed_calls, "end", ["ok", "error", "outcome_unknown"]);
         let decisions = ["confirmed", "denied", "withdrawn", "voided", "expired"];
         begin_at_zero(&self.tool_calls, "decision", ["policy", "grant"].into_iter().chain(decisions));
         begin_at_zero(&self.decision_times, "decision", decisions);
@@ -255,8 +261,8 @@ pub(super) fn known_word<T: Serialize>(value: &Open<T>) -> Cow<'static, str> {
 #[cfg(test)]
 mod tests {
     use notarium_core::{
-        Actor, EndCause, Envelope, ExecutionCompleted, ExecutionEffectRefused, ExecutionLost, Gate, RawObject, Risk,
-        ToolCallConfirmed, ToolCallRequested, TurnFailure, TurnModelCallFinished, TurnModelCallStarted, Usage,
+        Actor, Envelope, ExecutionCompleted, ExecutionEffectRefused, ExecutionLost, Gate, RawObject, Risk,
+        ToolCallConfirmed, ToolCallRequested, TurnModelCallFinished, TurnModelCallStarted, Usage,
     };
 
     use super::super::Metrics;

@@ -67,12 +67,17 @@ async fn alive() -> Json<Alive> {
     })
 }
 
+/// Whoever asks this asks each second: the log has no line for it.
 async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
+    readiness(app).await.map_err(Problem::without_error_id)
+}
+
+async fn readiness(app: App) -> Result<Json<Alive>, Problem> {
     if app.stopping.is_cancelled() || app.cluster.is_draining() || !app.is_ready.load(Ordering::SeqCst) {
         return Err(Problem::unavailable("the server is starting or stopping: ask again in a moment"));
     }
     if app.cluster.is_cut_off() {
-        return Err(Problem::unavailable("the server cannot reach its store: others have taken its notebooks over"));
+        return Err(Problem::unavailable("the server cannot reach its store: others may take its notebooks over"));
     }
     app.store.notebooks(None, 1).await?;
     let checks = health::checks(&app).await;
