@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+#[cfg(feature = "postgres")]
+use notarium_server::mark_blobs;
 use notarium_store::BlobLocation;
 #[cfg(feature = "postgres")]
 use notarium_store::{Blobs, Segments, StorePlace, TransferStep, Transferred};
@@ -19,7 +21,7 @@ use crate::cli::{CommonOptions, Ended, Failure};
   notarium move-store /srv/notarium postgresql://notarium@db/notes
   notarium move-store postgresql://notarium@db/notes /srv/back
 No server may run on either side. What broke off goes on when it is repeated; the source stays as it is. Blobs and the signing key
-stay where they are. If servers ran with --cold-after, --blobs names the place of old events. Passwords belong in
+stay where they are: --blobs names the place of blobs, which a new folder remembers, and of old events (--cold-after). Passwords belong in
 ~/.pgpass.")]
 pub struct MoveStoreArgs {
     /// A data folder, or the URL of a PostgreSQL database.
@@ -35,7 +37,8 @@ pub struct MoveStoreArgs {
 #[cfg(feature = "postgres")]
 pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
     let (from, to) = (StorePlace::parse(&args.from), StorePlace::parse(&args.to));
-    let segments = args.blobs.location()?.as_ref().map(segments).transpose()?;
+    let blobs = args.blobs.location()?;
+    let segments = blobs.as_ref().map(segments).transpose()?;
     let bar = print::spinner();
     let moved = notarium_store::move_store(&from, &to, segments, &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();
@@ -45,6 +48,9 @@ pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
         [(notebooks, "notebook"), (events, "event"), (commands, "answer"), (rows, "other row")]
             .map(|(number, word)| print::count(usize::try_from(number).unwrap_or(usize::MAX), word));
     print::line(format!("moved and compared: {notebooks}, {events}, {commands}, {rows}"))?;
+    if let (StorePlace::Folder(folder), Some(blobs)) = (&to, &blobs) {
+        mark_blobs(folder, blobs).map_err(|error| Failure::failed(error.to_string()))?;
+    }
     if let (StorePlace::Folder(folder), StorePlace::Postgres(_)) = (&from, &to) {
         print::note(format!(
             "blobs and the signing key stay where they are: go on with notarium serve --data {0} --store URL, or with --blobs if they are in a bucket. \
