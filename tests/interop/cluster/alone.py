@@ -68,7 +68,14 @@ def main():
         secret = folder / "secret"
         secret.write_text("0123456789abcdef" * 4)
         secret.chmod(0o600)
-        cluster = ["--node-url", f"http://127.0.0.1:{free_port()}", "--cluster-secret-file", str(secret), "--blobs", str(folder / "blobs")]
+        cluster = [
+            "--node-url",
+            f"http://127.0.0.1:{free_port()}",
+            "--cluster-secret-file",
+            str(secret),
+            "--blobs",
+            str(folder / "blobs"),
+        ]
         for more in ([], cluster):
             assert "another server uses this database" in refused(binary, folder / "second", store, *more)
         node.stop(signal.SIGKILL)

@@ -365,7 +365,14 @@ def start_nodes(binary, store, folder):
         data.mkdir(mode=0o700)
         arguments = ["serve", "--data", data, "--listen", f"127.0.0.1:{port}"]
         if is_cluster:
-            arguments += ["--node-url", f"http://127.0.0.1:{port}", "--cluster-secret-file", secret, "--blobs", folder / "blobs"]
+            arguments += [
+                "--node-url",
+                f"http://127.0.0.1:{port}",
+                "--cluster-secret-file",
+                secret,
+                "--blobs",
+                folder / "blobs",
+            ]
         nodes.append(Node(binary, arguments, {"NOTARIUM_STORE": store}, folder, f"node{number}.serve"))
     return nodes
 
