@@ -25,7 +25,7 @@ export default defineConfig({
       ],
     },
     viewport: { width: 1280, height: 860 },
-    // To record each test takes an eighth of the time.
+    // Recording each test takes an eighth of the time.
     trace: "on-first-retry",
   },
 });

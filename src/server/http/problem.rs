@@ -53,7 +53,7 @@ impl Problem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
     }
 
-    /// The same for an answer that the log leaves out.
+    /// Removes the error id, for an answer that the log leaves out.
     pub fn without_error_id(mut self) -> Self {
         self.0.error_id = None;
         self

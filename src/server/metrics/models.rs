@@ -54,9 +54,9 @@ impl ModelMetrics {
     pub fn know(&self, models: impl IntoIterator<Item = (String, String)>) {
         let known: Vec<(String, String)> = models.into_iter().collect();
         for (provider, model) in &known {
-            let name = || [("provider", Cow::Owned(provider.clone())), ("model", Cow::Owned(model.clone()))];
-            let [provider, model] = name();
-            drop(self.calls.get_or_create(&name()));
+            let name = [("provider", Cow::Owned(provider.clone())), ("model", Cow::Owned(model.clone()))];
+            drop(self.calls.get_or_create(&name));
+            let [provider, model] = name;
             for cause in TurnFailure::ALL {
                 drop(self.errors.get_or_create(&[provider.clone(), model.clone(), ("cause", wire_word(cause).into())]));
             }

@@ -148,7 +148,7 @@ impl WorkMetrics {
         metrics
     }
 
-    /// Without a zero before it, the first of a kind would be no increase, and no alert.
+    /// Begins at zero, because the first of a kind is no increase, and no alert, without a zero before it.
     fn begin(&self) {
         begin_at_zero(
             &self.runs,

@@ -67,7 +67,7 @@ async fn alive() -> Json<Alive> {
     })
 }
 
-/// Whoever asks this asks each second: the log has no line for it.
+/// Answers without an error id: this is asked each second, and the log has no line for it.
 async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
     readiness(app).await.map_err(Problem::without_error_id)
 }

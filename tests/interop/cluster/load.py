@@ -70,6 +70,11 @@ class Worker(threading.Thread):
         print(f"FAULT {line}", flush=True)
         self.faults.append(line)
 
+    def waits_for(self):
+        """Innermost calls of the thread."""
+        frame = sys._current_frames().get(self.ident)
+        return "".join(traceback.format_stack(frame)[-5:]) if frame else "it has ended"
+
 
 class Writer(Worker):
     """Inserts cells in turn in each notebook, over a random node; keeps those that were acknowledged, with their versions."""
@@ -246,6 +251,7 @@ class Asker(Worker):
     def __init__(self, url, token, notebook):
         super().__init__("asker")
         self.ends, self.deleted = {}, set()  # number of the turn → status; cells
+        self.turn = None
         self.client = notarium.connect(url, token, timeout=CLIENT_SECONDS).__enter__()
         self.book = self.client.open(notebook).__enter__()
 
@@ -257,6 +263,7 @@ class Asker(Worker):
             try:
                 # A conversation may request some calls a minute: each turn has its own.
                 with self.book.turn(json.dumps({"create": f"turn {count}", "delete": delete})) as turn:
+                    self.turn = turn
                     for call in turn.waiting():
                         call.confirm()
                 self.ends[count] = turn.status
@@ -266,3 +273,7 @@ class Asker(Worker):
                 self.fault(f"turn {count}: {error!r}")
             count += 1
             time.sleep(0.5)
+
+    def waits_for(self):
+        calls = [(call.id, call.function, call.is_over, call.is_waiting) for call in self.turn.calls]
+        return f"turn {self.turn.id} is {self.turn.status} at version {self.book.version}, calls (over, waiting) {calls}\n{super().waits_for()}"

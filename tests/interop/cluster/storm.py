@@ -359,7 +359,7 @@ def end(workers):
     for worker in workers:
         worker.join(max(0, until - time.monotonic()))
         if worker.is_alive():
-            worker.fault("does not end")
+            worker.fault(f"does not end: {worker.waits_for()}")
 
 
 def report_retries(writers):

@@ -70,7 +70,7 @@ export function Bar({ store }: { store: NotebookStore }) {
       <IconButton className="wide" label="Files" isPressed={store.panel === "files"} onClick={() => store.show("files")}>
         <FolderOpen size={16} />
       </IconButton>
-      {/* A guest can set none. */}
+      {/* Guests can set none. */}
       {store.session.me.actor.kind === "user" && (
         <IconButton className="wide" label="Schedules" onClick={() => page.schedules?.()}>
           <CalendarClock size={16} />

@@ -1,4 +1,4 @@
-//! What begins at one node and goes on at another: sessions of MCP, links for a browser.
+//! Sessions of MCP and links for a browser, which begin at one node and go on at another.
 
 use std::sync::Arc;
 
