@@ -34,6 +34,11 @@ pub trait NotebookHost: Send + Sync + 'static {
         self.execute_as(ulid::Ulid::generate().into(), actor, notebook, command).await
     }
 
+    /// True if this process has the notebook's lease, or is the one to take it: only then its worker acts.
+    async fn owns(&self, _: &NotebookId) -> Result<bool, Rejection> {
+        Ok(true)
+    }
+
     /// The notebook as it is on disk now.
     async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection>;
 

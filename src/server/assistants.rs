@@ -245,6 +245,10 @@ impl NotebookHost for AssistantHost {
         answer
     }
 
+    async fn owns(&self, notebook: &NotebookId) -> Result<bool, Rejection> {
+        Ok(self.notebooks.rooms.elsewhere(notebook).await?.is_none())
+    }
+
     async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         Ok(self.notebooks.read_by_server(notebook).await?.notebook)
     }

@@ -2,6 +2,9 @@
 //!
 //! The worker sends its commands one after the other. Model calls and waits for runs are separate tasks, which report to
 //! the worker. The worker never decides what an assistant may do: the core does, and refuses commands that should not have been sent.
+//!
+//! If the notebook has another owner, its worker does the steps, and takes the claims of this process for those of a dead one. Then this worker
+//! forgets its work, and only reads the state for those who watch it.
 
 mod steps;
 
@@ -37,6 +40,8 @@ pub(super) struct Worker {
     /// Commits after the state that was read last.
     unseen: VecDeque<Arc<[Recorded]>>,
     turns: BTreeMap<TurnId, TurnState>,
+    /// False: another process owns the notebook, and does its work.
+    is_owner: bool,
     /// Calls that this process executes.
     executing: BTreeSet<ToolCallId>,
     /// Delays of the turns and calls whose last step failed.
@@ -79,6 +84,7 @@ impl Worker {
             id,
             handle,
             turns: BTreeMap::new(),
+            is_owner: true,
             executing: BTreeSet::new(),
             backoff: Backoff::default(),
             looked_at: Instant::now(),
@@ -114,6 +120,9 @@ impl Worker {
 
     /// True for an idle notebook, and after `stay` for one that waits for people; never while it is watched.
     fn may_leave(&mut self) -> bool {
+        if !self.is_owner {
+            return self.is_unwatched();
+        }
         // If the notebook could not be read, idleness is unknown.
         let is_idle = self.is_idle() && !self.backoff.has("", self.looked_at);
         if is_idle && self.is_unwatched() {
@@ -150,14 +159,23 @@ impl Worker {
 
     /// Waits for a change of the notebook, the report of a task, or the end of a delay.
     async fn wait(&mut self) {
-        let wake_at = self.backoff.next(self.looked_at).into_iter().chain(self.leaves_at).min();
+        // Nobody tells of changes that another process makes.
+        let look_at = (!self.is_owner).then(|| self.looked_at + LOOK_AGAIN);
+        let wake_at = self.backoff.next(self.looked_at).into_iter().chain(self.leaves_at).chain(look_at).min();
         tokio::select! {
             () = self.handle.wake.notified() => self.leaves_at = None,
-            Some(report) = self.reports.recv() => match report {
-                TaskReport::ModelCall(turn_id, update) => self.on_model_call_update(&turn_id, update).await,
-                TaskReport::ToolCall(call_id, done) => self.report(call_id, done).await,
-            },
+            Some(report) = self.reports.recv() => self.on_report(report).await,
             () = sleep_until(wake_at.unwrap_or_else(Instant::now)), if wake_at.is_some() => {}
+        }
+    }
+
+    async fn on_report(&mut self, report: TaskReport) {
+        if self.refresh().await.is_ok() && !self.is_owner {
+            return;
+        }
+        match report {
+            TaskReport::ModelCall(turn_id, update) => self.on_model_call_update(&turn_id, update).await,
+            TaskReport::ToolCall(call_id, done) => self.report(call_id, done).await,
         }
     }
 
@@ -170,7 +188,7 @@ impl Worker {
             return;
         }
         self.backoff.end("");
-        loop {
+        while self.is_owner {
             let mut progress = self.carry_on_calls().await;
             for turn_id in self.turns_to_step() {
                 if !self.backoff.has(turn_id.as_str(), self.looked_at)
@@ -198,9 +216,30 @@ impl Worker {
 
     // --- state ---
 
-    /// Reads the notebook as it is on disk, and updates every turn's record to it.
+    /// Reads the notebook as it is on disk. Its owner updates every turn's record to it.
     async fn refresh(&mut self) -> Result<(), Rejection> {
+        self.is_owner = self.runtime.host.owns(&self.id).await?;
         let notebook = self.runtime.host.read(&self.id).await?;
+        if self.is_owner {
+            self.update_turns(&notebook).await?;
+        } else {
+            self.give_up();
+        }
+        self.notebook = notebook.clone();
+        self.handle.state.send_replace(notebook);
+        Ok(())
+    }
+
+    /// Forgets the work, with the reports that come of it. Model calls are aborted.
+    fn give_up(&mut self) {
+        (self.reporter, self.reports) = mpsc::unbounded_channel();
+        self.turns.clear();
+        self.executing.clear();
+        self.backoff = Backoff::default();
+        self.leaves_at = None;
+    }
+
+    async fn update_turns(&mut self, notebook: &Arc<Document>) -> Result<(), Rejection> {
         let is_open = |id: &TurnId, turn_state: &TurnState| {
             notebook.turns.get(id).is_some_and(|turn| turn.started_version == turn_state.started)
         };
@@ -221,8 +260,6 @@ impl Worker {
             });
             (turn_state.record, turn_state.seen) = (record, notebook.version);
         }
-        self.notebook = notebook.clone();
-        self.handle.state.send_replace(notebook);
         Ok(())
     }
 
@@ -339,6 +376,8 @@ fn stop_reason(stop: &providers::StopReason) -> Option<StopReason> {
     }
 }
 
+/// Time after which the state of a notebook of another process is read again, while it is watched here.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// First delay after a failure.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 /// Longest delay.

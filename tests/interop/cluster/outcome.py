@@ -37,6 +37,10 @@ ENDED_TWICE = """
 SELECT notebook, subject, count(*) FROM events WHERE type IN ('TurnFinished', 'TurnFailed', 'TurnCancelled')
 GROUP BY notebook, subject HAVING count(*) > 1
 """
+LAST_OF_A_TURN = """
+SELECT version, to_timestamp(recorded_at / 1000)::time, type, left(payload, 200) FROM events WHERE notebook = 'turns'
+ORDER BY version DESC LIMIT 12
+"""
 OPEN_TURNS = """
 SELECT notebook, subject FROM events WHERE type IN ('TurnStarted', 'TurnFinished', 'TurnFailed', 'TurnCancelled')
 GROUP BY notebook, subject HAVING count(*) = 1
@@ -148,7 +152,9 @@ def check_turns(database, asker):
     """Each turn made its cell at most once, exactly once if it finished, and has ended; a confirmed deletion is done."""
     differs = [f"called more than once: {row}" for row in sql(database, CALLED_TWICE)]
     differs += [f"a turn ended more than once: {row}" for row in sql(database, ENDED_TWICE)]
-    differs += [f"a turn has not ended: {row}" for row in sql(database, OPEN_TURNS)]
+    for row in sql(database, OPEN_TURNS):
+        last = "\n".join(" ".join(event) for event in sql(database, LAST_OF_A_TURN))
+        differs.append(f"a turn has not ended: {row}; the last events of its notebook:\n{last}")
     cells = {cell.id: cell.source for cell in asker.book.cells}
     made = collections.Counter(source for source in cells.values() if source.startswith("turn "))
     differs += [f"{source!r} was made {count} times" for source, count in made.items() if count > 1]

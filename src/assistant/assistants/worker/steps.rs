@@ -211,7 +211,7 @@ impl Worker {
         let ack = self.runtime.host.execute(actor, &self.id, &start).await?;
         self.refresh().await?;
         let effects = CallEffects { cells: ack.outcome.cells, executions: ack.outcome.executions };
-        if let Some(call) = self.started(call_id) {
+        if let Some(call) = self.started(call_id).filter(|_| self.is_owner) {
             self.execute(call_id, call, effects);
         }
         Ok(())

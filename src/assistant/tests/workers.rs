@@ -1,8 +1,8 @@
-//! Panics planted in the assistants' host: one task ends, and the work continues.
+//! Workers beside a host that panics or loses the notebook: one task ends, and the work continues, or another process does it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -24,6 +24,9 @@ struct FaultyHost {
     /// Counts of reads, and of waits for a notice, that panic before one succeeds.
     failing_reads: AtomicU32,
     failing_notices: AtomicU32,
+    is_owner: AtomicBool,
+    /// Count of questions whether this process owns the notebook.
+    questions: AtomicU32,
     commands: mpsc::UnboundedSender<Command>,
 }
 
@@ -39,6 +42,11 @@ impl NotebookHost for FaultyHost {
         self.commands.send(command.clone()).unwrap();
         let outcome = Outcome::default();
         Ok(AckMessage { id, notebook: notebook.clone(), version: self.document.version, outcome, undo: None })
+    }
+
+    async fn owns(&self, _: &NotebookId) -> Result<bool, Rejection> {
+        self.questions.fetch_add(1, Ordering::SeqCst);
+        Ok(self.is_owner.load(Ordering::SeqCst))
     }
 
     async fn read(&self, _: &NotebookId) -> Result<Arc<Document>, Rejection> {
@@ -131,24 +139,79 @@ fn with_started_call() -> Document {
     document
 }
 
+/// Assistants at a host with a started call; ways to notify them, and to see their commands.
+struct Scene {
+    host: Arc<FaultyHost>,
+    assistants: Arc<Assistants>,
+    notify: mpsc::UnboundedSender<ChangeNotice>,
+    sent: mpsc::UnboundedReceiver<Command>,
+}
+
+impl Scene {
+    fn new(is_owner: bool, failures: u32) -> Self {
+        let (notify, notices) = mpsc::unbounded_channel();
+        let (commands, sent) = mpsc::unbounded_channel();
+        let host = Arc::new(FaultyHost {
+            instance: "this-life".parse().unwrap(),
+            document: Arc::new(with_started_call()),
+            notices: Mutex::new(notices),
+            failing_reads: AtomicU32::new(failures),
+            failing_notices: AtomicU32::new(failures),
+            is_owner: AtomicBool::new(is_owner),
+            questions: AtomicU32::new(0),
+            commands,
+        });
+        let assistants = Assistants::start(host.clone(), AssistantsConfig::new(ModelProviders::default()));
+        Self { host, assistants, notify, sent }
+    }
+
+    fn notify(&self) {
+        self.notify.send(ChangeNotice { notebook: "nb".parse().unwrap(), version: 2 }).unwrap();
+    }
+
+    async fn command(&mut self) -> Command {
+        tokio::time::timeout(PATIENCE, self.sent.recv()).await.expect("the work goes on").unwrap()
+    }
+
+    async fn until(&self, holds: impl Fn(&Self) -> bool) {
+        let waiting = async {
+            while !holds(self) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.unwrap();
+    }
+
+    /// Waits until the worker was asked to act, and left.
+    async fn was_left(&self) {
+        self.until(|scene| scene.host.questions.load(Ordering::SeqCst) > 0 && scene.assistants.workers() == 0).await;
+    }
+}
+
+#[tokio::test]
+async fn the_worker_of_a_process_that_does_not_own_the_notebook_does_nothing_until_it_does() {
+    let mut scene = Scene::new(false, 0);
+    scene.notify();
+    scene.was_left().await;
+    assert!(scene.sent.try_recv().is_err());
+    scene.host.is_owner.store(true, Ordering::SeqCst);
+    scene.notify();
+    assert!(matches!(scene.command().await, Command::ReportToolCall { .. }));
+    // The call is never over here: the worker stays, until the notebook goes to another process.
+    scene.host.is_owner.store(false, Ordering::SeqCst);
+    scene.notify();
+    scene.was_left().await;
+    scene.assistants.stop().await;
+}
+
 #[tokio::test]
 async fn a_fault_in_the_listening_a_worker_or_a_tool_ends_that_alone() {
-    let (notify, notices) = mpsc::unbounded_channel();
-    let (commands, mut sent) = mpsc::unbounded_channel();
-    let host = FaultyHost {
-        instance: "this-life".parse().unwrap(),
-        document: Arc::new(with_started_call()),
-        notices: Mutex::new(notices),
-        failing_reads: AtomicU32::new(2),
-        failing_notices: AtomicU32::new(2),
-        commands,
-    };
-    let assistants = Assistants::start(Arc::new(host), AssistantsConfig::new(ModelProviders::default()));
-    notify.send(ChangeNotice { notebook: "nb".parse().unwrap(), version: 2 }).unwrap();
+    let mut scene = Scene::new(true, 2);
+    scene.notify();
     // Two workers fail, the third resumes the call; the tool fails, and its end is recorded.
-    let command = tokio::time::timeout(PATIENCE, sent.recv()).await.expect("the work goes on").unwrap();
+    let command = scene.command().await;
     let Command::ReportToolCall { call_id, end, result } = command else { panic!("{command:?}") };
     assert_eq!((call_id.as_str(), end), ("call", ToolCallEnd::OutcomeUnknown));
     assert!(result.contains("a fault in the server"));
-    assistants.stop().await;
+    scene.assistants.stop().await;
 }
