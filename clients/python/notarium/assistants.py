@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -116,6 +117,7 @@ class Turn:
         self._calls: dict[str, ToolCall] = {}
         self._texts: list[str] = []
         self._end: Event | None = None
+        self._failure: Exception | None = None
         self._deltas: list[str] = []
         self._task: asyncio.Task[None] | None = None
 
@@ -164,11 +166,23 @@ class Turn:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _follow(self, stream: EventStream) -> None:
-        async for event in stream:
-            self._take(event)
+        try:
+            async for event in stream:
+                self._take(event)
+                self._notebook._replica.wake()
+                if self._end is not None:
+                    return
+        except Exception as error:
+            self._failure = error
             self._notebook._replica.wake()
-            if self._end is not None:
-                return
+        finally:
+            await stream.aclose()
+
+    async def _until(self, holds: Callable[[], bool]) -> None:
+        """Waits until a condition is true. Raises the error after which no event of the turn comes."""
+        await self._notebook._replica.until(lambda: holds() or self._failure is not None)
+        if self._failure is not None and not holds():
+            raise self._failure
 
     def _take(self, event: Event) -> None:
         payload = event.payload
@@ -233,9 +247,8 @@ class Turn:
 
     async def wait(self, timeout: float | None = None) -> "Turn":
         """Waits until the turn ends, at most `timeout` seconds (None: no limit). Calls wait up to a day for a person."""
-        replica = self._notebook._replica
         await self._notebook._within(
-            replica.until(lambda: self._end is not None),
+            self._until(lambda: self._end is not None),
             "the assistant has not finished",
             FOR_EVER if timeout is None else timeout,
         )
@@ -268,7 +281,7 @@ class _TextStream(Stream[str]):
         self._turn = turn
 
     async def batch(self) -> list[str]:
-        await self._turn._notebook._replica.until(lambda: bool(self._turn._deltas) or self._turn.is_over)
+        await self._turn._until(lambda: bool(self._turn._deltas) or self._turn.is_over)
         words, self._turn._deltas = self._turn._deltas, []
         return words
 
@@ -282,7 +295,7 @@ class _WaitingCalls(Stream[ToolCall]):
         return [call for call in self._turn.calls if call.is_waiting and call.id not in self._given]
 
     async def batch(self) -> list[ToolCall]:
-        await self._turn._notebook._replica.until(lambda: bool(self._news()) or self._turn.is_over)
+        await self._turn._until(lambda: bool(self._news()) or self._turn.is_over)
         calls = self._news()
         self._given.update(call.id for call in calls)
         return calls

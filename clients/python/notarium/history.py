@@ -1,14 +1,17 @@
 """The record: events as a stream and as a table, and the proof of its integrity (protocol, section 9)."""
 
+import asyncio
 import hashlib
 import json
 from collections import deque
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
+from .connection import backoff
 from .digest import digest
 from .document import Document, Json, UnknownEvent
-from .errors import NotariumError
+from .errors import Disconnected, NotariumError, RateLimited, Unavailable
 from .event import Event, as_time
 from .events import event_of
 from .portal import Stream
@@ -86,7 +89,15 @@ class EventStream(Stream[Event]):
 
     async def _page(self) -> list[Json]:
         path = f"/api/notebooks/{self._replica.notebook_id}/events"
-        page = await self._session.rest.get(path, after=self._version, limit=_PAGE)
+        for attempt in count():
+            try:
+                page = await self._session.rest.get(path, after=self._version, limit=_PAGE)
+                break
+            except (Disconnected, RateLimited, Unavailable):
+                # Who follows waits for the server, as the connection does.
+                if not self._follow or self._failure is not None:
+                    raise
+                await asyncio.sleep(backoff(attempt))
         events: list[Json] = page["events"]
         if not events:
             self._head = self._version
