@@ -49,7 +49,7 @@ example-jupyter: rust web $(LAB_VENV)/.ready ## JupyterLab on a notebook that No
 	cargo build --profile local --no-default-features --quiet -p notarium
 	scripts/example-jupyter target/local/notarium $(CURDIR)/$(LAB_VENV) target/example-jupyter
 
-test: ## every check that CI runs, with a third of the browser tests; one that fails does not hide the others
+test: ## every check that CI runs, with an eighth of the browser tests; one that fails does not hide the others
 	@scripts/lanes "web compiled" "installed"
 	@scripts/lanes "lint unit" "test-web test-web-part interop-nodes" "test-python test-jupyter interop"
 
@@ -97,11 +97,11 @@ test-web-all: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready ## the page in a b
 	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2
 
-# All of them take longer than all other tests together. Each commit runs another third, so that three in a row run all.
-PART = $$(($$(git rev-list --count HEAD 2>/dev/null || echo 0) % 3 + 1))
-test-web-part: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready ## a third of the same, another one with each commit
+# All of them take longer than all other tests together. Each commit runs another eighth, so that eight in a row run all.
+PART = $$(($$(git rev-list --count HEAD 2>/dev/null || echo 0) % 8 + 1))
+test-web-part: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready ## an eighth of the same, another one with each commit
 	$(PROGRAM)
-	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2 --shard $(PART)/3
+	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2 --shard $(PART)/8
 
 test-web-smoke: web deps $(PAGE_VENV)/.ready ## two minutes' choice of the same
 	$(PROGRAM)

@@ -297,7 +297,7 @@ impl UserCommand {
             Self::New { login, name, admin, json } => {
                 let new = NewUser { name: name.unwrap_or_else(|| login.clone()), login, is_admin: admin };
                 let made: CreatedUser = client.post("/api/users", &new).await?;
-                print::secret(&made, &made.invitation.token, json, &hand_over(&client))
+                print::secret(&made, &made.invitation.token, json, &hand_over(&client, &made.invitation))
             }
             Self::Invite(args) => invitations::invite(args, &client).await,
             Self::Ls(JsonArgs { json }) => list_users(&all_users(&client).await?, json).await,
@@ -308,7 +308,7 @@ impl UserCommand {
                 let user = user.unwrap_or_default();
                 let path = format!("{}/reset", user_path(&client, &user).await?);
                 let made: OneTimeToken = client.json(client.request(Method::POST, &path)).await?;
-                print::secret(&made, &made.token, json, &hand_over(&client))
+                print::secret(&made, &made.token, json, &hand_over(&client, &made))
             }
             Self::Identities { user, json } => list_identities(&client, &user, json).await,
             Self::Unlink { user, identity } => {
@@ -352,12 +352,19 @@ fn print_reset((token, user): (auth::OneTimeToken, store_accounts::User), as_jso
          `notarium login --server ADDRESS --one-time`; shown once, good for a day:",
         print::clean(&whose)
     );
-    print::secret(&OneTimeToken { token: text.clone(), expires_at: token.expires_at }, &text, as_json, &remark)
+    print::secret(
+        &OneTimeToken { token: text.clone(), url: None, expires_at: token.expires_at },
+        &text,
+        as_json,
+        &remark,
+    )
 }
 
-fn hand_over(client: &RestClient) -> String {
+fn hand_over(client: &RestClient, one_time: &OneTimeToken) -> String {
     let server = client.server();
-    format!("shown once; the person runs `notarium login --server {server} --one-time` and gives this token:")
+    let opens =
+        one_time.url.as_ref().map(|url| format!("opens {} in a browser, or ", print::clean(url))).unwrap_or_default();
+    format!("shown once; the person {opens}runs `notarium login --server {server} --one-time` and gives this token:")
 }
 
 async fn all_users(client: &RestClient) -> Result<Vec<User>, Failure> {

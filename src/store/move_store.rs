@@ -10,7 +10,7 @@ use crate::postgres::Postgres;
 use crate::segments::Segments;
 use crate::sqlite::Sqlite;
 use crate::store_error::StoreError;
-use crate::transfer::{ReportTransfer, TransferError, Transferable, Transferred, all_heads, transfer};
+use crate::transfer::{ReportTransfer, TransferError, Transferable, Transferred, all_heads, refuse_filled, transfer};
 
 /// Place of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl OpenStore {
         }
     }
 
-    /// Opens a store to be filled, and marks it.
+    /// Opens a store to be filled.
     async fn target(place: &StorePlace) -> Result<Self, StoreError> {
         match place {
             StorePlace::Folder(folder) => Ok(Self::Sqlite(Box::new(Sqlite::open_unfinished(folder).await?))),
@@ -70,6 +70,13 @@ impl OpenStore {
         match self {
             Self::Sqlite(store) => &**store,
             Self::Postgres(store) => &**store,
+        }
+    }
+
+    async fn begin_filling(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(store) => store.begin_filling(),
+            Self::Postgres(store) => store.begin_filling().await,
         }
     }
 
@@ -128,6 +135,9 @@ async fn fill(
         return Err(StoreError::Refused { reason: what.to_owned() }.into());
     }
     let before = all_heads(from).await?;
+    // A store that is another's stays as it is.
+    refuse_filled(from, target.transferable()).await?;
+    target.begin_filling().await?;
     let moved = transfer(from, target.transferable(), progress).await?;
     if all_heads(from).await? != before {
         return Err(TransferError::Differs { what: "somebody wrote to the source meanwhile".to_owned() });
@@ -145,8 +155,11 @@ pub async fn copy_store(
 ) -> Result<Transferred, TransferError> {
     let source = open_postgres(url, segments).await?;
     let target = Sqlite::open_unfinished(folder).await?;
-    let copied = transfer(&source, &target, progress).await;
-    let copied = copied.and_then(|copied| Ok(target.finish().map(|()| copied)?));
+    let copied = async {
+        target.begin_filling()?;
+        transfer(&source, &target, progress).await
+    };
+    let copied = copied.await.and_then(|copied| Ok(target.finish().map(|()| copied)?));
     source.close().await;
     target.close().await;
     copied

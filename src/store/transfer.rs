@@ -76,6 +76,8 @@ pub enum TransferStep {
 pub enum TransferError {
     #[error("the target has a notebook {notebook} that is not the source's: choose an empty target")]
     NotEmpty { notebook: NotebookId },
+    #[error("a server has used the target: it has rows of '{table}' that are not the source's. Choose an empty target")]
+    Used { table: &'static str },
     #[error("the copy differs from the source: {what}. The source is unchanged; empty the target, and report it")]
     Differs { what: String },
     #[error("the record of notebook {notebook} is not whole: {reason}. Restore a backup first")]
@@ -94,11 +96,6 @@ pub(crate) async fn transfer(
     progress: ReportTransfer<'_>,
 ) -> Result<Transferred, TransferError> {
     let heads = all_heads(from).await?;
-    for (notebook, head) in all_heads(to).await? {
-        if heads.get(&notebook).is_none_or(|known| known.version < head.version) {
-            return Err(TransferError::NotEmpty { notebook });
-        }
-    }
     let of = heads.values().map(|head| head.version).sum();
     let mut done = Transferred { notebooks: heads.len() as u64, ..Transferred::default() };
     for (notebook, head) in &heads {
@@ -277,6 +274,29 @@ async fn transfer_tables(
         count += rows.len() as u64;
     }
     Ok(count)
+}
+
+/// Refuses a target with notebooks or rows that are not the source's. A transfer that broke off leaves only such of the source.
+pub(crate) async fn refuse_filled(from: &dyn Transferable, to: &dyn Transferable) -> Result<(), TransferError> {
+    let heads = all_heads(from).await?;
+    for (notebook, head) in all_heads(to).await? {
+        if heads.get(&notebook).is_none_or(|known| known.version < head.version) {
+            return Err(TransferError::NotEmpty { notebook });
+        }
+    }
+    for table in &TABLES {
+        let present = to.table_rows(table, 0).await?;
+        if present.is_empty() {
+            continue;
+        }
+        let rows = all_rows(from, table).await?;
+        // Both are in one order.
+        let mut rest = rows.iter();
+        if !present.iter().all(|row| rest.any(|other| other == row)) {
+            return Err(TransferError::Used { table: table.name });
+        }
+    }
+    Ok(())
 }
 
 async fn all_rows(store: &dyn Transferable, table: &TransferTable) -> Result<Vec<Vec<ColumnValue>>, StoreError> {

@@ -12,9 +12,11 @@ async fn people_of_a_list_are_invited_and_come() {
         .unwrap();
     let csv = world.run(&["user", "invite", file, "--csv"]).await.ok();
     let lines: Vec<&str> = csv.lines().collect();
-    assert_eq!(lines[0], "login,name,email,token", "{csv}");
+    assert_eq!(lines[0], "login,name,email,token,url", "{csv}");
     assert!(lines[1].starts_with("ann-lee,\"Lee, Ann\",ann@example.org,nt_reset_"), "{csv}");
     assert!(lines.len() == 3 && lines[2].starts_with("bob,bob,,nt_reset_"), "{csv}");
+    let [.., token, url] = lines[2].split(',').collect::<Vec<_>>()[..] else { panic!("{csv}") };
+    assert!(url.starts_with("http") && url.ends_with(&format!("/#token={token}")), "{csv}");
 
     std::fs::write(&list, "login\nbob\ncy\n").unwrap();
     let again = world.run(&["user", "invite", file]).await;

@@ -16,7 +16,7 @@ use crate::cli::{Ended, Failure};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   notarium user invite class.csv
-  notarium user invite class.csv --csv > tokens.csv     # login, name, email and token, to send them with
+  notarium user invite class.csv --csv > tokens.csv     # login, name, email, token and url, to send them with
   notarium user invite - < class.csv
 
 class.csv:
@@ -54,8 +54,8 @@ pub async fn invite(args: InviteArgs, client: &RestClient) -> Ended {
         (false, false) => {
             let server = client.server();
             print::note(format!(
-                "{} created; the tokens are shown once. Send each to its person, who runs `notarium login --server {server} --one-time` and \
-                 enters it:",
+                "{} created; the tokens are shown once. Send each to its person, who opens the address, or runs \
+                 `notarium login --server {server} --one-time` and enters the token:",
                 print::count(people.invited.len(), "account")
             ));
             print::columns(&rows(&people.invited)).into_iter().try_for_each(print::line)
@@ -77,7 +77,8 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
 fn rows(invited: &[InvitedPerson]) -> Vec<[String; 3]> {
     let row = |person: &InvitedPerson| {
         let login = person.user.login.as_deref().unwrap_or_default();
-        [print::clean(login), print::clean(person.email.as_deref().unwrap_or("–")), person.token.clone()]
+        let opened = person.url.as_ref().unwrap_or(&person.token);
+        [print::clean(login), print::clean(person.email.as_deref().unwrap_or("–")), print::clean(opened)]
     };
     invited.iter().map(row).collect()
 }
@@ -85,10 +86,11 @@ fn rows(invited: &[InvitedPerson]) -> Vec<[String; 3]> {
 fn csv(invited: &[InvitedPerson]) -> Result<String, Failure> {
     let failed = |error: String| Failure::failed(format!("the tokens cannot be written as CSV: {error}"));
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
-    writer.write_record(["login", "name", "email", "token"]).map_err(|error| failed(error.to_string()))?;
-    for InvitedPerson { user, email, token, .. } in invited {
+    writer.write_record(["login", "name", "email", "token", "url"]).map_err(|error| failed(error.to_string()))?;
+    for InvitedPerson { user, email, token, url, .. } in invited {
         let login = user.login.as_deref().unwrap_or_default();
-        let record = [login, &user.name, email.as_deref().unwrap_or_default(), token];
+        let record =
+            [login, &user.name, email.as_deref().unwrap_or_default(), token, url.as_deref().unwrap_or_default()];
         writer.write_record(record).map_err(|error| failed(error.to_string()))?;
     }
     let bytes = writer.into_inner().map_err(|error| failed(error.to_string()))?;

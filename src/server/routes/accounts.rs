@@ -33,7 +33,7 @@ struct AccountRoutes {
     oidc: Option<Arc<Oidc>>,
 }
 
-/// All routes for accounts. `public_url` is the beginning of share links, as in `https://notes.example.org`.
+/// All routes for accounts. `public_url` is the beginning of links, as in `https://notes.example.org`.
 pub fn routes<S: Clone + Send + Sync + 'static>(
     gate: GuardServices,
     public_url: &str,
@@ -50,6 +50,14 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
     let router = people::routes(router);
     let router = invitations::routes(router);
     own_routes(router).with_state(shared)
+}
+
+impl AccountRoutes {
+    fn one_time(&self, one_time: &OneTimeToken) -> rest::OneTimeToken {
+        let token = one_time.text.reveal();
+        let url = format!("{}/#token={token}", self.public_url);
+        rest::OneTimeToken { token, url: Some(url), expires_at: one_time.expires_at }
+    }
 }
 
 /// Caller of a route, and the state to answer from.
@@ -132,10 +140,6 @@ pub fn token(token: Token) -> rest::Token {
 
 pub fn issued(new: NewToken) -> rest::IssuedToken {
     rest::IssuedToken { token: new.text.reveal(), record: token(new.token) }
-}
-
-pub fn one_time(one_time: OneTimeToken) -> rest::OneTimeToken {
-    rest::OneTimeToken { token: one_time.text.reveal(), expires_at: one_time.expires_at }
 }
 
 pub fn workspace(workspace: Workspace, role: Role) -> rest::Workspace {

@@ -112,6 +112,11 @@ impl Postgres {
         Self::open_any(url, open::DatabaseOpening::Unfinished).await
     }
 
+    /// Marks the database: until [`Self::finish`] no server opens it.
+    pub(crate) async fn begin_filling(&self) -> Result<(), StoreError> {
+        self.write(|| sqlx::query("UPDATE notarium SET is_unfinished = TRUE")).await.map(drop)
+    }
+
     pub(crate) async fn finish(&self) -> Result<(), StoreError> {
         self.write(|| sqlx::query("UPDATE notarium SET is_unfinished = FALSE")).await.map(drop)
     }

@@ -130,7 +130,7 @@ pub(super) fn pool(options: PgConnectOptions) -> PgPool {
 pub(super) enum DatabaseOpening {
     /// A server, with the digest of its cluster's secret; or a reader.
     Finished(Option<[u8; 32]>),
-    /// A move that fills it.
+    /// A move that fills it, and has perhaps marked it before.
     Unfinished,
 }
 
@@ -146,10 +146,7 @@ pub(super) async fn prepare(address: &Address, opening: DatabaseOpening) -> Resu
             check_finished(address, &mut connection).await?;
             check_secret(&mut connection, digest.as_ref().map(<[u8; 32]>::as_slice)).await?;
         }
-        DatabaseOpening::Unfinished => {
-            let mark = sqlx::query("UPDATE notarium SET is_unfinished = TRUE").execute(&mut connection).await;
-            mark.map_err(store_error)?;
-        }
+        DatabaseOpening::Unfinished => {}
     }
     connection.close().await.map_err(store_error)
 }

@@ -62,10 +62,9 @@ pub(crate) fn is_half_restored(folder: &Path) -> bool {
     has(MARK_FILE) || (has(PART_FILE) && !has(DATABASE_FILE))
 }
 
-/// Marks the folder, which is created if it is missing, as one that a move fills.
+/// Marks the folder as one that a move fills.
 #[cfg(feature = "postgres")]
 pub(super) fn mark_as_moving(folder: &Path) -> Result<(), StoreError> {
-    create_folder(folder).map_err(|error| no_folder(folder, error))?;
     let mark = folder.join(MOVING_FILE);
     let written = File::create(&mark).and_then(|file| file.sync_all());
     written.and_then(|()| File::open(folder)?.sync_all()).map_err(|error| folder_error(folder, error))

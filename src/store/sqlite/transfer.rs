@@ -17,10 +17,14 @@ use crate::transfer::{NotebookCommand, Transferable};
 use crate::transfer_tables::{ROWS_PER_PAGE, TransferTable};
 
 impl Sqlite {
-    /// Opens a folder that a move fills; until [`Self::finish`] nobody else opens it.
+    /// Opens a folder to be filled, also one that a broken move has marked.
     pub(crate) async fn open_unfinished(folder: &Path) -> Result<Self, StoreError> {
-        folder::mark_as_moving(folder)?;
         Self::open_any(folder, Upgrade::Begin).await
+    }
+
+    /// Marks the folder: until [`Self::finish`] no server opens it.
+    pub(crate) fn begin_filling(&self) -> Result<(), StoreError> {
+        folder::mark_as_moving(self.path.parent().unwrap_or(&self.path))
     }
 
     pub(crate) fn finish(&self) -> Result<(), StoreError> {

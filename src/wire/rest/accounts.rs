@@ -349,6 +349,9 @@ pub struct IssuedToken {
 pub struct OneTimeToken {
     /// The secret, valid for one use.
     pub token: String,
+    /// Address of the page that takes it, for the person to open: the server's public address, with the secret in the fragment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     /// Milliseconds since 1970; absent: valid until used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,

@@ -27,6 +27,8 @@ pub struct InvitedPerson {
     pub email: Option<String>,
     /// Token for the person, who sends it once to `POST /api/session` with a password.
     pub token: String,
+    /// Address of the page that takes the token, for the person to open.
+    pub url: Option<String>,
     /// Milliseconds since 1970; absent: the token is valid until used.
     pub expires_at: Option<Millis>,
 }

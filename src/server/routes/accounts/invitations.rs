@@ -65,7 +65,7 @@ async fn invite(
 ) -> Result<Json<InvitedPeople>, Problem> {
     let InvitedList { invited, existing } = shared.accounts.invite_all(&who, &list).await?;
     Ok(Json(InvitedPeople {
-        invited: invited.into_iter().map(shown).collect(),
+        invited: invited.into_iter().map(|invited| shown(&shared, invited)).collect(),
         existing: existing
             .into_iter()
             .map(|person| ExistingPerson { line: person.line, login: person.login })
@@ -73,13 +73,15 @@ async fn invite(
     }))
 }
 
-fn shown(Invited { person, user, invitation }: Invited) -> InvitedPerson {
+fn shown(shared: &AccountRoutes, Invited { person, user, invitation }: Invited) -> InvitedPerson {
+    let one_time = shared.one_time(&invitation);
     InvitedPerson {
         line: person.line,
         user: accounts::user(user),
         email: person.email,
-        token: invitation.text.reveal(),
-        expires_at: invitation.expires_at,
+        token: one_time.token,
+        url: one_time.url,
+        expires_at: one_time.expires_at,
     }
 }
 

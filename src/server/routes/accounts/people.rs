@@ -115,7 +115,7 @@ async fn create_user(
     JsonBody(new): JsonBody<NewUser>,
 ) -> Result<Created<Json<CreatedUser>>, Problem> {
     let (user, invitation) = shared.accounts.create_user(&who, &new.name, &new.login, new.is_admin).await?;
-    Ok(Created(Json(CreatedUser { user: accounts::user(user), invitation: accounts::one_time(invitation) })))
+    Ok(Created(Json(CreatedUser { user: accounts::user(user), invitation: shared.one_time(&invitation) })))
 }
 
 async fn deactivate_user(
@@ -141,7 +141,7 @@ async fn reset_user(
     Params(id): Params<UserId>,
 ) -> Result<Created<Json<rest::OneTimeToken>>, Problem> {
     let user = user(&shared, &id).await?;
-    Ok(Created(Json(accounts::one_time(shared.accounts.reset_password(&who, &user).await?))))
+    Ok(Created(Json(shared.one_time(&shared.accounts.reset_password(&who, &user).await?))))
 }
 
 async fn set_admin(

@@ -118,7 +118,7 @@ async fn bind_browser(
 }
 
 async fn make_link(AccountCaller { shared, who }: AccountCaller) -> Result<Created<Json<rest::OneTimeToken>>, Problem> {
-    Ok(Created(Json(accounts::one_time(shared.accounts.browser_link(&who).await?))))
+    Ok(Created(Json(shared.one_time(&shared.accounts.browser_link(&who).await?))))
 }
 
 async fn challenge(

@@ -199,6 +199,8 @@ impl Server {
     async fn person(&self, owner: &str, login: &str) -> (String, UserId) {
         let created = self.post("/api/users", owner, json!({"name": login, "login": login})).await.made();
         let invitation = created.body["invitation"]["token"].clone();
+        let url = created.body["invitation"]["url"].as_str().unwrap();
+        assert!(url.ends_with(&format!("/#token={}", invitation.as_str().unwrap())), "{url}");
         let session = self.sign_in(json!({"token": invitation, "password": PASSWORD})).await.made();
         (session.text("token"), UserId::new(session.body["user"]["id"].as_str().unwrap()).unwrap())
     }

@@ -129,6 +129,34 @@ async fn everything_goes_to_postgresql_and_back() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_a_server_has_used_is_refused_before_anything_is_copied() {
+    let Some(url) = postgres::new_database().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    fill(&folder.path().join("from")).await;
+    let used = Postgres::open(&url, None).await.unwrap();
+    create_user(&used, "of-another-server").await.unwrap();
+    used.close().await;
+    let from = StorePlace::Folder(folder.path().join("from"));
+    let steps = AtomicU64::new(0);
+    let count = |_| drop(steps.fetch_add(1, Ordering::SeqCst));
+    let refused = move_store(&from, &StorePlace::parse(&url), None, &count).await;
+    assert!(matches!(&refused, Err(TransferError::Used { table: "users" })), "{refused:?}");
+    assert_eq!(steps.load(Ordering::SeqCst), 0);
+    // Its server opens it as before.
+    Postgres::open(&url, None).await.unwrap().close().await;
+
+    let folder = folder.path().join("used");
+    let used = Sqlite::open(&folder).await.unwrap();
+    let busy = move_store(&from, &StorePlace::Folder(folder.clone()), None, &count).await;
+    assert!(matches!(busy, Err(TransferError::Store(StoreError::Locked { .. }))), "{busy:?}");
+    create_user(&used, "of-another-server").await.unwrap();
+    used.close().await;
+    let refused = move_store(&from, &StorePlace::Folder(folder.clone()), None, &count).await;
+    assert!(matches!(&refused, Err(TransferError::Used { table: "users" })), "{refused:?}");
+    Sqlite::open(&folder).await.unwrap().close().await;
+}
+
 /// Breaks a move off at its every step in turn, then lets it end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_move_that_broke_off_goes_on() {
