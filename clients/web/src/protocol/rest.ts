@@ -916,6 +916,10 @@ export interface OneTimeToken {
  */
 token: string
 /**
+ * Address of the page that takes it, for the person to open: the server's public address, with the secret in the fragment.
+ */
+url?: (string | null)
+/**
  * Milliseconds since 1970; absent: valid until used.
  */
 expires_at?: (number | null)
@@ -1193,6 +1197,10 @@ email?: (string | null)
  * Token for the person, who sends it once to `POST /api/session` with a password.
  */
 token: string
+/**
+ * Address of the page that takes the token, for the person to open.
+ */
+url?: (string | null)
 /**
  * Milliseconds since 1970; absent: the token is valid until used.
  */

@@ -139,7 +139,9 @@ async fn a_database_that_a_server_has_used_is_refused_before_anything_is_copied(
     used.close().await;
     let from = StorePlace::Folder(folder.path().join("from"));
     let steps = AtomicU64::new(0);
-    let count = |_| drop(steps.fetch_add(1, Ordering::SeqCst));
+    let count = |_| {
+        steps.fetch_add(1, Ordering::SeqCst);
+    };
     let refused = move_store(&from, &StorePlace::parse(&url), None, &count).await;
     assert!(matches!(&refused, Err(TransferError::Used { table: "users" })), "{refused:?}");
     assert_eq!(steps.load(Ordering::SeqCst), 0);
