@@ -34,6 +34,9 @@ use store_clock::StoreClock;
 
 /// Interval of beats.
 const BEAT: Duration = Duration::from_secs(1);
+/// Time after a change of the nodes by which every node knows of it. Before, one that does not know may take a notebook that has a room at
+/// another node, and nothing else tells that node.
+pub const LOOK_AGAIN: Duration = BEAT.saturating_mul(2);
 
 /// The node that serves a notebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +72,11 @@ pub trait Cluster: Send + Sync + 'static {
     /// True if this node owns the notebook.
     async fn owns(&self, notebook: &NotebookId) -> Result<bool, StoreError> {
         Ok(self.owner(notebook).await? == *self.instance())
+    }
+
+    /// Returns those of the notebooks whose lease another node has taken.
+    async fn taken(&self, _: &[NotebookId]) -> Result<Vec<NotebookId>, StoreError> {
+        Ok(Vec::new())
     }
 
     /// Returns those of the notebooks that this node owns.

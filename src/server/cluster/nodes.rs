@@ -289,6 +289,16 @@ impl Cluster for ClusterNodes {
         Ok(owned)
     }
 
+    async fn taken(&self, notebooks: &[NotebookId]) -> Result<Vec<NotebookId>, StoreError> {
+        let mut taken = Vec::new();
+        for page in notebooks.chunks(MAX_ASKED) {
+            let leases = self.nodes.leases(page).await?;
+            let is_taken = |notebook: &&NotebookId| leases.get(*notebook).is_some_and(|it| it.holder != self.instance);
+            taken.extend(page.iter().filter(is_taken).cloned());
+        }
+        Ok(taken)
+    }
+
     async fn place(&self, notebook: &NotebookId) -> Result<OwnerNode, StoreError> {
         let owner = self.owner(notebook).await?;
         if owner == self.instance {

@@ -52,3 +52,17 @@ fn notebooks_are_balanced_and_only_those_of_lost_nodes_reopen() {
     }
     report(&world);
 }
+
+#[test]
+fn a_draining_node_gives_up_first_what_others_have_taken() {
+    let mut world = World::start(Scale { nodes: 5, notebooks: 3_000, connections: 300 }, 28);
+    world.run_for(10_000);
+    world.happens("a node drains", &Happening::Drain);
+    // The others know of it, and have opened the notebooks with work; the node still has rooms.
+    world.run_for(1_500);
+    let before = world.outcome().lost;
+    world.check_rooms();
+    world.run_for(20_000);
+    world.check();
+    assert!(world.outcome().lost > before, "the node had given up all its rooms");
+}

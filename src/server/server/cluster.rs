@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{StartError, open_with_work};
 use crate::app::App;
-use crate::cluster::{Cluster, ClusterNodes, ClusterNotices, ClusterSettings, SingleNode};
+use crate::cluster::{Cluster, ClusterNodes, ClusterNotices, ClusterSettings, LOOK_AGAIN, SingleNode};
 use crate::tls::NodeTls;
 
 /// Time for which a draining node still takes requests, which it forwards: until a proxy that asks `/readyz` each second or two sends no more.
@@ -83,10 +83,24 @@ pub async fn follow(app: &App) -> Result<CancellationToken, AccountError> {
     Ok(beating)
 }
 
-/// Gives up rooms that belong to other nodes, and opens notebooks with work that belong here, whenever nodes change.
+/// Gives up rooms that belong to other nodes, and opens notebooks with work that belong here, whenever nodes change, and once more
+/// after [`LOOK_AGAIN`].
 async fn follow_nodes(app: App, stopping: CancellationToken) {
     let Some(mut changes) = app.cluster.changes() else { return };
-    while let Some(Ok(())) = stopping.run_until_cancelled(changes.changed()).await {
+    let mut looks_again = false;
+    loop {
+        let look = async {
+            if looks_again {
+                tokio::time::timeout(LOOK_AGAIN, changes.changed()).await
+            } else {
+                Ok(changes.changed().await)
+            }
+        };
+        match stopping.run_until_cancelled(look).await {
+            Some(Ok(Ok(()))) => looks_again = true,
+            Some(Err(_)) => looks_again = false,
+            Some(Ok(Err(_))) | None => return,
+        }
         give_up_others(&app).await;
         if app.cluster.is_cut_off() || app.cluster.is_draining() {
             continue;
@@ -110,7 +124,8 @@ async fn give_up_others(app: &App) {
     }
 }
 
-/// Tells the other nodes that this one stops, and gives them its rooms, in slices.
+/// Tells the other nodes that this one stops, and gives them its rooms, in slices; first those that they have taken already, whose clients
+/// here hear nothing new.
 pub async fn drain(app: &App) {
     if app.cluster.others().is_empty() {
         return;
@@ -119,7 +134,10 @@ pub async fn drain(app: &App) {
     app.cluster.drain().await;
     let slice = SLICE.max(app.rooms.open_count().div_ceil(MAX_SLICES));
     while app.rooms.open_count() > 0 {
-        for notebook in app.rooms.open_ids().iter().take(slice) {
+        let open = app.rooms.open_ids();
+        let taken: HashSet<NotebookId> = app.cluster.taken(&open).await.unwrap_or_default().into_iter().collect();
+        let kept = open.iter().filter(|notebook| !taken.contains(*notebook));
+        for notebook in taken.iter().chain(kept.take(slice)) {
             app.rooms.give_up(notebook);
         }
         tokio::time::sleep(SLICE_PAUSE).await;

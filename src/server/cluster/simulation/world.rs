@@ -12,7 +12,8 @@ use secrecy::SecretString;
 use tokio::sync::watch;
 
 use super::store::{SimulatedStore, StoreOfNode};
-use crate::cluster::{Cluster, ClusterNodes, ClusterSettings, OwnerNode};
+use crate::cluster::{Cluster, ClusterNodes, ClusterSettings, LOOK_AGAIN, OwnerNode};
+use crate::limits::clock::millis;
 
 /// Notebooks that a connection follows.
 const FOLLOWED: usize = 10;
@@ -57,6 +58,8 @@ struct SimulatedNode {
     changes: watch::Receiver<u64>,
     is_alive: bool,
     takes_clients: bool,
+    /// Time of the second look after a change of the nodes.
+    looks_again_at: Option<u64>,
     rooms: BTreeSet<usize>,
     /// Rooms opened in each second.
     opened: BTreeMap<u64, u64>,
@@ -197,7 +200,8 @@ impl World {
         let (cluster, _) = at_once(joining).unwrap();
         let changes = cluster.changes().unwrap();
         let (rooms, opened) = (BTreeSet::new(), BTreeMap::new());
-        self.nodes.push(SimulatedNode { cluster, changes, is_alive: true, takes_clients: true, rooms, opened });
+        let (is_alive, takes_clients, looks_again_at) = (true, true, None);
+        self.nodes.push(SimulatedNode { cluster, changes, is_alive, takes_clients, looks_again_at, rooms, opened });
         let phase = self.below(1_000) as u64;
         self.later(phase, Event::Beat(index));
     }
@@ -209,10 +213,13 @@ impl World {
         self.later(1_000, Event::Beat(node));
         let cluster = self.nodes[node].cluster.clone();
         let is_written = at_once(cluster.beat()).is_ok();
-        let changes = &mut self.nodes[node].changes;
-        let has_changed = changes.has_changed().unwrap();
+        let SimulatedNode { changes, looks_again_at, .. } = &mut self.nodes[node];
+        let has_changed = changes.has_changed().unwrap() || (!is_written && cluster.is_cut_off());
         changes.mark_unchanged();
-        if has_changed || (!is_written && cluster.is_cut_off()) {
+        if has_changed {
+            *looks_again_at = Some(self.now + millis(LOOK_AGAIN));
+            self.follow_changes(node);
+        } else if looks_again_at.take_if(|at| *at <= self.now).is_some() {
             self.follow_changes(node);
         }
     }
@@ -410,7 +417,13 @@ impl World {
     }
 
     fn drain_slice(&mut self, node: usize) {
-        let slice: Vec<usize> = self.nodes[node].rooms.iter().take(DRAINED_TOGETHER).copied().collect();
+        let cluster = self.nodes[node].cluster.clone();
+        let open: Vec<usize> = self.nodes[node].rooms.iter().copied().collect();
+        let ids: Vec<NotebookId> = open.iter().map(|notebook| self.ids[*notebook].clone()).collect();
+        let taken: BTreeSet<NotebookId> = at_once(cluster.taken(&ids)).unwrap_or_default().into_iter().collect();
+        let (mut slice, kept): (Vec<usize>, Vec<usize>) =
+            open.iter().partition(|notebook| taken.contains(&self.ids[**notebook]));
+        slice.extend(kept.into_iter().take(DRAINED_TOGETHER));
         if slice.is_empty() {
             at_once(self.nodes[node].cluster.leave());
             return self.end(node);
@@ -432,13 +445,7 @@ impl World {
 
     /// Checks that each room is open at one node, which has the lease, and that all connections are served.
     pub fn check(&self) {
-        let mut open = BTreeMap::new();
-        for (index, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.is_alive) {
-            for notebook in &node.rooms {
-                assert_eq!(open.insert(*notebook, index), None, "notebook {notebook} is open at two nodes");
-                assert_eq!(self.store.holder(&self.ids[*notebook]), Some(self.instance(index)), "{notebook}");
-            }
-        }
+        let open = self.check_rooms();
         for (number, connection) in self.connections.iter().enumerate() {
             for (notebook, node) in connection.notebooks.iter().zip(&connection.served_by) {
                 assert!(
@@ -447,6 +454,19 @@ impl World {
                 );
             }
         }
+    }
+
+    /// Checks that each room is open at one node, which has the lease. Returns the nodes of the rooms.
+    pub fn check_rooms(&self) -> BTreeMap<usize, usize> {
+        let mut open = BTreeMap::new();
+        for (index, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.is_alive) {
+            for notebook in &node.rooms {
+                assert_eq!(open.insert(*notebook, index), None, "notebook {notebook} is open at two nodes");
+                let (holder, name) = (self.store.holder(&self.ids[*notebook]), &self.outcomes.last().unwrap().name);
+                assert_eq!(holder, Some(self.instance(index)), "{notebook}, after: {name}");
+            }
+        }
+        open
     }
 
     /// Outcome of the last happening, until now.
