@@ -266,6 +266,7 @@ STORM = scripts/with-postgresql $(CURDIR)/$(VENV)/bin/python tests/interop/clust
 interop-cluster: deps ## three minutes: nodes of a cluster are killed, stopped and drained while people write, type and run
 	$(PROGRAM)
 	scripts/with-postgresql $(VENV)/bin/python tests/interop/cluster/alone.py target/debug/notarium
+	scripts/with-postgresql $(VENV)/bin/python tests/interop/cluster/tools.py target/debug/notarium
 	$(STORM) target/debug/notarium --kills 30
 
 # HAPROXY=--haproxy: the nodes find the leader by HAProxy instead of the hosts in their URL.
