@@ -5,7 +5,6 @@ import hashlib
 import json
 from collections import deque
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from .connection import backoff
@@ -89,7 +88,8 @@ class EventStream(Stream[Event]):
 
     async def _page(self) -> list[Json]:
         path = f"/api/notebooks/{self._replica.notebook_id}/events"
-        for attempt in count():
+        attempt = 0
+        while True:
             try:
                 page = await self._session.rest.get(path, after=self._version, limit=_PAGE)
                 break
@@ -98,6 +98,7 @@ class EventStream(Stream[Event]):
                 if not self._follow or self._failure is not None:
                     raise
                 await asyncio.sleep(backoff(attempt))
+                attempt += 1
         events: list[Json] = page["events"]
         if not events:
             self._head = self._version
