@@ -51,7 +51,7 @@ example-jupyter: rust web $(LAB_VENV)/.ready ## JupyterLab on a notebook that No
 
 test: ## every check that CI runs, with an eighth of the browser tests; one that fails does not hide the others
 	@scripts/lanes "web compiled" "installed"
-	@scripts/lanes "lint unit" "test-web test-web-part interop-nodes" "test-python test-jupyter interop"
+	@scripts/lanes "unit" "test-web lint test-web-part interop-nodes" "test-python test-jupyter interop"
 
 check: ## the quick part of `test`, some minutes: lints, unit tests, order in the sources, 20 seeds, the page's own tests
 	@scripts/lanes "lint" "test-web"
