@@ -1,5 +1,6 @@
-"""Fixtures: a real server with a real kernel and a scripted model, shared by all tests."""
+"""Fixtures: a real server with a real kernel and a scripted model, shared by all tests; and clients of a fake server."""
 
+import asyncio
 import json
 import os
 import re
@@ -8,13 +9,16 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import notarium
 import pytest
+from notarium.connection import Connection
+from notarium.replica import Replica
 
+from .fake import NOTEBOOK, FakeServer, Start
 from .model import ScriptedModel
 
 # A shell script starts background programs with SIGINT ignored, and their children inherit that.
@@ -97,3 +101,24 @@ def nb(nt: notarium.Client) -> Iterator[notarium.Notebook]:
         yield notebook
         for kernel in notebook.kernels:
             kernel.shut_down()
+
+
+@pytest.fixture
+async def start() -> AsyncIterator[Start]:
+    """Function that starts clients of a fake server. They are closed after the test."""
+    connections: list[Connection] = []
+
+    async def begin(server: FakeServer) -> tuple[Connection, Replica]:
+        connection = Connection(server.dial, "nt_token", "test", rest=lambda _: 0)
+        connections.append(connection)
+        await connection.start()
+        replica = connection.replicas[NOTEBOOK] = Replica(NOTEBOOK, connection)
+        replica.subscribe()
+        await replica.opened()
+        return connection, replica
+
+    yield begin
+    for connection in connections:
+        await connection.close()
+    left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    assert not left, left

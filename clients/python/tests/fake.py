@@ -7,10 +7,13 @@ import asyncio
 import json
 import random
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
+from notarium.connection import Connection
 from notarium.digest import digest
 from notarium.document import Document
+from notarium.replica import Replica
 from notarium.text import map_change
 
 NOTEBOOK = "nb"
@@ -196,3 +199,7 @@ class FakeServer:
 def key_of(command: Json) -> str:
     ((name, _),) = command["body"].items()
     return str(name)
+
+
+# Starts a client of a fake server, and waits until it has the notebook.
+Start = Callable[[FakeServer], "asyncio.Future[tuple[Connection, Replica]]"]

@@ -3,12 +3,10 @@
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Callable
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
 import pytest
-from notarium.assistants import Turn
-from notarium.config import ServerTarget
 from notarium.connection import Connection
 from notarium.digest import digest
 from notarium.document import Document
@@ -23,37 +21,10 @@ from notarium.errors import (
     Unavailable,
     UnsupportedProtocol,
 )
-from notarium.history import EventStream
-from notarium.link import NotebookLink
 from notarium.replica import Replica
-from notarium.session import Session
 from notarium.text import difference, splice
-from notarium.transport import Rest
 
-from .fake import NOTEBOOK, FakeServer, FakeWire
-
-Start = Callable[[FakeServer], "asyncio.Future[tuple[Connection, Replica]]"]
-
-
-@pytest.fixture
-async def start() -> AsyncIterator[Start]:
-    """Function that starts clients of a fake server. They are closed after the test."""
-    connections: list[Connection] = []
-
-    async def begin(server: FakeServer) -> tuple[Connection, Replica]:
-        connection = Connection(server.dial, "nt_token", "test", rest=lambda _: 0)
-        connections.append(connection)
-        await connection.start()
-        replica = connection.replicas[NOTEBOOK] = Replica(NOTEBOOK, connection)
-        replica.subscribe()
-        await replica.opened()
-        return connection, replica
-
-    yield begin
-    for connection in connections:
-        await connection.close()
-    left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    assert not left, left
+from .fake import NOTEBOOK, FakeServer, FakeWire, Start
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
@@ -427,56 +398,6 @@ def trouble(server: FakeServer, chance: random.Random) -> None:
         case _:
             wire.to_server.clear()
             wire.cut()
-
-
-class FailingRest:
-    """REST interface of a server that cannot answer a few times."""
-
-    def __init__(self, server: FakeServer, *errors: Exception) -> None:
-        self.server, self.errors = server, list(errors)
-
-    async def get(self, _: str, *, after: int, limit: int) -> Any:
-        if self.errors:
-            raise self.errors.pop(0)
-        return {"events": self.server.events[after : after + limit]}
-
-
-def session_with(connection: Connection, rest: FailingRest) -> Session:
-    return Session(ServerTarget("http://fake", "nt_token"), connection, cast(Rest, rest), None)
-
-
-async def test_who_follows_events_waits_for_a_server_that_cannot_answer(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("notarium.history.backoff", lambda _: 0)
-    server = FakeServer()
-    connection, replica = await start(server)
-    away = [Unavailable("it is restarted", code="unavailable"), Disconnected("no answer")]
-    following = EventStream(session_with(connection, FailingRest(server, *away)), replica, 0, True)
-    assert [event.version for event in await following.batch()] == [event["version"] for event in server.events]
-    # Who reads what there is now gets the error.
-    reading = EventStream(session_with(connection, FailingRest(server, *away)), replica, 0, False)
-    with pytest.raises(Unavailable):
-        await reading.batch()
-    # Waiting does not help against a refusal.
-    refused = FailingRest(server, Forbidden("you may not read it", code="forbidden"))
-    with pytest.raises(Forbidden):
-        await EventStream(session_with(connection, refused), replica, 0, True).batch()
-
-
-async def test_who_waits_for_a_turn_gets_the_error_after_which_its_events_cannot_be_read(start: Start) -> None:
-    server = FakeServer()
-    connection, replica = await start(server)
-    refused = FailingRest(server, Forbidden("you may not read it", code="forbidden"))
-    notebook = NotebookLink(session_with(connection, refused), replica)
-    turn = Turn(notebook, "turn", "conversation", None)
-    following = asyncio.create_task(turn._follow(EventStream(notebook._session, replica, 0, True)))
-    with pytest.raises(Forbidden):
-        await turn.wait(10)
-    with pytest.raises(Forbidden):
-        await turn.waiting().batch()
-    await following
-    assert not replica.followers
 
 
 @pytest.mark.parametrize("seed", range(200))
