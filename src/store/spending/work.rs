@@ -14,6 +14,7 @@ pub(crate) enum SpendingWork {
     Settle { call: ReservedCall, settled: Option<SettledCall> },
 }
 
+#[cfg(feature = "postgres")]
 impl SpendingWork {
     /// True if it follows the work of other nodes: its sums must hold until its end.
     pub(crate) fn is_exclusive(&self) -> bool {
