@@ -76,7 +76,9 @@ pub enum TransferStep {
 pub enum TransferError {
     #[error("the target has a notebook {notebook} that is not the source's: choose an empty target")]
     NotEmpty { notebook: NotebookId },
-    #[error("a server has used the target: it has rows of '{table}' that are not the source's. Choose an empty target")]
+    #[error(
+        "the target has rows of '{table}' that are not the source's: a server has used it, or the source has changed since a move broke off. Choose an empty target"
+    )]
     Used { table: &'static str },
     #[error("the copy differs from the source: {what}. The source is unchanged; empty the target, and report it")]
     Differs { what: String },

@@ -94,7 +94,7 @@ class EventStream(Stream[Event]):
                 page = await self._session.rest.get(path, after=self._version, limit=_PAGE)
                 break
             except (Disconnected, RateLimited, Unavailable):
-                # Who follows waits for the server, as the connection does.
+                # A follower waits for the server, as the connection does.
                 if not self._follow or self._failure is not None:
                     raise
                 await asyncio.sleep(backoff(attempt))

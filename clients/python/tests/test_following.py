@@ -1,4 +1,4 @@
-"""Who follows events, and who waits for a turn, while the server cannot answer or refuses."""
+"""Followers of events, and those who wait for a turn, while the server cannot answer or refuses."""
 
 import asyncio
 from typing import Any, cast
@@ -41,7 +41,7 @@ async def test_who_follows_events_waits_for_a_server_that_cannot_answer(
     away = [Unavailable("it is restarted", code="unavailable"), Disconnected("no answer")]
     following = EventStream(session_with(connection, FailingRest(server, *away)), replica, 0, True)
     assert [event.version for event in await following.batch()] == [event["version"] for event in server.events]
-    # Who reads what there is now gets the error.
+    # A reader of what there is now gets the error.
     reading = EventStream(session_with(connection, FailingRest(server, *away)), replica, 0, False)
     with pytest.raises(Unavailable):
         await reading.batch()
