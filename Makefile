@@ -31,22 +31,25 @@ export NOTARIUM_CODEMIRROR_CASES := $(CURDIR)/$(CASES)
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-run: rust ## build, start server + agent with a Python kernel, print one link (good once) and a token
-	@cargo fetch --quiet & \
-	$(MAKE) --no-print-directory web || echo "The notebook page could not be built (it needs Node 20 or newer): starting without it."; \
-	wait
+# The page is built while the crates are compiled; the program, which contains it, comes last.
+LOCAL = --profile local --no-default-features --quiet -p notarium
+local: rust
 	@echo "Building (some minutes the first time) …"
-	@mkdir -p files
-	cargo run --profile local --no-default-features --quiet -p notarium -- up --working-dir files
+	@cargo build $(LOCAL) --lib & crates=$$!; \
+	$(MAKE) --no-print-directory web || echo "The notebook page could not be built (it needs Node 20 or newer): going on without it."; \
+	wait $$crates
+	cargo build $(LOCAL)
 
-example: rust web ## a notebook of everything: PostgreSQL, DuckDB, a function that an assistant calls (it plays a script), all reactive
+run: local ## build, start server + agent with a Python kernel, print one link (good once) and a token
+	@mkdir -p files
+	cargo run $(LOCAL) -- up --working-dir files
+
+example: local ## a notebook of everything: PostgreSQL, DuckDB, a function that an assistant calls (it plays a script), all reactive
 	@scripts/need-postgresql >/dev/null
 	scripts/venv target/example-venv $(PYTHON) ipykernel duckdb pandas pyarrow "psycopg[binary]"
-	cargo build --profile local --no-default-features --quiet -p notarium
 	scripts/with-warehouse target/local/notarium demo --example --data target/example-data --kernel-path target/example-venv
 
-example-jupyter: rust web $(LAB_VENV)/.ready ## JupyterLab on a notebook that Notarium's page and command line share
-	cargo build --profile local --no-default-features --quiet -p notarium
+example-jupyter: local $(LAB_VENV)/.ready ## JupyterLab on a notebook that Notarium's page and command line share
 	scripts/example-jupyter target/local/notarium $(CURDIR)/$(LAB_VENV) target/example-jupyter
 
 test: ## every check that CI runs, with an eighth of the browser tests; one that fails does not hide the others
@@ -328,4 +331,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help interop-nodes test-python-on-cluster run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-part test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster interop-dist dist dist-compare patroni image-check soak bench clean
+.PHONY: help interop-nodes test-python-on-cluster local run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-part test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster interop-dist dist dist-compare patroni image-check soak bench clean

@@ -1,8 +1,15 @@
-//! The `notarium` program: wiring only. The commands are in `cli/`.
-
-mod cli;
+//! The `notarium` program: wiring, and the files of the page. The commands are in `cli/`.
 
 use std::process::ExitCode;
+
+use notarium::cli;
+use rust_embed::Embed;
+
+/// Files that `make web` has built. Empty if it was not run.
+#[derive(Embed)]
+#[folder = "clients/web/dist/page"]
+#[allow_missing = true]
+struct PageFiles;
 
 /// A room's memory is many small short-lived pieces, which glibc's allocator returns to the system and requests again.
 #[global_allocator]
@@ -30,6 +37,7 @@ fn main() -> ExitCode {
         Ok(telemetry) => telemetry,
         Err(failure) => return failure.report(),
     };
+    notarium_server::install_page(|path| PageFiles::get(path).map(|file| file.data));
     let ended = runtime.block_on(cli::run(arguments));
     telemetry.finish();
     // Not waited for: a thread may still be reading the terminal.

@@ -56,6 +56,7 @@ mod tls;
 mod tree_log;
 mod upgrade;
 
+pub use crate::http::page::{PageFiles, install_page};
 pub use crate::server::StartError;
 pub use agents::Agents;
 pub use app::App;

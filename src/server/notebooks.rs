@@ -20,6 +20,8 @@ pub mod templates;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use notarium_core::{
     Actor, Authority, Command, Document, Labels, NotebookId, RawJson, Rejection, RejectionCode, operation,
     required_level, required_past,
@@ -105,8 +107,20 @@ impl Notebooks {
         self.execute_as(identity(authenticated, &decoded.message.notebook, ""), decoded).await
     }
 
-    /// Executes a command as this identity; returns its ack when it is on disk.
-    pub async fn execute_as(&self, identity: Arc<Identity>, decoded: DecodedCommand) -> Result<AckMessage, Rejection> {
+    /// Executes a command as this identity; returns its ack when it is on disk. Boxed, as [`RoomHandle::read`].
+    pub fn execute_as(
+        &self,
+        identity: Arc<Identity>,
+        decoded: DecodedCommand,
+    ) -> BoxFuture<'_, Result<AckMessage, Rejection>> {
+        self.check_and_execute(identity, decoded).boxed()
+    }
+
+    async fn check_and_execute(
+        &self,
+        identity: Arc<Identity>,
+        decoded: DecodedCommand,
+    ) -> Result<AckMessage, Rejection> {
         if let Some(node) = self.rooms.elsewhere(&decoded.message.notebook).await? {
             return self.rooms.execute_at(node, &identity, &decoded.message).await;
         }

@@ -8,6 +8,8 @@ use axum::handler::Handler;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
 use notarium_core::{ASSISTANT_SCOPES, Command, Door, NotebookId, Operation, Rejection, Scope};
@@ -99,6 +101,23 @@ pub struct GuardServices {
     pub metrics: Arc<Metrics>,
 }
 
+/// Handler whose types are forgotten: what axum makes of one is compiled once, not for each of two hundred.
+struct Erased<S>(Arc<dyn Fn(Request, S) -> BoxFuture<'static, Response> + Send + Sync>);
+
+impl<S> Clone for Erased<S> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<S: 'static> Handler<(), S> for Erased<S> {
+    type Future = BoxFuture<'static, Response>;
+
+    fn call(self, request: Request, state: S) -> Self::Future {
+        self.0(request, state)
+    }
+}
+
 /// Routes, each with its guard.
 pub struct GuardedRouter<S = ()> {
     gate: GuardServices,
@@ -120,19 +139,31 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         H: Handler<T, S> + Endpoint<A>,
         T: 'static,
     {
+        let call = move |request, state| handler.clone().call(request, state).boxed();
+        self.add_erased(route, Erased(Arc::new(call)), H::describe, parts);
+        self
+    }
+
+    fn add_erased(
+        &mut self,
+        route: Route,
+        handler: Erased<S>,
+        describe: fn(&mut Described<'_>),
+        parts: &[&dyn Fn(&mut Described<'_>)],
+    ) {
         let (path, needs_notebook) = (route.path, matches!(route.guard, Guard::Notebook(_)));
         assert!(!needs_notebook || path.contains("{notebook}"), "{path} is guarded by its {{notebook}} but names none");
         if !route.tag.is_empty() {
-            self.document.add(&route, |described| {
-                H::describe(described);
+            self.document.add(&route, &|described| {
+                describe(described);
                 parts.iter().for_each(|part| part(described));
             });
         }
         let method = MethodFilter::try_from(route.method.clone()).expect("a method that routes have");
         let check = axum::middleware::from_fn_with_state((self.gate.clone(), route.guard), check);
-        self.router = self.router.route(path, on(method, handler).route_layer(check));
+        let router = std::mem::take(&mut self.router);
+        self.router = router.route(path, on(method, handler).route_layer(check));
         self.routes.push(route);
-        self
     }
 
     /// Gives the handlers their shared state.

@@ -118,7 +118,7 @@ impl Default for OpenApiDocument {
 }
 
 impl OpenApiDocument {
-    pub fn add(&mut self, route: &Route, describe: impl FnOnce(&mut Described<'_>)) {
+    pub fn add(&mut self, route: &Route, describe: &dyn Fn(&mut Described<'_>)) {
         let (summary, description) = route.texts();
         let security = if route.guard == Guard::Public { json!([]) } else { json!([{BEARER: []}]) };
         let operation = json!({

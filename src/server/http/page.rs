@@ -1,23 +1,33 @@
 //! Serves the page for browsers, from the binary. Its files have hashed names and are compressed at build time. The
 //! HTML is made for each request, because its policy has a nonce.
 
+use std::borrow::Cow;
 use std::io::Read;
+use std::sync::OnceLock;
 
 use axum::response::{Html, IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use rust_embed::Embed;
 
 use crate::http::extract::Params;
 use crate::http::problem::Problem;
 
-/// Files that `make web` has built: most in their compressed forms alone (`.br`, `.gz`). Empty if it was not run.
-#[derive(Embed)]
-#[folder = "../../clients/web/dist/page"]
-#[allow_missing = true]
-struct PageFiles;
+/// Contents of a file of the page, by its path: most are there in their compressed forms alone (`.br`, `.gz`).
+pub type PageFiles = fn(&str) -> Option<Cow<'static, [u8]>>;
+
+static PAGE: OnceLock<PageFiles> = OnceLock::new();
+
+/// Sets the files of the page, once in a program. The program embeds them, not this crate, which is compiled without them.
+pub fn install_page(files: PageFiles) {
+    // A second call would install the same files.
+    let _ = PAGE.set(files);
+}
+
+fn stored(path: &str) -> Option<Cow<'static, [u8]>> {
+    PAGE.get().and_then(|files| files(path))
+}
 
 /// Policy of the frame for outputs: inline scripts and styles, embedded images; no network, no storage, no navigation
 /// out. `sandbox` gives the frame a unique origin.
@@ -29,10 +39,10 @@ const FRAME_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-sr
 /// ignore it.
 const WORKER_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
 
-/// The page; `None` if the client was not built when this program was.
+/// The page; `None` if the program has none.
 pub fn index(headers: &HeaderMap) -> Option<Result<Response, Problem>> {
-    let file = PageFiles::get("index.html")?;
-    let html = String::from_utf8_lossy(&file.data);
+    let file = stored("index.html")?;
+    let html = String::from_utf8_lossy(&file);
     Some(nonce().map(|nonce| {
         let policy = policy(&nonce, headers);
         let html = html.replace("{nonce}", &nonce);
@@ -85,7 +95,6 @@ fn no_cache() -> HeaderValue {
 fn send(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
     let forms = [(Some("br"), ".br"), (Some("gzip"), ".gz"), (None, "")].into_iter();
     let mut accepted = forms.filter(|(encoding, _)| encoding.is_none_or(|encoding| accepts(headers, encoding)));
-    let stored = |path: &str| PageFiles::get(path).map(|file| file.data);
     let found = accepted.find_map(|(encoding, ending)| Some((encoding, stored(&format!("{path}{ending}"))?)));
     let found = found.or_else(|| Some((None, unpacked(&stored(&format!("{path}.gz"))?)?.into())));
     let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "the page has no such file: reload it");

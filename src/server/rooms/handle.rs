@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use notarium_core::{NotebookId, Rejection, RejectionCode};
 use notarium_sync::{
     Caller, ClientId, ClientInput, DecodedCommand, Identity, Input, OutsideFacts, ReadState, ReplyTo, Submission,
@@ -99,8 +101,12 @@ impl RoomHandle {
         }
     }
 
-    /// Reads the notebook as it is on disk now.
-    pub async fn read(&self, identity: Arc<Identity>) -> Result<ReadState, Rejection> {
+    /// Reads the notebook as it is on disk now. Boxed: nearly every route reads, and would be compiled with all of it.
+    pub fn read(&self, identity: Arc<Identity>) -> BoxFuture<'_, Result<ReadState, Rejection>> {
+        self.read_now(identity).boxed()
+    }
+
+    async fn read_now(&self, identity: Arc<Identity>) -> Result<ReadState, Rejection> {
         if self.rooms.elsewhere(&self.id).await?.is_some() {
             return self.rooms.read_from_store(&self.id, identity).await;
         }

@@ -118,7 +118,6 @@ impl WorkspaceRule {
 }
 
 /// The claim of this name, or the one inside another: `realm_access.roles` is `roles` in `realm_access`.
-#[cfg_attr(not(any(test, feature = "oidc")), expect(dead_code, reason = "no provider is asked"))]
 pub fn claim_named<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     claims.get(name).or_else(|| {
         let (outer, inner) = name.split_once('.')?;
