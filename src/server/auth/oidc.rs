@@ -9,6 +9,8 @@
 //! Allow-list of people who get an account at their first sign-in with the provider.
 
 mod begun;
+#[cfg(any(test, feature = "oidc"))]
+mod claims;
 mod groups;
 #[cfg(feature = "oidc")]
 mod provider;

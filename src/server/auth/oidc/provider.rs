@@ -24,7 +24,7 @@ use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::groups::{claim_named, groups_in};
+use super::claims::{claim_named, groups_in};
 use super::{ExchangeFailure, InvalidOidc, OidcSettings, ProviderRequest, is_secure};
 use crate::auth::ProvedIdentity;
 use crate::limits::clock::Clock;
