@@ -9,7 +9,7 @@ use rust_embed::Embed;
 #[derive(Embed)]
 #[folder = "clients/web/dist/page"]
 #[allow_missing = true]
-struct PageFiles;
+struct EmbeddedPage;
 
 /// A room's memory is many small short-lived pieces, which glibc's allocator returns to the system and requests again.
 #[global_allocator]
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         Ok(telemetry) => telemetry,
         Err(failure) => return failure.report(),
     };
-    notarium_server::install_page(|path| PageFiles::get(path).map(|file| file.data));
+    notarium_server::install_page(|path| EmbeddedPage::get(path).map(|file| file.data));
     let ended = runtime.block_on(cli::run(arguments));
     telemetry.finish();
     // Not waited for: a thread may still be reading the terminal.

@@ -12,6 +12,7 @@
 mod nodes;
 mod peers;
 mod placement;
+mod questions;
 #[cfg(test)]
 mod simulation;
 mod store_clock;

@@ -4,7 +4,6 @@
 //! others, and counts itself as the owner of nothing: it serves no notebook until a beat is written again.
 
 use std::net::SocketAddr;
-use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,10 +14,12 @@ use notarium_core::{Epoch, InstanceId, LEVEL, NotebookId};
 use notarium_store::{EventStore, LivingNodes, NODE_TIMEOUT, Node, NodeStore, SeenNode, StoreError};
 use parking_lot::RwLock;
 use secrecy::SecretString;
+use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::placement::choice;
+use super::questions::{OwnerAnswer, OwnerQuestions};
 use super::store_clock::StoreClock;
 use super::{BEAT, ClaimError, Cluster, ClusterNotice, ClusterNotices, OwnerNode, Peers, client_settings};
 use crate::tls::{NodeTls, NodeTlsFiles, TlsError};
@@ -114,6 +115,9 @@ pub struct ClusterNodes {
     owners: DashMap<NotebookId, (InstanceId, Instant)>,
     is_draining: AtomicBool,
     store_clock: StoreClock,
+    questions: OwnerQuestions,
+    /// Held while the store is asked for owners.
+    asking: Mutex<()>,
     /// Held during a beat, so that an older list never replaces a newer one.
     beating: Mutex<()>,
     changes: watch::Sender<u64>,
@@ -152,6 +156,8 @@ impl ClusterNodes {
             owners: DashMap::new(),
             is_draining: AtomicBool::new(false),
             store_clock: StoreClock::default(),
+            questions: OwnerQuestions::default(),
+            asking: Mutex::default(),
             beating: Mutex::default(),
             changes: watch::Sender::new(0),
             notices,
@@ -198,10 +204,24 @@ impl ClusterNodes {
         self.view.read().living.iter().find(|node| node.instance == *instance).cloned()
     }
 
-    /// Owner as the store has it now.
-    async fn owner_now(&self, notebook: &NotebookId) -> Result<InstanceId, StoreError> {
-        let owners = self.owners_now(slice::from_ref(notebook)).await?;
-        Ok(owners.into_iter().next().unwrap_or_else(|| self.instance.clone()))
+    /// Owner as the store has it now: from a query that begins after the call, and is shared with others who ask.
+    async fn owner_now(&self, notebook: &NotebookId) -> OwnerAnswer {
+        let mut answered = self.questions.add(notebook);
+        let _asking = self.asking.lock().await;
+        loop {
+            match answered.try_recv() {
+                Ok(answer) => return answer,
+                // Whoever asked for this one as well is gone.
+                Err(TryRecvError::Closed) => answered = self.questions.add(notebook),
+                Err(TryRecvError::Empty) => {}
+            }
+            let (notebooks, answers) = self.questions.take(MAX_ASKED);
+            let owners = self.owners_now(&notebooks).await;
+            for (index, answer) in answers.into_iter().enumerate() {
+                // Who waited for it may be gone.
+                let _ = answer.send(owners.as_ref().map(|owners| owners[index].clone()).map_err(Clone::clone));
+            }
+        }
     }
 
     /// Owners of these notebooks, in their order, as the store has them now.

@@ -50,7 +50,7 @@ export async function serving(folder: string, server: string): Promise<string> {
 function read(folder: string, path: string, host: string): Sent | undefined {
   const place = join(folder, path === "/" ? "index.html" : path);
   if (!(path === "/" || path === "/frame.html" || path.startsWith("/assets/"))) return undefined;
-  const packed = existsSync(`${place}.br`);
+  const packed = existsSync(`${place}.gz`);
   if (!packed && !existsSync(place)) return undefined;
   const type = PAGE_TYPES[place.split(".").at(-1) ?? ""] ?? "text/html";
   if (path === "/frame.html")
@@ -60,11 +60,11 @@ function read(folder: string, path: string, host: string): Sent | undefined {
     return { body, headers: { "content-type": type, "content-security-policy": policy(host), "cache-control": "no-cache" } };
   }
   return {
-    body: readFileSync(packed ? `${place}.br` : place),
+    body: readFileSync(packed ? `${place}.gz` : place),
     headers: {
       "content-type": type,
       "cache-control": "public, max-age=31536000, immutable",
-      ...(packed && { "content-encoding": "br" }),
+      ...(packed && { "content-encoding": "gzip" }),
     },
   };
 }
