@@ -1,6 +1,7 @@
 //! Routes for accounts: tokens of programs and agents, share links, and the shapes of all responses about accounts; never
 //! a hash, and a secret only in the response that creates it.
 
+mod audit;
 mod invitations;
 mod people;
 mod session;

@@ -104,6 +104,7 @@ pub struct AuditQuery {
 }
 
 /// One change of accounts, tokens, workspaces or share links. Changes of rights in a notebook are events of that notebook instead.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct AuditEntry {
     /// Serial number over the whole server, from 1; `before` of the next page.
@@ -116,6 +117,8 @@ pub struct AuditEntry {
     pub action: String,
     /// Id of the changed user, token, workspace, notebook or link.
     pub subject: String,
+    /// Name of the workspace, or label of the token or link, as it is now; absent: it has none, or is not known any more.
+    pub name: Option<String>,
 }
 
 /// Either `login` and `password`, or a one-time `token` (the printed owner token, an invitation, a reset, a link for a browser).

@@ -525,6 +525,10 @@ action: string
  * Id of the changed user, token, workspace, notebook or link.
  */
 subject: string
+/**
+ * Name of the workspace, or label of the token or link, as it is now; absent: it has none, or is not known any more.
+ */
+name?: (string | null)
 }
 /**
  * One call, and the effects of a confirmation.

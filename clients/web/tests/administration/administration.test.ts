@@ -78,6 +78,17 @@ describe("audit", () => {
     );
   });
 
+  test("things are named, if the server knows them", () => {
+    const named = (action: string, subject: string, name: string) => auditWords({ ...entry(action, subject), name }, names);
+    expect(named("token.create", "T", "laptop")).toBe("Created the token “laptop”");
+    expect(auditWords(entry("token.create", "T"), names)).toBe("Created a token");
+    expect(named("workspace.member", "W/Z", "Physics")).toBe("Set Zoë Quist’s role in the workspace “Physics”");
+    expect(named("workspace.member_removed", "W/Z", "MEMBER")).toBe("Removed Zoë Quist from the workspace “MEMBER”");
+    expect(named("notebook.place", "N/W", "Physics")).toBe("Moved a notebook to the workspace “Physics”");
+    expect(auditWords(entry("notebook.place", "N/nowhere"), names)).toBe("Moved a notebook out of its workspace");
+    expect(accountsOf(entry("workspace.member", "W/Z"))).toEqual(["A", "Z"]);
+  });
+
   test("actions and subjects of a later release are shown as they are", () => {
     expect(auditWords(entry("robot.paint", "R"), names)).toBe("robot paint");
     expect(auditWords(entry("cap.set", "moon week USD 5"), names)).toBe("Set the cap “moon week USD 5”");

@@ -9,7 +9,7 @@ use notarium_wire::rest::{
     Placement, UsersQuery, WorkspaceName,
 };
 
-use super::{AccountCaller, AccountRoutes};
+use super::{AccountCaller, AccountRoutes, audit};
 use crate::http::extract::{Created, JsonBody, NoContent, Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::problem::Problem;
@@ -40,7 +40,7 @@ pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRout
         /// Makes an administrator, or no administrator. The last one stays.
         PUT "/users/{user}/admin", Guard::Admin => set_admin;
         /// Changes of accounts with their authors, newest first.
-        GET "/audit", Guard::Admin => read_audit;
+        GET "/audit", Guard::Admin => audit::read_audit;
     } "accounts" "/api" {
         /// Yours.
         GET "/workspaces", read => list_workspaces;
@@ -152,21 +152,6 @@ async fn set_admin(
     let change = AccountChange::SetAdmin { user, is_admin };
     shared.accounts.administer(&who, change, "user.admin").await?;
     Ok(NoContent)
-}
-
-async fn read_audit(
-    State(shared): State<AccountRoutes>,
-    QueryOf(page): QueryOf<rest::AuditQuery>,
-) -> Result<Json<Vec<rest::AuditEntry>>, Problem> {
-    let records = shared.accounts.store().audit(page.before, page.limit.unwrap_or(100).max(1)).await?;
-    let shapes = records.into_iter().map(|record| rest::AuditEntry {
-        number: record.number,
-        at: record.entry.at,
-        actor: record.entry.actor,
-        action: record.entry.action,
-        subject: record.entry.subject,
-    });
-    Ok(Json(shapes.collect()))
 }
 
 // --- workspaces ---

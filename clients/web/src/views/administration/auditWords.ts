@@ -15,6 +15,8 @@ const ON_ACCOUNTS: { [action: string]: [of: string, own: string] } = {
   "user.admin": ["Changed NAME’s administrator rights", "Changed own administrator rights"],
   "user.deactivate": ["Deactivated NAME’s account", "Deactivated the account"],
   "user.reactivate": ["Reactivated NAME’s account", "Reactivated the account"],
+  "group.admin": ["Made NAME an administrator by a group", "Became an administrator by a group"],
+  "group.admin_removed": ["Ended NAME’s administrator rights, which no group gives any more", "Ended own administrator rights"],
   "identity.link": ["Linked a sign-in to NAME’s account", "Linked a sign-in"],
   "identity.unlink": ["Unlinked a sign-in of NAME", "Unlinked a sign-in"],
 };
@@ -29,22 +31,32 @@ const OTHERS: { [action: string]: string } = {
   "session.browser": "Opened a session in a browser",
   "session.link": "Created a link for a browser",
   "session.sign_out": "Signed out",
-  "token.create": "Created a token",
-  "token.revoke": "Revoked a token",
-  "agent.create": "Created an agent’s token",
-  "share_link.create": "Created a share link",
-  "share_link.revoke": "Revoked a share link",
-  "workspace.create": "Created a workspace",
-  "workspace.rename": "Renamed a workspace",
-  "workspace.member": "Set a member’s role in a workspace",
-  "workspace.member_removed": "Removed a member of a workspace",
-  "notebook.place": "Moved a notebook to another workspace",
   "signing_key.begin": "Began to use a signing key",
+};
+
+/** Actions on things with a name, `THING`, which the server may not know any more. `MEMBER` is the account in `WORKSPACE/USER`. */
+const ON_THINGS: { [action: string]: [named: string, nameless: string] } = {
+  "token.create": ["Created the token “THING”", "Created a token"],
+  "token.revoke": ["Revoked the token “THING”", "Revoked a token"],
+  "agent.create": ["Created the agent’s token “THING”", "Created an agent’s token"],
+  "share_link.create": ["Created the share link “THING”", "Created a share link"],
+  "share_link.revoke": ["Revoked the share link “THING”", "Revoked a share link"],
+  "workspace.create": ["Created the workspace “THING”", "Created a workspace"],
+  "workspace.rename": ["Renamed the workspace “THING”", "Renamed a workspace"],
+  "workspace.member": ["Set MEMBER’s role in the workspace “THING”", "Set MEMBER’s role in a workspace"],
+  "workspace.member_removed": ["Removed MEMBER from the workspace “THING”", "Removed MEMBER from a workspace"],
+  "group.member": ["Set MEMBER’s role by a group, in the workspace “THING”", "Set MEMBER’s role in a workspace by a group"],
+  "group.member_removed": [
+    "Removed MEMBER, whom no group names any more, from the workspace “THING”",
+    "Removed MEMBER, whom no group names any more, from a workspace",
+  ],
+  "notebook.place": ["Moved a notebook to the workspace “THING”", "Moved a notebook to another workspace"],
 };
 
 /** Ids of the accounts that the sentence names. */
 export function accountsOf({ action, subject, actor }: AuditEntry): string[] {
   const author = actor.startsWith("user:") ? [actor.slice("user:".length)] : [];
+  if (wordOf(ON_THINGS, action)?.[1].includes("MEMBER")) return [...author, memberOf(subject)];
   return wordOf(ON_ACCOUNTS, action) ? [...author, accountOf(subject)] : author;
 }
 
@@ -53,13 +65,25 @@ function accountOf(subject: string): string {
   return subject.split("/", 1)[0] ?? "";
 }
 
+/** Id of the account in a subject such as `WORKSPACE/USER`. */
+function memberOf(subject: string): string {
+  return subject.split("/", 2)[1] ?? "";
+}
+
 /** Example: “Deactivated Ann’s account”. An unknown action is shown in the server’s words. */
-export function auditWords({ action, subject, actor }: AuditEntry, nameOf: NameOf): string {
+export function auditWords({ action, subject, actor, name }: AuditEntry, nameOf: NameOf): string {
   const onAccount = wordOf(ON_ACCOUNTS, action);
   if (onAccount) {
     const [of, own] = onAccount;
     const account = accountOf(subject);
     return actor === `user:${account}` ? own : of.replace("NAME", () => nameOf(account) ?? "…");
+  }
+  if (action === "notebook.place" && subject.endsWith("/nowhere")) return "Moved a notebook out of its workspace";
+  const onThing = wordOf(ON_THINGS, action);
+  if (onThing) {
+    const [named, nameless] = onThing;
+    const sentence = (name === undefined ? nameless : named).replace("MEMBER", () => nameOf(memberOf(subject)) ?? "…");
+    return sentence.replace(/THING(?=”$)/, () => name ?? "");
   }
   if (action === "cap.set") return `Set the cap ${capWords(subject, nameOf)}`;
   if (action === "cap.remove") return `Removed the cap ${capWords(subject, nameOf)}`;

@@ -61,3 +61,28 @@ async fn guests_read_names_and_list_nobody() {
     assert_eq!(server.get(&path, &guest).await.made().text("name"), "Zoe");
     server.get("/api/guests/nobody", &owner).await.refused(404, "not_found");
 }
+
+#[tokio::test]
+async fn the_audit_has_the_names_of_what_was_changed() {
+    let server = Server::new().await;
+    let owner = server.owner().await;
+    let workspace = server.post("/api/workspaces", &owner, json!({"name": "Lab"})).await.made().text("id");
+    let (_, bob) = server.person(&owner, "bob").await;
+    server.put(&format!("/api/workspaces/{workspace}/members/{bob}"), &owner, json!({"role": "editor"})).await.made();
+    server.put(&format!("/api/workspaces/{workspace}"), &owner, json!({"name": "Laboratory"})).await.made();
+    server.post("/api/tokens", &owner, json!({"scopes": ["read"], "label": "laptop"})).await.made();
+    server.post("/api/tokens", &owner, json!({"scopes": ["read"]})).await.made();
+    server.post("/api/agents", &owner, json!({"name": "GPU"})).await.made();
+
+    let audit = server.get("/api/audit", &owner).await.made();
+    let named = |action: &str| {
+        let entries = audit.body.as_array().unwrap().iter().rev().filter(|entry| entry["action"] == action);
+        entries.map(|entry| entry.get("name").and_then(Value::as_str)).collect::<Vec<_>>()
+    };
+    // The name as it is now.
+    assert_eq!(named("workspace.create"), [Some("Laboratory")]);
+    assert_eq!(named("workspace.member"), [Some("Laboratory")]);
+    assert_eq!(named("token.create"), [Some("laptop"), None]);
+    assert_eq!(named("agent.create"), [Some("GPU")]);
+    assert_eq!(named("user.create"), [None, None]);
+}
