@@ -211,14 +211,14 @@ impl ClusterNodes {
         loop {
             match answered.try_recv() {
                 Ok(answer) => return answer,
-                // Whoever asked for this one as well is gone.
+                // The request that had taken this question was cancelled.
                 Err(TryRecvError::Closed) => answered = self.questions.add(notebook),
                 Err(TryRecvError::Empty) => {}
             }
             let (notebooks, answers) = self.questions.take(MAX_ASKED);
             let owners = self.owners_now(&notebooks).await;
             for (index, answer) in answers.into_iter().enumerate() {
-                // Who waited for it may be gone.
+                // The receiver may be gone: a request that was cancelled.
                 let _ = answer.send(owners.as_ref().map(|owners| owners[index].clone()).map_err(Clone::clone));
             }
         }

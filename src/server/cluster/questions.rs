@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_stops_to_wait_leaves_nobody_without_an_answer() {
+    async fn a_cancelled_request_leaves_nobody_without_an_answer() {
         let (node, store) = node().await;
         let first = ask(&node, 0);
         settle().await;
