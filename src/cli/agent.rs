@@ -1,10 +1,10 @@
 //! `agent`: a runtime agent, and agents in this process.
 
 pub mod connections;
+pub mod environment;
 pub mod sandbox;
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,11 +13,9 @@ use futures_util::FutureExt;
 use notarium_agent::agent::{self as runtime, AgentError, AgentNotice, AgentOptions};
 use notarium_agent::connection::{ConnectError, ConnectOptions};
 use notarium_agent::kernel::LaunchOptions;
-use notarium_agent::kernelspecs::discover;
 use notarium_agent::outputs::OutputLimits;
 use notarium_agent::session::KernelSessionLimits;
 use notarium_core::{Labels, Scope, checked_labels};
-use tokio::process::Command;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
@@ -26,7 +24,6 @@ use crate::cli::agent::sandbox::{KernelRestrictions, SandboxArgs, Surroundings};
 use crate::cli::connection::client::RestClient;
 use crate::cli::connection::context::{self, Config, PROGRAM, ServerAccess, http_address, runtime_dir, state_dir};
 use crate::cli::terminal::input::stopped;
-use crate::cli::terminal::print;
 use crate::cli::terminal::values::{Size, label};
 use crate::cli::{CommonOptions, Ended, Failure};
 
@@ -266,59 +263,6 @@ impl LocalAgent {
             Err(error) => Err(Failure::failed(format!("the agent broke ({error}): please report it"))),
         }
     }
-}
-
-// --- the kernels' Python: an environment with ipykernel, created if the machine has no Jupyter kernel ---
-
-/// Name of the environment's folder in the data folder.
-pub const ENVIRONMENT: &str = "python";
-
-/// Search path of kernelspecs: the given folders, then the environment in the data folder. Creates that environment if there is
-/// no kernel for Python anywhere (or, if folders are given, no kernel at all), and prints a line about it.
-pub async fn kernel_paths(given: &[PathBuf], data: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let paths = kernel_places(given, data);
-    let found = discover(&paths).kernelspecs;
-    if !found.iter().any(|spec| !given.is_empty() || spec.language.eq_ignore_ascii_case("python")) {
-        make_environment(&data.join(ENVIRONMENT)).await?;
-    }
-    Ok(paths)
-}
-
-/// The given folders, then the environment in the data folder, which may be missing.
-pub fn kernel_places(given: &[PathBuf], data: &Path) -> Vec<PathBuf> {
-    [given, &[data.join(ENVIRONMENT)]].concat()
-}
-
-async fn make_environment(environment: &Path) -> Result<(), Failure> {
-    let place = environment.display();
-    eprintln!("No Jupyter kernel for Python is installed: making a Python environment with ipykernel in {place}");
-    let progress = print::spinner();
-    progress.set_message("creating the environment");
-    run_program(Path::new("python3"), &["-m", "venv", "--clear", &environment.to_string_lossy()]).await?;
-    progress.set_message("installing ipykernel");
-    let python = environment.join("bin/python");
-    run_program(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "ipykernel"]).await?;
-    progress.finish_and_clear();
-    eprintln!("The Python environment is ready.");
-    Ok(())
-}
-
-async fn run_program(program: &Path, arguments: &[&str]) -> Result<(), Failure> {
-    let command = Command::new(program).args(arguments).stdin(Stdio::null()).kill_on_drop(true).output().await;
-    let output = command.map_err(|error| {
-        Failure::failed(format!("{} cannot be started ({error}): install Python 3.9 or newer", program.display()))
-    })?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let words = String::from_utf8_lossy(&output.stderr);
-    let last: Vec<&str> = words.trim().lines().rev().take(5).collect();
-    let last: Vec<&str> = last.into_iter().rev().collect();
-    Err(Failure::failed(format!(
-        "the Python environment could not be made: {}\ninstall a kernel yourself (`pip install ipykernel`), or name an \
-         environment that has one with --kernel-path",
-        last.join("\n")
-    )))
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use notarium_wire::ipynb::Document;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::cli::agent::{ENVIRONMENT, KernelArgs, LocalAgent, kernel_places};
+use crate::cli::agent::environment::{FOLDER, kernel_places};
+use crate::cli::agent::{KernelArgs, LocalAgent};
 use crate::cli::connection::client::RestClient;
 use crate::cli::connection::context::{self, Config};
 use crate::cli::serve::up::{self, Keys};
@@ -114,7 +115,7 @@ pub fn local_kernel_paths(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Err(Failure::failed(format!(
         "no Jupyter kernel is installed here: name an environment that has ipykernel and the notebook's packages with \
          --kernel-path DIR; or start `notarium up`, which makes one in {} (it downloads ipykernel), and repeat this",
-        data.join(ENVIRONMENT).display()
+        data.join(FOLDER).display()
     )))
 }
 

@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::cli::agent::sandbox::KernelRestrictions;
-use crate::cli::agent::{KernelArgs, LocalAgent, kernel_paths, kernel_places};
+use crate::cli::agent::environment::{kernel_paths, kernel_places};
+use crate::cli::agent::{KernelArgs, LocalAgent};
 use crate::cli::assistants::chat::Chat;
 use crate::cli::connection::client::{NotebookClient, RestClient};
 use crate::cli::connection::context::{Config, PROGRAM, ServerAccess, data_folder, write_privately};
