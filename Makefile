@@ -77,6 +77,7 @@ web: $(PAGE) ## build the page that the server embeds
 
 $(PAGE): $(WEB)/node_modules/.ready $(PAGE_SOURCES)
 	npm run --silent --prefix $(WEB) build -- --logLevel warn
+	@touch $(WEB)/dist/.gitignore
 
 $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready: %/node_modules/.ready: %/package.json %/package-lock.json
 	@scripts/need-node 20

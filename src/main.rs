@@ -11,6 +11,9 @@ use rust_embed::Embed;
 #[allow_missing = true]
 struct EmbeddedPage;
 
+/// Touched by `make web`, so that cargo embeds the page anew, also one that was not there before.
+const _: &[u8] = include_bytes!("../clients/web/dist/.gitignore");
+
 /// A room's memory is many small short-lived pieces, which glibc's allocator returns to the system and requests again.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -27,14 +27,12 @@ pub mod tree_log;
 pub mod working_files;
 
 use std::any::Any;
-use std::future::ready;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, header};
-use serde_json::Value;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
@@ -47,6 +45,7 @@ use crate::http::extract::{method_not_allowed, not_found};
 use crate::http::foreign_token::move_token;
 use crate::http::guard::{Guard, GuardServices, GuardedRouter, Route, route_table};
 use crate::http::observe::observe;
+use crate::http::openapi::OpenApiDocument;
 use crate::http::origin::{AllowedOrigins, check_origin};
 use crate::http::problem::Problem;
 use crate::socket;
@@ -55,10 +54,10 @@ use access::RoomRights;
 /// Policy of API responses: a browser that shows one runs nothing.
 const API_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// Router, OpenAPI document and list of routes.
+/// Router, list of routes, and their document, which is empty outside of tests.
 pub struct Routes {
     pub router: Router,
-    pub openapi: Value,
+    pub document: OpenApiDocument,
     pub list: Vec<Route>,
 }
 
@@ -88,17 +87,15 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = notices::routes(routes);
     let routes = cluster::routes(routes);
     let routes = nodes::routes(routes);
-    let mut routes = status::routes(routes);
-    let openapi = routes.openapi();
-    let text = format!("{openapi:#}\n");
+    let routes = status::routes(routes);
     let routes = route_table!(routes; "" "/api" {
         /// The socket, whose first frame or subprotocol has the token.
         GET "/socket", Guard::Socket => socket::upgrade;
         /// The OpenAPI document.
-        GET "/openapi.json", Guard::Public => move || ready(status::document(text.clone()));
+        GET "/openapi.json", Guard::Public => status::document;
     });
-    let (router, list) = routes.into_parts();
-    Routes { router: layered(router.with_state(app.clone()), app, allowed), openapi, list }
+    let (router, document, list) = routes.into_parts();
+    Routes { router: layered(router.with_state(app.clone()), app, allowed), document, list }
 }
 
 /// The cluster, if it has other nodes.
@@ -154,6 +151,7 @@ mod tests {
     use axum::routing::get;
     use http::{Request, StatusCode};
     use notarium_core::Scope;
+    use serde_json::Value;
     use tower::ServiceExt;
 
     use super::*;
@@ -265,7 +263,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_openapi_document_in_protocol_is_current() {
-        check_file("openapi.json", &format!("{:#}\n", of_a_new_server().await.openapi));
+        check_file("openapi.json", &format!("{:#}\n", of_a_new_server().await.document.finish()));
     }
 
     fn right(guard: Guard) -> String {

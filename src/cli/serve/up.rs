@@ -17,8 +17,8 @@ use notarium_wire::rest::Answer;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::cli::agent::sandbox::KernelRestrictions;
 use crate::cli::agent::environment::{kernel_paths, kernel_places};
+use crate::cli::agent::sandbox::KernelRestrictions;
 use crate::cli::agent::{KernelArgs, LocalAgent};
 use crate::cli::assistants::chat::Chat;
 use crate::cli::connection::client::{NotebookClient, RestClient};

@@ -14,12 +14,11 @@ use http::request::Parts;
 use http::{HeaderMap, Method, header};
 use notarium_core::{ASSISTANT_SCOPES, Command, Door, NotebookId, Operation, Rejection, Scope};
 use notarium_store::accounts::TokenKind;
-use serde_json::Value;
 
 use crate::auth::{Accounts, AuthError, Authenticated, bearer};
 use crate::cluster::Cluster;
 use crate::http::forward::{Destination, Forwarding, forward, forwarded_caller};
-use crate::http::openapi::{Described, Endpoint, OpenApiDocument};
+use crate::http::openapi::{Describe, Endpoint, MAKES_DOCUMENT, OpenApiDocument};
 use crate::http::problem::Problem;
 use crate::metrics::Metrics;
 
@@ -131,34 +130,25 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         Self { gate, router: axum::Router::new(), document: OpenApiDocument::default(), routes: Vec::new() }
     }
 
-    /// Adds a row of a [`route_table`]. `parts` describe what the types of the handler do not say.
+    /// Adds a row of a [`route_table`]. `parts` describes what the types of the handler do not say.
     ///
     /// Panics on a guard without its notebook in the path: a programming error, which shows when the server starts.
-    pub fn add<H, T, A>(mut self, route: Route, handler: H, parts: &[&dyn Fn(&mut Described<'_>)]) -> Self
+    pub fn add<H, T, A>(mut self, route: Route, handler: H, parts: Describe) -> Self
     where
         H: Handler<T, S> + Endpoint<A>,
         T: 'static,
     {
+        if MAKES_DOCUMENT && !route.tag.is_empty() {
+            self.document.add(&route, &[H::describe, parts]);
+        }
         let call = move |request, state| handler.clone().call(request, state).boxed();
-        self.add_erased(route, Erased(Arc::new(call)), H::describe, parts);
+        self.add_erased(route, Erased(Arc::new(call)));
         self
     }
 
-    fn add_erased(
-        &mut self,
-        route: Route,
-        handler: Erased<S>,
-        describe: fn(&mut Described<'_>),
-        parts: &[&dyn Fn(&mut Described<'_>)],
-    ) {
+    fn add_erased(&mut self, route: Route, handler: Erased<S>) {
         let (path, needs_notebook) = (route.path, matches!(route.guard, Guard::Notebook(_)));
         assert!(!needs_notebook || path.contains("{notebook}"), "{path} is guarded by its {{notebook}} but names none");
-        if !route.tag.is_empty() {
-            self.document.add(&route, &|described| {
-                describe(described);
-                parts.iter().for_each(|part| part(described));
-            });
-        }
         let method = MethodFilter::try_from(route.method.clone()).expect("a method that routes have");
         let check = axum::middleware::from_fn_with_state((self.gate.clone(), route.guard), check);
         let router = std::mem::take(&mut self.router);
@@ -172,13 +162,8 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         GuardedRouter { gate, router: router.with_state(state), document, routes }
     }
 
-    /// OpenAPI document of the routes so far.
-    pub fn openapi(&mut self) -> Value {
-        std::mem::take(&mut self.document).finish()
-    }
-
-    pub fn into_parts(self) -> (axum::Router<S>, Vec<Route>) {
-        (self.router, self.routes)
+    pub fn into_parts(self) -> (axum::Router<S>, OpenApiDocument, Vec<Route>) {
+        (self.router, self.document, self.routes)
     }
 }
 
@@ -200,8 +185,10 @@ macro_rules! route_table {
                 tag: $tag,
                 documentation: &[$($line),+],
             };
-            let parts: &[&dyn Fn(&mut $crate::http::openapi::Described<'_>)] =
-                &[$(&|described| described.$part$(::<$type>)?($($argument),*)),*];
+            let parts: $crate::http::openapi::Describe = match $crate::http::openapi::MAKES_DOCUMENT {
+                true => |_described| {$(_described.$part$(::<$type>)?($($argument),*);)*},
+                false => |_| {},
+            };
             let router = router.add(route, $handler, parts);
         )+)+
         router
@@ -355,12 +342,12 @@ mod tests {
 
     #[tokio::test]
     async fn routes_outside_the_document_are_listed_too() {
-        let mut router = route_table!(router().await; "" "/api" {
+        let router = route_table!(router().await; "" "/api" {
             /// The socket.
             GET "/socket", Guard::Socket => async || Response::default();
         });
-        assert_eq!(router.openapi()["paths"], serde_json::json!({}));
-        let (_, routes) = router.into_parts();
+        let (_, document, routes) = router.into_parts();
+        assert_eq!(document.finish()["paths"], serde_json::json!({}));
         let listed: Vec<_> = routes.iter().map(|route| (&route.method, route.path, route.guard)).collect();
         assert_eq!(listed, [(&Method::GET, "/api/socket", Guard::Socket)]);
     }

@@ -23,6 +23,16 @@ const ABOUT: &str = "The REST interface beside the WebSocket (`GET /api/socket`,
     application/problem+json; a repeat with the same `Idempotency-Key` (1 to 64 characters of A-Z a-z 0-9 - _) is applied once; \
     `If-Match` is the expected version.";
 
+/// True in this crate's tests, which compare the document with `protocol/openapi.json`. A server sends that file: what makes it would be
+/// megabytes of the program.
+pub const MAKES_DOCUMENT: bool = cfg!(test);
+
+/// Writes a part of an operation's description.
+pub type Describe = fn(&mut Described<'_>);
+
+/// `protocol/openapi.json`, compressed by gzip.
+pub const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.gz"));
+
 /// The document while routes are added to it.
 pub struct OpenApiDocument {
     generator: SchemaGenerator,
@@ -118,7 +128,7 @@ impl Default for OpenApiDocument {
 }
 
 impl OpenApiDocument {
-    pub fn add(&mut self, route: &Route, describe: &dyn Fn(&mut Described<'_>)) {
+    pub fn add(&mut self, route: &Route, describe: &[Describe]) {
         let (summary, description) = route.texts();
         let security = if route.guard == Guard::Public { json!([]) } else { json!([{BEARER: []}]) };
         let operation = json!({
@@ -128,7 +138,7 @@ impl OpenApiDocument {
         for name in route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
             described.parameter("path", name, true, json!({"type": "string"}));
         }
-        describe(&mut described);
+        describe.iter().for_each(|describe| describe(&mut described));
         // Layers in front of every route may refuse too: a wrong host, a body that is too large.
         described.answers::<rest::Problem>("default", PROBLEM);
         let Described { mut operation, parameters, .. } = described;

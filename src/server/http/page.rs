@@ -93,27 +93,34 @@ fn no_cache() -> HeaderValue {
 
 /// Sends the file, compressed if the client accepts that.
 fn send(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
-    let packed = stored(&format!("{path}.gz"));
-    let sends_packed = packed.is_some() && accepts_gzip(headers);
-    let data = match packed {
-        Some(packed) if !sends_packed => unpacked(&packed).map(Cow::from),
-        Some(packed) => Some(packed),
-        None => stored(path),
-    };
-    let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "the page has no such file: reload it");
-    let data = data.ok_or_else(missing)?;
-    let mut answer =
-        ([(header::CONTENT_TYPE, content_type(path)), (header::VARY, "accept-encoding")], data).into_response();
-    if sends_packed {
-        answer.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    if let Some(packed) = stored(&format!("{path}.gz")) {
+        return send_packed(packed, content_type(path), headers);
     }
-    Ok(answer)
+    let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "the page has no such file: reload it");
+    let data = stored(path).ok_or_else(missing)?;
+    Ok(([(header::CONTENT_TYPE, content_type(path)), (header::VARY, "accept-encoding")], data).into_response())
 }
 
-/// The file for clients that take no compressed ones.
-fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+/// Sends what gzip has compressed, unpacked to clients that take nothing compressed.
+pub fn send_packed(
+    packed: Cow<'static, [u8]>,
+    content_type: &'static str,
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
+    let described = [(header::CONTENT_TYPE, content_type), (header::VARY, "accept-encoding")];
+    if accepts_gzip(headers) {
+        return Ok((described, [(header::CONTENT_ENCODING, "gzip")], packed).into_response());
+    }
+    let unpacked = unpacked(&packed).map_err(|error| {
+        tracing::error!(%error, "a file inside the program is broken");
+        Problem::unavailable("this file is broken in the server's program: report it")
+    })?;
+    Ok((described, unpacked).into_response())
+}
+
+fn unpacked(packed: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    GzDecoder::new(packed).read_to_end(&mut bytes).ok().map(|_| bytes)
+    GzDecoder::new(packed).read_to_end(&mut bytes).map(|_| bytes)
 }
 
 fn accepts_gzip(headers: &HeaderMap) -> bool {
@@ -158,8 +165,8 @@ mod tests {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         std::io::Write::write_all(&mut packed, b"let page;").unwrap();
         let packed = packed.finish().unwrap();
-        assert_eq!(unpacked(&packed).as_deref(), Some(b"let page;".as_slice()));
-        assert_eq!(unpacked(&packed[..packed.len() - 9]), None);
+        assert_eq!(unpacked(&packed).unwrap(), b"let page;");
+        assert!(unpacked(&packed[..packed.len() - 9]).is_err());
     }
 
     #[test]

@@ -19,8 +19,8 @@ use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::extract::{Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
-use crate::http::page;
 use crate::http::problem::Problem;
+use crate::http::{openapi, page};
 use crate::limits::Quota;
 use crate::limits::usage::{Account, Used};
 
@@ -129,8 +129,8 @@ fn plain_page(page: String) -> Response {
 }
 
 /// The OpenAPI document.
-pub fn document(text: String) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+pub async fn document(headers: HeaderMap) -> Result<Response, Problem> {
+    page::send_packed(openapi::PACKED.into(), "application/json", &headers)
 }
 
 const MAX_SHOWN: usize = 1_000;

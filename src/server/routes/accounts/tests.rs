@@ -141,7 +141,7 @@ impl Server {
             metrics: Arc::default(),
         };
         let router: GuardedRouter<()> = super::routes(gate, "https://notes.example.org/", None);
-        let (app, routes) = router.into_parts();
+        let (app, _, routes) = router.into_parts();
         Self { app, routes, accounts, notebooks, clock }
     }
 
@@ -277,8 +277,9 @@ async fn the_openapi_document_says_where_a_token_is_needed() {
         cluster: None,
         metrics: Arc::default(),
     };
-    let mut router: GuardedRouter<()> = super::routes(gate, "", None);
-    let document = router.openapi();
+    let router: GuardedRouter<()> = super::routes(gate, "", None);
+    let (_, document, _) = router.into_parts();
+    let document = document.finish();
     assert_eq!(document["paths"]["/api/me"]["get"]["security"], json!([{"bearer": []}]));
     assert_eq!(document["paths"]["/api/session"]["post"]["security"], json!([]));
     assert_eq!(document["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
