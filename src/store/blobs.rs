@@ -79,7 +79,7 @@ impl From<object_store::Error> for BlobError {
 impl BlobError {
     /// Error of a write, to which nothing is missing but the store itself.
     fn unavailable(error: object_store::Error) -> Self {
-        Self::Unavailable { reason: error.to_string() }
+        Self::Unavailable { reason: probe::told_by_bucket(&error).unwrap_or_else(|| error.to_string()) }
     }
 }
 

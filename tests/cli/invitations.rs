@@ -8,13 +8,13 @@ async fn people_of_a_list_are_invited_and_come() {
     world.run(&["workspace", "new", "Lab"]).await.ok();
     let list = world.folder.path().join("class.csv");
     let file = list.to_str().unwrap();
-    std::fs::write(&list, "login,name,email,workspaces\nann-lee,\"Lee, Ann\",ann@example.org,Lab:viewer\nbob,,,\n")
+    std::fs::write(&list, "login,name,email,workspaces\nann-lee,\"Lee, Ann\",ann@example.org,Lab:viewer\nbob,=1+1,,\n")
         .unwrap();
     let csv = world.run(&["user", "invite", file, "--csv"]).await.ok();
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines[0], "login,name,email,token,url", "{csv}");
     assert!(lines[1].starts_with("ann-lee,\"Lee, Ann\",ann@example.org,nt_reset_"), "{csv}");
-    assert!(lines.len() == 3 && lines[2].starts_with("bob,bob,,nt_reset_"), "{csv}");
+    assert!(lines.len() == 3 && lines[2].starts_with("bob,'=1+1,,nt_reset_"), "{csv}: a spreadsheet would calculate");
     let [.., token, url] = lines[2].split(',').collect::<Vec<_>>()[..] else { panic!("{csv}") };
     assert!(url.starts_with("http") && url.ends_with(&format!("/#token={token}")), "{csv}");
 

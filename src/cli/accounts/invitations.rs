@@ -1,5 +1,6 @@
 //! Invites the people of a list in CSV.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -88,11 +89,18 @@ fn csv(invited: &[InvitedPerson]) -> Result<String, Failure> {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
     writer.write_record(["login", "name", "email", "token", "url"]).map_err(|error| failed(error.to_string()))?;
     for InvitedPerson { user, email, token, url, .. } in invited {
-        let login = user.login.as_deref().unwrap_or_default();
-        let record =
-            [login, &user.name, email.as_deref().unwrap_or_default(), token, url.as_deref().unwrap_or_default()];
+        let [login, email, url] = [&user.login, email, url].map(|text| text.as_deref().unwrap_or_default());
+        let record = [&*inert(login), &*inert(&user.name), &*inert(email), token, url];
         writer.write_record(record).map_err(|error| failed(error.to_string()))?;
     }
     let bytes = writer.into_inner().map_err(|error| failed(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
+}
+
+/// A name that begins like a formula, with the apostrophe by which a spreadsheet takes it as text.
+fn inert(text: &str) -> Cow<'_, str> {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
+        true => format!("'{text}").into(),
+        false => text.into(),
+    }
 }

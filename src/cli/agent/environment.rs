@@ -65,7 +65,7 @@ async fn run_program(program: &Path, arguments: &[&str]) -> Ended {
 async fn output(command: &mut Command) -> std::io::Result<Output> {
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn()?;
-    let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw).map(Group);
+    let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw).map(ProgramGroup);
     let output = child.wait_with_output().await;
     // It has ended, and its number may be another's.
     std::mem::forget(group);
@@ -73,9 +73,9 @@ async fn output(command: &mut Command) -> std::io::Result<Output> {
 }
 
 /// Kills a process group when it is dropped.
-struct Group(Pid);
+struct ProgramGroup(Pid);
 
-impl Drop for Group {
+impl Drop for ProgramGroup {
     fn drop(&mut self) {
         let _ = kill_process_group(self.0, Signal::KILL);
     }

@@ -95,20 +95,40 @@ impl Probe<'_> {
 
 /// S3's error code and message, else the innermost cause.
 fn short(error: &object_store::Error) -> String {
+    told_by_bucket(error).unwrap_or_else(|| {
+        let mut cause: &dyn Error = error;
+        while let Some(deeper) = cause.source() {
+            cause = deeper;
+        }
+        cause.to_string()
+    })
+}
+
+/// Code and message of the XML in which a bucket says what is wrong.
+pub(super) fn told_by_bucket(error: &object_store::Error) -> Option<String> {
     let text = error.to_string();
     let element = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
         Some(rest.split_once("</")?.0.to_owned())
     };
-    match (element("Code"), element("Message")) {
-        (Some(code), Some(message)) => format!("{code}: {message}"),
-        (Some(code), None) => code,
-        _ => {
-            let mut cause: &dyn Error = error;
-            while let Some(deeper) = cause.source() {
-                cause = deeper;
-            }
-            cause.to_string()
-        }
+    let code = element("Code")?;
+    Some(match element("Message") {
+        Some(message) => format!("{code}: {message}"),
+        None => code,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_bucket_says_is_told_without_its_xml() {
+        let said = |source: &str| object_store::Error::Generic { store: "S3", source: source.to_owned().into() };
+        let xml = "status 404: <?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code><Message>It does not exist</Message></Error>";
+        assert_eq!(told_by_bucket(&said(xml)).as_deref(), Some("NoSuchBucket: It does not exist"));
+        assert_eq!(told_by_bucket(&said("<Code>SlowDown</Code>")).as_deref(), Some("SlowDown"));
+        assert_eq!(told_by_bucket(&said("no route to host")), None);
+        assert_eq!(short(&said("no route to host")), "no route to host");
     }
 }
