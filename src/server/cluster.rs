@@ -31,6 +31,7 @@ use notarium_store::{EventStore, Node, NodeStore, SeenNode, StoreError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::outage::Outage;
 use store_clock::StoreClock;
 
 /// Interval of beats.
@@ -242,10 +243,10 @@ impl Cluster for SingleNode {
 
     async fn follow(&self, stopping: CancellationToken) {
         let Some(nodes) = &self.nodes else { return };
+        let mut outage =
+            Outage::new("the beat of this server was not written", "the beat of this server is written again");
         while stopping.run_until_cancelled(tokio::time::sleep(BEAT)).await.is_some() {
-            if let Err(error) = self.clock.beat(&**nodes, &self.own()).await {
-                tracing::warn!(%error, "the beat of this server was not written");
-            }
+            outage.log(self.clock.beat(&**nodes, &self.own()).await.map(drop));
         }
     }
 

@@ -44,6 +44,7 @@ mod limits;
 pub mod metrics;
 mod notebooks;
 mod notices;
+mod outage;
 pub mod rooms;
 pub mod routes;
 mod schedules;

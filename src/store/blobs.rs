@@ -79,8 +79,22 @@ impl From<object_store::Error> for BlobError {
 impl BlobError {
     /// Error of a write, to which nothing is missing but the store itself.
     fn unavailable(error: object_store::Error) -> Self {
-        Self::Unavailable { reason: probe::told_by_bucket(&error).unwrap_or_else(|| error.to_string()) }
+        Self::Unavailable { reason: told_by_bucket(&error).unwrap_or_else(|| error.to_string()) }
     }
+}
+
+/// Code and message of the XML in which a bucket says what is wrong.
+fn told_by_bucket(error: &object_store::Error) -> Option<String> {
+    let text = error.to_string();
+    let element = |name: &str| {
+        let (_, rest) = text.split_once(&format!("<{name}>"))?;
+        Some(rest.split_once("</")?.0.to_owned())
+    };
+    let code = element("Code")?;
+    Some(match element("Message") {
+        Some(message) => format!("{code}: {message}"),
+        None => code,
+    })
 }
 
 /// A blob for a response.

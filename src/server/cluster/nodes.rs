@@ -22,6 +22,7 @@ use super::placement::choice;
 use super::questions::{OwnerAnswer, OwnerQuestions};
 use super::store_clock::StoreClock;
 use super::{BEAT, ClaimError, Cluster, ClusterNotice, ClusterNotices, OwnerNode, Peers, client_settings};
+use crate::outage::Outage;
 use crate::tls::{NodeTls, NodeTlsFiles, TlsError};
 
 /// Age of a list of nodes below which it is not read anew.
@@ -383,12 +384,11 @@ impl Cluster for ClusterNodes {
     /// Beats each second.
     async fn follow(&self, stopping: CancellationToken) {
         let mut was_cut_off = false;
+        let mut outage = Outage::new("the beat of this node was not written", "the beat of this node is written again");
         while stopping.run_until_cancelled(tokio::time::sleep(BEAT)).await.is_some() {
-            match tokio::time::timeout(NODE_TIMEOUT, self.beat()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::warn!(%error, "the beat of this node was not written"),
-                Err(_) => tracing::warn!("the store did not take the beat of this node in time"),
-            }
+            let beat = tokio::time::timeout(NODE_TIMEOUT, self.beat()).await;
+            let late = |_| Err("the store did not take it in time".to_owned());
+            outage.log(beat.map_or_else(late, |beat| beat.map_err(|error| error.to_string())));
             let is_cut_off = self.is_cut_off();
             if is_cut_off && !was_cut_off {
                 tracing::error!("this node cannot reach the store: it serves no notebook until it can");

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Spending;
 use super::turns::{ModelCallEnd, call_end};
+use crate::outage::Outage;
 
 /// Interval at which reserved calls are looked for whose node has died.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
@@ -93,14 +94,17 @@ impl Spending {
 /// Counts model calls until the server stops.
 pub async fn follow(spending: Arc<Spending>, stopping: CancellationToken) {
     let mut ticks = tokio::time::interval(LOOK_EVERY);
+    let mut outage =
+        Outage::new("reserved model calls were not looked for", "reserved model calls are looked for again");
     let work = async {
         loop {
-            let counted = tokio::select! {
-                _ = ticks.tick() => spending.look().await,
-                notebook = spending.next_due() => spending.count(&notebook).await,
-            };
-            if let Err(error) = counted {
-                tracing::warn!(%error, "model calls were not counted: they are soon");
+            tokio::select! {
+                _ = ticks.tick() => outage.log(spending.look().await),
+                notebook = spending.next_due() => {
+                    if let Err(error) = spending.count(&notebook).await {
+                        tracing::warn!(%notebook, %error, "model calls were not counted: they are soon");
+                    }
+                }
             }
         }
     };

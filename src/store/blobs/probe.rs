@@ -11,6 +11,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 
 use super::bucket::Bucket;
 use super::location::{BlobLocationError, BucketProbe};
+use super::told_by_bucket;
 
 /// Folder of the probe's objects: no id of a notebook.
 const FOLDER: &str = "probe.tmp";
@@ -102,33 +103,4 @@ fn short(error: &object_store::Error) -> String {
         }
         cause.to_string()
     })
-}
-
-/// Code and message of the XML in which a bucket says what is wrong.
-pub(super) fn told_by_bucket(error: &object_store::Error) -> Option<String> {
-    let text = error.to_string();
-    let element = |name: &str| {
-        let (_, rest) = text.split_once(&format!("<{name}>"))?;
-        Some(rest.split_once("</")?.0.to_owned())
-    };
-    let code = element("Code")?;
-    Some(match element("Message") {
-        Some(message) => format!("{code}: {message}"),
-        None => code,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_bucket_says_is_told_without_its_xml() {
-        let said = |source: &str| object_store::Error::Generic { store: "S3", source: source.to_owned().into() };
-        let xml = "status 404: <?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code><Message>It does not exist</Message></Error>";
-        assert_eq!(told_by_bucket(&said(xml)).as_deref(), Some("NoSuchBucket: It does not exist"));
-        assert_eq!(told_by_bucket(&said("<Code>SlowDown</Code>")).as_deref(), Some("SlowDown"));
-        assert_eq!(told_by_bucket(&said("no route to host")), None);
-        assert_eq!(short(&said("no route to host")), "no route to host");
-    }
 }

@@ -162,3 +162,12 @@ async fn what_a_killed_process_left_of_its_uploads_goes_at_the_start() {
     assert_eq!(count(&parts), 0);
     assert_eq!(content(&blobs, &sha256).await, b"x");
 }
+
+#[test]
+fn what_a_bucket_says_is_told_without_its_xml() {
+    let said = |source: &str| object_store::Error::Generic { store: "S3", source: source.to_owned().into() };
+    let xml = "status 404: <?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code><Message>It does not exist</Message></Error>";
+    assert_eq!(told_by_bucket(&said(xml)).as_deref(), Some("NoSuchBucket: It does not exist"));
+    assert_eq!(told_by_bucket(&said("<Code>SlowDown</Code>")).as_deref(), Some("SlowDown"));
+    assert_eq!(told_by_bucket(&said("no route to host")), None);
+}
