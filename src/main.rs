@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use notarium::cli;
 use rust_embed::Embed;
 
-/// Files that `make web` has built. Empty if it was not run.
+/// Files that `make web` has built, or a release's, which are smaller. Empty if it was not run. (The variable is in `.cargo/config.toml`.)
 #[derive(Embed)]
-#[folder = "clients/web/dist/page"]
+#[folder = "$NOTARIUM_EMBEDDED_PAGE"]
 #[allow_missing = true]
 struct EmbeddedPage;
 

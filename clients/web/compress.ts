@@ -1,15 +1,14 @@
 // Compresses the build's files, and bounds what a start loads. The server sends them unchanged, and unpacks them for the few clients that
-// take no compressed ones. One form, gzip: Brotli's is 14 % smaller, which is little beside 3.5 MB more of the program.
+// take no compressed ones. One form, gzip: a second one would be megabytes of the program. Releases have zstd's instead, which is a
+// fifth smaller (scripts/dist/page.py).
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 
-/** Files stored only compressed: the worker unpacks them (src/python/worker.ts). */
-const PACKED = /\.wasm$/;
-const WORTHWHILE = /\.(js|css|svg|html)$/;
+const WORTHWHILE = /\.(js|css|svg|html|wasm)$/;
 /** Files of which only the compressed form stays: as they are they would be a fifth of the program. */
-const ONLY_COMPRESSED = /^assets\/.*\.(js|css)$/;
+const ONLY_COMPRESSED = /^assets\/.*\.(js|css|wasm)$/;
 
 /** Limit of the scripts and styles that index.html names, compressed by gzip. */
 const MAX_START_BYTES = 250 * 1_024;
@@ -38,7 +37,6 @@ export function compress(): Plugin {
     writeBundle({ dir }) {
       for (const name of readdirSync(dir ?? "", { recursive: true, encoding: "utf8" })) {
         const path = join(dir ?? "", name);
-        if (PACKED.test(name)) writeFileSync(path, gzipSync(readFileSync(path), { level: 9 }));
         if (!WORTHWHILE.test(name)) continue;
         writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
         if (ONLY_COMPRESSED.test(name)) rmSync(path);

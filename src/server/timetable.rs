@@ -4,12 +4,15 @@
 //! an hour that is skipped, and in the first of two hours with the same name. A line with `*` or a step in its minutes or hours follows the
 //! time that passes: it skips what is skipped, and runs in both hours.
 
+mod zone;
+
 use std::str::FromStr;
 
 use chrono::{DateTime, TimeDelta};
-use chrono_tz::Tz;
 use croner::Cron;
 use notarium_core::{Document, Millis, Schedule};
+
+use zone::Zone;
 
 /// Shortest time between two runs of a schedule.
 const MIN_INTERVAL_MINUTES: i64 = 5;
@@ -45,7 +48,7 @@ pub enum TimetableError {
 #[derive(Debug, Clone)]
 pub struct Timetable {
     cron: Cron,
-    timezone: Tz,
+    timezone: Zone,
 }
 
 /// Minutes of a schedule that have come.

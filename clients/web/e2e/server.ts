@@ -187,6 +187,7 @@ export const PAGE_TYPES: Record<string, string> = {
   js: "text/javascript",
   css: "text/css",
   svg: "image/svg+xml",
+  wasm: "application/wasm",
   woff2: "font/woff2",
 };
 

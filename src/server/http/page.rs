@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use crate::http::extract::Params;
 use crate::http::problem::Problem;
 
-/// Contents of a file of the page, by its path: most are there in their compressed form alone (`.gz`).
+/// Contents of a file of the page, by its path: most are there in one compressed form alone (`.gz`, or `.zst` in releases).
 pub type PageFiles = fn(&str) -> Option<Cow<'static, [u8]>>;
 
 static PAGE: OnceLock<PageFiles> = OnceLock::new();
@@ -93,41 +93,72 @@ fn no_cache() -> HeaderValue {
 
 /// Sends the file, compressed if the client accepts that.
 fn send(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
-    if let Some(packed) = stored(&format!("{path}.gz")) {
-        return send_packed(packed, content_type(path), headers);
+    for coding in [Coding::Zstd, Coding::Gzip] {
+        if let Some(packed) = stored(&format!("{path}.{}", coding.extension())) {
+            return send_packed(packed, coding, content_type(path), headers);
+        }
     }
     let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "the page has no such file: reload it");
     let data = stored(path).ok_or_else(missing)?;
     Ok(([(header::CONTENT_TYPE, content_type(path)), (header::VARY, "accept-encoding")], data).into_response())
 }
 
-/// Sends what gzip has compressed, unpacked to clients that take nothing compressed.
+/// Compression of a file inside the program.
+#[derive(Debug, Clone, Copy)]
+pub enum Coding {
+    Gzip,
+    Zstd,
+}
+
+impl Coding {
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Gzip => "gz",
+            Self::Zstd => "zst",
+        }
+    }
+
+    /// Name in HTTP.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    fn unpacked(self, packed: &[u8]) -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        match self {
+            Self::Gzip => GzDecoder::new(packed).read_to_end(&mut bytes)?,
+            Self::Zstd => zstd::Decoder::new(packed)?.read_to_end(&mut bytes)?,
+        };
+        Ok(bytes)
+    }
+}
+
+/// Sends a compressed file, unpacked to clients that do not take its compression; a layer of the server may compress it as they do.
 pub fn send_packed(
     packed: Cow<'static, [u8]>,
+    coding: Coding,
     content_type: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
     let described = [(header::CONTENT_TYPE, content_type), (header::VARY, "accept-encoding")];
-    if accepts_gzip(headers) {
-        return Ok((described, [(header::CONTENT_ENCODING, "gzip")], packed).into_response());
+    if accepts(headers, coding) {
+        return Ok((described, [(header::CONTENT_ENCODING, coding.name())], packed).into_response());
     }
-    let unpacked = unpacked(&packed).map_err(|error| {
+    let unpacked = coding.unpacked(&packed).map_err(|error| {
         tracing::error!(%error, "a file inside the program is broken");
         Problem::unavailable("this file is broken in the server's program: report it")
     })?;
     Ok((described, unpacked).into_response())
 }
 
-fn unpacked(packed: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    GzDecoder::new(packed).read_to_end(&mut bytes).map(|_| bytes)
-}
-
-fn accepts_gzip(headers: &HeaderMap) -> bool {
+fn accepts(headers: &HeaderMap, coding: Coding) -> bool {
     let offered = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     offered.split(',').any(|each| {
         let mut parts = each.split(';').map(str::trim);
-        parts.next() == Some("gzip") && parts.all(|part| !matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+        parts.next() == Some(coding.name()) && parts.all(|part| !matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
     })
 }
 
@@ -137,6 +168,7 @@ fn content_type(path: &str) -> &'static str {
         Some("js") => "text/javascript; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
         Some("svg") => "image/svg+xml",
+        Some("wasm") => "application/wasm",
         Some("woff2") => "font/woff2",
         _ => "application/octet-stream",
     }
@@ -148,15 +180,17 @@ mod tests {
 
     #[test]
     fn compressed_files_are_sent_to_who_accepts_them() {
-        for (offered, gzip) in [
-            ("gzip, deflate, br", true),
-            ("br;q=0, gzip;q=0.5", true),
-            ("gzip;q=0", false),
-            ("", false),
-            ("gzipx", false),
+        for (offered, gzip, zstd) in [
+            ("gzip, deflate, br", true, false),
+            ("gzip, deflate, br, zstd", true, true),
+            ("br;q=0, gzip;q=0.5", true, false),
+            ("gzip;q=0, zstd;q=0.1", false, true),
+            ("", false, false),
+            ("gzipx", false, false),
         ] {
             let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(offered))]);
-            assert_eq!(accepts_gzip(&headers), gzip, "{offered}");
+            let accepted = [Coding::Gzip, Coding::Zstd].map(|coding| accepts(&headers, coding));
+            assert_eq!(accepted, [gzip, zstd], "{offered}");
         }
     }
 
@@ -164,9 +198,11 @@ mod tests {
     fn a_file_is_unpacked_for_who_takes_no_compressed_one() {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         std::io::Write::write_all(&mut packed, b"let page;").unwrap();
-        let packed = packed.finish().unwrap();
-        assert_eq!(unpacked(&packed).unwrap(), b"let page;");
-        assert!(unpacked(&packed[..packed.len() - 9]).is_err());
+        let zstd = zstd::encode_all(b"let page;".as_slice(), 3).unwrap();
+        for (coding, packed) in [(Coding::Gzip, packed.finish().unwrap()), (Coding::Zstd, zstd)] {
+            assert_eq!(coding.unpacked(&packed).unwrap(), b"let page;");
+            assert!(coding.unpacked(&packed[..packed.len() - 9]).is_err());
+        }
     }
 
     #[test]

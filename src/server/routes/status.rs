@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::auth::Authenticated;
 use crate::http::extract::{Params, QueryOf};
 use crate::http::guard::{Guard, GuardedRouter, route_table};
+use crate::http::page::Coding;
 use crate::http::problem::Problem;
 use crate::http::{openapi, page};
 use crate::limits::Quota;
@@ -130,7 +131,7 @@ fn plain_page(page: String) -> Response {
 
 /// The OpenAPI document.
 pub async fn document(headers: HeaderMap) -> Result<Response, Problem> {
-    page::send_packed(openapi::PACKED.into(), "application/json", &headers)
+    page::send_packed(openapi::PACKED.into(), Coding::Gzip, "application/json", &headers)
 }
 
 const MAX_SHOWN: usize = 1_000;
