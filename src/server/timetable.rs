@@ -12,7 +12,7 @@ use chrono::{DateTime, TimeDelta};
 use croner::Cron;
 use notarium_core::{Document, Millis, Schedule};
 
-use zone::Zone;
+use zone::IanaZone;
 
 /// Shortest time between two runs of a schedule.
 const MIN_INTERVAL_MINUTES: i64 = 5;
@@ -48,7 +48,7 @@ pub enum TimetableError {
 #[derive(Debug, Clone)]
 pub struct Timetable {
     cron: Cron,
-    timezone: Zone,
+    timezone: IanaZone,
 }
 
 /// Minutes of a schedule that have come.

@@ -5,7 +5,7 @@ use super::*;
 
 fn at(time: &str, timezone: &str) -> Millis {
     let time = NaiveDateTime::parse_from_str(time, "%Y-%m-%d %H:%M").unwrap();
-    let time = timezone.parse::<Zone>().unwrap().from_local_datetime(&time).earliest().unwrap();
+    let time = timezone.parse::<IanaZone>().unwrap().from_local_datetime(&time).earliest().unwrap();
     time.timestamp_millis() as Millis
 }
 

@@ -10,12 +10,12 @@ use jiff::tz::{self, AmbiguousOffset};
 
 /// A time zone of the IANA database.
 #[derive(Debug, Clone)]
-pub struct Zone(tz::TimeZone);
+pub struct IanaZone(tz::TimeZone);
 
 /// Offset of a zone from UTC at some time.
 #[derive(Debug, Clone)]
-pub struct ZoneOffset {
-    zone: Zone,
+pub struct IanaOffset {
+    zone: IanaZone,
     offset: FixedOffset,
 }
 
@@ -23,7 +23,7 @@ pub struct ZoneOffset {
 #[derive(Debug, Clone, Copy)]
 pub struct UnknownZone;
 
-impl FromStr for Zone {
+impl FromStr for IanaZone {
     type Err = UnknownZone;
 
     /// Finds a zone by its name as the database writes it.
@@ -34,10 +34,10 @@ impl FromStr for Zone {
     }
 }
 
-impl Zone {
-    fn at(&self, offset: tz::Offset) -> ZoneOffset {
+impl IanaZone {
+    fn at(&self, offset: tz::Offset) -> IanaOffset {
         let offset = FixedOffset::east_opt(offset.seconds()).unwrap_or_else(utc);
-        ZoneOffset { zone: self.clone(), offset }
+        IanaOffset { zone: self.clone(), offset }
     }
 }
 
@@ -45,30 +45,30 @@ fn utc() -> FixedOffset {
     chrono::Utc.fix()
 }
 
-impl Offset for ZoneOffset {
+impl Offset for IanaOffset {
     fn fix(&self) -> FixedOffset {
         self.offset
     }
 }
 
-impl Display for ZoneOffset {
+impl Display for IanaOffset {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         self.offset.fmt(formatter)
     }
 }
 
-impl TimeZone for Zone {
-    type Offset = ZoneOffset;
+impl TimeZone for IanaZone {
+    type Offset = IanaOffset;
 
-    fn from_offset(offset: &ZoneOffset) -> Self {
+    fn from_offset(offset: &IanaOffset) -> Self {
         offset.zone.clone()
     }
 
-    fn offset_from_local_date(&self, local: &NaiveDate) -> MappedLocalTime<ZoneOffset> {
+    fn offset_from_local_date(&self, local: &NaiveDate) -> MappedLocalTime<IanaOffset> {
         self.offset_from_local_datetime(&local.and_time(NaiveTime::MIN))
     }
 
-    fn offset_from_local_datetime(&self, local: &NaiveDateTime) -> MappedLocalTime<ZoneOffset> {
+    fn offset_from_local_datetime(&self, local: &NaiveDateTime) -> MappedLocalTime<IanaOffset> {
         // The database has no times after the year 9999.
         let Some(local) = civil_of(local) else { return MappedLocalTime::None };
         match self.0.to_ambiguous_timestamp(local).offset() {
@@ -78,14 +78,14 @@ impl TimeZone for Zone {
         }
     }
 
-    fn offset_from_utc_date(&self, utc: &NaiveDate) -> ZoneOffset {
+    fn offset_from_utc_date(&self, utc: &NaiveDate) -> IanaOffset {
         self.offset_from_utc_datetime(&utc.and_time(NaiveTime::MIN))
     }
 
-    fn offset_from_utc_datetime(&self, time: &NaiveDateTime) -> ZoneOffset {
+    fn offset_from_utc_datetime(&self, time: &NaiveDateTime) -> IanaOffset {
         match Timestamp::from_second(time.and_utc().timestamp()) {
             Ok(time) => self.at(self.0.to_offset(time)),
-            Err(_) => ZoneOffset { zone: self.clone(), offset: utc() },
+            Err(_) => IanaOffset { zone: self.clone(), offset: utc() },
         }
     }
 }
@@ -101,11 +101,11 @@ fn civil_of(time: &NaiveDateTime) -> Option<civil::DateTime> {
 mod tests {
     use super::*;
 
-    fn zone(name: &str) -> Zone {
+    fn zone(name: &str) -> IanaZone {
         name.parse().unwrap()
     }
 
-    fn local(zone: &Zone, time: &str) -> Vec<String> {
+    fn local(zone: &IanaZone, time: &str) -> Vec<String> {
         let time = NaiveDateTime::parse_from_str(time, "%Y-%m-%d %H:%M").unwrap();
         match zone.from_local_datetime(&time) {
             MappedLocalTime::None => vec![],
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn a_zone_has_its_name_as_the_database_writes_it() {
         for name in ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "US/Pacific", "Etc/GMT-3"] {
-            assert!(name.parse::<Zone>().is_ok(), "{name}");
+            assert!(name.parse::<IanaZone>().is_ok(), "{name}");
         }
         for name in ["", "europe/berlin", "Etc/Unknown", "CEST", "+02:00", "Mars/Olympus", "../etc/passwd"] {
-            assert!(name.parse::<Zone>().is_err(), "{name}");
+            assert!(name.parse::<IanaZone>().is_err(), "{name}");
         }
     }
 }
