@@ -78,6 +78,8 @@ class Cluster:
             data.mkdir(mode=0o700)
             words = ["serve", "--data", data, "--blobs", blobs, "--listen", f"127.0.0.1:{port}"]
             words += ["--node-url", f"http://127.0.0.1:{port}", "--cluster-secret-file", secret]
+            # The assistant of a fast program calls more often than a session may.
+            words += ["--max-calls-per-minute", "1000"]
             words += ["--providers", folder / "providers.json"]
             store = self.database.replace("//owner@", f"//node{number}@")
             environment = {"NOTARIUM_STORE": store, "NOTARIUM_LOG": os.environ.get("NOTARIUM_LOG", "info")} | variables
