@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
-/// What is logged about attempts that are made again and again.
+/// Log of attempts that are made again and again.
 #[derive(Debug)]
 pub struct Outage {
     failed: &'static str,

@@ -19,7 +19,7 @@ pub struct IanaOffset {
     offset: FixedOffset,
 }
 
-/// There is no zone of this name.
+/// Refusal of a name that no zone has.
 #[derive(Debug, Clone, Copy)]
 pub struct UnknownZone;
 
