@@ -8,7 +8,7 @@ use notarium_core::LEVEL;
 #[cfg(feature = "postgres")]
 use notarium_store::Postgres;
 use notarium_store::sqlite::DATABASE_FILE;
-use notarium_store::{EventStore, Sqlite, StoreError};
+use notarium_store::{Sqlite, StoreError};
 #[cfg(feature = "postgres")]
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
@@ -29,19 +29,19 @@ pub const WAITS: &str =
 The first start of a new release changes the tables so that the release before can still open them, and writes nothing that it could not
 read. --finish ends that, for good: make a backup before.")]
 pub struct UpgradeArgs {
-    /// The data folder of the server, which must not run. Else ~/.local/share/notarium.
+    /// The data folder of the server. Else ~/.local/share/notarium.
     #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
     data: Option<PathBuf>,
     /// The PostgreSQL database of the server, if it has one.
     #[arg(long, value_name = "URL", env = "NOTARIUM_STORE", hide_env_values = true)]
     store: Option<SecretString>,
-    /// End the upgrade: the release before does not open the data any more, and everything of this release may be written.
+    /// End the upgrade, while no server uses the folder: the release before does not open the data any more, and everything of this release may be written.
     #[arg(long)]
     finish: bool,
 }
 
 pub async fn upgrade(args: UpgradeArgs, _: &CommonOptions) -> Ended {
-    let was_finished = match &args.store {
+    let had_ended = match &args.store {
         Some(store) => database(store, args.finish).await,
         None => {
             let data = args.data.map_or_else(data_folder, Ok)?;
@@ -54,8 +54,8 @@ pub async fn upgrade(args: UpgradeArgs, _: &CommonOptions) -> Ended {
             folder(&data, args.finish).await
         }
     };
-    let was_finished = was_finished.map_err(|error| Failure::failed(error.to_string()))?;
-    print::line(match (was_finished, args.finish) {
+    let had_ended = had_ended.map_err(|error| Failure::failed(error.to_string()))?;
+    print::line(match (had_ended, args.finish) {
         (true, _) => "the upgrade has ended: only this release and later ones open the data",
         (false, true) => "ended: from now on only this release and later ones open the data",
         (false, false) => "the release before can still open the data: `notarium upgrade --finish` ends that",
@@ -63,25 +63,21 @@ pub async fn upgrade(args: UpgradeArgs, _: &CommonOptions) -> Ended {
 }
 
 async fn folder(folder: &Path, finish: bool) -> Result<bool, StoreError> {
-    let store = Sqlite::open(folder).await?;
-    let is_finished = store.is_upgraded().await;
-    store.close().await;
-    if finish && is_finished == Ok(false) {
+    let has_ended = Sqlite::upgrade_has_ended(folder).await?;
+    if finish && !has_ended {
         Sqlite::finish_upgrade(folder).await?;
     }
-    is_finished
+    Ok(has_ended)
 }
 
 #[cfg(feature = "postgres")]
 async fn database(url: &SecretString, finish: bool) -> Result<bool, StoreError> {
     let url = url.expose_secret();
-    let store = Postgres::open(url, None).await?;
-    let is_finished = store.is_upgraded().await;
-    store.close().await;
-    if finish && is_finished == Ok(false) {
+    let has_ended = Postgres::upgrade_has_ended(url).await?;
+    if finish && !has_ended {
         Postgres::finish_upgrade(url, LEVEL).await?;
     }
-    is_finished
+    Ok(has_ended)
 }
 
 #[cfg(not(feature = "postgres"))]

@@ -102,6 +102,11 @@ impl Postgres {
         Self::open_any(url, open::DatabaseOpening::Finished(secret_digest)).await
     }
 
+    /// True if the release before does not open the database any more. Servers may use it: nothing is written.
+    pub async fn upgrade_has_ended(url: &str) -> Result<bool, StoreError> {
+        open::upgrade_has_ended(&Address::parse(url)?).await
+    }
+
     /// Ends the upgrade of a database, unless a node lives that is of a lower level: the release before does not open it any more.
     pub async fn finish_upgrade(url: &str, level: u32) -> Result<(), StoreError> {
         open::finish_upgrade(&Address::parse(url)?, level).await

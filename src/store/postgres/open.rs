@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgExecutor};
 
 use super::error::{StatementFailure, failure, store_error};
 use crate::nodes::NODE_TIMEOUT;
@@ -263,10 +263,24 @@ pub(super) async fn finish_upgrade(address: &Address, level: u32) -> Result<(), 
     connection.close().await.map_err(store_error)
 }
 
+pub(super) async fn upgrade_has_ended(address: &Address) -> Result<bool, StoreError> {
+    let (mut connection, _) = address.connect().await?;
+    let mark: bool = sqlx::query_scalar("SELECT to_regclass('notarium') IS NOT NULL")
+        .fetch_one(&mut connection)
+        .await
+        .map_err(store_error)?;
+    if !mark {
+        return Err(StoreError::Refused { reason: "no server has opened it, so it has no upgrade".to_owned() });
+    }
+    let has_ended = is_upgraded(&mut connection).await.map_err(store_error)?;
+    connection.close().await.map_err(store_error)?;
+    Ok(has_ended)
+}
+
 /// True if the release before does not open the database any more.
-pub(super) async fn is_upgraded(pool: &PgPool) -> Result<bool, sqlx::Error> {
+pub(super) async fn is_upgraded(database: impl PgExecutor<'_>) -> Result<bool, sqlx::Error> {
     let (newest, count) = schema::newest(&MIGRATIONS);
-    let required: i64 = sqlx::query_scalar(COUNT_REQUIRED).bind(newest).fetch_one(pool).await?;
+    let required: i64 = sqlx::query_scalar(COUNT_REQUIRED).bind(newest).fetch_one(database).await?;
     Ok(usize::try_from(required) == Ok(count))
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
+use sqlx::{ConnectOptions, Connection, SqliteConnection, SqliteExecutor, SqlitePool};
 
 use super::error::{damaged, found_error, migration_error, store_error};
 use super::folder::{DATABASE_FILE, LOG_FILE, folder_error};
@@ -167,9 +167,9 @@ async fn migrate(connection: &mut SqliteConnection, upgrade: Upgrade) -> Result<
 }
 
 /// True if the release before does not open the database any more.
-pub(super) async fn is_upgraded(readers: &SqlitePool) -> Result<bool, sqlx::Error> {
+pub(super) async fn is_upgraded(database: impl SqliteExecutor<'_>) -> Result<bool, sqlx::Error> {
     let (newest, count) = schema::newest(&MIGRATIONS);
-    let required: i64 = sqlx::query_scalar(COUNT_REQUIRED).bind(newest).fetch_one(readers).await?;
+    let required: i64 = sqlx::query_scalar(COUNT_REQUIRED).bind(newest).fetch_one(database).await?;
     Ok(usize::try_from(required) == Ok(count))
 }
 
@@ -194,8 +194,8 @@ async fn check_library(connection: &mut SqliteConnection) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Checks the database; returns true if it has our application id.
-async fn check_database(connection: &mut SqliteConnection, path: &Path) -> Result<bool, StoreError> {
+/// Refuses another program's database; returns true if it has our application id.
+pub(super) async fn refuse_foreign(connection: &mut SqliteConnection, path: &Path) -> Result<bool, StoreError> {
     let failed = |error| store_error(path, error);
     let application: i64 =
         sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut *connection).await.map_err(failed)?;
@@ -204,11 +204,17 @@ async fn check_database(connection: &mut SqliteConnection, path: &Path) -> Resul
     if tables > 0 && application != APPLICATION_ID {
         return Err(damaged(path, "it is another program's database"));
     }
+    Ok(application == APPLICATION_ID)
+}
+
+/// Checks the database; returns true if it has our application id.
+async fn check_database(connection: &mut SqliteConnection, path: &Path) -> Result<bool, StoreError> {
+    let is_ours = refuse_foreign(connection, path).await?;
     let size = path.metadata().map_or(0, |metadata| metadata.len());
     if size <= MAX_QUICK_CHECK_BYTES {
         quick_check(connection, path).await?;
     }
-    Ok(application == APPLICATION_ID)
+    Ok(is_ours)
 }
 
 /// Verifies the structure of the whole database.

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::Sqlite;
-#[cfg(all(test, feature = "postgres"))]
-use super::open;
+use sqlx::{ConnectOptions, Connection};
+
+use super::error::store_error;
+use super::{Sqlite, open};
 use crate::schema::Upgrade;
 use crate::store_error::StoreError;
 
@@ -15,6 +16,17 @@ pub(crate) fn migrations() -> Vec<(i64, &'static str)> {
 }
 
 impl Sqlite {
+    /// True if the release before does not open this folder any more. A server may use it: nothing is written.
+    pub async fn upgrade_has_ended(folder: &Path) -> Result<bool, StoreError> {
+        let path = open::database_path(folder);
+        let failed = |error| store_error(&path, error);
+        let mut connection = open::options(&path).read_only(true).connect().await.map_err(failed)?;
+        open::refuse_foreign(&mut connection, &path).await?;
+        let has_ended = open::is_upgraded(&mut connection).await.map_err(failed)?;
+        connection.close().await.map_err(failed)?;
+        Ok(has_ended)
+    }
+
     /// Ends the upgrade of a folder that no server uses: the release before does not open it any more.
     pub async fn finish_upgrade(folder: &Path) -> Result<(), StoreError> {
         Self::open_any(folder, Upgrade::Finish).await?.close().await;

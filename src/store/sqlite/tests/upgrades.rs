@@ -43,7 +43,10 @@ async fn tables_of_the_release_before(folder: &TempDir) {
 async fn a_folder_of_the_release_before_stays_its_own_until_the_upgrade_ends() {
     let folder = tempfile::tempdir().unwrap();
     tables_of_the_release_before(&folder).await;
+    let has_ended = async || Sqlite::upgrade_has_ended(folder.path()).await.unwrap();
+    assert!(!has_ended().await, "it was not opened yet");
     let store = Sqlite::open(folder.path()).await.unwrap();
+    assert!(!has_ended().await, "while a server has it open");
     let later: Vec<i64> = open::MIGRATIONS.iter().map(|(version, ..)| *version).filter(|it| *it > 15).collect();
     assert_eq!(
         versions(&store, REQUIRED).await,
@@ -58,7 +61,9 @@ async fn a_folder_of_the_release_before_stays_its_own_until_the_upgrade_ends() {
         let store = Sqlite::open(folder.path()).await.unwrap();
         assert_eq!(versions(&store, REQUIRED).await.len(), open::MIGRATIONS.len());
         assert!(versions(&store, ADDITIVE).await.is_empty() && store.is_upgraded().await.unwrap());
+        assert!(has_ended().await, "while a server has it open");
         store.close().await;
+        assert!(has_ended().await, "while no server does");
     }
 }
 

@@ -48,8 +48,11 @@ async fn a_newer_schema_is_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_newer_release_keeps_nobody_out_until_its_upgrade_ends() {
     let Some(url) = postgres::new_database().await else { return };
+    let empty = Postgres::upgrade_has_ended(&url).await.unwrap_err().to_string();
+    assert!(empty.contains("no server has opened it"), "{empty}");
     let store = Postgres::open(&url, None).await.unwrap();
     assert!(store.is_upgraded().await.unwrap(), "a new database has nothing to end");
+    assert!(Postgres::upgrade_has_ended(&url).await.unwrap(), "while a server has it open");
     store.close().await;
     let mut own = connection(&url).await;
     let newer = "INSERT INTO additive_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'later', TRUE, '', 0)";

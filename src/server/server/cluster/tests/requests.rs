@@ -76,9 +76,16 @@ async fn a_clock_that_differs_from_the_store_s_is_a_problem() {
     let ready = http.get("/readyz").await.ok();
     assert_eq!((&ready["status"], ready["checks"][4]["part"].as_str()), (&json!("ok"), Some("clock")), "{ready}");
     scene.nodes.set_clock_back(Duration::from_secs(95));
-    nodes[0].cluster.beat().await.unwrap();
-    let ready = http.get("/readyz").await.ok();
-    assert_eq!(ready["status"], "degraded");
+    // The node's own beat may be under way, and report the time before.
+    let mut ready = ready;
+    for _ in 0..3 {
+        nodes[0].cluster.beat().await.unwrap();
+        ready = http.get("/readyz").await.ok();
+        if ready["status"] == "degraded" {
+            break;
+        }
+    }
+    assert_eq!(ready["status"], "degraded", "{ready}");
     let said = ready["checks"][4]["problems"][0].as_str().unwrap();
     assert!(said.contains("clock is 9") && said.contains("ahead of"), "{said}");
     assert_eq!(ready["problems"][0], said);
