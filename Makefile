@@ -90,7 +90,7 @@ test-web: $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready ## the 
 	npm run --silent --prefix $(WEB) test
 
 # A real Chromium, server, agent and kernel. The page is served from its folder, so that the program need not embed it.
-BROWSER = cd $(WEB) && NOTARIUM_PAGE=dist/page NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(PAGE_VENV) NOTARIUM_BARE_KERNEL_PATH=$(CURDIR)/$(VENV) NOTARIUM_LAB=$(CURDIR)/$(LAB_VENV) npx playwright test
+BROWSER = cd $(WEB) && NOTARIUM_PAGE=dist/page NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(PAGE_VENV) NOTARIUM_BARE_KERNEL_PATH=$(CURDIR)/$(VENV) NOTARIUM_LAB=$(CURDIR)/$(LAB_VENV) $(ON) npx playwright test
 
 $(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
 	scripts/venv $(PAGE_VENV) $(PYTHON) -r $<
@@ -108,6 +108,11 @@ test-web-part: web deps $(PAGE_VENV)/.ready $(LAB_VENV)/.ready ## an eighth of t
 	chromium=$$(scripts/need-chromium) && $(BROWSER) --retries 2 --shard $(PART)/8
 
 test-web-smoke: web deps $(PAGE_VENV)/.ready ## two minutes' choice of the same
+	$(PROGRAM)
+	chromium=$$(scripts/need-chromium) && $(BROWSER) --grep @smoke
+
+test-web-on-cluster: ON = $(IN_MEMORY) $(CURDIR)/scripts/with-postgresql $(CURDIR)/scripts/on-cluster
+test-web-on-cluster: web deps $(PAGE_VENV)/.ready ## the same choice, unchanged, against three nodes over PostgreSQL
 	$(PROGRAM)
 	chromium=$$(scripts/need-chromium) && $(BROWSER) --grep @smoke
 
@@ -322,6 +327,7 @@ soak: deps target/schemathesis-venv/.ready $(LAB_VENV)/.ready ## hours instead o
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak -p notarium-agent --test held -- --ignored
 	$(STORM) target/soak/notarium --kills 1000 --goals --s3
 	$(MAKE) --no-print-directory test-python-on-cluster
+	$(MAKE) --no-print-directory test-web-on-cluster
 	$(MAKE) --no-print-directory patroni
 	$(MAKE) --no-print-directory monkey
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_STREAM_MINUTES=5 NOTARIUM_LAB_SECONDS=300 && $(BROWSER) memory lab.spec

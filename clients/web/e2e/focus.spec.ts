@@ -217,6 +217,26 @@ test("a command that is typed before the palette is there runs, Enter and all", 
   await recorded(server, ann, "value = 1", "value = 1");
 });
 
+test("the palette keeps the keys when another person deletes the last cell", async ({ browser, server }) => {
+  const ann = await person(browser, server);
+  await begun(ann, "only = 1");
+  const bo = await joined(browser, server, ann);
+  await ann.keyboard.press("Control+Shift+P");
+  const field = ann.getByLabel("Search commands");
+  await expect(field).toBeFocused();
+  await bo.locator(".cell").first().focus();
+  await bo.keyboard.press("d");
+  await bo.keyboard.press("d");
+  await expect(ann.getByRole("button", { name: "Code", exact: true, includeHidden: true })).toBeAttached();
+  // A space would press a button that had taken the focus.
+  await ann.keyboard.type("a b c");
+  await expect(field).toHaveValue("a b c");
+  expect(await record(server, ann)).toEqual([]);
+  await ann.keyboard.press("Escape");
+  await ann.getByRole("button", { name: "Code", exact: true }).click();
+  await recorded(server, ann, "");
+});
+
 test("letters for a field that does not open in time are offered, and are no commands", async ({ browser, server }) => {
   const page = await person(browser, server);
   // The code of the field never arrives.

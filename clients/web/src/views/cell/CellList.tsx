@@ -127,7 +127,7 @@ function Empty({ store }: { store: NotebookStore }) {
     <div className="first">
       <p className="quiet">Start with</p>
       <div className="row">
-        <button className="button big" autoFocus onClick={() => store.edits.insert("end")}>
+        <button className="button big" autoFocus={store.focus.isFree} onClick={() => store.edits.insert("end")}>
           <Code size={20} aria-hidden /> Code
         </button>
         <button className="button big" onClick={() => store.edits.insert("end", "markdown")}>
