@@ -356,3 +356,43 @@ async fn old_runs_are_archived() {
     scene.http.until("/api/notebooks/one", archived).await;
     assert!(!archived(&scene.http.get("/api/notebooks/two").await.ok()));
 }
+
+#[tokio::test]
+async fn a_run_that_names_another_person_s_notebook_leaves_it_alone() {
+    let scene = Scene::text().await;
+    let bob = scene.server.person("Bob").await;
+    let his = scene.server.http(&bob);
+    his.post("/api/notebooks", json!({"id": "his", "title": "Bob's"})).await.ok();
+    his.post("/api/notebooks/his/commands", json!({"body": {"LaunchKernel": {}}})).await.ok();
+    let before = his.get("/api/notebooks/his").await.ok();
+    assert_ne!(before["notebook"]["kernels"], json!({}));
+    scene.set(json!({"cron": "0 0 1 1 *", "kept_runs": 1})).await;
+    for (number, (run, outcome)) in [("his", "not_started"), ("own", "succeeded")].into_iter().enumerate() {
+        scene.http.post(RUNS, json!({"run": run})).await.ok();
+        let runs = scene.ended(number + 1).await;
+        assert_eq!((&runs[0]["run"], &runs[0]["outcome"]), (&json!(run), &json!(outcome)), "{runs:?}");
+    }
+    // The end of a run is recorded before old ones are archived; the next one comes after both.
+    scene.http.post(RUNS, json!({"run": "next"})).await.ok();
+    scene.http.until("/api/notebooks/own", &|state: &Value| state["notebook"]["archived"] == true).await;
+    assert_eq!(his.get("/api/notebooks/his").await.ok(), before, "its kernel stays, and it is not archived");
+}
+
+#[tokio::test]
+async fn a_run_of_another_person_who_loses_the_role_ends_and_the_schedule_stays() {
+    let scene = Scene::of("code", "x = 1").await;
+    scene.set(json!({"cron": "0 0 1 1 *"})).await;
+    let bob = scene.server.person("Bob").await;
+    let subject = json!({"kind": "user", "id": bob.id.to_string()});
+    let grant = |role| json!({"body": {"GrantAccess": {"subject": subject, "role": role}}});
+    scene.http.post("/api/notebooks/n/commands", grant("editor")).await.ok();
+    let run = scene.server.http(&bob).post(RUNS, json!({})).await.ok()["run"].as_str().unwrap().to_owned();
+    scene.until_requested(&run).await;
+    scene.http.post("/api/notebooks/n/commands", grant("viewer")).await.ok();
+    // The run looks at the rights of its person every half minute.
+    scene.clock.advance(Duration::from_secs(31));
+    let runs = scene.ended(1).await;
+    assert_eq!((&runs[0]["run"], &runs[0]["outcome"]), (&json!(run), &json!("cancelled")), "{runs:?}");
+    let listed = scene.http.get("/api/notebooks/n/schedules").await.ok();
+    assert!(listed["schedules"][0]["next"][0].is_u64(), "Ann's schedule goes on: {listed}");
+}

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_core::{
-    Actor, Command, CommandId, Document, EndScheduledRun, Event, ForkOrigin, LaunchKernel, Millis, NotebookId,
-    Rejection, RejectionCode, Schedule, ScheduleId, ScheduledRun, ScheduledRunOutcome, Subject,
+    Actor, Command, CommandId, Document, EndScheduledRun, Event, LaunchKernel, Millis, NotebookId, Rejection,
+    RejectionCode, Schedule, ScheduleId, ScheduledRun, ScheduledRunOutcome, Subject,
 };
+use notarium_store::StoreError;
 use notarium_wire::CommandMessage;
 use tokio_util::sync::CancellationToken;
 
@@ -86,8 +87,9 @@ impl RunInProgress {
     async fn go_on(&self) -> RunStep<Box<EndScheduledRun>> {
         if self.notebooks.store.head(&self.run.notebook).await.map_err(unread)?.is_none() {
             self.create().await?;
-        } else {
-            self.check_is_own().await?;
+        } else if !self.is_own(&self.run.notebook, Some(&self.run.actor)).await.map_err(unread)? {
+            let detail = "another notebook has the id of this run: choose a new one";
+            return Err(self.stop(ScheduledRunOutcome::NotStarted, detail));
         }
         self.share().await?;
         let state = self.state().await?;
@@ -105,7 +107,11 @@ impl RunInProgress {
 
     /// Shuts the kernel down, records the end, and archives what is too old to stay in the list.
     async fn finish(&self, end: EndScheduledRun) -> Result<(), Rejection> {
-        self.shut_down().await;
+        match self.is_own(&self.run.notebook, Some(&self.run.actor)).await {
+            Ok(true) => self.shut_down().await,
+            Err(error @ StoreError::Unavailable { .. }) => return Err(unread(error)),
+            Ok(false) | Err(_) => {}
+        }
         record_end(&self.notebooks, &self.notebook, end).await?;
         self.archive_old().await;
         Ok(())
@@ -131,21 +137,18 @@ impl RunInProgress {
         self.command_as(&who, CREATE, command).await
     }
 
-    /// Checks that a notebook with the id of the run is the fork that belongs to it: the id may be one that a person chose.
-    async fn check_is_own(&self) -> RunStep<()> {
-        let first = self.notebooks.store.read(&self.run.notebook, 0, 1).await.map_err(unread)?;
-        let origin = first.first().and_then(|stored| match stored.typed().ok()?.event {
-            Event::NotebookCreated(event) => event.forked_from,
+    /// True if a notebook was made by a run of the scheduled one, in the name of this person: people choose ids of runs, and may choose that
+    /// of another notebook.
+    async fn is_own(&self, run: &NotebookId, person: Option<&Actor>) -> Result<bool, StoreError> {
+        let first = self.notebooks.store.read(run, 0, 1).await?;
+        let Some(created) = first.first() else { return Ok(false) };
+        let envelope = &created.envelope;
+        let is_by_run = envelope.command_id.as_str() == CREATE && person.is_none_or(|person| envelope.actor == *person);
+        let origin = match created.typed().map(|recorded| recorded.event) {
+            Ok(Event::NotebookCreated(event)) => event.forked_from,
             _ => None,
-        });
-        let own = ForkOrigin { notebook: self.notebook.clone(), version: self.run.version };
-        match origin == Some(own) {
-            true => Ok(()),
-            false => {
-                Err(self
-                    .stop(ScheduledRunOutcome::NotStarted, "another notebook has the id of this run: choose a new one"))
-            }
-        }
+        };
+        Ok(is_by_run && origin.is_some_and(|origin| origin.notebook == self.notebook))
     }
 
     /// Gives those who have the scheduled notebook the same access to the run's, and puts it into the same workspace. What is refused is
@@ -195,7 +198,7 @@ impl RunInProgress {
     async fn person(&self) -> RunStep<Authenticated> {
         let document = self.notebooks.read_by_server(&self.notebook).await?.notebook;
         let person = check_rights(&self.notebooks, &document, &self.run.actor).await?;
-        person.map_err(|detail| self.stop(ScheduledRunOutcome::Refused, detail))
+        person.map_err(|detail| self.stop(self.without_rights(&document), detail))
     }
 
     /// Executes a command in the run's notebook, in the name of the person. One that was executed before is no error.
@@ -245,6 +248,9 @@ impl RunInProgress {
                 Ok(read) if !read.notebook.archived => {}
                 _ => return,
             }
+            if !self.is_own(old, None).await.unwrap_or(false) {
+                continue;
+            }
             if let Err(rejection) = self.notebooks.execute_by_server(old, Command::ArchiveNotebook {}).await {
                 tracing::info!(%rejection, run = %old, "the notebook of an old run was not archived");
             }
@@ -265,15 +271,24 @@ impl RunInProgress {
         RunStop::End(Box::new(self.explained(outcome, detail)))
     }
 
+    /// End of a run whose person has lost the rights. `Refused` stops the schedule, so it is for the schedule's maker alone.
+    fn without_rights(&self, document: &Document) -> ScheduledRunOutcome {
+        match document.schedules.get(&self.schedule_id) {
+            Some(schedule) if schedule.maker != self.run.actor => ScheduledRunOutcome::Cancelled,
+            _ => ScheduledRunOutcome::Refused,
+        }
+    }
+
     /// Time by which the run has to be over.
     fn deadline(&self) -> Millis {
         self.run.started_at + Millis::from(self.run.settings.max_run_minutes) * 60_000
     }
 
-    /// The person's account and rights, without an end of the run: `None`: the rights have ended.
-    async fn still_has_rights(&self) -> Result<bool, Rejection> {
+    /// Outcome if the person's rights have ended.
+    async fn lost_rights(&self) -> Result<Option<ScheduledRunOutcome>, Rejection> {
         let document = self.notebooks.read_by_server(&self.notebook).await?.notebook;
-        Ok(check_rights(&self.notebooks, &document, &self.run.actor).await?.is_ok())
+        let has_rights = check_rights(&self.notebooks, &document, &self.run.actor).await?.is_ok();
+        Ok((!has_rights).then(|| self.without_rights(&document)))
     }
 
     /// Answers a request for input as the end of the input: nobody is there.
@@ -294,7 +309,7 @@ impl RunInProgress {
 /// Answer to `input()` that Jupyter's Python kernel takes as the end of the input.
 const END_OF_INPUT: &str = "\u{4}";
 
-fn unread(error: notarium_store::StoreError) -> Rejection {
+fn unread(error: StoreError) -> Rejection {
     unavailable(error.to_string())
 }
 

@@ -32,10 +32,8 @@ impl RunInProgress {
             let now = self.notebooks.clock.now();
             self.check_time(&state, now).await?;
             if now >= rights_at {
-                if !self.still_has_rights().await? {
-                    return Err(self
-                        .stopped(ScheduledRunOutcome::Refused, "the rights of the person in whose name it ran ended")
-                        .await);
+                if let Some(outcome) = self.lost_rights().await? {
+                    return Err(self.stopped(outcome, "the rights of the person in whose name it ran ended").await);
                 }
                 rights_at = now + RIGHTS_EVERY_MS;
             }
