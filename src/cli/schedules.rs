@@ -75,7 +75,7 @@ struct ScheduleSettingsArgs {
 enum ScheduleAction {
     /// List the schedules of a notebook, or of all notebooks that you may see.
     Ls(ScheduleListArgs),
-    /// Remove a schedule. A run that is under way goes on.
+    /// Remove a schedule. A run that is under way is stopped.
     Rm(OfScheduleArgs),
     /// Run a schedule now, in your name; prints the id of the run's notebook.
     Run(OfScheduleArgs),

@@ -339,7 +339,7 @@ pub enum Command {
     // --- schedules ---
     /// Sets or changes a schedule. Needs the right to run, an account, and a session or a token for all notebooks.
     SetSchedule(Box<SetSchedule>),
-    /// Removes a schedule. A run that is under way goes on. Needs the right to run.
+    /// Removes a schedule. A run that is under way is stopped. Needs the right to run.
     RemoveSchedule(RemoveSchedule),
     /// Runs a schedule now, in the name of the sender and in a notebook of its own. Needs the right to run.
     RunSchedule(RunSchedule),

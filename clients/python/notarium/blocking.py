@@ -973,7 +973,7 @@ class Notebook(Face[aio.Notebook]):
         )
 
     def remove_schedule(self, schedule: Schedule | str) -> None:
-        """Removes a schedule. A run that is under way goes on."""
+        """Removes a schedule. A run that is under way is stopped."""
         self._portal.call(self._aio.remove_schedule(schedule))
 
     def run_schedule(self, schedule: Schedule | str) -> str:

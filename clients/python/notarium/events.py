@@ -2058,7 +2058,7 @@ class ScheduleSet(Event):
 
 
 class ScheduleRemoved(Event):
-    """A schedule was removed. A run of it that is under way goes on."""
+    """A schedule was removed. A run of it that is under way is stopped."""
 
     __slots__ = ()
 

@@ -132,7 +132,7 @@ class Schedules(NotebookState):
         return next(one for one in await self.schedules() if one.id == schedule_id)
 
     async def remove_schedule(self, schedule: Schedule | str) -> None:
-        """Removes a schedule. A run that is under way goes on."""
+        """Removes a schedule. A run that is under way is stopped."""
         await self._session.command(self.id, "RemoveSchedule", schedule_id=_id(schedule))
 
     async def run_schedule(self, schedule: Schedule | str) -> str:

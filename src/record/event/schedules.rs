@@ -17,7 +17,7 @@ pub struct ScheduleSet {
     pub settings: ScheduleSettings,
 }
 
-/// A schedule was removed. A run of it that is under way goes on.
+/// A schedule was removed. A run of it that is under way is stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleRemoved {
     /// The schedule.

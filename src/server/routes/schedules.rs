@@ -34,7 +34,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         GET "", read => list;
         /// Sets a schedule under an id of your choice, or changes it. It runs in your name, with the rights that you have at each run.
         PUT "/{schedule}", run => command(|(_, id): SchedulePath, JsonBody(change)| set(id, change));
-        /// Removes a schedule. A run that is under way goes on.
+        /// Removes a schedule. A run that is under way is stopped.
         DELETE "/{schedule}", run =>
             command(|(_, schedule_id): SchedulePath, _: NoBody| Command::RemoveSchedule(RemoveSchedule { schedule_id }));
         /// Runs a schedule now, in your name and in a notebook of its own.

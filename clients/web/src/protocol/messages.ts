@@ -6078,7 +6078,7 @@ schedule_id: ScheduleId
 settings: ScheduleSettings
 }
 /**
- * A schedule was removed. A run of it that is under way goes on.
+ * A schedule was removed. A run of it that is under way is stopped.
  * 
  */
 export interface ScheduleRemoved {
