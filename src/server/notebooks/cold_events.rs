@@ -39,7 +39,8 @@ async fn freeze(notebooks: &Notebooks, unchanged_since: Millis) -> Result<u64, S
         let Some(last) = found.last() else { return Ok(events) };
         after = Some(last.clone());
         for notebook in notebooks.cluster.owned(found).await? {
-            if !notebooks.rooms.is_open(&notebook) {
+            // The answer for the page may be minutes old.
+            if !notebooks.rooms.is_open(&notebook) && notebooks.cluster.owns(&notebook).await? {
                 events += notebooks.store.freeze(&notebook).await?;
             }
         }

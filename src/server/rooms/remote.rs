@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
-use notarium_core::{Actor, Authority, NotebookId, Rejection, RejectionCode};
+use notarium_core::{Actor, Authority, NotebookId, Rejection, RejectionCode, Version};
 use notarium_store::Node;
 use notarium_sync::{Identity, Input, Output, ReadState, Room};
 use notarium_telemetry::trace_headers;
@@ -26,6 +26,8 @@ const LIST_CHANGES: &str = "/api/cluster/list-changes";
 /// Time for which a command waits until its notebook has an owner, and the pause between attempts.
 const PATIENCE: Duration = Duration::from_secs(6);
 const PAUSE: Duration = Duration::from_millis(100);
+/// Events between two snapshots, of a reading that leaves none.
+const NO_SNAPSHOTS: Version = Version::MAX / 2;
 /// Time that another node has to answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
@@ -144,7 +146,8 @@ impl Rooms {
         notebook: &NotebookId,
         identity: Arc<Identity>,
     ) -> Result<ReadState, Rejection> {
-        let loaded = stored::load(&*self.store, notebook, u64::MAX, self.max_snapshot_gap).await;
+        // It leaves no snapshot: the owner may be removing content at this moment.
+        let loaded = stored::load(&*self.store, notebook, u64::MAX, NO_SNAPSHOTS).await;
         let loaded = loaded.map_err(|reason| Rejection::new(RejectionCode::Unavailable, reason))?;
         let (mut room, _) = Room::new(notebook.clone(), self.room_config.clone(), entropy());
         let (caller, mut answered) = caller();

@@ -260,6 +260,8 @@ pub(super) async fn candidates(
 pub(super) async fn freeze(store: &Postgres, notebook: &NotebookId) -> Result<u64, StoreError> {
     let segments = store.cold.segments()?;
     let Some(_content) = store.content_locks.try_read(notebook) else { return Ok(0) };
+    // Whoever takes the notebook's lease from now on may remove content of it.
+    let epoch = store.read_from(|| epoch(store.pool(), notebook)).await?;
     let Some(head) = store.read_from(|| reader::head(store.pool(), notebook)).await? else { return Ok(0) };
     let frozen = store.read_from(|| last_frozen(store.pool(), notebook)).await?;
     let mut before = match frozen {
@@ -275,7 +277,8 @@ pub(super) async fn freeze(store: &Postgres, notebook: &NotebookId) -> Result<u6
         let subjects = store.read_from(|| row_subjects(store.pool(), notebook, after, until)).await?;
         let packed = pack(&subjects)?;
         let segment = segments.put(notebook, before, events).await.map_err(store_error)?;
-        let replaced = transact!(store, connection => replace(connection, notebook, &segment, &packed, head.version))?;
+        let replaced =
+            transact!(store, connection => replace(connection, notebook, &segment, &packed, (head.version, epoch)))?;
         if !replaced {
             // It may have content that has been removed. Nobody else freezes a notebook that has just changed.
             if store.read_from(|| segment_with(store.pool(), notebook, segment.first)).await?.is_none() {
@@ -328,16 +331,22 @@ async fn row_subjects(
     query.fetch_all(pool).await
 }
 
-/// Names a segment and deletes its rows; returns false if the notebook has changed.
+async fn epoch(pool: &PgPool, notebook: &NotebookId) -> Result<i64, sqlx::Error> {
+    let sql = "SELECT epoch FROM notebooks WHERE id = $1";
+    Ok(sqlx::query_scalar(sql).bind(notebook.as_str()).fetch_optional(pool).await?.unwrap_or_default())
+}
+
+/// Names a segment and deletes its rows; returns false if the notebook has changed, or another node has taken its lease.
 async fn replace(
     connection: &mut PgConnection,
     notebook: &NotebookId,
     segment: &SegmentId,
     subjects: &[u8],
-    version: Version,
+    (version, epoch): (Version, i64),
 ) -> Result<bool, sqlx::Error> {
-    let sql = "SELECT 1 FROM notebooks WHERE id = $1 AND version = $2 AND erased = 0 FOR UPDATE";
-    let row = sqlx::query(sql).bind(notebook.as_str()).bind(integer(version)).fetch_optional(&mut *connection).await?;
+    let sql = "SELECT 1 FROM notebooks WHERE id = $1 AND version = $2 AND epoch = $3 AND erased = 0 FOR UPDATE";
+    let query = sqlx::query(sql).bind(notebook.as_str()).bind(integer(version)).bind(epoch);
+    let row = query.fetch_optional(&mut *connection).await?;
     if row.is_none() {
         return Ok(false);
     }
@@ -357,11 +366,19 @@ async fn replace(
 
 // --- thawing ---
 
-/// Brings all old events of a notebook back as rows, and deletes their objects.
+/// A notebook's last segment, with the subjects of its events.
+async fn last_segment(pool: &PgPool, notebook: &NotebookId) -> Result<Option<(SegmentId, Vec<u8>)>, sqlx::Error> {
+    let sql = "SELECT first, last, sha256, subjects FROM segments WHERE notebook = $1 ORDER BY first DESC LIMIT 1";
+    let row = sqlx::query(sql).bind(notebook.as_str()).fetch_optional(pool).await?;
+    row.map(|row| Ok((segment_of(&row, 0)?, row.try_get(3)?))).transpose()
+}
+
+/// Brings all old events of a notebook back as rows, and deletes their objects. The last ones come first: if it breaks off, what is still in
+/// segments is the beginning of the record.
 pub(super) async fn thaw(store: &Postgres, notebook: &NotebookId) -> Result<(), StoreError> {
     let mut thawed = Vec::new();
     for _ in 0..ATTEMPTS {
-        let Some((segment, packed)) = store.read_from(|| first_segment(store.pool(), notebook, 0)).await? else {
+        let Some((segment, packed)) = store.read_from(|| last_segment(store.pool(), notebook)).await? else {
             store.cold.forget();
             for segment in thawed {
                 if let Err(error) = store.cold.segments()?.delete(notebook, &segment).await {

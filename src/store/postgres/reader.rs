@@ -152,7 +152,8 @@ pub(super) async fn head(pool: &PgPool, notebook: &NotebookId) -> Result<Option<
     row.map(|row| head_of(&row, 0)).transpose()
 }
 
-/// Reads events after a version; the result ends before one that is not readable, or has its error if that is the first.
+/// Reads events after a version; the result ends before one that is not readable, or has its error if that is the first. It also ends before
+/// a gap: those events are in a segment.
 pub(super) async fn read(
     pool: &PgPool,
     notebook: &NotebookId,
@@ -165,6 +166,11 @@ pub(super) async fn read(
     let mut events = Vec::with_capacity(rows.len());
     for row in &rows {
         match stored(notebook, row) {
+            Ok(event)
+                if events.last().is_some_and(|last: &Stored| last.envelope.version + 1 != event.envelope.version) =>
+            {
+                break;
+            }
             Ok(event) => events.push(event),
             Err(error) if events.is_empty() => return Err(error),
             Err(_) => break,
