@@ -25,6 +25,7 @@ use std::sync::Arc;
 use notarium_core::{Millis, NotebookId, UserId, Version};
 use notarium_store::StoreError;
 use notarium_store::accounts::{NewNotice, NoticeStore, StoredNotice};
+use notarium_store::spending::Spender;
 use notarium_wire::rest::{NoticeChannel, NoticeKind};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -140,8 +141,12 @@ impl Notices {
         Box::new(move |reached| {
             let Some(notices) = notices.upgrade() else { return };
             tokio::spawn(async move {
+                let workspace = match (&reached.cap.key.spender, &reached.workspace) {
+                    (Spender::EachWorkspace, Some(workspace)) => format!(":{workspace}"),
+                    _ => String::new(),
+                };
                 let told = Told {
-                    key: format!("cap:{}:{}", reached.cap_words, reached.ends_at),
+                    key: format!("cap:{}:{}{workspace}", reached.cap_words, reached.ends_at),
                     user: reached.person,
                     place: None,
                     subject: "cap".to_owned(),

@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 
 use notarium_core::{Millis, NotebookId, UserId, WorkspaceId};
 use notarium_store::EventStore;
-use notarium_store::spending::{Cap, SpendingStore};
+use notarium_store::spending::{Cap, Spender, SpendingStore};
 use notarium_wire::rest::Model;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -143,10 +143,14 @@ impl Spending {
     fn announce_once(&self, reached: &CapReached) {
         let key = &reached.cap.key;
         let spender = match key.spender {
-            notarium_store::spending::Spender::EachPerson => format!("user:{}", reached.person),
+            Spender::EachPerson => format!("user:{}", reached.person),
+            Spender::EachWorkspace => {
+                format!("workspace:{}", reached.workspace.as_ref().map_or("", WorkspaceId::as_str))
+            }
             ref spender => spender.key(),
         };
-        let name = format!("{spender} {} {} {}", key.period.as_str(), key.unit.key(), key.by_owner);
+        let amount = reached.cap.amount;
+        let name = format!("{spender} {} {} {} {amount}", key.period.as_str(), key.unit.key(), key.by_owner);
         if self.announced.lock().insert((name, reached.ends_at)) {
             self.announce(reached);
         }

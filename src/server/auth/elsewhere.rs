@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Accounts, Revocation};
 use crate::cluster::ClusterNotice;
+use crate::outage::Outage;
 
 /// Interval of looks at the audit.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
@@ -28,11 +29,14 @@ impl Accounts {
 
     /// Applies the changes of other nodes after number `last`, until `stopping`.
     pub async fn follow_changes(self, mut last: u64, stopping: CancellationToken) {
+        let mut outage = Outage::new(
+            "changes of accounts by other nodes were not read",
+            "changes of accounts by other nodes are read again",
+        );
         while stopping.run_until_cancelled(tokio::time::sleep(LOOK_EVERY)).await.is_some() {
-            match self.look(last).await {
-                Ok(reached) => last = reached,
-                Err(error) => tracing::warn!(%error, "changes of accounts by other nodes were not read"),
-            }
+            let looked = self.look(last).await;
+            last = *looked.as_ref().unwrap_or(&last);
+            outage.log(looked.map(drop));
         }
     }
 

@@ -17,6 +17,7 @@ use super::mail::Digest;
 use super::webhook::WebhookMessage;
 use super::words::timestamp;
 use crate::limits::clock::millis;
+use crate::outage::Outage;
 
 /// Deliveries that are looked at together.
 const LOOK_AT: usize = 256;
@@ -62,10 +63,9 @@ async fn post(notices: &Notices) {
     {
         tracing::warn!(%error, "deliveries that were under way at the last end are sent later");
     }
+    let mut outage = Outage::new("webhooks that are due were not read", "webhooks that are due are read again");
     loop {
-        if let Err(error) = notices.send_webhooks().await {
-            tracing::warn!(%error, "webhooks that are due were not read: it is tried again later");
-        }
+        outage.log(notices.send_webhooks().await);
         let at = notices.next_look().await;
         tokio::select! {
             () = notices.due.notified() => {}
@@ -78,10 +78,9 @@ async fn mail(notices: &Notices) {
     if notices.mail.is_none() {
         return;
     }
+    let mut outage = Outage::new("mails that are due were not read", "mails that are due are read again");
     loop {
-        if let Err(error) = notices.send_mails().await {
-            tracing::warn!(%error, "mails that are due were not read: it is tried again later");
-        }
+        outage.log(notices.send_mails().await);
         let at = notices.next_look().await;
         notices.notebooks.clock.sleep_until(at).await;
     }
@@ -158,14 +157,18 @@ impl Notices {
         let Some(stored) = self.store.notice(&delivery.user, &delivery.notice_id).await? else {
             return Ok(ended(DeliveryOutcome::LeftOut));
         };
-        let Sendable::Notice { notice, .. } = self.sendable(&stored).await? else {
-            return Ok(ended(DeliveryOutcome::LeftOut));
+        let notice = match self.sendable(&stored).await {
+            Ok(Sendable::Notice { notice, .. }) => notice,
+            Ok(Sendable::LeftOut) => return Ok(ended(DeliveryOutcome::LeftOut)),
+            Err(error) => return Ok(after_failure(delivery, now, error.to_string(), jitter())),
         };
         let body = self.body(*notice);
         let message = WebhookMessage { id: &stored.id, body: &body, url: &webhook.url, secrets: &webhook.secrets, now };
         let sent = self.http.send(message).await;
         let at = self.notebooks.clock.now();
-        self.store.webhook_tried(&webhook.id, at, sent.as_ref().err().map(String::as_str)).await?;
+        if let Err(error) = self.store.webhook_tried(&webhook.id, at, sent.as_ref().err().map(String::as_str)).await {
+            tracing::warn!(%error, "the time of an attempt at a webhook was not written");
+        }
         Ok(match sent {
             Ok(()) => AttemptResult::Ended { outcome: DeliveryOutcome::Done, at, problem: None },
             Err(problem) => after_failure(delivery, at, problem, jitter()),
@@ -231,7 +234,10 @@ impl Notices {
     }
 
     /// The notebook as it is; `None`: it is gone.
-    async fn document_of(&self, notebook: &notarium_core::NotebookId) -> Result<Option<Arc<Document>>, StoreError> {
+    pub(super) async fn document_of(
+        &self,
+        notebook: &notarium_core::NotebookId,
+    ) -> Result<Option<Arc<Document>>, StoreError> {
         use notarium_core::RejectionCode as Code;
         match self.notebooks.read_by_server(notebook).await {
             Ok(state) => Ok(Some(state.notebook)),
@@ -264,15 +270,20 @@ impl Notices {
         for delivery in claimed.deliveries {
             let stored = self.store.notice(&delivery.user, &delivery.notice_id).await?;
             let sendable = match &stored {
-                Some(stored) => self.sendable(stored).await?,
-                None => Sendable::LeftOut,
+                Some(stored) => self.sendable(stored).await,
+                None => Ok(Sendable::LeftOut),
             };
             match sendable {
-                Sendable::Notice { notice, title } => {
+                Ok(Sendable::Notice { notice, title }) => {
                     lines.push((*notice, title));
                     sent.push(delivery);
                 }
-                Sendable::LeftOut => {
+                // It does not hold up the others.
+                Err(error) => {
+                    let failed = after_failure(&delivery, now, error.to_string(), 1.0);
+                    self.note(&delivery, claim, &failed).await;
+                }
+                Ok(Sendable::LeftOut) => {
                     let left_out = AttemptResult::Ended { outcome: DeliveryOutcome::LeftOut, at: now, problem: None };
                     self.note(&delivery, claim, &left_out).await;
                 }
@@ -308,8 +319,9 @@ fn after_failure(delivery: &NoticeDelivery, at: Millis, problem: String, jitter:
     let exponent = i32::try_from(delivery.attempts.min(20)).unwrap_or(20);
     let pause = FIRST_PAUSE.as_secs_f64() * 4_f64.powi(exponent);
     let pause = Duration::from_secs_f64(pause.min(LONGEST_PAUSE.as_secs_f64()) * jitter);
-    let due_at = at + millis(pause);
-    if due_at > delivery.created_at + millis(GIVEN_UP_AFTER) {
+    let last_at = delivery.created_at + millis(GIVEN_UP_AFTER);
+    let due_at = (at + millis(pause)).min(last_at);
+    if at >= last_at {
         return AttemptResult::Ended { outcome: DeliveryOutcome::GivenUp, at, problem: Some(problem) };
     }
     AttemptResult::Retry { due_at, problem }
@@ -353,8 +365,8 @@ mod tests {
                 }
             }
         }
-        assert_eq!(pauses, [5, 20, 80, 320, 1_280, 5_120, 20_480, 21_600, 21_600]);
-        assert!(at > 19 * 60 * 60 * 1000 && at <= 24 * 60 * 60 * 1000);
+        assert_eq!(pauses, [5, 20, 80, 320, 1_280, 5_120, 20_480, 21_600, 21_600, 15_895]);
+        assert_eq!(at, 24 * 60 * 60 * 1000, "the last one is after a day");
         assert!((1.0..1.25).contains(&jitter()));
     }
 }

@@ -157,7 +157,7 @@ impl Notices {
     async fn told(&self, page: &mut NewNotices, recorded: &Recorded, fact: Fact) -> Result<Vec<Told>, StoreError> {
         match fact {
             Fact::CallWaits { call } => {
-                let Some(document) = self.document(page, &recorded.envelope.notebook_id).await else {
+                let Some(document) = self.document(page, &recorded.envelope.notebook_id).await? else {
                     return Ok(Vec::new());
                 };
                 let Some(waiting) = document.tool_calls.get(&call) else { return Ok(Vec::new()) };
@@ -181,12 +181,17 @@ impl Notices {
         }
     }
 
-    /// The notebook as it is now, read once per page. `None`: it cannot be read.
-    async fn document(&self, page: &mut NewNotices, notebook: &NotebookId) -> Option<Arc<Document>> {
+    /// The notebook as it is now, read once per page. `None`: it is gone. One that cannot be read for a moment is an error, so that its
+    /// events are read again.
+    async fn document(
+        &self,
+        page: &mut NewNotices,
+        notebook: &NotebookId,
+    ) -> Result<Option<Arc<Document>>, StoreError> {
         if page.document.is_none() {
-            page.document = self.notebooks.read_by_server(notebook).await.ok().map(|state| state.notebook);
+            page.document = self.document_of(notebook).await?;
         }
-        page.document.clone()
+        Ok(page.document.clone())
     }
 
     async fn mentioned(
@@ -199,7 +204,7 @@ impl Notices {
         mut kind: NoticeKind,
     ) -> Result<Vec<Told>, StoreError> {
         let notebook = &recorded.envelope.notebook_id;
-        let Some(document) = self.document(page, notebook).await else { return Ok(Vec::new()) };
+        let Some(document) = self.document(page, notebook).await? else { return Ok(Vec::new()) };
         for login in logins {
             let user = self.notebooks.accounts.store().user_by_login(&login).await.map_err(unread)?;
             people.extend(user.map(|user| user.id));
@@ -235,7 +240,7 @@ impl Notices {
         if !is_lost && seconds < long {
             return Ok(Vec::new());
         }
-        let Some(document) = self.document(page, notebook).await else { return Ok(Vec::new()) };
+        let Some(document) = self.document(page, notebook).await? else { return Ok(Vec::new()) };
         if !self.may_read(&run.user, &document).await? {
             return Ok(Vec::new());
         }
@@ -262,7 +267,7 @@ impl Notices {
         recorded: &Recorded,
         end: ScheduledRunEnded,
     ) -> Result<Vec<Told>, StoreError> {
-        let Some(document) = self.document(page, &recorded.envelope.notebook_id).await else { return Ok(Vec::new()) };
+        let Some(document) = self.document(page, &recorded.envelope.notebook_id).await? else { return Ok(Vec::new()) };
         let id = &end.schedule_id;
         // Nobody waits for a schedule that was removed meanwhile.
         let Some(schedule) = document.schedules.get(id) else { return Ok(Vec::new()) };
@@ -298,7 +303,7 @@ impl Notices {
         let key = format!("agent:{agent}:{}", recorded.envelope.recorded_at / HOUR_MS);
         let mut all = Vec::new();
         if let Some(user) = requester
-            && let Some(document) = self.document(page, notebook).await
+            && let Some(document) = self.document(page, notebook).await?
             && self.may_read(&user, &document).await?
         {
             all.push(told(recorded, user, &key, agent.as_str(), &kind));

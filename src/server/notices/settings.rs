@@ -133,12 +133,7 @@ impl Notices {
         let mail = self.mail.as_ref().ok_or(SettingsError::NoMail)?;
         mail.check(address).map_err(|error| SettingsError::Invalid(error.0))?;
         let now = self.notebooks.clock.now();
-        let sent = self
-            .store
-            .notice_person(user)
-            .await?
-            .new_address
-            .map(|new| new.expires_at.saturating_sub(millis(CODE_FOR)));
+        let sent = self.store.notice_person(user).await?.code_expires_at.map(|at| at.saturating_sub(millis(CODE_FOR)));
         if sent.is_some_and(|sent| now < sent + millis(CODE_AGAIN)) {
             return Err(SettingsError::TooSoon);
         }

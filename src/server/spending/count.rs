@@ -63,13 +63,15 @@ impl Spending {
         let reserved = self.store.reserved(None).await?;
         let notebooks: BTreeSet<NotebookId> = reserved.into_iter().map(|call| call.key.notebook_id).collect();
         self.forget_others(&notebooks);
+        // One that cannot be counted holds up no other.
+        let mut looked = Ok(());
         for notebook in notebooks {
             if self.cluster.owns(&notebook).await? {
                 self.note_open(&notebook);
-                self.count(&notebook).await?;
+                looked = looked.and(self.count(&notebook).await);
             }
         }
-        Ok(())
+        looked
     }
 
     /// Bounds the set of noted notebooks. One whose call is being reserved just now is noted again by the next look.

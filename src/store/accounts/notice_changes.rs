@@ -72,9 +72,12 @@ pub(super) async fn set_new_address(tables: &mut dyn Tables, user: &UserId, new:
 }
 
 pub(super) async fn set_address(tables: &mut dyn Tables, user: &UserId, address: Option<&str>, at: Millis) -> Changed {
-    set_new_address(tables, user, None).await?;
-    let statement = TableStatement::new("UPDATE notice_people SET address = $1 WHERE user_id = $2");
-    change_one(tables, "person", statement.bind(address).bind(user.as_str())).await?;
+    begin(tables, user).await?;
+    // The time of the last code stays: who takes the address back may not send the next one at once.
+    let sql = "UPDATE notice_people SET address = $1, new_address = NULL, code_hash = $2, \
+               code_expires_at = CASE WHEN $1 IS NULL THEN code_expires_at END WHERE user_id = $3";
+    let statement = TableStatement::new(sql).bind(address).bind(&[][..]).bind(user.as_str());
+    change_one(tables, "person", statement).await?;
     if address.is_some() {
         return Ok(());
     }

@@ -64,11 +64,16 @@ fn insert_delivery(new: &NewNotice, channel: &str, due_at: Millis) -> TableState
     statement.bind(new.created_at).bind(due_at)
 }
 
-/// Deletes the oldest notices above the limit, unread ones last.
-fn trim(user: &UserId) -> TableStatement {
-    let sql = "DELETE FROM notices WHERE user_id = $1 AND id IN (SELECT id FROM notices WHERE user_id = $1 \
-               ORDER BY (in_inbox AND read_at IS NULL) DESC, at DESC, id DESC LIMIT 1000 OFFSET $2)";
-    TableStatement::new(sql).bind(user.as_str()).bind(MAX_NOTICES)
+/// Deletes the oldest notices above the limit, unread ones last, and none that is still to be sent. Those outside the inbox count apart: unread
+/// ones in it do not push them out.
+fn trim(user: &UserId) -> [TableStatement; 2] {
+    let of_inbox = "DELETE FROM notices WHERE user_id = $1 AND id IN (SELECT id FROM notices WHERE user_id = $1 AND in_inbox \
+                    ORDER BY (read_at IS NULL) DESC, at DESC, id DESC LIMIT 1000 OFFSET $2) AND NOT EXISTS \
+                    (SELECT 1 FROM notice_deliveries d WHERE d.user_id = $1 AND d.notice_id = notices.id AND d.ended_at IS NULL)";
+    let others = "DELETE FROM notices WHERE user_id = $1 AND id IN (SELECT id FROM notices WHERE user_id = $1 AND NOT in_inbox \
+                  ORDER BY at DESC, id DESC LIMIT 1000 OFFSET $2) AND NOT EXISTS \
+                  (SELECT 1 FROM notice_deliveries d WHERE d.user_id = $1 AND d.notice_id = notices.id AND d.ended_at IS NULL)";
+    [of_inbox, others].map(|sql| TableStatement::new(sql).bind(user.as_str()).bind(MAX_NOTICES))
 }
 
 /// Ends an attempt of a claimed delivery.
@@ -105,7 +110,7 @@ impl<S: AccountTables> NoticeStore for S {
         let mut users: Vec<&UserId> = notices.iter().map(|new| &new.notice.user).collect();
         users.sort_unstable();
         users.dedup();
-        statements.extend(users.into_iter().map(trim));
+        statements.extend(users.into_iter().flat_map(trim));
         if let Some(progress) = progress {
             statements.extend(progress.settled.iter().map(|settled| settle(&progress.notebook, settled)));
         }

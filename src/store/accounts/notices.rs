@@ -85,6 +85,8 @@ pub struct NoticePerson {
     /// Address for mail, which the person has proved to read.
     pub address: Option<String>,
     pub new_address: Option<NewAddress>,
+    /// Time at which the last code ends that was sent, also one whose address was taken back.
+    pub code_expires_at: Option<Millis>,
     /// Seconds from which a run is long; absent: the default.
     pub long_run_seconds: Option<u64>,
 }

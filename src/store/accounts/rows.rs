@@ -178,7 +178,8 @@ pub(super) fn notice_choice(row: &dyn RowColumns) -> Read<NoticeChoice> {
 }
 
 pub(super) fn notice_person(row: &dyn RowColumns) -> Read<NoticePerson> {
-    let new_address = match (row.optional_text("new_address")?, row.optional_number("code_expires_at")?) {
+    let code_expires_at = row.optional_number("code_expires_at")?;
+    let new_address = match (row.optional_text("new_address")?, code_expires_at) {
         (Some(address), Some(expires_at)) => {
             let (code_hash, attempts) = (row.bytes("code_hash")?, row.number("code_attempts")?);
             Some(NewAddress { address, code_hash, expires_at, attempts })
@@ -186,7 +187,7 @@ pub(super) fn notice_person(row: &dyn RowColumns) -> Read<NoticePerson> {
         _ => None,
     };
     let long_run_seconds = row.optional_number("long_run_seconds")?;
-    Ok(NoticePerson { address: row.optional_text("address")?, new_address, long_run_seconds })
+    Ok(NoticePerson { address: row.optional_text("address")?, new_address, code_expires_at, long_run_seconds })
 }
 
 pub(super) fn webhook(row: &dyn RowColumns) -> Read<StoredWebhook> {

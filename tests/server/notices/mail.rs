@@ -142,3 +142,15 @@ async fn the_library_of_standard_webhooks_verifies_both_signatures() {
     let output = process.wait_with_output().await.unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "verified");
 }
+
+#[tokio::test]
+async fn who_takes_an_address_back_may_not_send_the_next_code_at_once() {
+    let mut mails = Mails::start().await;
+    let team = with_mail(&mut mails).await;
+    let (http, address) = (team.bob(), json!({"address": "stranger@example.org"}));
+    assert!(http.post("/api/notices/mail", address.clone()).await.status.is_success());
+    assert!(http.delete("/api/notices/mail").await.status.is_success());
+    http.post("/api/notices/mail", address.clone()).await.refused(429);
+    team.clock.advance(Duration::from_secs(60));
+    assert!(http.post("/api/notices/mail", address).await.status.is_success());
+}

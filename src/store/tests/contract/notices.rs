@@ -133,6 +133,13 @@ pub async fn old_notices_go_read_ones_first(store: NoticesStore) {
     assert_eq!(left.len(), MAX_NOTICES);
     assert!(!left.contains(&"n0400".to_owned()) && !left.contains(&"n0001".to_owned()));
     assert!(left.contains(&"n0002".to_owned()) && left.contains(&"last".to_owned()));
+    // What is still to be sent stays, and so does what is for another channel than the full inbox.
+    let mut outside = new("ann", "outside", 9_002, &[]);
+    outside.notice.in_inbox = false;
+    store.put_notices(&[outside, new("ann", "sent", 0, &["hook"])], None).await.unwrap();
+    for kept in ["outside", "sent"] {
+        assert!(store.notice(&id("ann"), kept).await.unwrap().is_some(), "{kept}");
+    }
 }
 
 pub async fn what_is_decided_is_settled_for_everybody(store: NoticesStore) {
