@@ -258,6 +258,10 @@ impl ClientEdge {
             }
             name => match fields.notebook.take() {
                 Some(notebook) => {
+                    // One that no node takes would count as unanswered for ever.
+                    if name == "command" {
+                        parse(&text)?;
+                    }
                     self.pass_on(&notebook, (name, &fields), &text).await;
                     Ok(())
                 }

@@ -37,8 +37,8 @@ struct ReloadState<T> {
     has_failed: bool,
 }
 
-/// Facts that change when a file is written or replaced. `None`: it is not there.
-type WatchedStamp = Option<(u64, u64, i64, i64)>;
+/// Facts that change when a file is written or replaced, or gets other permissions. `None`: it is not there.
+type WatchedStamp = Option<(u64, u64, [i64; 4])>;
 
 impl<T> Reloaded<T> {
     /// Reads the files for the first time.
@@ -124,7 +124,7 @@ impl<T> Reloaded<T> {
 fn stamps(files: &[PathBuf]) -> Vec<WatchedStamp> {
     let stamp = |file: &PathBuf| {
         let found = std::fs::metadata(file).ok()?;
-        Some((found.ino(), found.len(), found.mtime(), found.mtime_nsec()))
+        Some((found.ino(), found.len(), [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()]))
     };
     files.iter().map(stamp).collect()
 }
