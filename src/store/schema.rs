@@ -14,7 +14,8 @@ const REQUIRED: &str = "_sqlx_migrations";
 /// Table with the migrations that older builds need not know.
 const ADDITIVE: &str = "additive_migrations";
 
-/// Newest migration of the release before this one. Everything up to it is required, so upgrades never skip a release.
+/// Newest migration of the release before this one. Everything up to it is required. The release of an older database cannot open it any more
+/// after these, so that its upgrade ends with the first start.
 const NEWEST_OF_RELEASE_BEFORE: i64 = 15;
 /// Migrations with which the release before cannot live. They wait for the end of the upgrade; until then the build works without them.
 const AT_FINISH: [i64; 0] = [];
@@ -58,9 +59,9 @@ impl Upgrade {
         at_finish: &[i64],
         recorded: &BTreeSet<i64>,
     ) -> (Vec<&'a MigrationSource>, Vec<&'a MigrationSource>) {
-        let is_new = recorded.is_empty();
+        let is_at_once = recorded.last().is_none_or(|newest| *newest < NEWEST_OF_RELEASE_BEFORE);
         let is_required = |(version, ..): &&MigrationSource| {
-            is_new || *version <= self.required_up_to() || recorded.contains(version)
+            is_at_once || *version <= self.required_up_to() || recorded.contains(version)
         };
         let (required, others): (Vec<_>, Vec<_>) = migrations.iter().partition(is_required);
         (required, others.into_iter().filter(|(version, ..)| !at_finish.contains(version)).collect())
@@ -128,7 +129,7 @@ mod tests {
         let before = [1, NEWEST_OF_RELEASE_BEFORE];
         assert_eq!(split(Upgrade::Begin, &[]), [all.clone(), vec![]]);
         assert_eq!(split(Upgrade::Begin, &before), [before.to_vec(), vec![NEXT, NEXT + 2]]);
-        assert_eq!(split(Upgrade::Begin, &[1]), [before.to_vec(), vec![NEXT, NEXT + 2]], "of a release long ago");
+        assert_eq!(split(Upgrade::Begin, &[1]), [all.clone(), vec![]], "of a release long ago, which has no way back");
         assert_eq!(split(Upgrade::Finish, &before), [all.clone(), vec![]]);
         assert_eq!(split(Upgrade::Begin, &all), [all, vec![]]);
         let broken_off = [1, NEWEST_OF_RELEASE_BEFORE, NEXT];
