@@ -25,6 +25,7 @@ AVOIDED_SECONDS = 2
 WRITER_PAUSE_SECONDS = 0.02
 TYPING_PAUSE_SECONDS = 0.1
 CLIENT_SECONDS = 60
+TURNS_OF_A_CONVERSATION = 10
 # Answers after which a writer repeats the request. Any other is a fault.
 REPEATED = (0, 429, 500, 502, 503, 504)
 
@@ -256,20 +257,23 @@ class Asker(Worker):
         self.book = self.client.open(notebook).__enter__()
 
     def work(self):
-        count = 0
+        count, conversation = 0, None
         while not self.is_over.is_set():
             old = self.book.append(f"old {count}") if count % 3 == 0 else None
             delete = old and {"cell_id": old.id, "cell_version": old.version}
             try:
-                # A conversation may request some calls a minute: each turn has its own.
-                with self.book.turn(json.dumps({"create": f"turn {count}", "delete": delete})) as turn:
+                # A notebook has a limited number of conversations, and the model reads the whole of one.
+                conversation = conversation if count % TURNS_OF_A_CONVERSATION else None
+                text = json.dumps({"create": f"turn {count}", "delete": delete})
+                with self.book.turn(text, conversation=conversation) as turn:
                     self.turn = turn
                     for call in turn.waiting():
                         call.confirm()
-                self.ends[count] = turn.status
+                self.ends[count], conversation = turn.status, turn.conversation
                 if old and any(call.function == "delete_cell" and call.result is not None for call in turn.calls):
                     self.deleted.add(old.id)
             except notarium.NotariumError as error:
+                conversation = None
                 self.fault(f"turn {count}: {error!r}")
             count += 1
             time.sleep(0.5)
