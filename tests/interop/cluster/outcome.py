@@ -41,6 +41,10 @@ LAST_OF_A_TURN = """
 SELECT version, to_timestamp(recorded_at / 1000)::time, type, left(payload, 200) FROM events WHERE notebook = 'turns'
 ORDER BY version DESC LIMIT 12
 """
+NAMING = """
+SELECT version, to_timestamp(recorded_at / 1000)::time, type, subject, left(payload, 300) FROM events WHERE notebook = 'turns'
+AND payload LIKE '%{}%' ORDER BY version LIMIT 40
+"""
 OPEN_TURNS = """
 SELECT notebook, subject FROM events WHERE type IN ('TurnStarted', 'TurnFinished', 'TurnFailed', 'TurnCancelled')
 GROUP BY notebook, subject HAVING count(*) = 1
@@ -157,7 +161,9 @@ def check_turns(database, asker):
         differs.append(f"a turn has not ended: {row}; the last events of its notebook:\n{last}")
     cells = {cell.id: cell.source for cell in asker.book.cells}
     made = collections.Counter(source for source in cells.values() if source.startswith("turn "))
-    differs += [f"{source!r} was made {count} times" for source, count in made.items() if count > 1]
+    for source in (source for source, count in made.items() if count > 1):
+        naming = "\n".join(" ".join(event) for event in sql(database, NAMING.format(source)))
+        differs.append(f"{source!r} was made {made[source]} times; the events that name it:\n{naming}")
     differs += [
         f"turn {number} finished without its cell"
         for number, status in asker.ends.items()
