@@ -278,7 +278,7 @@ impl Notices {
                     lines.push((*notice, title));
                     sent.push(delivery);
                 }
-                // It does not hold up the others.
+                // A notice that cannot be sent holds up no other.
                 Err(error) => {
                     let failed = after_failure(&delivery, now, error.to_string(), 1.0);
                     self.note(&delivery, claim, &failed).await;

@@ -146,7 +146,7 @@ impl Rooms {
         notebook: &NotebookId,
         identity: Arc<Identity>,
     ) -> Result<ReadState, Rejection> {
-        // It leaves no snapshot: the owner may be removing content at this moment.
+        // Readings leave no snapshot: the owner may be removing content at this moment.
         let loaded = stored::load(&*self.store, notebook, u64::MAX, NO_SNAPSHOTS).await;
         let loaded = loaded.map_err(|reason| Rejection::new(RejectionCode::Unavailable, reason))?;
         let (mut room, _) = Room::new(notebook.clone(), self.room_config.clone(), entropy());

@@ -258,7 +258,7 @@ impl ClientEdge {
             }
             name => match fields.notebook.take() {
                 Some(notebook) => {
-                    // One that no node takes would count as unanswered for ever.
+                    // A command that no node takes would count as unanswered for ever.
                     if name == "command" {
                         parse(&text)?;
                     }

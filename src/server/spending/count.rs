@@ -63,7 +63,7 @@ impl Spending {
         let reserved = self.store.reserved(None).await?;
         let notebooks: BTreeSet<NotebookId> = reserved.into_iter().map(|call| call.key.notebook_id).collect();
         self.forget_others(&notebooks);
-        // One that cannot be counted holds up no other.
+        // A notebook that cannot be counted holds up no other.
         let mut looked = Ok(());
         for notebook in notebooks {
             if self.cluster.owns(&notebook).await? {

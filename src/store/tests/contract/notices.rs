@@ -133,7 +133,7 @@ pub async fn old_notices_go_read_ones_first(store: NoticesStore) {
     assert_eq!(left.len(), MAX_NOTICES);
     assert!(!left.contains(&"n0400".to_owned()) && !left.contains(&"n0001".to_owned()));
     assert!(left.contains(&"n0002".to_owned()) && left.contains(&"last".to_owned()));
-    // What is still to be sent stays, and so does what is for another channel than the full inbox.
+    // Notices that are still to be sent stay, and so do those that are for another channel than the full inbox.
     let mut outside = new("ann", "outside", 9_002, &[]);
     outside.notice.in_inbox = false;
     store.put_notices(&[outside, new("ann", "sent", 0, &["hook"])], None).await.unwrap();
