@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
-    Actor, BlobPart, CellId, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId,
-    Recorded, Rejection, Stored, TurnId, Version,
+    Actor, BlobPart, CellId, Command, CommandId, Document, Epoch, Execution, ExecutionId, InstanceId, Millis,
+    NotebookId, Recorded, Rejection, Stored, TurnId, Version,
 };
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde::Serialize;
@@ -39,8 +39,18 @@ pub trait NotebookHost: Send + Sync + 'static {
         Ok(true)
     }
 
+    /// Like [`NotebookHost::execute`], for a command that follows from the state that was read in this epoch. `Unavailable`, and nothing
+    /// is changed, if another process has the notebook's lease, or has had it since.
+    async fn execute_in_epoch(
+        &self,
+        epoch: Epoch,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<AckMessage, Rejection>;
+
     /// The notebook as it is on disk now.
-    async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection>;
+    async fn read(&self, notebook: &NotebookId) -> Result<DocumentInEpoch, Rejection>;
 
     /// The notebook, if this assistant's person may read it now.
     async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection>;
@@ -113,6 +123,14 @@ pub trait NotebookHost: Send + Sync + 'static {
     async fn sleep(&self, time: Duration) {
         tokio::time::sleep(time).await;
     }
+}
+
+/// A notebook as it is on disk.
+#[derive(Debug, Clone)]
+pub struct DocumentInEpoch {
+    pub document: Arc<Document>,
+    /// Epoch of the notebook's lease, if this process has it. Any other process that writes takes it first, which begins another epoch.
+    pub epoch: Epoch,
 }
 
 /// A model call that is about to be sent.

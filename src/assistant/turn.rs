@@ -4,9 +4,10 @@
 //! model call → message → its tool calls, one after the other, each to its end → their results as a message → model call …
 //! until the model calls no more tools, or has been called ten times.
 //!
-//! **Invariant.** Another instance that claimed a model call or tool call is dead. This holds only because the worker lives
-//! with the owner of the notebook's lease: a process becomes the owner after the one before it has ended, or has lost the
-//! lease and with it every append. A worker anywhere else would report calls as lost that still run.
+//! **Invariant.** Another instance that claimed a model call or tool call is dead, or can do nothing more. This holds only because the
+//! worker lives with the owner of the notebook's lease, and each of its commands names the epoch of the lease: a process
+//! becomes the owner after the one before it has ended, or has lost the lease and with it every append. A worker anywhere else
+//! would report calls as lost that still run.
 
 use std::collections::{BTreeMap, BTreeSet};
 

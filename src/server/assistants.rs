@@ -27,12 +27,14 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use http::StatusCode;
-use notarium_assistant::host::{ChangeNotice, CommittedEvents, ListedNotebook, NotebookHost, PlannedModelCall};
+use notarium_assistant::host::{
+    ChangeNotice, CommittedEvents, DocumentInEpoch, ListedNotebook, NotebookHost, PlannedModelCall,
+};
 use notarium_assistant::mcp::{McpService, TokenOwner};
 use notarium_core::{
-    ASSISTANT_SCOPES, Actor, Authority, CellId, Command, CommandId, DelegatedAuthority, Document, Event, Execution,
-    ExecutionId, InstanceId, Millis, NotebookId, Reactivity, Rejection, RejectionCode, Stored, TokenId, ToolCallId,
-    ToolCallPhase, UserId, Version,
+    ASSISTANT_SCOPES, Actor, Authority, CellId, Command, CommandId, DelegatedAuthority, Document, Epoch, Event,
+    Execution, ExecutionId, InstanceId, Millis, NotebookId, Reactivity, Rejection, RejectionCode, Stored, TokenId,
+    ToolCallId, ToolCallPhase, UserId, Version,
 };
 use notarium_store::BlobError;
 use notarium_store::accounts::{AccountError, Coverage};
@@ -51,7 +53,7 @@ use crate::notebooks::graph::graph_of;
 use crate::notebooks::listing::{self, ListingQuery};
 use crate::notebooks::{Notebooks, body_of};
 use crate::rooms::notices::NoticeQueue;
-use crate::rooms::{DecodedCommand, Identity};
+use crate::rooms::{DecodedCommand, Identity, ReadState};
 use call_pace::{CallPace, CallPaceKey};
 use parking_lot::RwLock;
 
@@ -123,7 +125,7 @@ impl AssistantHost {
         notebook: &NotebookId,
         call_id: Option<&ToolCallId>,
     ) -> Result<DelegatedAuthority, Rejection> {
-        let state = self.read(notebook).await?;
+        let state = self.read(notebook).await?.document;
         let phase = call_id.and_then(|call_id| state.tool_calls.get(call_id)).map(|call| &call.phase);
         if let (Some(call_id), Some(ToolCallPhase::Waiting)) = (call_id, phase) {
             let message = format!("call {call_id} waits for a person: nobody else opens the gate");
@@ -211,14 +213,12 @@ impl AssistantHost {
     async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, Rejection> {
         self.notebooks.accounts.rights_of(user, notebook).await.map_err(|error| accounts_failed(&error, user))
     }
-}
 
-#[async_trait]
-impl NotebookHost for AssistantHost {
-    /// `Forbidden` if the person's account is missing or deactivated: [`Actor::System`] cancels its unfinished turns.
-    async fn execute_as(
+    /// Sends a command; `epoch`: that of the state which it follows from.
+    async fn send(
         &self,
         id: CommandId,
+        epoch: Option<Epoch>,
         actor: &Actor,
         notebook: &NotebookId,
         command: &Command,
@@ -238,19 +238,48 @@ impl NotebookHost for AssistantHost {
         let asker = self.asker(actor, notebook, command).await?;
         asker.iter().try_for_each(|asker| self.assistants.call_pace.take(asker, self.now()))?;
         let decoded = DecodedCommand::of(CommandMessage::new(id, notebook.clone(), body), command.clone());
-        let answer = self.notebooks.execute_as(identity(actor, authority), decoded).await;
+        let identity = identity(actor, authority);
+        let answer = match epoch {
+            Some(epoch) => self.notebooks.execute_in_epoch(epoch, identity, decoded).await,
+            None => self.notebooks.execute_as(identity, decoded).await,
+        };
         if let (Some(asker), Err(_)) = (&asker, &answer) {
             self.assistants.call_pace.give_back(asker);
         }
         answer
+    }
+}
+
+#[async_trait]
+impl NotebookHost for AssistantHost {
+    /// `Forbidden` if the person's account is missing or deactivated: [`Actor::System`] cancels its unfinished turns.
+    async fn execute_as(
+        &self,
+        id: CommandId,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<AckMessage, Rejection> {
+        self.send(id, None, actor, notebook, command).await
+    }
+
+    async fn execute_in_epoch(
+        &self,
+        epoch: Epoch,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<AckMessage, Rejection> {
+        self.send(ulid::Ulid::generate().into(), Some(epoch), actor, notebook, command).await
     }
 
     async fn owns(&self, notebook: &NotebookId) -> Result<bool, Rejection> {
         Ok(self.notebooks.rooms.elsewhere(notebook).await?.is_none())
     }
 
-    async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
-        Ok(self.notebooks.read_by_server(notebook).await?.notebook)
+    async fn read(&self, notebook: &NotebookId) -> Result<DocumentInEpoch, Rejection> {
+        let ReadState { notebook: document, epoch, .. } = self.notebooks.read_by_server(notebook).await?;
+        Ok(DocumentInEpoch { document, epoch })
     }
 
     async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {

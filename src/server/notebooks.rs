@@ -23,7 +23,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use notarium_core::{
-    Actor, Authority, Command, Document, Labels, NotebookId, RawJson, Rejection, RejectionCode, operation,
+    Actor, Authority, Command, Document, Epoch, Labels, NotebookId, RawJson, Rejection, RejectionCode, operation,
     required_level, required_past,
 };
 use notarium_store::{CatalogEntry, CatalogQuery, EventStore, StoreError};
@@ -113,19 +113,35 @@ impl Notebooks {
         identity: Arc<Identity>,
         decoded: DecodedCommand,
     ) -> BoxFuture<'_, Result<AckMessage, Rejection>> {
-        self.check_and_execute(identity, decoded).boxed()
+        self.check_and_execute(identity, decoded, None).boxed()
+    }
+
+    /// Like [`Self::execute_as`], only in this process, and only while the notebook's lease is in this epoch. For senders that
+    /// decide from the state that they read in it, and act for the owner of the lease.
+    pub fn execute_in_epoch(
+        &self,
+        epoch: Epoch,
+        identity: Arc<Identity>,
+        decoded: DecodedCommand,
+    ) -> BoxFuture<'_, Result<AckMessage, Rejection>> {
+        self.check_and_execute(identity, decoded, Some(epoch)).boxed()
     }
 
     async fn check_and_execute(
         &self,
         identity: Arc<Identity>,
         decoded: DecodedCommand,
+        epoch: Option<Epoch>,
     ) -> Result<AckMessage, Rejection> {
         if let Some(node) = self.rooms.elsewhere(&decoded.message.notebook).await? {
-            return self.rooms.execute_at(node, &identity, &decoded.message).await;
+            return match epoch {
+                None => self.rooms.execute_at(node, &identity, &decoded.message).await,
+                Some(_) => Err(owned_elsewhere()),
+            };
         }
         let facts = self.check(&identity, &decoded).await;
-        let facts = facts.inspect_err(|rejection| self.rooms.metrics.rooms.answered(Some(rejection.code)))?;
+        let mut facts = facts.inspect_err(|rejection| self.rooms.metrics.rooms.answered(Some(rejection.code)))?;
+        facts.epoch = epoch;
         let erased = matches!(decoded.command, Command::EraseNotebook(_)).then(|| decoded.message.notebook.clone());
         let ack = self.rooms.handle(&decoded.message.notebook).execute(identity, decoded, facts).await?;
         if let Some(notebook) = erased
@@ -155,7 +171,7 @@ impl Notebooks {
             _ => Labels::new(),
         };
         let past = self.past_for(identity, notebook, command).await?;
-        Ok(OutsideFacts { past, redaction: None, account_status, holding_kernelspecs, agent_labels })
+        Ok(OutsideFacts { past, account_status, holding_kernelspecs, agent_labels, ..OutsideFacts::default() })
     }
 
     /// Reads the past that a command needs; `None` where its decision refuses it anyway.
@@ -209,6 +225,11 @@ impl Notebooks {
             query.after = page.next;
         }
     }
+}
+
+fn owned_elsewhere() -> Rejection {
+    let message = "nothing was changed: the notebook is at another server now, which goes on";
+    Rejection::new(RejectionCode::Unavailable, message)
 }
 
 /// Serialises the command as a message's body.

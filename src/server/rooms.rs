@@ -19,7 +19,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{catalog_entry, catch_up_catalog, owners};
+pub use catalog::{catalog_entry, owners};
 pub use handle::RoomHandle;
 pub use judge::{Judge, Memo, Names};
 pub use notarium_sync::{

@@ -405,8 +405,8 @@ pub trait EventStore: Send + Sync + 'static {
     /// Returns the entries of these notebooks, as far as there are any, in any order; at most [`MAX_PAGE`] are asked for.
     async fn catalog_entries(&self, notebooks: &[NotebookId]) -> Result<Vec<CatalogEntry>, StoreError>;
 
-    /// Returns notebooks whose entry is missing or older than their head, by id: for catch-up after a crash.
-    async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError>;
+    /// Returns notebooks with ids above `after` whose entry is missing or older than their head, by id: for catch-up after a crash.
+    async fn catalog_lag(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<NotebookId>, StoreError>;
 
     /// Records an uploaded blob; an earlier record of the same notebook and hash is kept.
     async fn put_blob_record(&self, record: BlobRecord) -> Result<(), StoreError>;

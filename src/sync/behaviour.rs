@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, AgentId, Authority, JudgementQuery, Millis, RawJson, Rejection, RejectionCode, Role, Scope, UserId, Version,
+    Actor, AgentId, Authority, Epoch, JudgementQuery, Millis, RawJson, Rejection, RejectionCode, Role, Scope, UserId,
+    Version,
 };
 use notarium_wire::{
     AckMessage, CommandMessage, ErrorCode, LastEvent, ServerMessage, SubscribeMessage, UnconfirmedText,
@@ -256,6 +257,15 @@ impl Scene {
         self.now += 100;
         let reply_to = ReplyTo::Caller(Caller::new(drop));
         self.feed(Input::Command(Submission::where_all_are_active(identity.clone(), message, reply_to)));
+        self.answers.pop().expect("an answer")
+    }
+
+    /// Executes a command that follows from a state read in this epoch.
+    pub(crate) fn execute_in_epoch(&mut self, epoch: Epoch, name: &str, body: &str) -> Result<AckMessage, Rejection> {
+        let reply_to = ReplyTo::Caller(Caller::new(drop));
+        let mut submission = Submission::where_all_are_active(user(name), self.message(body), reply_to);
+        submission.facts.epoch = Some(epoch);
+        self.feed(Input::Command(submission));
         self.answers.pop().expect("an answer")
     }
 

@@ -315,6 +315,8 @@ pub struct Identity {
 pub struct ReadState {
     pub notebook: Arc<Document>,
     pub head: Head,
+    /// Epoch of the lease that this process has, 0 without one. While the epoch is the same, no other process has written.
+    pub epoch: Epoch,
     /// Role of the reader.
     pub role: Role,
     pub kernels: Vec<KernelStatus>,
@@ -357,6 +359,8 @@ pub struct OutsideFacts {
     pub holding_kernelspecs: BTreeSet<String>,
     /// Labels of the sender, if it is a runtime agent.
     pub agent_labels: Labels,
+    /// Epoch in which the sender read the notebook: the command is refused in any other one.
+    pub epoch: Option<Epoch>,
 }
 
 impl Submission {

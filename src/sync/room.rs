@@ -361,6 +361,7 @@ impl Room {
         Ok(ReadState {
             notebook: self.state.document.clone(),
             head: self.head,
+            epoch: if self.no_lease.is_none() { self.epoch } else { 0 },
             role,
             kernels: self.leases.statuses(&self.state, cycle.now, &self.config),
             names: self.names.known.clone(),

@@ -223,7 +223,7 @@ impl ToolTask {
             };
             if !has_changed {
                 // The start of a run sends no notice, so the state is read once more.
-                return self.host().read(&notebook.notebook_id).await.unwrap_or(notebook);
+                return self.host().read(&notebook.notebook_id).await.map_or(notebook, |read| read.document);
             }
         }
     }

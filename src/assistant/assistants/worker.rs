@@ -4,7 +4,8 @@
 //! the worker. The worker never decides what an assistant may do: the core does, and refuses commands that should not have been sent.
 //!
 //! If the notebook has another owner, its worker does the steps, and takes the claims of this process for those of a dead one. Then this worker
-//! forgets its work, and only reads the state for those who watch it.
+//! forgets its work, and only reads the state for those who watch it. What it sends until it knows is refused, because every command
+//! names the epoch of the state that it follows from.
 
 mod steps;
 
@@ -13,11 +14,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_core::{
-    Actor, Command, Document, Event, ExplainedCause, MessageBlock, MessageRole, NotebookId, Recorded, Rejection,
+    Actor, Command, Document, Epoch, Event, ExplainedCause, MessageBlock, MessageRole, NotebookId, Recorded, Rejection,
     RejectionCode, StopReason, ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnFailure, TurnId,
     Usage, Version,
 };
-use notarium_wire::{ActivityKind, TurnActivity};
+use notarium_wire::{AckMessage, ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::task::AbortOnDropHandle;
@@ -26,7 +27,7 @@ use super::executor::{CallEffects, CallOutcome, ToolTask, execute};
 use super::model_call::{ModelCall, ModelCallUpdate, TaskReport};
 use super::{Runtime, WorkerHandle};
 use crate::context::messages;
-use crate::host::CommittedEvents;
+use crate::host::{CommittedEvents, DocumentInEpoch};
 use crate::providers::{self, ModelProvider};
 use crate::turn::{Live, Record, Step, ToolRequest, failed, is_taken_up, next};
 
@@ -42,6 +43,8 @@ pub(super) struct Worker {
     turns: BTreeMap<TurnId, TurnState>,
     /// False: another process owns the notebook, and does its work.
     is_owner: bool,
+    /// Epoch of the lease in which `notebook` was read.
+    epoch: Epoch,
     /// Calls that this process executes.
     executing: BTreeSet<ToolCallId>,
     /// Delays of the turns and calls whose last step failed.
@@ -85,6 +88,7 @@ impl Worker {
             handle,
             turns: BTreeMap::new(),
             is_owner: true,
+            epoch: 0,
             executing: BTreeSet::new(),
             backoff: Backoff::default(),
             looked_at: Instant::now(),
@@ -220,11 +224,13 @@ impl Worker {
     /// Reads the notebook as it is on disk. Its owner updates every turn's record to it.
     async fn refresh(&mut self) -> Result<(), Rejection> {
         self.is_owner = self.runtime.host.owns(&self.id).await?;
-        let notebook = self.runtime.host.read(&self.id).await?;
+        let DocumentInEpoch { document: notebook, epoch } = self.runtime.host.read(&self.id).await?;
+        if !self.is_owner || epoch != self.epoch {
+            self.give_up();
+        }
+        self.epoch = epoch;
         if self.is_owner {
             self.update_turns(&notebook).await?;
-        } else {
-            self.give_up();
         }
         self.notebook = notebook.clone();
         self.handle.state.send_replace(notebook);
@@ -306,8 +312,12 @@ impl Worker {
     // --- commands ---
 
     async fn send(&mut self, actor: &Actor, command: &Command) -> Result<(), Rejection> {
-        self.runtime.host.execute(actor, &self.id, command).await?;
+        self.execute(actor, command).await?;
         self.refresh().await
+    }
+
+    async fn execute(&self, actor: &Actor, command: &Command) -> Result<AckMessage, Rejection> {
+        self.runtime.host.execute_in_epoch(self.epoch, actor, &self.id, command).await
     }
 
     /// Handles a refused command of a turn. A transient refusal is retried; any other ends the turn, in the server's name if

@@ -9,11 +9,11 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use notarium_assistant::assistants::{Called, ToolCaller, WantedCall};
-use notarium_assistant::host::{ChangeNotice, CommittedEvents, ListedNotebook, NotebookHost};
+use notarium_assistant::host::{ChangeNotice, CommittedEvents, DocumentInEpoch, ListedNotebook, NotebookHost};
 use notarium_assistant::mcp::{McpService, TokenOwner, service};
 use notarium_core::{
-    Actor, CellId, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Outcome,
-    Rejection, RejectionCode, Risk, Scope, Stored, ToolCallId, Version,
+    Actor, CellId, Command, CommandId, Document, Epoch, Execution, ExecutionId, InstanceId, Millis, NotebookId,
+    Outcome, Rejection, RejectionCode, Risk, Scope, Stored, ToolCallId, Version,
 };
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde_json::{Value, json};
@@ -45,7 +45,17 @@ impl NotebookHost for FakeHost {
         Ok(AckMessage { id, notebook, version: 1, outcome: Outcome::default(), undo: None })
     }
 
-    async fn read(&self, _: &NotebookId) -> Result<Arc<Document>, Rejection> {
+    async fn execute_in_epoch(
+        &self,
+        _: Epoch,
+        _: &Actor,
+        _: &NotebookId,
+        _: &Command,
+    ) -> Result<AckMessage, Rejection> {
+        Err(rejected(RejectionCode::Forbidden))
+    }
+
+    async fn read(&self, _: &NotebookId) -> Result<DocumentInEpoch, Rejection> {
         Err(rejected(RejectionCode::UnknownNotebook))
     }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_assistant::assistants::{Assistants, AssistantsConfig, ModelProviders};
-use notarium_assistant::host::{ChangeNotice, CommittedEvents, ListedNotebook, NotebookHost};
+use notarium_assistant::host::{ChangeNotice, CommittedEvents, DocumentInEpoch, ListedNotebook, NotebookHost};
 use notarium_core::*;
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde_json::json;
@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, mpsc};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One notebook with a started call, and a panic each time the notebooks are listed.
+/// One notebook with a started call, and a panic each time the notebooks are listed, unless they are listed slowly.
 struct FaultyHost {
     instance: InstanceId,
     document: Arc<Document>,
@@ -25,6 +25,12 @@ struct FaultyHost {
     failing_reads: AtomicU32,
     failing_notices: AtomicU32,
     is_owner: AtomicBool,
+    /// Epoch of the lease.
+    epoch: AtomicU64,
+    /// Count of lists of notebooks.
+    listings: AtomicU32,
+    /// The list of notebooks never comes, instead of a panic.
+    lists_slowly: AtomicBool,
     /// Count of questions whether this process owns the notebook.
     questions: AtomicU32,
     commands: mpsc::UnboundedSender<Command>,
@@ -49,14 +55,27 @@ impl NotebookHost for FaultyHost {
         Ok(self.is_owner.load(Ordering::SeqCst))
     }
 
-    async fn read(&self, _: &NotebookId) -> Result<Arc<Document>, Rejection> {
-        let before = self.failing_reads.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        assert!(before.is_err(), "a planted fault");
-        Ok(self.document.clone())
+    async fn execute_in_epoch(
+        &self,
+        epoch: Epoch,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<AckMessage, Rejection> {
+        if epoch != self.epoch.load(Ordering::SeqCst) {
+            return Err(Rejection::new(RejectionCode::Unavailable, "another epoch"));
+        }
+        self.execute(actor, notebook, command).await
     }
 
-    async fn read_as(&self, _: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
-        self.read(notebook).await
+    async fn read(&self, _: &NotebookId) -> Result<DocumentInEpoch, Rejection> {
+        let before = self.failing_reads.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        assert!(before.is_err(), "a planted fault");
+        Ok(DocumentInEpoch { document: self.document.clone(), epoch: self.epoch.load(Ordering::SeqCst) })
+    }
+
+    async fn read_as(&self, _: &Actor, _: &NotebookId) -> Result<Arc<Document>, Rejection> {
+        Ok(self.document.clone())
     }
 
     async fn stale_cells(&self, _: &NotebookId) -> BTreeMap<CellId, String> {
@@ -84,6 +103,10 @@ impl NotebookHost for FaultyHost {
     }
 
     async fn notebooks(&self, _: &Actor, _: Option<&str>, _: usize) -> Result<Vec<ListedNotebook>, Rejection> {
+        self.listings.fetch_add(1, Ordering::SeqCst);
+        if self.lists_slowly.load(Ordering::SeqCst) {
+            std::future::pending().await
+        }
         panic!("a planted fault")
     }
 
@@ -158,6 +181,9 @@ impl Scene {
             failing_reads: AtomicU32::new(failures),
             failing_notices: AtomicU32::new(failures),
             is_owner: AtomicBool::new(is_owner),
+            epoch: AtomicU64::new(1),
+            listings: AtomicU32::new(0),
+            lists_slowly: AtomicBool::new(false),
             questions: AtomicU32::new(0),
             commands,
         });
@@ -213,5 +239,18 @@ async fn a_fault_in_the_listening_a_worker_or_a_tool_ends_that_alone() {
     let Command::ReportToolCall { call_id, end, result } = command else { panic!("{command:?}") };
     assert_eq!((call_id.as_str(), end), ("call", ToolCallEnd::OutcomeUnknown));
     assert!(result.contains("a fault in the server"));
+    scene.assistants.stop().await;
+}
+
+#[tokio::test]
+async fn work_of_an_earlier_epoch_is_forgotten_and_taken_up_anew() {
+    let scene = Scene::new(true, 0);
+    scene.host.lists_slowly.store(true, Ordering::SeqCst);
+    scene.notify();
+    scene.until(|scene| scene.host.listings.load(Ordering::SeqCst) == 1).await;
+    // Another process has had the lease: what it did with the call is in the record alone.
+    scene.host.epoch.store(3, Ordering::SeqCst);
+    scene.notify();
+    scene.until(|scene| scene.host.listings.load(Ordering::SeqCst) == 2).await;
     scene.assistants.stop().await;
 }

@@ -80,6 +80,10 @@ pub(crate) fn check_way_in(context: &Context, command: &Command) -> Result<()> {
         C::StartModelCall { .. } | C::ReportModelCall { .. } | C::PostReply { .. } | C::EndTurn { .. } => {
             check_is_reactor(context)
         }
+        // The end of a model call with its answer.
+        C::Batch { commands } if matches!(commands[..], [C::ReportModelCall { .. }, C::PostReply { .. }]) => {
+            check_is_reactor(context)
+        }
         // A new notebook for the tool that creates one: it has nothing that the gate could protect.
         C::CreateNotebook { .. } => check_is_reactor(context),
         C::Batch { commands } if matches!(commands.first(), Some(C::CreateNotebook { .. })) => {

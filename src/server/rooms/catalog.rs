@@ -3,7 +3,6 @@
 //! [`ListLag`] gives the list read-your-writes: it has the rows that lag, and whose changes they miss.
 
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,14 +10,15 @@ use dashmap::DashMap;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use notarium_core::{Actor, Document, Head, Notebook, NotebookId, ToolCallPhase, UserId, Version, wire_word};
-use notarium_store::{CatalogEntry, ContentReading, EventStore, MAX_SEARCH_TEXT_CHARS, MAX_SNAPSHOT_GAP, StoreError};
+use notarium_store::{CatalogEntry, ContentReading, EventStore, MAX_SEARCH_TEXT_CHARS, StoreError};
 
+use super::remote::NO_SNAPSHOTS;
 use super::stored::load;
 use super::{Rooms, metadata, snapshot};
 use crate::metrics::RoomWork;
 use crate::timetable::due_at;
 
-/// Notebooks caught up per round.
+/// Notebooks that are looked up at once.
 const CATCH_UP_PAGE: usize = 100;
 
 /// Writes a snapshot of a room's notebook, while no content is removed.
@@ -135,25 +135,28 @@ fn search_text(notebook: &Document) -> String {
     text
 }
 
-/// Brings the catalog up to date with the log, after a crash. Returns the number of notebooks that were behind. Each is looked at once: those
-/// that other nodes write to are behind again and again, and those that do not load stay behind.
-pub async fn catch_up_catalog(store: &dyn EventStore) -> Result<usize, StoreError> {
-    let (mut caught_up, mut seen) = (0, BTreeSet::new());
-    loop {
-        let mut behind = store.catalog_lag(CATCH_UP_PAGE).await?;
-        behind.retain(|id| !seen.contains(id));
-        if behind.is_empty() {
-            return Ok(caught_up);
-        }
-        for id in behind {
-            caught_up += usize::from(catch_up(store, &id).await?);
-            seen.insert(id);
+impl Rooms {
+    /// Brings the entries of the notebooks that this node owns up to date with the log, after a crash of their last owner. Returns the number
+    /// of those that were behind. Open ones are left out: their rooms do it.
+    pub async fn catch_up_catalog(&self) -> Result<usize, StoreError> {
+        let (mut caught_up, mut last) = (0, None);
+        loop {
+            let behind = self.store.catalog_lag(last.as_ref(), CATCH_UP_PAGE).await?;
+            last = behind.last().cloned();
+            if last.is_none() {
+                return Ok(caught_up);
+            }
+            for id in self.cluster.owned(behind).await? {
+                if !self.is_open(&id) {
+                    caught_up += usize::from(catch_up(&*self.store, &id).await?);
+                }
+            }
         }
     }
 }
 
 async fn catch_up(store: &dyn EventStore, id: &NotebookId) -> Result<bool, StoreError> {
-    match load(store, id, Version::MAX, MAX_SNAPSHOT_GAP).await {
+    match load(store, id, Version::MAX, NO_SNAPSHOTS).await {
         // The entry gets the version of the log's end, even if the state stops before an event that this build does not
         // know.
         Ok(loaded) => {

@@ -75,7 +75,8 @@ impl RoomHandle {
         }
     }
 
-    /// Executes a command and waits for its answer. Dropping the future does not cancel the command.
+    /// Executes a command and waits for its answer; if the notebook moves meanwhile, at its next owner, unless the command is meant for one
+    /// epoch. Dropping the future does not cancel the command.
     pub async fn execute(
         &self,
         identity: Arc<Identity>,
@@ -83,7 +84,8 @@ impl RoomHandle {
         facts: OutsideFacts,
     ) -> Result<AckMessage, Rejection> {
         let (caller, answered) = caller();
-        let again = self.rooms.cluster.peers().map(|_| (identity.clone(), decoded.message.clone()));
+        let peers = self.rooms.cluster.peers().filter(|_| facts.epoch.is_none());
+        let again = peers.map(|_| (identity.clone(), decoded.message.clone()));
         self.submit(Submission { identity, decoded, reply_to: ReplyTo::Caller(caller), facts }).await;
         match (answered.await, again) {
             (Ok(answer), _) => answer,

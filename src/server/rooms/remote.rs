@@ -26,8 +26,8 @@ const LIST_CHANGES: &str = "/api/cluster/list-changes";
 /// Time for which a command waits until its notebook has an owner, and the pause between attempts.
 const PATIENCE: Duration = Duration::from_secs(6);
 const PAUSE: Duration = Duration::from_millis(100);
-/// Events between two snapshots, of a reading that leaves none.
-const NO_SNAPSHOTS: Version = Version::MAX / 2;
+/// Events between two snapshots, of a reading without a lease, which leaves none.
+pub(super) const NO_SNAPSHOTS: Version = Version::MAX / 2;
 /// Time that another node has to answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 

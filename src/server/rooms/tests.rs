@@ -183,7 +183,7 @@ async fn the_list_of_notebooks_is_caught_up_after_a_crash() {
     let room = bench.rooms.open(&id());
     room.run(command("1", CREATE)).await.unwrap();
     bench.rooms.shut_down().await;
-    let fresh = Memory::default();
+    let fresh = Arc::new(Memory::default());
     for stored in bench.store.read(&id(), 0, 10).await.unwrap() {
         let append = notarium_core::Append {
             notebook_id: id(),
@@ -195,9 +195,10 @@ async fn the_list_of_notebooks_is_caught_up_after_a_crash() {
         };
         fresh.append(append).await.unwrap();
     }
-    assert_eq!(catch_up_catalog(&fresh).await.unwrap(), 1);
+    let rooms = new_rooms(fresh.clone(), RoomsConfig::default(), mpsc::unbounded_channel().0);
+    assert_eq!(rooms.catch_up_catalog().await.unwrap(), 1);
     assert_eq!(fresh.catalog(Default::default()).await.unwrap().entries[0].title, "T");
-    assert_eq!(catch_up_catalog(&fresh).await.unwrap(), 0);
+    assert_eq!(rooms.catch_up_catalog().await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -245,7 +246,7 @@ async fn the_list_says_which_notebooks_a_restart_must_open() {
     bench.rooms.shut_down().await;
     let (sender, mut work) = mpsc::unbounded_channel();
     let rooms = new_rooms(bench.store.clone(), RoomsConfig::default(), sender);
-    assert_eq!(catch_up_catalog(&*bench.store).await.unwrap(), 0);
+    assert_eq!(rooms.catch_up_catalog().await.unwrap(), 0);
     let with_work = notarium_store::CatalogQuery { has_work: Some(true), ..Default::default() };
     let entries = bench.store.catalog(with_work).await.unwrap().entries;
     assert_eq!(entries.len(), 1);

@@ -105,7 +105,12 @@ async fn follow_nodes(app: App, stopping: CancellationToken) {
         if app.cluster.is_cut_off() || app.cluster.is_draining() {
             continue;
         }
-        if let Err(error) = open_with_work(&app).await {
+        // Whoever died had not listed what began in its last seconds.
+        let opened = async {
+            app.rooms.catch_up_catalog().await?;
+            open_with_work(&app).await
+        };
+        if let Err(error) = opened.await {
             tracing::warn!(%error, "notebooks with work of nodes that are gone open when they are asked for");
         }
     }

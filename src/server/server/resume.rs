@@ -6,7 +6,7 @@ use notarium_store::{CatalogEntry, CatalogQuery, StoreError};
 
 use crate::app::App;
 use crate::notebooks::erasure;
-use crate::rooms::{catch_up_catalog, owners};
+use crate::rooms::owners;
 
 /// Notebooks with work that are opened per page at a start.
 const RESUME_PAGE: usize = 500;
@@ -34,14 +34,14 @@ pub async fn count(app: App) {
 /// launches are offered again, and leases of runs start anew.
 pub async fn resume(app: &App) -> Result<(), StoreError> {
     erasure::resume(&app.notebooks).await?;
-    let caught_up = catch_up_catalog(&*app.store).await?;
+    let caught_up = app.rooms.catch_up_catalog().await?;
     let resumed = open_with_work(app).await?;
     app.is_ready.store(true, Ordering::SeqCst);
     tracing::info!(caught_up, resumed, "what was under way is watched again");
     Ok(())
 }
 
-/// Opens notebooks with work that this node owns; returns their number.
+/// Opens notebooks with work that this node owns, as the list has them; returns their number.
 pub async fn open_with_work(app: &App) -> Result<usize, StoreError> {
     let with_work = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
     let mut listed = Vec::new();

@@ -138,9 +138,14 @@ fn entry(row: &PgRow) -> Result<CatalogEntry, sqlx::Error> {
     })
 }
 
-pub(super) async fn lag(pool: &PgPool, count: usize) -> Result<Vec<NotebookId>, sqlx::Error> {
+pub(super) async fn lag(
+    pool: &PgPool,
+    after: Option<&NotebookId>,
+    count: usize,
+) -> Result<Vec<NotebookId>, sqlx::Error> {
     let sql = "SELECT n.id FROM notebooks n LEFT JOIN catalog c ON c.notebook = n.id \
-               WHERE n.version > coalesce(c.version, 0) AND n.erased = 0 ORDER BY n.id LIMIT $1";
-    let rows = sqlx::query(sql).bind(page_limit(count)).fetch_all(pool).await?;
+               WHERE n.version > coalesce(c.version, 0) AND n.erased = 0 AND n.id > $2 ORDER BY n.id LIMIT $1";
+    let after = after.map_or("", NotebookId::as_str);
+    let rows = sqlx::query(sql).bind(page_limit(count)).bind(after).fetch_all(pool).await?;
     rows.iter().map(|row| notebook_id(row, 0)).collect()
 }

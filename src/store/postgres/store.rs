@@ -243,8 +243,8 @@ impl EventStore for Postgres {
         self.read_from(|| catalog::entries(&self.pool, notebooks)).await
     }
 
-    async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
-        self.read_from(|| catalog::lag(&self.pool, limit)).await
+    async fn catalog_lag(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
+        self.read_from(|| catalog::lag(&self.pool, after, limit)).await
     }
 
     async fn put_blob_record(&self, record: BlobRecord) -> Result<(), StoreError> {

@@ -131,10 +131,16 @@ fn entry(row: &SqliteRow) -> Result<CatalogEntry, sqlx::Error> {
     })
 }
 
-pub(super) async fn lag(pool: &SqlitePool, count: usize) -> Result<Vec<NotebookId>, sqlx::Error> {
+pub(super) async fn lag(
+    pool: &SqlitePool,
+    after: Option<&NotebookId>,
+    count: usize,
+) -> Result<Vec<NotebookId>, sqlx::Error> {
     let sql = "SELECT n.id FROM notebooks n JOIN heads h ON h.notebook = n.key JOIN events e ON e.position = h.position \
-               LEFT JOIN catalog c ON c.notebook = n.key WHERE e.version > coalesce(c.version, 0) AND n.erased = 0 ORDER BY n.id LIMIT ?";
+               LEFT JOIN catalog c ON c.notebook = n.key WHERE e.version > coalesce(c.version, 0) AND n.erased = 0 AND n.id > ? \
+               ORDER BY n.id LIMIT ?";
     let count = i64::try_from(page(count)).unwrap_or(i64::MAX);
-    let ids: Vec<String> = sqlx::query_scalar(sql).bind(count).fetch_all(pool).await?;
+    let ids: Vec<String> =
+        sqlx::query_scalar(sql).bind(after.map_or("", NotebookId::as_str)).bind(count).fetch_all(pool).await?;
     ids.iter().map(|id| NotebookId::new(id).map_err(|error| sqlx::Error::Decode(error.into()))).collect()
 }

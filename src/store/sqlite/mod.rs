@@ -419,8 +419,8 @@ impl EventStore for Sqlite {
         catalog::entries(&self.readers, notebooks).await.map_err(|error| self.failed(error))
     }
 
-    async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
-        catalog::lag(&self.readers, limit).await.map_err(|error| self.failed(error))
+    async fn catalog_lag(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
+        catalog::lag(&self.readers, after, limit).await.map_err(|error| self.failed(error))
     }
 
     async fn put_blob_record(&self, record: BlobRecord) -> Result<(), StoreError> {

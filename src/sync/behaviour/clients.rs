@@ -283,11 +283,9 @@ impl Submission {
         let named = required_account_status(&decoded.command);
         let active = named.into_iter().map(|subject| (subject, AccountStatus::Active));
         let facts = OutsideFacts {
-            past: None,
-            redaction: None,
             account_status: AccountStatuses::new(active),
             holding_kernelspecs: ["python3".to_owned()].into(),
-            agent_labels: Default::default(),
+            ..OutsideFacts::default()
         };
         Self { facts, ..Self::new(identity, decoded, reply_to) }
     }

@@ -192,6 +192,20 @@ fn a_log_with_events_from_the_future_is_served_read_only() {
 }
 
 #[test]
+fn a_command_for_one_epoch_is_refused_in_any_other() {
+    let mut scene = Scene::new(RoomConfig::default());
+    let epoch = scene.room.epoch;
+    scene.execute_in_epoch(epoch, "anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
+    let before = scene.disk.events.len();
+    for other in [0, epoch - 1, epoch + 1] {
+        let rejection = scene.execute_in_epoch(other, "anna", &edit(3, r#"[[0,"y"]]"#)).unwrap_err();
+        assert_eq!(rejection.code, Code::Unavailable);
+        assert!(rejection.message.starts_with("nothing was changed"), "{rejection:?}");
+    }
+    assert_eq!(scene.disk.events.len(), before);
+}
+
+#[test]
 fn a_room_that_lost_its_lease_writes_nothing_answers_everybody_and_ends() {
     let mut scene = Scene::new(RoomConfig::default());
     let anna = user("anna");

@@ -13,7 +13,7 @@ use notarium_wire::{ServerMessage, frame};
 use super::answers::{recorded_answer, reused};
 use super::queue::{NotebookNames, PendingCommand};
 use super::set_aside::is_scan;
-use super::{Cycle, Phase, Room, RoomConfig};
+use super::{Cycle, Phase, Room, RoomConfig, unavailable};
 use crate::cell_changes::CellChanges;
 use crate::decoded_command::{parse, secrets};
 use crate::io::{ClientId, Output, ReplyTo};
@@ -292,6 +292,7 @@ impl Room {
         let secrets = secrets(&command);
         let decided = match &self.read_only {
             Some(reason) => Err(read_only(reason, self.committed)),
+            None if pending.facts.epoch.is_some_and(|epoch| epoch != self.epoch) => Err(moved()),
             None => decide(&self.state, &mut context, command),
         };
         let outcome = match decided.and_then(|decision| self.record(batch, &mut context, decision)) {
@@ -482,6 +483,10 @@ impl Room {
             self.list_when_due(cycle);
         }
     }
+}
+
+fn moved() -> Rejection {
+    unavailable("the notebook has been at another server since it was read: read it again")
 }
 
 fn read_only(reason: &ReadOnly, version: Version) -> Rejection {

@@ -148,23 +148,27 @@ impl Worker {
         usage: Usage,
     ) -> Result<(), Rejection> {
         self.runtime.reasoning.keep(&self.id, &acting.id, reply);
-        let mut posted = self.report_model_call(acting, None, usage).await;
+        let blocks = messages::recorded(reply, || ulid::Ulid::generate().into());
+        let turn_id = acting.id.clone();
+        let report = Command::ReportModelCall { turn_id: turn_id.clone(), failure: None, detail: None, usage };
+        let post = Command::PostReply { turn_id, role: MessageRole::Assistant, blocks };
+        // One batch: nothing can come between the end of the call and its answer.
+        let mut posted = self.send(&acting.actor, &Command::Batch { commands: vec![report.clone(), post] }).await;
+        let too_long = posted.as_ref().err().filter(|rejection| rejection.code == RejectionCode::LimitExceeded);
+        let too_long = too_long.map(|rejection| {
+            let detail = format!("the model's answer cannot be kept: {}", rejection.message);
+            ExplainedCause::new(TurnFailure::ReplyTooLong, detail)
+        });
+        if too_long.is_some() {
+            posted = self.send(&acting.actor, &report).await;
+        }
         self.note_model_call(&acting.id, &posted);
-        if posted.is_ok() {
-            let blocks = messages::recorded(reply, || ulid::Ulid::generate().into());
-            posted = self.post(acting, MessageRole::Assistant, blocks).await;
+        if let Some(turn_state) = self.turns.get_mut(&acting.id) {
+            turn_state.live.is_calling_model = false;
+            turn_state.live.stop_reason = stop_reason(&reply.stop);
+            turn_state.live.model_failure = too_long;
         }
-        let Some(turn_state) = self.turns.get_mut(&acting.id) else { return Ok(()) };
-        turn_state.live.is_calling_model = false;
-        turn_state.live.stop_reason = stop_reason(&reply.stop);
-        match posted {
-            Err(rejection) if rejection.code == RejectionCode::LimitExceeded => {
-                let detail = format!("the model's answer cannot be kept: {}", rejection.message);
-                turn_state.live.model_failure = Some(ExplainedCause::new(TurnFailure::ReplyTooLong, detail));
-                Ok(())
-            }
-            posted => posted,
-        }
+        posted
     }
 
     async fn post(
@@ -208,11 +212,11 @@ impl Worker {
     /// Starts a call that has passed the gate; executes it here if the core does not.
     async fn start(&mut self, call_id: &ToolCallId, actor: &Actor) -> Result<(), Rejection> {
         let start = Command::StartToolCall { call_id: call_id.clone() };
-        let ack = self.runtime.host.execute(actor, &self.id, &start).await?;
+        let ack = self.execute(actor, &start).await?;
         self.refresh().await?;
         let effects = CallEffects { cells: ack.outcome.cells, executions: ack.outcome.executions };
         if let Some(call) = self.started(call_id).filter(|_| self.is_owner) {
-            self.execute(call_id, call, effects);
+            self.carry_out(call_id, call, effects);
         }
         Ok(())
     }
@@ -226,11 +230,11 @@ impl Worker {
     async fn resume(&mut self, call_id: &ToolCallId) -> Result<(), Rejection> {
         let Some(call) = self.started(call_id) else { return Ok(()) };
         let effects = CallEffects::recorded(&*self.runtime.host, &self.id, call_id, &call).await?;
-        self.execute(call_id, call, effects);
+        self.carry_out(call_id, call, effects);
         Ok(())
     }
 
-    fn execute(&mut self, call_id: &ToolCallId, call: Arc<ToolCall>, effects: CallEffects) {
+    fn carry_out(&mut self, call_id: &ToolCallId, call: Arc<ToolCall>, effects: CallEffects) {
         self.executing.insert(call_id.clone());
         let task = ToolTask {
             runtime: self.runtime.clone(),

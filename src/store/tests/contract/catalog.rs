@@ -114,10 +114,11 @@ pub async fn the_catalog_says_what_lags(store: Store) {
     store.append(author.rename("x")).await.unwrap();
     store.append(Author::new("b").rename("x")).await.unwrap();
     store.put_catalog(entry("a", 1, 1)).await.unwrap();
-    assert_eq!(store.catalog_lag(0).await.unwrap(), [notebook("b")]);
+    assert_eq!(store.catalog_lag(None, 0).await.unwrap(), [notebook("b")]);
     store.append(author.rename("y")).await.unwrap();
-    assert_eq!(store.catalog_lag(0).await.unwrap(), [notebook("a"), notebook("b")]);
-    assert_eq!(store.catalog_lag(1).await.unwrap(), [notebook("a")]);
+    assert_eq!(store.catalog_lag(None, 0).await.unwrap(), [notebook("a"), notebook("b")]);
+    assert_eq!(store.catalog_lag(None, 1).await.unwrap(), [notebook("a")]);
+    assert_eq!(store.catalog_lag(Some(&notebook("a")), 1).await.unwrap(), [notebook("b")]);
 }
 
 pub async fn the_catalog_finds_templates_and_what_waits(store: Store) {

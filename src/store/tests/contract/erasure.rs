@@ -61,7 +61,7 @@ pub async fn what_was_derived_from_an_erased_notebook_goes(store: Store) {
     assert!(store.snapshot(id, None).await.unwrap().is_none());
     assert!(store.blame(id, 10).await.unwrap().is_none());
     assert!(store.catalog(CatalogQuery::default()).await.unwrap().entries.is_empty());
-    assert!(!store.catalog_lag(100).await.unwrap().contains(id));
+    assert!(!store.catalog_lag(None, 100).await.unwrap().contains(id));
     let actor = author.context.actor.key();
     assert!(store.command(id, &actor, &"c1".parse().unwrap()).await.unwrap().is_none());
     let last = store.command(id, &actor, &author.context.command_id).await.unwrap();

@@ -300,9 +300,12 @@ impl EventStore for Memory {
         Ok(found.map(|entry| CatalogEntry { search_text: String::new(), ..entry }).collect())
     }
 
-    async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
+    async fn catalog_lag(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
         let notebooks = self.notebooks.lock();
-        let lags = notebooks.iter().filter(|(_, log)| {
+        let lags = notebooks.iter().filter(|(id, log)| {
+            if after.is_some_and(|after| *id <= after) {
+                return false;
+            }
             let shown = log.catalog.as_ref().map_or(0, |entry| entry.version);
             log.head.is_some_and(|head| head.version > shown) && !log.is_erased
         });

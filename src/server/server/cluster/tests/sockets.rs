@@ -80,6 +80,25 @@ async fn after_a_kill_the_notebook_opens_elsewhere_and_nothing_acked_is_lost() {
 }
 
 #[tokio::test]
+async fn work_that_began_just_before_a_kill_is_taken_up_though_nobody_asks_for_its_notebook() {
+    let (scene, mut nodes) = Scene::of(2).await;
+    let (notebooks, mut ann) = two_owners(&scene, &nodes).await;
+    let lost: NotebookId = notebooks[1].parse().unwrap();
+    let launch: Command = serde_json::from_value(json!({"LaunchKernel": {}})).unwrap();
+    ann.run(&notebooks[1], &launch).await.unwrap();
+    drop(ann);
+    nodes[1].kill();
+    nodes[0].sees(1).await;
+    let mut took_over = nodes[0].running().app().rooms.is_open(&lost);
+    let until = Instant::now() + Duration::from_secs(10);
+    while !took_over && Instant::now() < until {
+        tokio::task::yield_now().await;
+        took_over = nodes[0].running().app().rooms.is_open(&lost);
+    }
+    assert!(took_over, "the launch waits in a notebook that nobody has opened");
+}
+
+#[tokio::test]
 async fn a_paused_node_is_refused_by_the_store_and_drops_the_room() {
     let (scene, nodes) = Scene::of(2).await;
     let (notebooks, mut ann) = two_owners(&scene, &nodes).await;
