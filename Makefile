@@ -277,6 +277,7 @@ interop-cluster: deps ## three minutes: nodes of a cluster are killed, stopped a
 	scripts/with-postgresql $(VENV)/bin/python tests/interop/cluster/alone.py target/debug/notarium
 	scripts/with-postgresql $(VENV)/bin/python tests/interop/cluster/tools.py target/debug/notarium
 	scripts/with-postgresql $(VENV)/bin/python tests/interop/cluster/paused.py target/debug/notarium
+	scripts/with-postgresql $(VENV)/bin/python tests/interop/cluster/heads.py target/debug/notarium
 	$(STORM) target/debug/notarium --kills 30
 
 # HAPROXY=--haproxy: the nodes find the leader by HAProxy instead of the hosts in their URL.

@@ -410,6 +410,11 @@ impl NotebookHost for AssistantHost {
         planned: &PlannedModelCall,
     ) -> Result<(), Rejection> {
         let Actor::Assistant { for_user, .. } = actor else { return Err(not_for(actor)) };
+        // A node that was stopped may not have heard that another one makes this call now.
+        self.notebooks.cluster.forget(notebook);
+        if !self.owns(notebook).await? {
+            return Err(Rejection::new(RejectionCode::Unavailable, "another server goes on with this turn"));
+        }
         self.notebooks.spending.reserve(for_user, notebook, planned).await
     }
 

@@ -252,6 +252,7 @@ fn collect(command: &Command, hashes: &mut BTreeSet<Hash>) -> Result<(), Rejecti
             hashes.insert(parse_hash(&attachment.sha256)?);
             Ok(())
         }),
+        Command::MoveOutputs(moves) => moves.moved.iter().try_for_each(|moved| collect_output(&moved.output, hashes)),
         Command::ReportKernelStarted { environment: Some(environment), .. } => {
             hashes.insert(environment.sha256);
             Ok(())

@@ -210,6 +210,17 @@ impl Notebooks {
         self.execute_as(by_server(), DecodedCommand::of(message, command)).await
     }
 
+    /// Executes a command as the server, one that follows from a state read in this epoch.
+    pub async fn execute_by_server_in_epoch(
+        &self,
+        epoch: Epoch,
+        notebook: &NotebookId,
+        command: Command,
+    ) -> Result<AckMessage, Rejection> {
+        let message = CommandMessage::new(ulid::Ulid::generate().into(), notebook.clone(), body_of(&command)?);
+        self.execute_in_epoch(epoch, by_server(), DecodedCommand::of(message, command)).await
+    }
+
     /// Calls `each` for every notebook that the query finds, page by page.
     pub async fn each_listed(
         &self,

@@ -80,6 +80,11 @@ impl HeadSigner {
         names.signed(&self.0)
     }
 
+    /// Name of the key in the list of signing keys.
+    pub fn key_name(&self) -> String {
+        VerifierKey::of_pair(&self.0).name
+    }
+
     /// The key of the tree of heads.
     pub fn log_key(&self) -> VerifierKey {
         VerifierKey::of_log_pair(&self.0)

@@ -3,13 +3,14 @@
 //! Invariants:
 //! - Tiles are on disk before the checkpoint that covers them. A crash in between leaves the tree of the last checkpoint; the next append
 //!   writes the same tiles anew.
+//! - One process at a time appends: it has the turn of the store, and of several tasks that of this process.
 //! - The tree lies below the name of the key that signs it. With another key another tree begins.
 //! - A tree that is smaller than the database says is never appended to: its files are older, and two trees would have one name.
 
 use bytes::Bytes;
 use http::StatusCode;
 use notarium_core::NotebookId;
-use notarium_store::{BlobError, LoggedHead, StoreError};
+use notarium_store::{BlobError, LoggedHead, StoreError, TreeTurn};
 use notarium_wire::signed_head::StatedHead;
 use notarium_wire::tree_log::checkpoint::Checkpoint;
 use notarium_wire::tree_log::merkle::{self, LeafRange};
@@ -92,7 +93,8 @@ pub async fn follow(app: App) {
 
 /// Appends the heads of all notebooks that have changed since they were appended.
 pub async fn append(app: &App) -> Result<Appended, TreeLogError> {
-    let _turn = app.appending.lock().await;
+    let _own = app.appending.lock().await;
+    let mut turn = app.store.tree_turn(&app.signer.key_name()).await?;
     let mut appended = Appended { size: checkpoint(app).await?.map_or(0, |(checkpoint, _)| checkpoint.size), added: 0 };
     loop {
         let origin = app.signer.log_key().name;
@@ -109,7 +111,7 @@ pub async fn append(app: &App) -> Result<Appended, TreeLogError> {
             heads.iter().map(|(id, head)| app.signer.sign(&StatedHead::new(id.clone(), *head, signed_at)).into_bytes());
         let notes: Vec<Vec<u8>> = notes.collect();
         let size = appended.size + notes.len() as u64;
-        write(app, appended.size, &notes).await?;
+        write(app, &mut turn, appended.size, &notes).await?;
         let leaves = (appended.size..).zip(heads).map(|(leaf, (notebook_id, head))| LoggedHead {
             notebook_id,
             version: head.version,
@@ -121,7 +123,7 @@ pub async fn append(app: &App) -> Result<Appended, TreeLogError> {
 }
 
 /// Writes tiles, then the checkpoint, then removes tiles that full ones replace.
-async fn write(app: &App, size: u64, notes: &[Vec<u8>]) -> Result<(), TreeLogError> {
+async fn write(app: &App, turn: &mut TreeTurn, size: u64, notes: &[Vec<u8>]) -> Result<(), TreeLogError> {
     let mut open = read_tiles(app, tiles::open_tiles(size)).await?;
     let bundle = match Tile::at(0, size / WIDTH, size) {
         Some(tile) => read(app, &tile.bundle().path()).await?,
@@ -135,6 +137,11 @@ async fn write(app: &App, size: u64, notes: &[Vec<u8>]) -> Result<(), TreeLogErr
         let path = tile.path();
         app.blobs.put_file(&place(app, &path), bytes.into()).await?;
         full.extend((tile.width == WIDTH).then_some(path));
+    }
+    if !turn.is_held().await {
+        return Err(
+            StoreError::Unavailable { reason: "the database closed the connection amid an append".to_owned() }.into()
+        );
     }
     app.blobs.put_file(&place(app, "checkpoint"), app.signer.sign_tree(size, root).into()).await?;
     for path in full {
@@ -187,7 +194,8 @@ pub async fn proven_head(app: &App, notebook: &NotebookId) -> Result<String, Tre
         append(app).await?;
     }
     // No append meanwhile removes the partial tiles of this checkpoint.
-    let _turn = app.appending.lock().await;
+    let _own = app.appending.lock().await;
+    let _turn = app.store.tree_turn(&app.signer.key_name()).await?;
     let LoggedHead { leaf, .. } = app.store.logged_head(&origin, notebook).await?.ok_or(TreeLogError::Empty)?;
     let (Checkpoint { size, .. }, note) = checkpoint(app).await?.ok_or(TreeLogError::Empty)?;
     let damaged = || TreeLogError::Damaged(format!("leaf {leaf} of {size}"));

@@ -15,6 +15,7 @@ use crate::logged_head::LoggedHead;
 use crate::past_text::{PastLine, lower_case};
 use crate::snapshots::Snapshot;
 use crate::store_error::{AppendError, StoreError};
+use crate::tree_turn::TreeTurn;
 
 /// Maximum number of events that one [`EventStore::read`] returns, whatever its limit.
 pub const MAX_READ_EVENTS: usize = 10_000;
@@ -458,6 +459,10 @@ pub trait EventStore: Send + Sync + 'static {
 
     /// Returns the last head of the notebook in the tree of this origin.
     async fn logged_head(&self, origin: &str, notebook: &NotebookId) -> Result<Option<LoggedHead>, StoreError>;
+
+    /// Waits for the turn to append to the tree of heads that this signing key signs. One process at a time has it, and must not begin a second
+    /// one meanwhile.
+    async fn tree_turn(&self, key: &str) -> Result<TreeTurn, StoreError>;
 
     /// Returns the number of leaves that the tree of this origin has at least.
     async fn logged_leaves(&self, origin: &str) -> Result<u64, StoreError>;

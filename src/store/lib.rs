@@ -47,6 +47,7 @@ mod store_error;
 mod transfer;
 #[cfg(feature = "postgres")]
 mod transfer_tables;
+mod tree_turn;
 
 pub use blame::{Blame, BlameRun};
 pub use blobs::{BlobError, BlobLocation, BlobLocationError, Blobs};
@@ -66,3 +67,4 @@ pub use sqlite::Sqlite;
 pub use store_error::{AppendError, StoreError};
 #[cfg(feature = "postgres")]
 pub use transfer::{TransferError, TransferStep, Transferred};
+pub use tree_turn::TreeTurn;

@@ -69,6 +69,11 @@ impl VerifierKey {
         Self::named("notarium-log-", public)
     }
 
+    /// Like [`Self::of`], of a pair.
+    pub fn of_pair(pair: &Ed25519KeyPair) -> Self {
+        Self::of(public_of(pair))
+    }
+
     /// Like [`Self::of_log`], of a pair.
     pub fn of_log_pair(pair: &Ed25519KeyPair) -> Self {
         Self::of_log(public_of(pair))

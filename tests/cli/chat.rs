@@ -54,7 +54,7 @@ impl Driver {
     }
 
     async fn unanswered(&self) -> Option<Turn> {
-        let state = self.host.read(&self.notebook).await.ok()?;
+        let state = self.host.read(&self.notebook).await.ok()?.document;
         let (id, turn) = state.turns.iter().find(|(_, turn)| turn.model_calls == 0)?;
         let Actor::User { id: person } = &turn.requested_by else { return None };
         let conversation = turn.conversation_id.clone();
@@ -111,7 +111,7 @@ impl Driver {
 
     async fn delete(&mut self, turn: &mut Turn) {
         self.say(turn, &["I delete it"]).await;
-        let state = self.host.read(&self.notebook).await.unwrap();
+        let state = self.host.read(&self.notebook).await.unwrap().document;
         let calls: Vec<ToolCallId> = state.order.iter().map(|_| ulid::Ulid::generate().into()).collect();
         let blocks = calls.iter().map(|call_id| MessageBlock::ToolCall {
             provider_id: call_id.to_string(),
@@ -154,7 +154,7 @@ impl Driver {
 
     async fn decided(&mut self, call_id: &ToolCallId) -> bool {
         loop {
-            let state = self.host.read(&self.notebook).await.unwrap();
+            let state = self.host.read(&self.notebook).await.unwrap().document;
             match state.tool_calls.get(call_id).map(|call| &call.phase) {
                 Some(ToolCallPhase::Confirmed { .. }) => return true,
                 None => return false,
@@ -251,7 +251,7 @@ async fn ctrl_c_stops_the_assistant() {
     let stopped = ended(child).await;
     assert_eq!(stopped.code, 130);
     assert!(stopped.err.contains("(stopped)"), "{}", stopped.err);
-    let turns = world.server.as_ref().unwrap().assistant_host().read(&nb.parse().unwrap()).await.unwrap();
+    let turns = world.server.as_ref().unwrap().assistant_host().read(&nb.parse().unwrap()).await.unwrap().document;
     assert!(turns.turns.is_empty(), "it was stopped");
     let log = world.run(&["log", &nb]).await.ok();
     assert!(log.contains("posted a message (assistant, stopped before its end)"), "{log}");

@@ -46,7 +46,7 @@ impl Scene {
         let me: Value = self.world.run(&["whoami", "--json"]).await.json();
         let for_user = me["actor"]["id"].as_str().unwrap().parse().unwrap();
         let assistant = Actor::Assistant { for_user, conversation: "talk".parse().unwrap() };
-        let version = host.read(&notebook).await.unwrap().cells[&cell.parse().unwrap()].cell_version;
+        let version = host.read(&notebook).await.unwrap().document.cells[&cell.parse().unwrap()].cell_version;
         let arguments = json!({"cell_id": cell, "cell_version": version}).to_string();
         let request = Command::RequestToolCall(RequestToolCall {
             call_id: Some("gone".parse().unwrap()),

@@ -70,7 +70,7 @@ impl Scene {
     }
 
     async fn cell_version(&self, cell: &str) -> u64 {
-        let state = self.host.read(&"n".parse().unwrap()).await.unwrap();
+        let state = self.host.read(&"n".parse().unwrap()).await.unwrap().document;
         state.cells[&cell.parse().unwrap()].cell_version
     }
 
@@ -99,7 +99,7 @@ impl Scene {
     }
 
     async fn has_cell(&self) -> bool {
-        let state = self.host.read(&"n".parse().unwrap()).await.unwrap();
+        let state = self.host.read(&"n".parse().unwrap()).await.unwrap().document;
         state.cells.contains_key(&"c".parse().unwrap())
     }
 }
@@ -444,7 +444,7 @@ async fn conversations_are_read_by_all_who_read_the_notebook() {
         token: None,
     });
     scene.act(&create).await.unwrap();
-    let cells = async || scene.host.read(&"n".parse().unwrap()).await.unwrap().cells.len();
+    let cells = async || scene.host.read(&"n".parse().unwrap()).await.unwrap().document.cells.len();
     assert_eq!(cells().await, 2);
     assert_eq!(http.post("/api/notebooks/n/turns/t/undo", json!({})).await.refused(403), "forbidden");
     scene.server.http(&scene.ann).post("/api/notebooks/n/turns/t/undo", json!({})).await.ok();

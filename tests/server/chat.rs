@@ -238,7 +238,7 @@ async fn tell(turn: &mut Turn<'_>, stream: &mut Stream) -> Vec<Sent> {
     turn.publish(ActivityKind::BlockStop { block: 0 });
     turn.publish(ActivityKind::ToolStart { block: 1, provider_id: "p-d".into(), function: "delete_cell".into() });
     turn.reply(MessageRole::Assistant, &[text("I delete it"), tool_call("d", "delete_cell")]).await;
-    let state = scene.host.read(&scene.notebook).await.unwrap();
+    let state = scene.host.read(&scene.notebook).await.unwrap().document;
     let cell_version = state.cells[&scene.cell.parse().unwrap()].cell_version;
     turn.request("d", "delete_cell", &json!({"cell_id": scene.cell, "cell_version": cell_version})).await;
     loop {

@@ -46,7 +46,7 @@ impl Scene {
     /// Requests to delete the cell, as an external assistant with this token.
     pub async fn ask(&self, id: &str, token: &str) {
         let (host, notebook) = (self.server.running().assistant_host(), self.notebook.parse().unwrap());
-        let version = host.read(&notebook).await.unwrap().cells[&self.cell.parse().unwrap()].cell_version;
+        let version = host.read(&notebook).await.unwrap().document.cells[&self.cell.parse().unwrap()].cell_version;
         let arguments = json!({"cell_id": self.cell, "cell_version": version}).to_string();
         let command = Command::RequestToolCall(RequestToolCall {
             call_id: Some(call_id(id)),
@@ -113,7 +113,7 @@ async fn what_a_revoked_token_asked_for_does_not_start_where_it_was_not_withdraw
     let start = Command::StartToolCall { call_id: call_id("one") };
     let refused = host.execute(&scene.assistant(), &notebook, &start).await.unwrap_err();
     assert_eq!(refused.code, RejectionCode::Forbidden);
-    assert!(host.read(&notebook).await.unwrap().cells.contains_key(&scene.cell.parse().unwrap()));
+    assert!(host.read(&notebook).await.unwrap().document.cells.contains_key(&scene.cell.parse().unwrap()));
 }
 
 #[tokio::test]

@@ -105,13 +105,13 @@ async fn ended_tokens(server: &Notebooks) -> Result<Vec<EndedAccess>, Rejection>
 }
 
 async fn withdraw_in(server: &Notebooks, notebook: &NotebookId, revoked: &Revoked) -> Result<(), Rejection> {
-    let Some(state) = read(server, notebook).await? else { return Ok(()) };
-    let state = state.notebook;
+    let Some(ReadState { notebook: state, epoch, .. }) = read(server, notebook).await? else { return Ok(()) };
     let waits = state.tool_calls.values().any(|call| !matches!(call.phase, ToolCallPhase::Started { .. }));
     if state.turns.is_empty() && !waits {
         return Ok(());
     }
-    server.execute_by_server(notebook, Command::WithdrawRevoked { revoked: revoked.clone() }).await.map(drop)
+    let withdraw = Command::WithdrawRevoked { revoked: revoked.clone() };
+    server.execute_by_server_in_epoch(epoch, notebook, withdraw).await.map(drop)
 }
 
 /// `None`: another node owns the notebook, or it does not exist.

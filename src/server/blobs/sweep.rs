@@ -145,6 +145,11 @@ async fn remove(
     swept: &mut Swept,
 ) -> Result<(), SweepError> {
     for blob in unnamed.into_values() {
+        // Another node knows of claims that this one does not.
+        blobs.cluster.forget(notebook);
+        if !blobs.cluster.owns(notebook).await? {
+            break;
+        }
         if blobs.claims.remove(blobs, notebook, &blob).await? {
             blobs.store.delete_blob_record(notebook, &blob.sha256).await?;
             blobs.usage.removed(notebook, blob.size_bytes);

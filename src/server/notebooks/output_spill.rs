@@ -61,11 +61,16 @@ async fn relieve(notebooks: &Notebooks, notebook: &NotebookId, too_many: u64) ->
             continue;
         }
         let SpillPlan { execution_id, output_seq, moved, parts, saved_bytes } = plan;
+        notebooks.cluster.forget(notebook);
+        if !notebooks.cluster.owns(notebook).await.map_err(|error| error.to_string())? {
+            break;
+        }
         put(notebooks, notebook, parts).await?;
         let command = Command::MoveOutputs(MoveOutputs { execution_id, output_seq, moved });
-        match notebooks.execute_by_server(notebook, command).await {
+        match notebooks.execute_by_server_in_epoch(state.epoch, notebook, command).await {
             Ok(_) => saved += saved_bytes,
-            // The run was cleared or has written since. The next measurement sees its new state.
+            // The run was cleared or has written since, or the notebook was at another node, where content of it may have been removed. The next
+            // measurement sees the new state.
             Err(rejection) => tracing::debug!(%notebook, %rejection, "outputs stay where they are"),
         }
     }

@@ -73,6 +73,11 @@ async fn retain_blobs(
     // A notebook that does not load keeps what it has.
     let Some(shown) = shown(notebooks, notebook).await else { return Ok(()) };
     for blob in old.into_iter().filter(|blob| !shown.contains(&blob.sha256)) {
+        // Another node knows of claims that this one does not.
+        notebooks.cluster.forget(notebook);
+        if !notebooks.cluster.owns(notebook).await? {
+            break;
+        }
         if is_dry || remove(notebooks, notebook, &blob).await? {
             count.blobs += 1;
             count.blob_bytes += blob.size_bytes;

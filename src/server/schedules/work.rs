@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use notarium_core::{
     Actor, Command, CommandId, Document, EndScheduledRun, Event, LaunchKernel, Millis, NotebookId, Rejection,
-    RejectionCode, Schedule, ScheduleId, ScheduledRun, ScheduledRunOutcome, Subject,
+    RejectionCode, Schedule, ScheduleId, ScheduledRun, ScheduledRunOutcome, Subject, Version,
 };
 use notarium_store::StoreError;
 use notarium_wire::CommandMessage;
+use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::{check_rights, end_of, history, person, plan, record_end};
@@ -23,7 +24,10 @@ mod following;
 
 /// Pause before a step is tried again that the store or another node could not do.
 const RETRY: Duration = Duration::from_secs(1);
+/// Beginning of the ids of a run's commands.
+const PREFIX: &str = "scheduled-";
 const CREATE: &str = "scheduled-create";
+const SHARE: &str = "scheduled-share";
 const LAUNCH: &str = "scheduled-launch";
 const RUN: &str = "scheduled-run";
 
@@ -107,6 +111,10 @@ impl RunInProgress {
 
     /// Shuts the kernel down, records the end, and archives what is too old to stay in the list.
     async fn finish(&self, end: EndScheduledRun) -> Result<(), Rejection> {
+        if !self.is_here().await {
+            // The owner of the scheduled notebook goes on, or has ended the run.
+            return Ok(());
+        }
         match self.is_own(&self.run.notebook, Some(&self.run.actor)).await {
             Ok(true) => self.shut_down().await,
             Err(error @ StoreError::Unavailable { .. }) => return Err(unread(error)),
@@ -115,6 +123,12 @@ impl RunInProgress {
         record_end(&self.notebooks, &self.notebook, end).await?;
         self.archive_old().await;
         Ok(())
+    }
+
+    /// True if this node owns the scheduled notebook, by what the store says now.
+    async fn is_here(&self) -> bool {
+        self.notebooks.cluster.forget(&self.notebook);
+        self.notebooks.cluster.owns(&self.notebook).await.unwrap_or(true)
     }
 
     // --- the notebook ---
@@ -155,8 +169,10 @@ impl RunInProgress {
     /// left out: an account may be closed.
     async fn share(&self) -> RunStep<()> {
         let who = self.person().await?;
-        self.place(&who).await;
         let (source, run) = (self.notebooks.read_by_server(&self.notebook).await?.notebook, self.state().await?);
+        if run.kernels.is_empty() && run.executions.is_empty() {
+            self.place(&who).await;
+        }
         let now = self.notebooks.clock.now();
         for entry in &source.access {
             let is_known = run.access.iter().any(|other| other.subject == entry.subject);
@@ -166,7 +182,9 @@ impl RunInProgress {
             }
             let (subject, role, expires_at) = (entry.subject.clone(), entry.grant.role, entry.grant.expires_at);
             let grant = Command::GrantAccess { subject, role, expires_at };
-            match self.command_as(&who, ulid::Ulid::generate().to_string().as_str(), grant).await {
+            // Once for each: whoever loses the access during the run does not get it back when another node goes on.
+            let digest = hex::encode(Sha256::digest(entry.subject.key()));
+            match self.command_as(&who, &format!("{SHARE}-{}", &digest[..32]), grant).await {
                 Err(RunStop::Failure(rejection)) if rejection.code != RejectionCode::Unavailable => {
                     tracing::info!(%rejection, run = %self.run.notebook, "access to a run was not given");
                 }
@@ -230,11 +248,21 @@ impl RunInProgress {
 
     async fn shut_down(&self) {
         let Ok(read) = self.notebooks.read_by_server(&self.run.notebook).await else { return };
-        for kernel_session in read.notebook.kernels.keys() {
+        for (kernel_session, kernel) in &read.notebook.kernels {
+            if !self.is_of_run(kernel.requested_version).await {
+                continue;
+            }
             let command = Command::ShutDownKernel { kernel_session: kernel_session.clone() };
             // One that ends meanwhile is what was asked for.
             let _ = self.notebooks.execute_by_server(&self.run.notebook, command).await;
         }
+    }
+
+    /// True if a command of the run led to the event of this version: kernels that people start in the run's notebook are theirs.
+    async fn is_of_run(&self, version: Version) -> bool {
+        let read = self.notebooks.store.read(&self.run.notebook, version.saturating_sub(1), 1).await;
+        let command = read.ok().and_then(|events| Some(events.first()?.envelope.command_id.clone()));
+        command.is_some_and(|command| command.as_str().starts_with(PREFIX))
     }
 
     /// Archives notebooks of older runs, from the newest on, up to the first that is archived or gone.

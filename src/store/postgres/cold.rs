@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use notarium_record::{Head, Millis, NewEvent, NotebookId, Stored, Version};
+use notarium_record::{Epoch, Head, Millis, NewEvent, NotebookId, Stored, Version};
 use parking_lot::Mutex;
 use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{PgConnection, Row};
@@ -277,11 +277,12 @@ pub(super) async fn freeze(store: &Postgres, notebook: &NotebookId) -> Result<u6
         let subjects = store.read_from(|| row_subjects(store.pool(), notebook, after, until)).await?;
         let packed = pack(&subjects)?;
         let segment = segments.put(notebook, before, events).await.map_err(store_error)?;
-        let replaced =
-            transact!(store, connection => replace(connection, notebook, &segment, &packed, (head.version, epoch)))?;
+        let replaced = transact!(store, connection => replace(connection, segments, notebook, &segment, &packed, (head.version, epoch)))?;
         if !replaced {
-            // It may have content that has been removed. Nobody else freezes a notebook that has just changed.
-            if store.read_from(|| segment_with(store.pool(), notebook, segment.first)).await?.is_none() {
+            // It may have content that has been removed, if the notebook has changed. Nobody else freezes one that has just changed; one of which only
+            // the lease was taken may be frozen elsewhere at this moment, into the same object.
+            let has_changed = store.read_from(|| reader::head(store.pool(), notebook)).await? != Some(head);
+            if has_changed && store.read_from(|| segment_with(store.pool(), notebook, segment.first)).await?.is_none() {
                 segments.delete(notebook, &segment).await.map_err(store_error)?;
             }
             break;
@@ -336,9 +337,11 @@ async fn epoch(pool: &PgPool, notebook: &NotebookId) -> Result<i64, sqlx::Error>
     Ok(sqlx::query_scalar(sql).bind(notebook.as_str()).fetch_optional(pool).await?.unwrap_or_default())
 }
 
-/// Names a segment and deletes its rows; returns false if the notebook has changed, or another node has taken its lease.
+/// Names a segment and deletes its rows; returns false if the notebook has changed, another node has taken its lease, or has deleted the
+/// object, for which it locks the same row.
 async fn replace(
     connection: &mut PgConnection,
+    segments: &Segments,
     notebook: &NotebookId,
     segment: &SegmentId,
     subjects: &[u8],
@@ -347,7 +350,7 @@ async fn replace(
     let sql = "SELECT 1 FROM notebooks WHERE id = $1 AND version = $2 AND epoch = $3 AND erased = 0 FOR UPDATE";
     let query = sqlx::query(sql).bind(notebook.as_str()).bind(integer(version)).bind(epoch);
     let row = query.fetch_optional(&mut *connection).await?;
-    if row.is_none() {
+    if row.is_none() || segments.read(notebook, segment).await.is_err() {
         return Ok(false);
     }
     let sql = "INSERT INTO segments (notebook, first, last, sha256, subjects) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING";
@@ -432,6 +435,26 @@ async fn put_back(
         columns.add_event(notebook.as_str(), event);
     }
     columns.insert().execute(connection).await.map(drop)
+}
+
+/// Deletes every object of the notebook for an append in this epoch, which removes content. In any other epoch it is refused, and nothing is
+/// deleted: the present owner may be naming an object. The lock of the row lasts until they are deleted.
+pub(super) async fn delete_objects_in(store: &Postgres, notebook: &NotebookId, epoch: Epoch) -> Result<(), StoreError> {
+    transact!(store, connection => delete_objects_if(connection, store, notebook, epoch))?
+}
+
+async fn delete_objects_if(
+    connection: &mut PgConnection,
+    store: &Postgres,
+    notebook: &NotebookId,
+    epoch: Epoch,
+) -> Result<Result<(), StoreError>, sqlx::Error> {
+    let sql = "SELECT 1 FROM notebooks WHERE id = $1 AND epoch = $2 FOR UPDATE";
+    let row = sqlx::query(sql).bind(notebook.as_str()).bind(integer(epoch)).fetch_optional(connection).await?;
+    match row {
+        Some(_) => Ok(delete_objects(store, notebook).await),
+        None => Ok(Ok(())),
+    }
 }
 
 /// Deletes every object of the notebook, for instance one that a crash has left without a name.

@@ -23,6 +23,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod tree_turn;
 mod writer;
 
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use notarium_record::{
 };
 
 use super::reader;
-use super::{Postgres, catalog, cold, nodes, past_lines, projections, removal, transact};
+use super::{Postgres, catalog, cold, nodes, past_lines, projections, removal, transact, tree_turn};
 use crate::commit_metrics::CommitMetrics;
 use crate::content_locks::ContentLocks;
 use crate::event_store::{
@@ -22,6 +22,7 @@ use crate::nodes::{Lease, LivingNodes, Node, NodeStore, SeenNode};
 use crate::past_text::PastLine;
 use crate::snapshots::Snapshot;
 use crate::store_error::{AppendError, StoreError};
+use crate::tree_turn::TreeTurn;
 
 fn known(found: bool, notebook: &NotebookId) -> Result<(), StoreError> {
     if found { Ok(()) } else { Err(StoreError::unknown(notebook)) }
@@ -45,7 +46,7 @@ impl EventStore for Postgres {
         let _removing = if removes { Some(self.content_locks.write(&append.notebook_id).await) } else { None };
         if removes {
             cold::thaw(self, &append.notebook_id).await?;
-            cold::delete_objects(self, &append.notebook_id).await?;
+            cold::delete_objects_in(self, &append.notebook_id, append.epoch).await?;
         }
         let (queued, answered) = Queued::new(append);
         self.queue.send(queued).await.map_err(|_| AppendError::Store(closed()))?;
@@ -298,6 +299,10 @@ impl EventStore for Postgres {
 
     async fn logged_head(&self, origin: &str, notebook: &NotebookId) -> Result<Option<LoggedHead>, StoreError> {
         self.read_from(|| projections::last_logged(&self.pool, origin, notebook)).await
+    }
+
+    async fn tree_turn(&self, key: &str) -> Result<TreeTurn, StoreError> {
+        tree_turn::take(self, key).await
     }
 
     async fn logged_leaves(&self, origin: &str) -> Result<u64, StoreError> {

@@ -111,7 +111,7 @@ impl Scene {
     }
 
     async fn state(&self) -> Arc<Document> {
-        self.server.assistant_host().read(&self.notebook).await.unwrap()
+        self.server.assistant_host().read(&self.notebook).await.unwrap().document
     }
 
     /// Requests the deletion of the cell, and drops the notebook's state.

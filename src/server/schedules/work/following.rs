@@ -80,6 +80,9 @@ impl RunInProgress {
     /// Stops what runs, and waits a little for its end.
     async fn stopped(&self, outcome: ScheduledRunOutcome, detail: impl Into<String>) -> RunStop {
         let stopping = async {
+            if !self.is_here().await {
+                return;
+            }
             let mut subscription = self.subscription().await;
             // A run that has just ended needs no stop.
             let _ = self.notebooks.execute_by_server(&self.run.notebook, Command::StopAll {}).await;

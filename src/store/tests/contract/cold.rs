@@ -227,6 +227,46 @@ async fn removed_content_is_in_no_object() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_lost_the_lease_deletes_no_object_that_another_node_has_written() {
+    let Some(mut scene) = Scene::open().await else { return };
+    let (store, id) = (scene.store.clone(), scene.author.notebook_id.clone());
+    scene.author.epoch = store.take_lease(&id, &instance("one")).await.unwrap();
+    store.freeze(&id).await.unwrap();
+    let written = scene.objects()[0].with_file_name("1-2-new.jsonl.zst");
+    std::fs::write(&written, b"not named yet").unwrap();
+    let other = Postgres::open(&scene.url, None).await.unwrap();
+    other.take_lease(&id, &instance("two")).await.unwrap();
+    let payload = RawJson::parse(r#"{"title":"······","previous":"before"}"#).unwrap();
+    let removal = ContentRemoval { stand_ins: vec![StandIn { version: 1, payload }], ..ContentRemoval::default() };
+    let late = store.append(Append { removal, ..scene.author.rename("after") }).await;
+    assert!(matches!(late, Err(AppendError::LeaseLost { .. })), "{late:?}");
+    assert_eq!(scene.objects(), [written]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_object_stays_if_only_the_lease_was_taken_while_it_was_written() {
+    let Some(mut scene) = Scene::open().await else { return };
+    let (store, id) = (scene.store.clone(), scene.author.notebook_id.clone());
+    let mut holder = scene.observer.begin().await.unwrap();
+    sqlx::query("SELECT 1 FROM notebooks FOR UPDATE").execute(&mut *holder).await.unwrap();
+    let waiting = "SELECT count(*) FROM pg_stat_clear_snapshot(), pg_stat_activity \
+                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let (other, of) = (Postgres::open(&scene.url, None).await.unwrap(), id.clone());
+    let taking = tokio::spawn(async move { other.take_lease(&of, &instance("two")).await });
+    while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut *holder).await.unwrap() < 1 {
+        tokio::task::yield_now().await;
+    }
+    let freezing = tokio::spawn(async move { store.freeze(&id).await });
+    while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut *holder).await.unwrap() < 2 {
+        tokio::task::yield_now().await;
+    }
+    holder.rollback().await.unwrap();
+    assert_eq!((taking.await.unwrap(), freezing.await.unwrap()), (Ok(1), Ok(0)));
+    // The other node may be writing the same one.
+    assert_eq!((scene.rows().await, scene.objects().len()), (120, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_erased_notebook_leaves_no_object() {
     let Some(mut scene) = Scene::open().await else { return };
     let (store, id) = (scene.store.clone(), scene.author.notebook_id.clone());

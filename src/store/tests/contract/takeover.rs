@@ -86,6 +86,27 @@ async fn two_nodes_take_leases_in_turns() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_node_at_a_time_has_the_turn_of_the_tree_and_a_broken_connection_ends_it() {
+    let Some(TwoNodes { one, two, mut observer, .. }) = TwoNodes::open().await else { return };
+    sqlx::query("INSERT INTO signing_keys VALUES ('key', '', 0)").execute(&mut observer).await.unwrap();
+    let mut first = one.tree_turn("key").await.unwrap();
+    let waiting = tokio::spawn({
+        let two = two.clone();
+        async move { two.tree_turn("key").await.map(drop) }
+    });
+    for _ in 0..100 {
+        assert!(first.is_held().await && !waiting.is_finished());
+    }
+    drop(first);
+    waiting.await.unwrap().unwrap();
+    let mut last = one.tree_turn("key").await.unwrap();
+    let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'";
+    sqlx::query(sql).execute(&mut observer).await.unwrap();
+    assert!(!last.is_held().await);
+    two.tree_turn("key").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_takeover_waits_for_an_append_in_flight_and_sees_it() {
     let Some(mut nodes) = TwoNodes::open().await else { return };
     let append = nodes.author.rename("in flight");

@@ -46,7 +46,7 @@ impl Scene {
     pub(super) async fn until_wanted(&self, notebook: &NotebookId) {
         let host = self.server.assistant_host();
         let wanted = async {
-            while host.read(notebook).await.map_or(true, |state| state.kernels.is_empty()) {
+            while host.read(notebook).await.map_or(true, |state| state.document.kernels.is_empty()) {
                 tokio::task::yield_now().await;
             }
         };
@@ -74,7 +74,7 @@ impl Scene {
 
     /// Starts the requested kernel as an agent, and begins its first run.
     pub(super) async fn kernel(&self, notebook: &NotebookId) -> KernelSessionId {
-        let kernels = self.server.assistant_host().read(notebook).await.unwrap().kernels.clone();
+        let kernels = self.server.assistant_host().read(notebook).await.unwrap().document.kernels.clone();
         let kernel_session = kernels.keys().next().cloned().expect("a kernel is wanted");
         self.as_agent(notebook, &Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() }).await;
         let language_info = RawObject::parse(r#"{"name": "python"}"#).unwrap();
@@ -85,7 +85,7 @@ impl Scene {
             environment: None,
         };
         self.as_agent(notebook, &started).await;
-        let state = self.server.assistant_host().read(notebook).await.unwrap();
+        let state = self.server.assistant_host().read(notebook).await.unwrap().document;
         let (id, run) = state.executions.iter().find(|(_, run)| run.fence.is_some()).expect("a run is assigned");
         let (execution_id, fence) = (id.clone(), run.fence.unwrap());
         let report = ExecutionReport::Started {};

@@ -166,21 +166,25 @@ impl Scene {
         for _ in 0..count {
             servers.push(scene.start().await);
         }
-        let user = User {
-            id: scene.ann.clone(),
+        servers[0].change(AccountChange::CreateUser(scene.user()), "user.create", "ann").await;
+        scene.token = scene.new_token(&servers[0], TokenHolder::User(scene.ann.clone()), TokenKind::Session).await;
+        for node in &servers {
+            node.sees(count).await;
+        }
+        (scene, servers)
+    }
+
+    /// The account of Ann.
+    pub fn user(&self) -> User {
+        User {
+            id: self.ann.clone(),
             name: "Ann".to_owned(),
             login: None,
             password_hash: None,
             is_admin: false,
             created_at: 0,
             deactivated_at: None,
-        };
-        servers[0].change(AccountChange::CreateUser(user), "user.create", "ann").await;
-        scene.token = scene.new_token(&servers[0], TokenHolder::User(scene.ann.clone()), TokenKind::Session).await;
-        for node in &servers {
-            node.sees(count).await;
         }
-        (scene, servers)
     }
 
     /// Starts another server.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use notarium_core::UserId;
+use notarium_store::accounts::{AccountChange, User};
 use serde_json::{Value, json};
 
 use super::scene::{Scene, TestNode};
@@ -49,6 +51,31 @@ async fn each_minute_runs_once_whichever_node_owns_the_notebook() {
             assert_eq!(counted(&http, notebook).await, [turn, turn]);
         }
     }
+}
+
+#[tokio::test]
+async fn who_lost_the_access_to_a_run_does_not_get_it_back_at_the_next_node() {
+    let (scene, mut nodes) = Scene::of(2).await;
+    let user = User { id: UserId::new("bob").unwrap(), name: "Bob".to_owned(), ..scene.user() };
+    nodes[0].change(AccountChange::CreateUser(user), "user.create", "bob").await;
+    let (notebook, http) = (scheduled(&scene, &nodes[1], "code").await, scene.http(&nodes[0]));
+    let bob = json!({"kind": "user", "id": "bob"});
+    let access = format!("/api/notebooks/{notebook}/access");
+    http.put(&access, json!({"subject": bob, "role": "viewer"})).await.ok();
+    scene.clock.advance(MINUTES_5);
+    let run = runs(&http, &notebook, 1, false).await[0]["notebook"].as_str().unwrap().to_owned();
+    let has_bob = |answer: &Value| answer["access"].as_array().unwrap().iter().any(|entry| entry["subject"] == bob);
+    let access = format!("/api/notebooks/{run}/access");
+    http.until(&access, has_bob).await;
+    let end = http.request(reqwest::Method::DELETE, &access).json(&json!({"subject": bob}));
+    http.send(end).await.ok();
+    nodes[1].kill();
+    nodes[0].sees(1).await;
+    scene.clock.advance(Duration::from_secs(31 * 60));
+    let ended = |runs: &Value| runs["runs"].as_array().unwrap().iter().any(|run| run["outcome"] == "not_started");
+    http.until(&format!("/api/notebooks/{notebook}/schedules/often/runs"), ended).await;
+    let access = http.get(&access).await.ok();
+    assert!(!has_bob(&access), "{access}");
 }
 
 #[tokio::test]
