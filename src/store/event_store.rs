@@ -26,9 +26,6 @@ pub const MAX_HISTORY_EVENTS: usize = 100_000;
 /// Maximum number of entries on one page of notebooks, catalog or blobs.
 pub const MAX_PAGE: usize = 1_000;
 
-/// Maximum number of characters of [`CatalogEntry::search_text`]; the rest is cut off.
-pub const MAX_SEARCH_TEXT_CHARS: usize = 100_000;
-
 /// Size of an event besides its payload, in bytes: other columns and index entries.
 pub const EVENT_OVERHEAD_BYTES: u64 = 256;
 
@@ -104,7 +101,7 @@ pub struct CatalogEntry {
     pub template: Option<String>,
     /// Time from which the notebook's owner looks after its schedules; `None`: it has none.
     pub due_at: Option<Millis>,
-    /// Title and sources; cut to [`MAX_SEARCH_TEXT_CHARS`].
+    /// Title and sources; cut to [`crate::MAX_SEARCH_TEXT_CHARS`].
     pub search_text: String,
 }
 
@@ -461,8 +458,10 @@ pub trait EventStore: Send + Sync + 'static {
     async fn logged_head(&self, origin: &str, notebook: &NotebookId) -> Result<Option<LoggedHead>, StoreError>;
 
     /// Waits for the turn to append to the tree of heads that this signing key signs. One process at a time has it, and must not begin a second
-    /// one meanwhile.
-    async fn tree_turn(&self, key: &str) -> Result<TreeTurn, StoreError>;
+    /// one meanwhile. A store that only one process opens gives it at once.
+    async fn tree_turn(&self, _key: &str) -> Result<TreeTurn, StoreError> {
+        Ok(TreeTurn::alone())
+    }
 
     /// Returns the number of leaves that the tree of this origin has at least.
     async fn logged_leaves(&self, origin: &str) -> Result<u64, StoreError>;
@@ -490,14 +489,4 @@ impl CatalogPage {
             .map(|last| CatalogCursor { updated_at: last.updated_at, notebook_id: last.notebook_id.clone() });
         Self { entries: found, next }
     }
-}
-
-/// Splits a text into words: runs of letters and digits, in lower case.
-pub fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
-}
-
-/// Returns the first [`MAX_SEARCH_TEXT_CHARS`] characters.
-pub fn bounded(text: &str) -> &str {
-    text.char_indices().nth(MAX_SEARCH_TEXT_CHARS).map_or(text, |(end, _)| &text[..end])
 }

@@ -38,6 +38,7 @@ mod past_text;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod schema;
+mod search_text;
 mod segments;
 mod snapshots;
 pub mod spending;
@@ -61,6 +62,7 @@ pub use nodes::{Lease, LivingNodes, NODE_TIMEOUT, Node, NodeStore, SeenNode};
 pub use past_text::{LineSpan, PastLine, PastText, Stretch, lower_case};
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
+pub use search_text::{MAX_SEARCH_TEXT_CHARS, bounded, words};
 pub use segments::{SegmentError, SegmentId, Segments};
 pub use snapshots::{MAX_SNAPSHOT_GAP, Snapshot, SnapshotError, superfluous, thinned_out, within_gap};
 pub use sqlite::Sqlite;

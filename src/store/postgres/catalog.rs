@@ -7,7 +7,8 @@ use sqlx::{PgConnection, Row};
 use super::projections::{RowHold, hold};
 use super::reader::{notebook_id, number, page_limit, utf8};
 use super::rows::integer;
-use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, bounded, page, words};
+use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, page};
+use crate::search_text::{bounded, words};
 
 /// Bytes of a word that the index takes: PostgreSQL refuses lexemes above 2 KiB.
 const MAX_WORD_BYTES: usize = 1_024;

@@ -5,7 +5,8 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, SqlitePool};
 
 use super::rows::integer;
-use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, bounded, page, words};
+use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, page};
+use crate::search_text::{bounded, words};
 
 /// Writes the entry, unless a later one exists. Returns false if there is no such notebook.
 pub(super) async fn put(connection: &mut SqliteConnection, entry: &CatalogEntry) -> Result<bool, sqlx::Error> {

@@ -67,7 +67,6 @@ use crate::past_text::PastLine;
 use crate::schema::Upgrade;
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot};
 use crate::store_error::{AppendError, StoreError};
-use crate::tree_turn::TreeTurn;
 
 #[cfg(all(test, feature = "postgres"))]
 pub(crate) use upgrade::migrations;
@@ -485,10 +484,6 @@ impl EventStore for Sqlite {
 
     async fn logged_head(&self, origin: &str, notebook: &NotebookId) -> Result<Option<LoggedHead>, StoreError> {
         logged_heads::last(&self.readers, origin, notebook).await.map_err(|error| self.failed(error))
-    }
-
-    async fn tree_turn(&self, _: &str) -> Result<TreeTurn, StoreError> {
-        Ok(TreeTurn::alone())
     }
 
     async fn logged_leaves(&self, origin: &str) -> Result<u64, StoreError> {

@@ -4,12 +4,13 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
-use notarium_core::{CommandId, CommandRecord, NextSteps, NotebookId, Rejection, RejectionCode};
+use notarium_core::{CommandId, CommandRecord, NextSteps, NotebookId, Rejection, RejectionCode, Version};
 use notarium_wire::{AckMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
 
 use super::queue::PendingCommand;
 use super::{CommandAnswer, Cycle, Phase, Room, unavailable};
 use crate::io::{ClientId, Identity, Output, ReadFailure, ReplyTo, Submission, Ticket};
+use crate::replay::ReadOnly;
 
 #[derive(Debug, Default)]
 pub(super) struct RecentAnswers {
@@ -203,4 +204,24 @@ pub(super) fn recorded_answer(
 pub(super) fn reused(id: &CommandId) -> Rejection {
     let message = format!("command {id} was sent before with another body: choose a new id for every command");
     Rejection::new(RejectionCode::CommandIdReused, message)
+}
+
+/// Refusal of a command for an earlier epoch.
+pub(super) fn moved() -> Rejection {
+    unavailable("the notebook has been at another server since it was read: read it again")
+}
+
+/// Refusal of a command in a notebook that cannot be written.
+pub(super) fn read_only(reason: &ReadOnly, version: Version) -> Rejection {
+    let message = match reason {
+        ReadOnly::Unknown(unknown) => format!(
+            "nothing was changed: a newer server has written this notebook ({unknown}); update this server, \
+            until then read and export the notebook as it was at version {version}"
+        ),
+        ReadOnly::Damaged(damage) => format!(
+            "nothing was changed: the record of this notebook is damaged ({damage}); it is whole up to version {version}: \
+            read, export or fork that, and ask the server's operator to restore a backup"
+        ),
+    };
+    Rejection::new(RejectionCode::ReadOnly, message)
 }

@@ -6,18 +6,17 @@ use std::sync::Arc;
 use notarium_core::{
     AgentId, Append, Command, CommandRecord, ContentRemoval, Context, Decision, Event, ExecutionId, Head,
     JudgementQuery, KernelSessionId, MessageRole, NewEvent, RawJson, Recorded, Rejection, RejectionCode, TurnId,
-    Version, decide, seal, sweep_due,
+    decide, seal, sweep_due,
 };
 use notarium_wire::{ServerMessage, frame};
 
-use super::answers::{recorded_answer, reused};
+use super::answers::{moved, read_only, recorded_answer, reused};
 use super::queue::{NotebookNames, PendingCommand};
 use super::set_aside::is_scan;
-use super::{Cycle, Phase, Room, RoomConfig, unavailable};
+use super::{Cycle, Phase, Room, RoomConfig};
 use crate::cell_changes::CellChanges;
 use crate::decoded_command::{parse, secrets};
 use crate::io::{ClientId, Output, ReplyTo};
-use crate::replay::ReadOnly;
 use crate::ring::Ring;
 
 /// An accepted command, not synced yet.
@@ -483,22 +482,4 @@ impl Room {
             self.list_when_due(cycle);
         }
     }
-}
-
-fn moved() -> Rejection {
-    unavailable("the notebook has been at another server since it was read: read it again")
-}
-
-fn read_only(reason: &ReadOnly, version: Version) -> Rejection {
-    let message = match reason {
-        ReadOnly::Unknown(unknown) => format!(
-            "nothing was changed: a newer server has written this notebook ({unknown}); update this server, \
-            until then read and export the notebook as it was at version {version}"
-        ),
-        ReadOnly::Damaged(damage) => format!(
-            "nothing was changed: the record of this notebook is damaged ({damage}); it is whole up to version {version}: \
-            read, export or fork that, and ask the server's operator to restore a backup"
-        ),
-    };
-    Rejection::new(RejectionCode::ReadOnly, message)
 }

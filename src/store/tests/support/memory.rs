@@ -415,10 +415,6 @@ impl EventStore for Memory {
         Ok(self.with(notebook, |log| log.logged.get(origin).cloned()))
     }
 
-    async fn tree_turn(&self, _: &str) -> Result<TreeTurn, StoreError> {
-        Ok(TreeTurn::alone())
-    }
-
     async fn logged_leaves(&self, origin: &str) -> Result<u64, StoreError> {
         let notebooks = self.notebooks.lock();
         let leaves = notebooks.values().filter_map(|log| log.logged.get(origin)).map(|logged| logged.leaf + 1);

@@ -63,9 +63,10 @@ async fn who_lost_the_access_to_a_run_does_not_get_it_back_at_the_next_node() {
     let access = format!("/api/notebooks/{notebook}/access");
     http.put(&access, json!({"subject": bob, "role": "viewer"})).await.ok();
     scene.clock.advance(MINUTES_5);
-    let run = runs(&http, &notebook, 1, false).await[0]["notebook"].as_str().unwrap().to_owned();
+    let run = runs(&http, &notebook, 1, false).await[0]["run"].as_str().unwrap().to_owned();
     let has_bob = |answer: &Value| answer["access"].as_array().unwrap().iter().any(|entry| entry["subject"] == bob);
     let access = format!("/api/notebooks/{run}/access");
+    while !http.get(&access).await.status.is_success() {}
     http.until(&access, has_bob).await;
     let end = http.request(reqwest::Method::DELETE, &access).json(&json!({"subject": bob}));
     http.send(end).await.ok();
