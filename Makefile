@@ -149,6 +149,10 @@ test-jupyter: rust $(LAB_VENV)/.ready ## the extension of JupyterLab and papermi
 	cd $(JUPYTER_CLIENT) && $(CURDIR)/$(LAB_VENV)/bin/pyright --pythonpath $(CURDIR)/$(LAB_VENV)/bin/python
 	cd $(JUPYTER_CLIENT) && $(CURDIR)/$(LAB_VENV)/bin/python -m pytest
 
+test-jupyter-on-cluster: rust $(LAB_VENV)/.ready ## the same tests, unchanged, against three nodes over PostgreSQL
+	$(PROGRAM)
+	cd $(JUPYTER_CLIENT) && $(IN_MEMORY) $(CURDIR)/scripts/with-postgresql $(CURDIR)/scripts/on-cluster $(CURDIR)/$(LAB_VENV)/bin/python -m pytest
+
 python-dist: $(PYTHON_VENV)/.ready ## the wheel and the sdist of the Python client, in target/python-dist
 	$(PYTHON_VENV)/bin/python -m build --no-isolation --outdir target/python-dist $(PYTHON_CLIENT) > /dev/null
 
@@ -340,4 +344,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help interop-nodes test-python-on-cluster local run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-part test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster interop-dist dist dist-compare patroni image-check soak bench clean
+.PHONY: help interop-nodes test-python-on-cluster test-jupyter-on-cluster local run example example-jupyter test check installed compiled rust deps node lint unit interop test-python test-jupyter python-dist bench-python bench-effects test-web test-web-all test-web-part test-web-smoke monkey bench-web bench-jupyter looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-dialoghelper interop-headlesnb interop-year interop-documents interop-deploy interop-cluster interop-dist dist dist-compare patroni image-check soak bench clean
