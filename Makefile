@@ -333,6 +333,7 @@ soak: deps target/schemathesis-venv/.ready $(LAB_VENV)/.ready ## hours instead o
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak -p notarium-agent --test held -- --ignored
 	$(STORM) target/soak/notarium --kills 1000 --goals --s3
 	$(MAKE) --no-print-directory test-python-on-cluster
+	$(MAKE) --no-print-directory test-jupyter-on-cluster
 	$(MAKE) --no-print-directory test-web-on-cluster
 	$(MAKE) --no-print-directory patroni
 	$(MAKE) --no-print-directory monkey
