@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
-use notarium_server::{GroupSettings, OidcSettings, RunningServer, Server, ServerConfig, mark_blobs};
+use notarium_server::{GroupSettings, OidcSettings, RunningServer, Server, ServerConfig};
 use notarium_store::BlobLocation;
 use notarium_store::backup::{self, BackedUp, BackupError, BackupStep};
 use notarium_store::blobs::BLOBS_FOLDER;
@@ -180,13 +180,14 @@ pub async fn start(config: ServerConfig) -> Result<RunningServer, Failure> {
 }
 
 pub async fn serve(args: ServeArgs, _: &CommonOptions) -> Ended {
+    // Before the start, which may take a while: certificates may be renewed meanwhile.
+    let _hangups = input::ignore_hangups();
     let folder = args.place.folder()?;
     let config = args.models.config()?;
     let server = args.place.start(&folder, models::offered(&config.models)).await?;
     models::beside(server, config, async |server| {
         // Before the first line: who reads it may stop this at once.
         let mut stop = Stop::listen();
-        let _hangups = input::ignore_hangups();
         announce(format_args!("Notarium serves {} on {}", folder.display(), server.shown_url()));
         if let Some(sentence) = args.place.cluster.sentence() {
             announce(format_args!("Between nodes: {sentence}"));
@@ -384,9 +385,6 @@ pub async fn restore(args: RestoreArgs, context: &CommonOptions) -> Ended {
     let bar = print::spinner();
     let done = backup::restore(&from, &into, blobs.as_ref(), &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();
-    if let (Some(blobs), Ok(_)) = (&blobs, &done) {
-        mark_blobs(&into, blobs).map_err(|error| Failure::failed(error.to_string()))?;
-    }
     report_copy("restored", &into, done)
 }
 

@@ -1,7 +1,6 @@
 //! State shared by all handlers. Cheap to clone.
 
 use std::ops::Deref;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,6 +12,7 @@ use crate::agents::working_files::{AgentTransfers, FileService};
 use crate::assistants::AssistantState;
 use crate::auth::oidc::Oidc;
 use crate::auth::{Accounts, KernelPasses};
+use crate::disks::Disk;
 use crate::http::mount::DoorMount;
 use crate::limits::connection_slots::ConnectionSlots;
 use crate::notebooks::Notebooks;
@@ -46,8 +46,8 @@ pub struct AppParts {
     pub state_texts: StateTexts,
     /// One permit per file that is being imported.
     pub imports: Semaphore,
-    /// Folders whose disks must have room, each with its name in sentences.
-    pub disks: Vec<(&'static str, PathBuf)>,
+    /// Disks that must have room.
+    pub disks: Vec<Disk>,
     /// False until work that was under way before the start is watched again.
     pub is_ready: AtomicBool,
     /// One permit per socket connection.

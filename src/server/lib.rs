@@ -13,6 +13,7 @@
 //! Folders, from below; each may name those above it in this list:
 //! - `tls/`: certificates from files, for the server's address and between nodes.
 //! - `cluster`: port to the cluster: owner of a notebook, its lease, notices between nodes; its nodes over one store, and what they sign.
+//! - `disks`: space of the disks that the server writes to.
 //! - `upgrade`: the time in which the release before may still open the store.
 //! - `limits/`: limits, quotas (`usage`), slots of anonymous connections, the clock.
 //! - `metrics/`: metrics for Prometheus, as values that all others count in.
@@ -39,6 +40,7 @@ mod assistants;
 pub mod auth;
 mod blobs;
 mod cluster;
+mod disks;
 pub mod http;
 mod limits;
 pub mod metrics;
@@ -63,7 +65,6 @@ pub use agents::Agents;
 pub use app::App;
 pub use assistants::AssistantHost;
 pub use auth::oidc::{GroupSettings, InvalidOidc, OidcSettings};
-pub use blobs::location::mark as mark_blobs;
 pub use cluster::ClusterSettings;
 pub use limits::clock::Clock;
 pub use limits::{Quota, Quotas, RetentionAges, ServerLimits};

@@ -36,6 +36,7 @@ use crate::auth::{Accounts, AuthOptions, KernelPasses};
 use crate::blobs::sweep::{self, SweepError, Swept};
 use crate::blobs::{BlobClaims, NotebookBlobs};
 use crate::cluster::{Cluster, ClusterNotices, ClusterSettings};
+use crate::disks::Disk;
 use crate::http::mount::DoorMount;
 use crate::http::origin::{AllowedOrigins, InvalidOrigin};
 use crate::limits::clock::Clock;
@@ -371,13 +372,13 @@ fn app(
     }))
 }
 
-/// Folders that the server writes to.
-fn disks(config: &ServerConfig) -> Vec<(&'static str, PathBuf)> {
+/// Disks that the server writes to.
+fn disks(config: &ServerConfig) -> Vec<Disk> {
     let blobs = match &config.blobs {
-        Some(BlobLocation::Folder(folder)) => Some(("the large outputs", folder.clone())),
+        Some(BlobLocation::Folder(folder)) => Some(Disk::new("the large outputs", folder.clone())),
         _ => None,
     };
-    [("the data folder", config.folder.clone())].into_iter().chain(blobs).collect()
+    [Disk::new("the data folder", config.folder.clone())].into_iter().chain(blobs).collect()
 }
 
 /// Passes wanted kernels to the agents, and notices for assistants to their host.

@@ -13,6 +13,7 @@ mod validity;
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use rustls::ServerConfig;
 use tokio_util::sync::CancellationToken;
 
@@ -58,6 +59,12 @@ impl Certificates {
     pub fn problems(&self) -> Vec<String> {
         let server = self.server.iter().flat_map(|tls| tls.problems());
         server.chain(self.nodes.iter().flat_map(|tls| tls.problems())).collect()
+    }
+
+    /// Names and ends of the certificates.
+    pub fn ends(&self) -> Vec<(&'static str, DateTime<Utc>)> {
+        let server = self.server.iter().map(|tls| ("server", tls.validity().until));
+        server.chain(self.nodes.iter().map(|tls| ("node", tls.validity().until))).collect()
     }
 
     /// Reads the files anew when they change, and on SIGHUP, until `stopping`.

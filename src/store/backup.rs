@@ -23,7 +23,7 @@ use futures_util::TryStreamExt;
 use notarium_record::{Hash, NotebookId};
 use sha2::{Digest, Sha256};
 
-use crate::blobs::{BLOBS_FOLDER, BlobError, BlobLocation, BlobLocationError, Blobs};
+use crate::blobs::{BLOBS_FOLDER, BlobError, BlobLocation, BlobLocationError, Blobs, set_mark};
 use crate::sqlite::{
     DATABASE_FILE, MARK_FILE, PART_FILE, copy_database, is_half_restored as is_marked, verify_database,
 };
@@ -185,7 +185,12 @@ pub async fn restore(
 ) -> Result<BackedUp, BackupError> {
     let mark = RestoreMark::set(into)?;
     match restore_from(from, into, blobs, progress).await {
-        Ok(done) => mark.lift().map(|()| done),
+        Ok(done) => {
+            if let Some(blobs) = blobs {
+                set_mark(into, blobs)?;
+            }
+            mark.lift().map(|()| done)
+        }
         Err(error) => {
             mark.lift_if_empty()?;
             Err(error)

@@ -6,11 +6,12 @@
 //! Invariants: a stored blob has the hash that names it. A successful put is durable; a failed one leaves nothing readable. Bytes
 //! that changed since are not returned: every read covers the whole blob, and its hash is checked before the first byte is sent.
 //!
-//! Files: `location` (folder or bucket), `bucket` (S3's protocol) with `probe`, `upload`, `naming` (blobs that events name).
+//! Files: `location` (folder or bucket) with `mark`, `bucket` (S3's protocol) with `probe`, `upload`, `naming` (blobs that events name).
 
 #[cfg(feature = "s3")]
 mod bucket;
 mod location;
+mod mark;
 mod naming;
 #[cfg(feature = "s3")]
 mod probe;
@@ -36,6 +37,7 @@ use sha2::{Digest, Sha256};
 #[cfg(feature = "s3")]
 use bucket::Bucket;
 pub use location::{BlobLocation, BlobLocationError, BucketLocation, BucketProbe};
+pub use mark::{check_mark, set_mark};
 pub use naming::named_in;
 use naming::parse_hash;
 

@@ -3,14 +3,15 @@
 //! The target is marked until everything was compared: no server opens it before, and the same move goes on if it broke off. The source is
 //! unchanged. Blobs and the signing key are files: they stay where they are.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::blobs::{BlobLocation, Blobs, set_mark};
 use crate::nodes::NODE_TIMEOUT;
 use crate::postgres::Postgres;
 use crate::segments::Segments;
 use crate::sqlite::Sqlite;
 use crate::store_error::StoreError;
-use crate::transfer::{ReportTransfer, TransferError, Transferable, Transferred, all_heads, refuse_filled, transfer};
+use crate::transfer::{ReportTransfer, TransferError, Transferable, Transferred, refuse_filled, transfer};
 
 /// Place of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,15 +40,15 @@ enum OpenStore {
 
 impl OpenStore {
     /// Opens a store that is there, and that no server uses.
-    async fn source(place: &StorePlace, segments: Option<Segments>) -> Result<Self, StoreError> {
+    async fn source(place: &StorePlace, blobs: Option<&BlobLocation>) -> Result<Self, TransferError> {
         match place {
             StorePlace::Folder(folder) if !folder.join(crate::sqlite::DATABASE_FILE).is_file() => {
                 let path = folder.display().to_string();
-                Err(StoreError::NoFolder { path, reason: "there is no database in it".to_owned() })
+                Err(StoreError::NoFolder { path, reason: "there is no database in it".to_owned() }.into())
             }
             StorePlace::Folder(folder) => Ok(Self::Sqlite(Box::new(Sqlite::open(folder).await?))),
             StorePlace::Postgres(url) => {
-                let store = open_postgres(url, segments).await?;
+                let store = open_postgres(url, blobs).await?;
                 store.refuse_if_used(NODE_TIMEOUT).await?;
                 Ok(Self::Postgres(Box::new(store)))
             }
@@ -95,7 +96,9 @@ impl OpenStore {
     }
 }
 
-async fn open_postgres(url: &str, segments: Option<Segments>) -> Result<Postgres, StoreError> {
+/// Opens a database; old events of its notebooks are beside the blobs.
+async fn open_postgres(url: &str, blobs: Option<&BlobLocation>) -> Result<Postgres, TransferError> {
+    let segments = blobs.map(|blobs| Blobs::open_shared(blobs).map(Segments::new)).transpose()?;
     let store = Postgres::open(url, None).await?;
     Ok(match segments {
         Some(segments) => store.with_segments(segments),
@@ -103,14 +106,15 @@ async fn open_postgres(url: &str, segments: Option<Segments>) -> Result<Postgres
     })
 }
 
-/// Moves everything that is not derived, and compares it. `segments`: old events of a PostgreSQL database as source.
+/// Moves everything that is not derived, and compares it. `blobs`: place of the blobs, which a new folder remembers, and of the old events of
+/// a PostgreSQL database.
 pub async fn move_store(
     from: &StorePlace,
     to: &StorePlace,
-    segments: Option<Segments>,
+    blobs: Option<&BlobLocation>,
     progress: ReportTransfer<'_>,
 ) -> Result<Transferred, TransferError> {
-    let source = OpenStore::source(from, segments).await?;
+    let source = OpenStore::source(from, blobs).await?;
     let target = match OpenStore::target(to).await {
         Ok(target) => target,
         Err(error) => {
@@ -118,7 +122,7 @@ pub async fn move_store(
             return Err(error.into());
         }
     };
-    let moved = fill(&source, &target, progress).await;
+    let moved = fill(&source, &target, (to, blobs), progress).await;
     source.close().await;
     target.close().await;
     moved
@@ -127,39 +131,52 @@ pub async fn move_store(
 async fn fill(
     source: &OpenStore,
     target: &OpenStore,
+    (to, blobs): (&StorePlace, Option<&BlobLocation>),
     progress: ReportTransfer<'_>,
 ) -> Result<Transferred, TransferError> {
     let from = source.transferable();
-    if !from.blobs_to_purge().await?.is_empty() {
-        let what = "blobs of a redaction are still to be deleted: start the server on the source once, and stop it";
+    let moment = from.moment().await?;
+    if !from.blobs_to_purge().await?.is_empty() || !moment.unfinished_erasures.is_empty() {
+        let what = "a redaction or an erasure is unfinished: start the server on the source once, and stop it";
         return Err(StoreError::Refused { reason: what.to_owned() }.into());
     }
-    let before = all_heads(from).await?;
     // A store that is another's stays as it is.
-    refuse_filled(from, target.transferable()).await?;
+    refuse_filled(&moment, target.transferable()).await?;
     target.begin_filling().await?;
-    let moved = transfer(from, target.transferable(), progress).await?;
-    if all_heads(from).await? != before {
+    let moved = transfer(from, &moment, target.transferable(), progress).await?;
+    if from.moment().await? != moment {
         return Err(TransferError::Differs { what: "somebody wrote to the source meanwhile".to_owned() });
+    }
+    if let (StorePlace::Folder(folder), Some(blobs)) = (to, blobs) {
+        set_mark(folder, blobs)?;
     }
     target.finish().await?;
     Ok(moved)
 }
 
-/// Copies a database that servers may be writing to into an empty data folder: for backups.
+/// Copies a database that servers may be writing to into an empty data folder: for backups. It is as it was at the beginning.
 pub async fn copy_store(
     url: &str,
-    folder: &std::path::Path,
-    segments: Option<Segments>,
+    folder: &Path,
+    blobs: &BlobLocation,
     progress: ReportTransfer<'_>,
 ) -> Result<Transferred, TransferError> {
-    let source = open_postgres(url, segments).await?;
-    let target = Sqlite::open_unfinished(folder).await?;
+    let source = open_postgres(url, Some(blobs)).await?;
+    let target = match Sqlite::open_unfinished(folder).await {
+        Ok(target) => target,
+        Err(error) => {
+            source.close().await;
+            return Err(error.into());
+        }
+    };
     let copied = async {
         target.begin_filling()?;
-        transfer(&source, &target, progress).await
+        let moment = source.moment().await?;
+        let copied = transfer(&source, &moment, &target, progress).await?;
+        target.finish()?;
+        Ok(copied)
     };
-    let copied = copied.await.and_then(|copied| Ok(target.finish().map(|()| copied)?));
+    let copied = copied.await;
     source.close().await;
     target.close().await;
     copied

@@ -5,7 +5,8 @@
 //! - At the end heads, answers to commands and all other rows are read back from the target, and are those that were read from the source.
 //! - Snapshots, lists and searches are not transferred: they are made anew from the log.
 //!
-//! The source may be written to meanwhile, but by changes of accounts: each notebook arrives as it was when the transfer began, or later.
+//! The source may be written to meanwhile: everything arrives as it was at one moment, the beginning. The log up to that moment does not
+//! change any more, unless a notebook is erased: the transfer then ends with an error, and can be repeated.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +14,10 @@ use async_trait::async_trait;
 use notarium_record::{Append, CommandRecord, Event, Hash, Head, NewEvent, NotebookId, Stored, Version, verify_chain};
 use sha2::{Digest, Sha256};
 
-use crate::accounts::ColumnValue;
-use crate::event_store::{EventStore, MAX_PAGE};
+use crate::blobs::BlobLocationError;
+use crate::event_store::EventStore;
 use crate::store_error::{AppendError, StoreError};
-use crate::transfer_tables::{TABLES, TransferTable};
+use crate::transfer_tables::{ROWS_PER_PAGE, TABLES, TransferRow, TransferTable};
 
 /// Events of one append.
 const EVENTS_PER_APPEND: usize = 500;
@@ -24,9 +25,22 @@ const EVENTS_PER_APPEND: usize = 500;
 /// An answer to a command, with the notebook.
 pub(crate) type NotebookCommand = (NotebookId, CommandRecord);
 
+/// A database at one moment, without events and commands, which later ones follow and do not change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) heads: BTreeMap<NotebookId, Head>,
+    /// Notebooks that the log says are erased, and of which rows are left.
+    pub(crate) unfinished_erasures: Vec<NotebookId>,
+    /// Rows of [`TABLES`], in their order.
+    pub(crate) rows: Vec<Vec<TransferRow>>,
+}
+
 /// A database that can be transferred.
 #[async_trait]
 pub(crate) trait Transferable: EventStore {
+    /// Reads heads and rows in one transaction.
+    async fn moment(&self) -> Result<Moment, StoreError>;
+
     /// Returns the subjects of events after a version, by version, in order, up to `until`; `None`: the notebook as a whole.
     async fn subjects(
         &self,
@@ -44,11 +58,8 @@ pub(crate) trait Transferable: EventStore {
     /// Writes commands; those that are there already stay.
     async fn put_commands(&self, commands: &[NotebookCommand]) -> Result<(), StoreError>;
 
-    /// Returns rows of a table from an offset on, in the order of its first columns.
-    async fn table_rows(&self, table: &TransferTable, offset: usize) -> Result<Vec<Vec<ColumnValue>>, StoreError>;
-
-    /// Writes a row; one that is there already stays.
-    async fn put_table_row(&self, table: &TransferTable, row: Vec<ColumnValue>) -> Result<(), StoreError>;
+    /// Writes rows of a table in one transaction; those that are there already stay.
+    async fn put_table_rows(&self, table: &TransferTable, rows: &[TransferRow]) -> Result<(), StoreError>;
 }
 
 /// Counts of what was transferred.
@@ -82,8 +93,12 @@ pub enum TransferError {
     Used { table: &'static str },
     #[error("the copy differs from the source: {what}. The source is unchanged; empty the target, and report it")]
     Differs { what: String },
+    #[error("notebook {notebook} is being erased: try again")]
+    BeingErased { notebook: NotebookId },
     #[error("the record of notebook {notebook} is not whole: {reason}. Restore a backup first")]
     Broken { notebook: NotebookId, reason: String },
+    #[error(transparent)]
+    Blobs(#[from] BlobLocationError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -91,37 +106,47 @@ pub enum TransferError {
 /// Told of each step.
 pub type ReportTransfer<'a> = &'a (dyn Fn(TransferStep) + Sync);
 
-/// Transfers everything, and compares.
+/// Transfers everything of a moment of the source, and compares.
 pub(crate) async fn transfer(
     from: &dyn Transferable,
+    moment: &Moment,
     to: &dyn Transferable,
     progress: ReportTransfer<'_>,
 ) -> Result<Transferred, TransferError> {
-    let heads = all_heads(from).await?;
+    if let Some(notebook) = moment.unfinished_erasures.first() {
+        return Err(TransferError::BeingErased { notebook: notebook.clone() });
+    }
+    let heads = &moment.heads;
     let of = heads.values().map(|head| head.version).sum();
     let mut done = Transferred { notebooks: heads.len() as u64, ..Transferred::default() };
-    for (notebook, head) in &heads {
+    for (notebook, head) in heads {
         let report = |events| progress(TransferStep::Events { done: done.events + events, of });
-        done.events += transfer_notebook(from, to, notebook, *head, &report).await?;
+        done.events += match transfer_notebook(from, to, notebook, *head, &report).await {
+            Err(TransferError::Broken { .. }) if is_erased_after(from, notebook, *head).await? => {
+                return Err(TransferError::BeingErased { notebook: notebook.clone() });
+            }
+            events => events?,
+        };
     }
-    let commands = transfer_commands(from, to, &heads, progress).await?;
+    let commands = transfer_commands(from, to, heads, progress).await?;
     done.commands = commands.count;
-    done.rows = transfer_tables(from, to, progress).await?;
-    compare_heads(to, &heads, progress).await?;
-    if commands_of(to, &heads).await? != commands {
+    done.rows = transfer_tables(to, &moment.rows, progress).await?;
+    compare_heads(to, heads, progress).await?;
+    if commands_of(to, heads).await? != commands {
         return Err(TransferError::Differs { what: "the answers to commands".to_owned() });
     }
+    compare_tables(to, &moment.rows).await?;
     Ok(done)
 }
 
-pub(crate) async fn all_heads(store: &dyn Transferable) -> Result<BTreeMap<NotebookId, Head>, StoreError> {
-    let (mut heads, mut after) = (BTreeMap::new(), None);
-    loop {
-        let page = store.notebooks(after.as_ref(), MAX_PAGE).await?;
-        let Some((last, _)) = page.last() else { return Ok(heads) };
-        after = Some(last.clone());
-        heads.extend(page);
+/// True if the notebook was erased after this head.
+async fn is_erased_after(store: &dyn Transferable, notebook: &NotebookId, end: Head) -> Result<bool, StoreError> {
+    let newest = store.head(notebook).await?.unwrap_or(Head::START);
+    if newest.version <= end.version {
+        return Ok(false);
     }
+    let last = store.read(notebook, newest.version - 1, 1).await?;
+    Ok(last.first().is_some_and(|event| event.erased_head().is_some()))
 }
 
 /// Appends what the target does not have; returns the number of events up to `end`.
@@ -142,6 +167,9 @@ async fn transfer_notebook(
     }
     let last = from.read(notebook, end.version - 1, 1).await?;
     if let Some(erased) = last.first().filter(|event| event.erased_head().is_some()) {
+        if erased.envelope.version != end.version {
+            return Err(TransferError::BeingErased { notebook: notebook.clone() });
+        }
         verify_chain(Head::START, &last).map_err(|error| broken(error.to_string()))?;
         if present != end {
             to.put_erased(with_subject(erased.clone(), None)).await?;
@@ -254,44 +282,41 @@ async fn commands_of(store: &dyn Transferable, heads: &BTreeMap<NotebookId, Head
     }
 }
 
-/// Transfers the other tables. They are read from the last to the first, so that what a row refers to is never missing.
+/// Writes the rows of the other tables.
 async fn transfer_tables(
-    from: &dyn Transferable,
     to: &dyn Transferable,
+    rows: &[Vec<TransferRow>],
     progress: ReportTransfer<'_>,
-) -> Result<u64, TransferError> {
-    let mut read = Vec::new();
-    for table in TABLES.iter().rev() {
-        read.push((table, all_rows(from, table).await?));
-    }
+) -> Result<u64, StoreError> {
     let mut count = 0;
-    for (table, rows) in read.into_iter().rev() {
+    for (table, rows) in TABLES.iter().zip(rows) {
         progress(TransferStep::Rows { table: table.name });
-        for row in &rows {
-            to.put_table_row(table, row.clone()).await?;
-        }
-        if all_rows(to, table).await? != rows {
-            return Err(TransferError::Differs { what: format!("the rows of {}", table.name) });
+        for page in rows.chunks(ROWS_PER_PAGE) {
+            to.put_table_rows(table, page).await?;
         }
         count += rows.len() as u64;
     }
     Ok(count)
 }
 
+async fn compare_tables(to: &dyn Transferable, rows: &[Vec<TransferRow>]) -> Result<(), TransferError> {
+    let present = to.moment().await?.rows;
+    let mut tables = TABLES.iter().zip(present.iter().zip(rows));
+    match tables.find(|(_, (present, expected))| present != expected) {
+        Some((table, _)) => Err(TransferError::Differs { what: format!("the rows of {}", table.name) }),
+        None => Ok(()),
+    }
+}
+
 /// Refuses a target with notebooks or rows that are not the source's. A transfer that broke off leaves only such of the source.
-pub(crate) async fn refuse_filled(from: &dyn Transferable, to: &dyn Transferable) -> Result<(), TransferError> {
-    let heads = all_heads(from).await?;
-    for (notebook, head) in all_heads(to).await? {
-        if heads.get(&notebook).is_none_or(|known| known.version < head.version) {
+pub(crate) async fn refuse_filled(from: &Moment, to: &dyn Transferable) -> Result<(), TransferError> {
+    let present = to.moment().await?;
+    for (notebook, head) in present.heads {
+        if from.heads.get(&notebook).is_none_or(|known| known.version < head.version) {
             return Err(TransferError::NotEmpty { notebook });
         }
     }
-    for table in &TABLES {
-        let present = to.table_rows(table, 0).await?;
-        if present.is_empty() {
-            continue;
-        }
-        let rows = all_rows(from, table).await?;
+    for (table, (present, rows)) in TABLES.iter().zip(present.rows.iter().zip(&from.rows)) {
         // Both are in one order.
         let mut rest = rows.iter();
         if !present.iter().all(|row| rest.any(|other| other == row)) {
@@ -299,17 +324,6 @@ pub(crate) async fn refuse_filled(from: &dyn Transferable, to: &dyn Transferable
         }
     }
     Ok(())
-}
-
-async fn all_rows(store: &dyn Transferable, table: &TransferTable) -> Result<Vec<Vec<ColumnValue>>, StoreError> {
-    let mut rows = Vec::new();
-    loop {
-        let page = store.table_rows(table, rows.len()).await?;
-        if page.is_empty() {
-            return Ok(rows);
-        }
-        rows.extend(page);
-    }
 }
 
 /// Reads every event of the target, and compares the end of its chain.

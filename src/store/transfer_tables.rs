@@ -2,8 +2,11 @@
 
 use crate::accounts::{ColumnValue, RowColumns, TableStatement};
 
-/// Commands or rows of one statement.
+/// Commands or rows of one transaction.
 pub(crate) const ROWS_PER_PAGE: usize = 500;
+
+/// Values of a row, in the order of its table's columns.
+pub(crate) type TransferRow = Vec<ColumnValue>;
 
 /// Kind of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -252,8 +255,8 @@ pub(crate) const TABLES: [TransferTable; 21] = [
 ];
 
 impl TransferTable {
-    /// Reads a page of rows. `notebook`: expression for a notebook's id in a column of keys, with `{}` for the column.
-    pub(crate) fn select(&self, notebook: &str, offset: usize) -> TableStatement {
+    /// Reads all rows. `notebook`: expression for a notebook's id in a column of keys, with `{}` for the column.
+    pub(crate) fn select(&self, notebook: &str) -> TableStatement {
         let columns = self.columns.iter().map(|(name, kind)| match kind {
             Notebook => format!("{} AS {name}", notebook.replace("{}", name)),
             _ => (*name).to_owned(),
@@ -261,12 +264,11 @@ impl TransferTable {
         let columns: Vec<String> = columns.collect();
         let order: Vec<String> = (1..=self.key).map(|place| place.to_string()).collect();
         let (columns, order, name) = (columns.join(", "), order.join(", "), self.name);
-        let sql = format!("SELECT {columns} FROM {name} ORDER BY {order} LIMIT {ROWS_PER_PAGE} OFFSET {offset}");
-        TableStatement::new(sql)
+        TableStatement::new(format!("SELECT {columns} FROM {name} ORDER BY {order}"))
     }
 
     /// Inserts a row, unless it is there. `notebook`: expression for a notebook's key, with `{}` for the value.
-    pub(crate) fn insert(&self, notebook: &str, row: Vec<ColumnValue>) -> TableStatement {
+    pub(crate) fn insert(&self, notebook: &str, row: TransferRow) -> TableStatement {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         let values = self.columns.iter().enumerate().map(|(index, (_, kind))| match kind {
             Notebook => notebook.replace("{}", &format!("${}", index + 1)),
@@ -277,7 +279,7 @@ impl TransferTable {
         TableStatement { sql: sql.into(), values: row }
     }
 
-    pub(crate) fn read(&self, row: &dyn RowColumns) -> Result<Vec<ColumnValue>, sqlx::Error> {
+    pub(crate) fn read(&self, row: &dyn RowColumns) -> Result<TransferRow, sqlx::Error> {
         let value = |(name, kind): &(&'static str, ColumnKind)| {
             Ok(match kind {
                 Text | Notebook => ColumnValue::Text(row.optional_text(name)?),

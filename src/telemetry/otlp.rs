@@ -3,6 +3,8 @@
 //! Spans are sent in batches by a thread of the SDK. Its requests are made by the program's own runtime, so that there is one HTTP client.
 //! If the collector is slow or away, spans are dropped, and requests of clients do not wait.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, Response};
@@ -24,6 +26,8 @@ use crate::TraceParent;
 /// Name of the service, unless `OTEL_SERVICE_NAME` says another one.
 const SERVICE: &str = "notarium";
 const PATH: &str = "/v1/traces";
+/// Time for a batch of spans: after it the batch is dropped, and the next is sent.
+const SEND_WITHIN: Duration = Duration::from_secs(10);
 
 /// Reason why no traces are sent.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +42,8 @@ pub struct TraceSender {
 impl TraceSender {
     /// Starts to send traces to the collector at `endpoint`, as in `http://127.0.0.1:4318`; absent: to that of the `OTEL_…` variables.
     pub fn start(endpoint: Option<&str>, runtime: Handle, release: &'static str) -> Result<Self, OtlpError> {
-        let client = RuntimeClient { http: reqwest::Client::new(), runtime };
+        let http = reqwest::Client::builder().timeout(SEND_WITHIN).build();
+        let client = RuntimeClient { http: http.map_err(|error| OtlpError(error.to_string()))?, runtime };
         let builder = SpanExporter::builder().with_http().with_http_client(client);
         let builder = match endpoint {
             Some(endpoint) => builder.with_endpoint(traces_of(endpoint)),

@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-#[cfg(feature = "postgres")]
-use notarium_server::mark_blobs;
 use notarium_store::BlobLocation;
 #[cfg(feature = "postgres")]
-use notarium_store::{Blobs, Segments, StorePlace, TransferStep, Transferred};
+use notarium_store::{StorePlace, TransferStep, Transferred};
 #[cfg(feature = "postgres")]
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
@@ -38,9 +36,8 @@ pub struct MoveStoreArgs {
 pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
     let (from, to) = (StorePlace::parse(&args.from), StorePlace::parse(&args.to));
     let blobs = args.blobs.location()?;
-    let segments = blobs.as_ref().map(segments).transpose()?;
     let bar = print::spinner();
-    let moved = notarium_store::move_store(&from, &to, segments, &|step| bar.set_message(step_words(step))).await;
+    let moved = notarium_store::move_store(&from, &to, blobs.as_ref(), &|step| bar.set_message(step_words(step))).await;
     bar.finish_and_clear();
     let Transferred { notebooks, events, commands, rows } =
         moved.map_err(|error| Failure::failed(error.to_string()))?;
@@ -48,9 +45,6 @@ pub async fn move_store(args: MoveStoreArgs, _: &CommonOptions) -> Ended {
         [(notebooks, "notebook"), (events, "event"), (commands, "answer"), (rows, "other row")]
             .map(|(number, word)| print::count(usize::try_from(number).unwrap_or(usize::MAX), word));
     print::line(format!("moved and compared: {notebooks}, {events}, {commands}, {rows}"))?;
-    if let (StorePlace::Folder(folder), Some(blobs)) = (&to, &blobs) {
-        mark_blobs(folder, blobs).map_err(|error| Failure::failed(error.to_string()))?;
-    }
     if let (StorePlace::Folder(folder), StorePlace::Postgres(_)) = (&from, &to) {
         print::note(format!(
             "blobs and the signing key stay where they are: go on with notarium serve --data {0} --store URL, or with --blobs if they are in a bucket. \
@@ -86,13 +80,6 @@ impl Drop for StoreCopy {
     }
 }
 
-/// Old events of notebooks, which are beside the blobs.
-#[cfg(feature = "postgres")]
-fn segments(blobs: &BlobLocation) -> Result<Segments, Failure> {
-    let blobs = Blobs::open_shared(blobs).map_err(|error| Failure::failed(error.to_string()))?;
-    Ok(Segments::new(blobs))
-}
-
 /// Copies a PostgreSQL database, which may be in use, to a data folder beside the backup that is made of it.
 #[cfg(feature = "postgres")]
 pub async fn copy(store: &SecretString, blobs: &BlobLocation, backup: &Path) -> Result<StoreCopy, Failure> {
@@ -102,8 +89,7 @@ pub async fn copy(store: &SecretString, blobs: &BlobLocation, backup: &Path) -> 
     }
     let bar = print::spinner();
     let report = |step| bar.set_message(step_words(step));
-    let segments = segments(blobs)?;
-    let copied = notarium_store::copy_store(store.expose_secret(), copy.path(), Some(segments), &report).await;
+    let copied = notarium_store::copy_store(store.expose_secret(), copy.path(), blobs, &report).await;
     bar.finish_and_clear();
     copied.map_err(|error| Failure::failed(error.to_string()))?;
     Ok(copy)

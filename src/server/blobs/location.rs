@@ -1,39 +1,13 @@
 //! Opens the bucket that a server keeps its blobs in, and warns of properties that its operator should know.
 
-use std::path::Path;
-
 use notarium_core::Millis;
 use notarium_store::blobs::BucketProbe;
-use notarium_store::{BlobError, BlobLocation, BlobLocationError, Blobs};
+use notarium_store::{BlobLocation, BlobLocationError, Blobs};
 
-/// File of a data folder that names the place of its blobs.
-const MARK_FILE: &str = "blobs.location";
 /// Differences of clocks that are measured and not corrected: a bucket's times have whole seconds.
 const MIN_CLOCK_LEAD_MS: u64 = 5_000;
 /// Difference of clocks above which the operator is told.
 const MAX_CLOCK_LEAD_MS: u64 = 60_000;
-
-/// Returns an error if the data folder names another place for its blobs, and none is given.
-pub fn check_mark(folder: &Path, location: Option<&BlobLocation>) -> Result<(), BlobLocationError> {
-    let mark = folder.join(MARK_FILE);
-    let Ok(text) = std::fs::read_to_string(&mark) else { return Ok(()) };
-    let place = text.trim().to_owned();
-    match location {
-        None => Err(BlobLocationError::Elsewhere { place, mark: mark.display().to_string() }),
-        Some(location) if location.to_string() != place => {
-            tracing::warn!(%location, before = place, "the blobs of this data were in another place: those that were not moved are missing");
-            Ok(())
-        }
-        Some(_) => Ok(()),
-    }
-}
-
-/// Writes the place of the blobs into the data folder, so that no later start takes the folder itself.
-pub fn mark(folder: &Path, location: &BlobLocation) -> Result<(), BlobLocationError> {
-    let mark = folder.join(MARK_FILE);
-    let unwritable = |error| BlobError::Unavailable { reason: format!("{}: {error}", mark.display()) };
-    Ok(std::fs::write(&mark, format!("{location}\n")).map_err(unwritable)?)
-}
 
 /// Opens and probes the location. `local` are the blobs in the data folder, which are not served then.
 pub async fn open(

@@ -52,7 +52,8 @@ readings! {
     nodes: Gauges = "notarium_nodes" by "state", "Nodes of the cluster that this one sees, by state: living or draining";
     cut_off: Gauge = "notarium_cut_off", "1 if this node cannot reach the store and serves no notebook";
     clock_difference: Seconds = "notarium_clock_difference_seconds", "Seconds by which this machine's clock is ahead of the database's";
-    problems: Gauges = "notarium_problems" by "part", "Problems that /readyz lists, by part: store, disk, damage, lease, clock";
+    problems: Gauges = "notarium_problems" by "part", "Problems that /readyz lists, by part: store, disk, damage, lease, clock, certificates";
+    certificate_ends: Gauges = "notarium_certificate_expires_seconds" by "certificate", "Time at which a certificate expires, in seconds since 1970, by certificate: server or node";
     memory: Gauge = "process_resident_memory_bytes", "Memory of the server's process";
     open_files: Gauge = "process_open_fds", "Open files and connections of the server's process";
     max_files: Gauge = "process_max_fds", "Files and connections that the process may open";

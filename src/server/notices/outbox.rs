@@ -86,6 +86,10 @@ async fn mail(notices: &Notices) {
     }
 }
 
+fn count(busy: &[String], channel: &str) -> usize {
+    busy.iter().filter(|busy| *busy == channel).count()
+}
+
 /// Content of a notice for one reader, if it is still to be sent.
 enum Sendable {
     Notice { notice: Box<InboxNotice>, title: Option<String> },
@@ -109,9 +113,12 @@ impl Notices {
         loop {
             let mut found = 0;
             if under_way.len() < AT_ONCE {
-                for delivery in self.store.due_deliveries(self.notebooks.clock.now(), LOOK_AT).await? {
-                    let is_busy = busy.iter().filter(|channel| **channel == delivery.channel).count();
-                    if under_way.len() >= AT_ONCE || is_busy >= AT_ONCE_PER_WEBHOOK {
+                let is_full = |channel: &String| count(&busy, channel) >= AT_ONCE_PER_WEBHOOK;
+                let full: Vec<String> = busy.iter().filter(|channel| is_full(channel)).cloned().collect();
+                let due = self.store.due_deliveries(self.notebooks.clock.now(), &full, LOOK_AT).await?;
+                let has_more = due.len() == LOOK_AT;
+                for delivery in due {
+                    if under_way.len() >= AT_ONCE || count(&busy, &delivery.channel) >= AT_ONCE_PER_WEBHOOK {
                         continue;
                     }
                     let claim = ulid::Ulid::generate().to_string();
@@ -121,6 +128,10 @@ impl Notices {
                         busy.push(delivery.channel.clone());
                         under_way.push(self.deliver(delivery, claim));
                     }
+                }
+                // Those of one webhook may be in front of the others'.
+                if has_more && found > 0 {
+                    continue;
                 }
             }
             if under_way.is_empty() && found == 0 {

@@ -1,32 +1,14 @@
-//! Health of the server by part: store, disk, damage, lease and clock. Public sentences: the log names paths and reasons.
+//! Health of the server by part: store, disk, damage, lease, clock and certificates. Public sentences: the log names paths and reasons.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use notarium_wire::rest::{HealthCheck, HealthPart};
 
 use crate::app::App;
+use crate::disks::DiskSpace;
 
 /// Difference of clocks that is reported. Nodes refuse each other's requests from 30 s on.
 const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(5);
-/// Time that a look at a disk may take: one of a network may be away.
-const LOOK_WITHIN: Duration = Duration::from_secs(2);
-
-/// Space of a disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DiskSpace {
-    pub bytes: u64,
-    pub free_bytes: u64,
-}
-
-impl DiskSpace {
-    /// Reads the space of the disk with this folder; `None`: it does not tell in time.
-    pub async fn of(folder: PathBuf) -> Option<Self> {
-        let look = tokio::task::spawn_blocking(move || rustix::fs::statvfs(&folder).ok());
-        let found = tokio::time::timeout(LOOK_WITHIN, look).await.ok()?.ok()??;
-        Some(Self { bytes: found.f_blocks * found.f_frsize, free_bytes: found.f_bavail * found.f_frsize })
-    }
-}
 
 /// Checks every part. A part without problems is in order.
 pub async fn checks(app: &App) -> Vec<HealthCheck> {
@@ -40,15 +22,16 @@ pub async fn checks(app: &App) -> Vec<HealthCheck> {
         check(HealthPart::Damage, damage.collect()),
         check(HealthPart::Lease, lease_problem(app.rooms.metrics.rooms.open.without_lease()).into_iter().collect()),
         check(HealthPart::Clock, clock_problem(clock_difference(app)).into_iter().collect()),
+        check(HealthPart::Certificates, app.certificates.problems()),
     ]
 }
 
 async fn disk_problems(app: &App) -> Vec<String> {
     let mut problems = Vec::new();
-    for (name, folder) in &app.disks {
-        match DiskSpace::of(folder.clone()).await {
-            Some(space) => problems.extend(space_problem(name, space, app.limits.min_free_disk_bytes)),
-            None => problems.push(format!("the disk of {name} does not answer: is it mounted?")),
+    for disk in &app.disks {
+        match disk.space().await {
+            Some(space) => problems.extend(space_problem(disk.name, space, app.limits.min_free_disk_bytes)),
+            None => problems.push(format!("the disk of {} does not answer: is it mounted?", disk.name)),
         }
     }
     problems

@@ -9,7 +9,7 @@ use http::{HeaderMap, header};
 use notarium_core::wire_word;
 use rustix::process::{Resource, getrlimit};
 
-use super::health::{self, DiskSpace};
+use super::health;
 use crate::agents::MachineLoads;
 use crate::app::App;
 use crate::metrics::{Readings, older_format, set, whole};
@@ -27,6 +27,10 @@ pub(super) async fn metrics(State(app): State<App>, headers: HeaderMap) -> Respo
     read_cluster(&app, &metrics.now);
     read_sizes(&app, &metrics.now).await;
     read_process(&metrics.now);
+    for (certificate, until) in app.certificates.ends() {
+        let ends = metrics.now.certificate_ends.get_or_create_owned(&[("certificate", certificate.into())]);
+        ends.set(until.timestamp());
+    }
     for check in health::checks(&app).await {
         let problems = metrics.now.problems.get_or_create_owned(&[("part", wire_word(&check.part).into())]);
         problems.set(whole(check.problems.len() as u64));
@@ -86,8 +90,8 @@ async fn read_sizes(app: &App, now: &Readings) {
     if let Ok(Ok(Some(bytes))) = tokio::time::timeout(SIZE_WITHIN, app.store.size_bytes()).await {
         now.store_bytes.set(whole(bytes));
     }
-    if let Some((_, folder)) = app.disks.first()
-        && let Some(space) = DiskSpace::of(folder.clone()).await
+    if let Some(disk) = app.disks.first()
+        && let Some(space) = disk.space().await
     {
         now.disk_bytes.set(whole(space.bytes));
         now.free_disk_bytes.set(whole(space.free_bytes));

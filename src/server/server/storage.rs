@@ -6,7 +6,7 @@ use std::time::Duration;
 #[cfg(not(feature = "postgres"))]
 use notarium_store::StoreError;
 use notarium_store::accounts::{AccountStore, NoticeStore};
-use notarium_store::blobs::BLOBS_FOLDER;
+use notarium_store::blobs::{BLOBS_FOLDER, check_mark, set_mark};
 use notarium_store::spending::SpendingStore;
 use notarium_store::{Blobs, EventStore, NodeStore, Sqlite};
 #[cfg(feature = "postgres")]
@@ -43,7 +43,7 @@ enum Database {
 
 impl Storage {
     pub(crate) async fn open(config: &ServerConfig) -> Result<Self, StartError> {
-        location::check_mark(&config.folder, config.blobs.as_ref())?;
+        check_mark(&config.folder, config.blobs.as_ref())?;
         let (opened, blobs) = match &config.store {
             None => (open_folder(config).await?, open_blobs(config).await?),
             Some(url) => {
@@ -92,7 +92,7 @@ async fn open_blobs(config: &ServerConfig) -> Result<Blobs, StartError> {
     let in_folder = Blobs::local(config.folder.join(BLOBS_FOLDER), max_blob_bytes)?;
     let Some(place) = &config.blobs else { return Ok(in_folder) };
     let blobs = location::open(place, max_blob_bytes, config.clock.now(), &in_folder).await?;
-    location::mark(&config.folder, place)?;
+    set_mark(&config.folder, place)?;
     Ok(blobs)
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use chrono::{DateTime, Utc};
 use rustls::CertificateError;
 
 /// Reason why files of a certificate cannot be used.
@@ -28,7 +29,7 @@ pub enum TlsError {
     #[error("the certificate {} expired on {until}: renew it", .path.display())]
     Expired { path: PathBuf, until: String },
     #[error("the certificate {} is valid from {from} on: is this machine's clock right?", .path.display())]
-    NotYet { path: PathBuf, from: String },
+    NotYet { path: PathBuf, from: DateTime<Utc> },
     #[error("the authority {} did not sign the node's certificate {}: make one with it", .authority.display(), .path.display())]
     OtherAuthority { path: PathBuf, authority: PathBuf },
     #[error(

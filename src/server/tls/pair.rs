@@ -46,7 +46,7 @@ impl CertificateFiles {
             error => TlsError::Malformed { path: self.key.clone(), reason: error.to_string() },
         })?;
         if validity.from > Utc::now() {
-            return Err(TlsError::NotYet { path: path(), from: validity.from.to_rfc3339() });
+            return Err(TlsError::NotYet { path: path(), from: validity.from });
         }
         if validity.until <= Utc::now() {
             return Err(TlsError::Expired { path: path(), until: validity.until.to_rfc3339() });

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use parking_lot::RwLock;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -35,6 +36,14 @@ struct ReloadState<T> {
     stamps: Vec<WatchedStamp>,
     /// True: the newest files cannot be used.
     has_failed: bool,
+    /// Time from which on the newest certificate counts, if it does not yet.
+    counts_from: Option<DateTime<Utc>>,
+}
+
+impl<T> ReloadState<T> {
+    fn good(current: T, validity: Validity, stamps: Vec<WatchedStamp>) -> Self {
+        Self { current: Arc::new(current), validity, stamps, has_failed: false, counts_from: None }
+    }
 }
 
 /// Facts that change when a file is written or replaced, or gets other permissions. `None`: it is not there.
@@ -50,7 +59,7 @@ impl<T> Reloaded<T> {
         let files: Vec<PathBuf> = files.into_iter().collect();
         let stamps = stamps(&files);
         let (current, validity) = read()?;
-        let state = RwLock::new(ReloadState { current: Arc::new(current), validity, stamps, has_failed: false });
+        let state = RwLock::new(ReloadState::good(current, validity, stamps));
         Ok(Self { name, files, read: Box::new(read), state })
     }
 
@@ -72,18 +81,27 @@ impl<T> Reloaded<T> {
         match read {
             Ok((current, validity)) => {
                 tracing::info!(until = %validity.until, "{} was read anew", self.name);
-                *state = ReloadState { current: Arc::new(current), validity, stamps, has_failed: false };
+                *state = ReloadState::good(current, validity, stamps);
             }
             Err(error) => {
                 tracing::error!(%error, "{} stays as it was: the new files cannot be used", self.name);
                 (state.stamps, state.has_failed) = (stamps, true);
+                state.counts_from = match error {
+                    TlsError::NotYet { from, .. } => Some(from),
+                    _ => None,
+                };
             }
         }
     }
 
-    /// Reads the files anew if one has changed.
+    /// Reads the files anew if one has changed, or has a certificate that counts from now on.
     pub fn reload_if_changed(&self) {
-        if stamps(&self.files) != self.state.read().stamps {
+        let stamps = stamps(&self.files);
+        let is_due = {
+            let state = self.state.read();
+            stamps != state.stamps || state.counts_from.is_some_and(|from| from <= Utc::now())
+        };
+        if is_due {
             self.reload();
         }
     }

@@ -145,6 +145,23 @@ fn new_files_are_used_and_bad_ones_leave_the_old_certificate() {
 }
 
 #[test]
+fn a_new_certificate_that_does_not_count_yet_is_used_as_soon_as_it_does() {
+    let authority = Authority::new();
+    let tls = server_tls(authority.write("own", params("localhost"))).unwrap();
+    let first = tls.current();
+    let mut early = params("localhost");
+    early.not_before = date_time_ymd(1970, 1, 1) + std::time::Duration::from_secs(now_s() + 2);
+    authority.write("own", early);
+    tls.reload_if_changed();
+    assert!(Arc::ptr_eq(&first, &tls.current()) && tls.problems()[0].contains("was not renewed"));
+    while Arc::ptr_eq(&first, &tls.current()) {
+        std::thread::yield_now();
+        tls.reload_if_changed();
+    }
+    assert_eq!(tls.problems(), Vec::<String>::new());
+}
+
+#[test]
 fn a_certificate_that_ends_soon_is_a_problem() {
     let authority = Authority::new();
     let mut soon = params("localhost");

@@ -198,12 +198,19 @@ impl<S: AccountTables> NoticeStore for S {
         self.run(statement.bind(at).bind(problem).bind(id)).await.map(drop)
     }
 
-    async fn due_deliveries(&self, now: Millis, limit: usize) -> Result<Vec<NoticeDelivery>, StoreError> {
+    async fn due_deliveries(
+        &self,
+        now: Millis,
+        but_to: &[String],
+        limit: usize,
+    ) -> Result<Vec<NoticeDelivery>, StoreError> {
+        let left_out: String = (0..but_to.len()).map(|index| format!(", ${}", index + 4)).collect();
         let sql = format!(
-            "SELECT * FROM notice_deliveries WHERE due_at <= $1 AND channel <> $2 AND {} ORDER BY due_at LIMIT $3",
+            "SELECT * FROM notice_deliveries WHERE due_at <= $1 AND channel NOT IN ($2{left_out}) AND {} ORDER BY due_at LIMIT $3",
             free::<S>()
         );
         let statement = TableStatement::new(sql).bind(now).bind(MAIL_CHANNEL).bind(page(limit));
+        let statement = but_to.iter().fold(statement, TableStatement::bind);
         many(self, statement, rows::delivery).await
     }
 

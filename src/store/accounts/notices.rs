@@ -230,8 +230,13 @@ pub trait NoticeStore: Send + Sync + 'static {
     /// Notes the last delivery of a webhook, and its problem.
     async fn webhook_tried(&self, id: &str, at: Millis, problem: Option<&str>) -> Result<(), StoreError>;
 
-    /// Returns deliveries to webhooks that are due and not claimed, the longest due first.
-    async fn due_deliveries(&self, now: Millis, limit: usize) -> Result<Vec<NoticeDelivery>, StoreError>;
+    /// Returns deliveries to webhooks that are due and not claimed, the longest due first; but none to these webhooks.
+    async fn due_deliveries(
+        &self,
+        now: Millis,
+        but_to: &[String],
+        limit: usize,
+    ) -> Result<Vec<NoticeDelivery>, StoreError>;
 
     /// Claims a delivery for one attempt; `claim` is new for each. False: somebody else has it, or it has ended.
     async fn claim_delivery(&self, delivery: &NoticeDelivery, claim: &str, for_ms: Millis) -> Result<bool, StoreError>;

@@ -4,7 +4,7 @@ use notarium_record::{
     Actor, CommandId, CommandRecord, Envelope, Hash, Head, NotebookId, RawJson, Salt, Selection, Stored, Version,
 };
 use sqlx::postgres::{PgArguments, PgPool, PgRow};
-use sqlx::{Postgres, Row};
+use sqlx::{PgExecutor, Postgres, Row};
 
 use super::rows::integer;
 use crate::event_store::{Author, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, page};
@@ -278,11 +278,11 @@ pub(super) fn listed_heads(rows: &[PgRow]) -> Result<Vec<(NotebookId, Head)>, sq
 }
 
 pub(super) async fn notebooks(
-    pool: &PgPool,
+    database: impl PgExecutor<'_>,
     after: Option<&NotebookId>,
     count: usize,
 ) -> Result<Vec<(NotebookId, Head)>, sqlx::Error> {
     let sql = "SELECT id, version, hash, recorded_at FROM notebooks WHERE id > $1 AND version > 0 ORDER BY id LIMIT $2";
     let after = after.map_or("", NotebookId::as_str);
-    listed_heads(&sqlx::query(sql).bind(after).bind(page_limit(count)).fetch_all(pool).await?)
+    listed_heads(&sqlx::query(sql).bind(after).bind(page_limit(count)).fetch_all(database).await?)
 }

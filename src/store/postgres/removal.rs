@@ -4,7 +4,7 @@
 use futures_util::future::BoxFuture;
 use notarium_record::{ContentRemoval, ERASED, Hash, NotebookId, Version};
 use sqlx::postgres::PgPool;
-use sqlx::{AssertSqlSafe, PgConnection, Row};
+use sqlx::{AssertSqlSafe, PgConnection, PgExecutor, Row};
 
 use super::reader::{Query, decode, hash, notebook_id, number};
 use super::rows::integer;
@@ -207,8 +207,8 @@ async fn finish_erasure(connection: &mut PgConnection, notebook: &NotebookId) ->
 }
 
 /// Returns notebooks that are erased in the log and not, or not completely, in the tables.
-pub(super) async fn unfinished(pool: &PgPool) -> Result<Vec<NotebookId>, sqlx::Error> {
+pub(super) async fn unfinished(database: impl PgExecutor<'_>) -> Result<Vec<NotebookId>, sqlx::Error> {
     let sql = "SELECT n.id FROM events e JOIN notebooks n ON n.id = e.notebook WHERE e.type = 'NotebookErased' AND n.erased < 2";
-    let rows = sqlx::query(sql).fetch_all(pool).await?;
+    let rows = sqlx::query(sql).fetch_all(database).await?;
     rows.iter().map(|row| notebook_id(row, 0)).collect()
 }

@@ -7,17 +7,22 @@ use notarium_record::{NewEvent, NotebookId, Version};
 use sqlx::postgres::{PgPool, PgRow};
 use sqlx::{PgConnection, Row};
 
-use super::reader::{command_record, notebook_id, number};
-use super::removal::count_bytes;
+use super::reader::{self, command_record, notebook_id, number};
+use super::removal::{self, count_bytes};
 use super::rows::{EventColumns, integer};
 use super::{Postgres, cold, transact};
-use crate::accounts::{AccountTables, ColumnValue};
+use crate::accounts::bound;
+use crate::event_store::MAX_PAGE;
 use crate::store_error::StoreError;
-use crate::transfer::{NotebookCommand, Transferable};
-use crate::transfer_tables::{ROWS_PER_PAGE, TransferTable};
+use crate::transfer::{Moment, NotebookCommand, Transferable};
+use crate::transfer_tables::{ROWS_PER_PAGE, TABLES, TransferRow, TransferTable};
 
 #[async_trait]
 impl Transferable for Postgres {
+    async fn moment(&self) -> Result<Moment, StoreError> {
+        self.maintain(|| moment(&self.pool)).await
+    }
+
     async fn subjects(
         &self,
         notebook: &NotebookId,
@@ -41,15 +46,39 @@ impl Transferable for Postgres {
         transact!(self, connection => put_commands(connection, commands))
     }
 
-    async fn table_rows(&self, table: &TransferTable, offset: usize) -> Result<Vec<Vec<ColumnValue>>, StoreError> {
-        let rows = self.rows(table.select("{}", offset)).await?;
-        let read: Result<_, sqlx::Error> = rows.iter().map(|row| table.read(row)).collect();
-        read.map_err(|error| self.unreadable(error))
+    async fn put_table_rows(&self, table: &TransferTable, rows: &[TransferRow]) -> Result<(), StoreError> {
+        transact!(self, connection => put_table_rows(connection, table, rows))
     }
+}
 
-    async fn put_table_row(&self, table: &TransferTable, row: Vec<ColumnValue>) -> Result<(), StoreError> {
-        self.run(table.insert("{}", row)).await.map(drop)
+async fn moment(pool: &PgPool) -> Result<Moment, sqlx::Error> {
+    let mut transaction = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?;
+    let unfinished_erasures = removal::unfinished(&mut *transaction).await?;
+    let (mut heads, mut after) = (BTreeMap::new(), None);
+    loop {
+        let page = reader::notebooks(&mut *transaction, after.as_ref(), MAX_PAGE).await?;
+        let Some((last, _)) = page.last() else { break };
+        after = Some(last.clone());
+        heads.extend(page);
     }
+    let mut rows = Vec::new();
+    for table in &TABLES {
+        let found = bound!(table.select("{}")).fetch_all(&mut *transaction).await?;
+        rows.push(found.iter().map(|row| table.read(row)).collect::<Result<_, _>>()?);
+    }
+    transaction.commit().await?;
+    Ok(Moment { heads, unfinished_erasures, rows })
+}
+
+async fn put_table_rows(
+    connection: &mut PgConnection,
+    table: &TransferTable,
+    rows: &[TransferRow],
+) -> Result<(), sqlx::Error> {
+    for row in rows {
+        bound!(table.insert("{}", row.clone())).execute(&mut *connection).await?;
+    }
+    Ok(())
 }
 
 async fn subjects(

@@ -4,7 +4,7 @@
 //! notebook, and every step can be repeated. From the first step on no projection of the notebook is written.
 
 use notarium_record::{ERASED, NotebookId, Version};
-use sqlx::{SqliteConnection, SqlitePool};
+use sqlx::{SqliteConnection, SqliteExecutor, SqlitePool};
 
 use super::rows::integer;
 use super::{Sqlite, removal};
@@ -160,8 +160,8 @@ async fn delete_placed(
 }
 
 /// Returns notebooks that are erased in the log and not, or not completely, in the tables.
-pub(super) async fn unfinished(pool: &SqlitePool) -> Result<Vec<NotebookId>, sqlx::Error> {
+pub(super) async fn unfinished(database: impl SqliteExecutor<'_>) -> Result<Vec<NotebookId>, sqlx::Error> {
     let sql = "SELECT n.id FROM events e JOIN notebooks n ON n.key = e.notebook WHERE e.type = 'NotebookErased' AND n.erased < 2";
-    let ids: Vec<String> = sqlx::query_scalar(sql).fetch_all(pool).await?;
+    let ids: Vec<String> = sqlx::query_scalar(sql).fetch_all(database).await?;
     ids.iter().map(|id| NotebookId::new(id).map_err(|error| sqlx::Error::Decode(error.into()))).collect()
 }

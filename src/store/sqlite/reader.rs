@@ -4,7 +4,7 @@ use notarium_record::{
     Actor, CommandId, CommandRecord, Envelope, Hash, Head, NotebookId, RawJson, Salt, Stored, Version, in_order,
 };
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
-use sqlx::{Row, SqlitePool};
+use sqlx::{Row, SqliteExecutor, SqlitePool};
 
 use super::rows::{hash, integer};
 use crate::event_store::{Author, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, page};
@@ -234,13 +234,13 @@ pub(super) async fn count_commands(
 }
 
 pub(super) async fn notebooks(
-    pool: &SqlitePool,
+    database: impl SqliteExecutor<'_>,
     after: Option<&NotebookId>,
     count: usize,
 ) -> Result<Vec<(NotebookId, Head)>, sqlx::Error> {
     let sql = "SELECT n.id, e.version, e.hash, e.recorded_at FROM notebooks n JOIN heads h ON h.notebook = n.key \
                JOIN events e ON e.position = h.position WHERE n.id > ? ORDER BY n.id LIMIT ?";
     let after = after.map_or("", NotebookId::as_str);
-    let rows = sqlx::query(sql).bind(after).bind(limit(page(count), usize::MAX)).fetch_all(pool).await?;
+    let rows = sqlx::query(sql).bind(after).bind(limit(page(count), usize::MAX)).fetch_all(database).await?;
     rows.iter().map(|row| Ok((required(row, 0, |id| id.parse())?, head_of(row, 1)?))).collect()
 }

@@ -6,15 +6,16 @@ use std::path::Path;
 use async_trait::async_trait;
 use notarium_record::{CommandRecord, NewEvent, NotebookId, RawJson, Version};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::{Row, SqliteConnection, SqlitePool};
 
 use super::rows::{EventRow, INSERT_ACTORS, INSERT_MANY_EVENTS, INSERT_NOTEBOOKS, KeyRow, SqlScript, hash, integer};
-use super::{Sqlite, folder};
-use crate::accounts::{AccountTables, ColumnValue};
+use super::{Sqlite, erasure, folder, reader};
+use crate::accounts::bound;
+use crate::event_store::MAX_PAGE;
 use crate::schema::Upgrade;
 use crate::store_error::StoreError;
-use crate::transfer::{NotebookCommand, Transferable};
-use crate::transfer_tables::{ROWS_PER_PAGE, TransferTable};
+use crate::transfer::{Moment, NotebookCommand, Transferable};
+use crate::transfer_tables::{ROWS_PER_PAGE, TABLES, TransferRow, TransferTable};
 
 impl Sqlite {
     /// Opens a folder to be filled, also one that a broken move has marked.
@@ -34,6 +35,10 @@ impl Sqlite {
 
 #[async_trait]
 impl Transferable for Sqlite {
+    async fn moment(&self) -> Result<Moment, StoreError> {
+        moment(&self.readers).await.map_err(|error| self.failed(error))
+    }
+
     async fn subjects(
         &self,
         notebook: &NotebookId,
@@ -80,15 +85,34 @@ impl Transferable for Sqlite {
         self.commit(transaction).await
     }
 
-    async fn table_rows(&self, table: &TransferTable, offset: usize) -> Result<Vec<Vec<ColumnValue>>, StoreError> {
-        let rows = self.rows(table.select("(SELECT id FROM notebooks WHERE key = {})", offset)).await?;
-        let read: Result<_, sqlx::Error> = rows.iter().map(|row| table.read(row)).collect();
-        read.map_err(|error| self.failed(error))
+    async fn put_table_rows(&self, table: &TransferTable, rows: &[TransferRow]) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        for row in rows {
+            let insert = bound!(table.insert("(SELECT key FROM notebooks WHERE id = {})", row.clone()));
+            insert.execute(&mut *transaction).await.map_err(|error| self.failed(error))?;
+        }
+        self.commit(transaction).await
     }
+}
 
-    async fn put_table_row(&self, table: &TransferTable, row: Vec<ColumnValue>) -> Result<(), StoreError> {
-        self.run(table.insert("(SELECT key FROM notebooks WHERE id = {})", row)).await.map(drop)
+async fn moment(pool: &SqlitePool) -> Result<Moment, sqlx::Error> {
+    let mut transaction = pool.begin().await?;
+    let unfinished_erasures = erasure::unfinished(&mut *transaction).await?;
+    let (mut heads, mut after) = (BTreeMap::new(), None);
+    loop {
+        let page = reader::notebooks(&mut *transaction, after.as_ref(), MAX_PAGE).await?;
+        let Some((last, _)) = page.last() else { break };
+        after = Some(last.clone());
+        heads.extend(page);
     }
+    let mut rows = Vec::new();
+    for table in &TABLES {
+        let select = bound!(table.select("(SELECT id FROM notebooks WHERE key = {})"));
+        let found = select.fetch_all(&mut *transaction).await?;
+        rows.push(found.iter().map(|row| table.read(row)).collect::<Result<_, _>>()?);
+    }
+    transaction.commit().await?;
+    Ok(Moment { heads, unfinished_erasures, rows })
 }
 
 async fn put_erased(connection: &mut SqliteConnection, last: &NewEvent) -> Result<(), sqlx::Error> {

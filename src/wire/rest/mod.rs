@@ -195,4 +195,6 @@ pub enum HealthPart {
     Lease,
     /// The machine's clock.
     Clock,
+    /// Certificates of the server's address and of the node.
+    Certificates,
 }

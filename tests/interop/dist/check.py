@@ -179,6 +179,17 @@ def check_deb(out, work):
     print("the .deb has the program, the units and the settings")
 
 
+def enabled_units():
+    return {link.name for link in Path("/etc/systemd/system/multi-user.target.wants").glob("notarium*")}
+
+
+def reinstall(deb):
+    run("dpkg", "--remove", "notarium")
+    assert not Path("/usr/bin/notarium").exists()
+    run("dpkg", "--install", deb)
+    assert not Path("/etc/systemd/system/notarium.service").exists(), "it is not masked"
+
+
 def install_deb(out):
     """Installs the .deb here, starts the command of its unit under its account, and removes it."""
     deb = out / f"notarium_{VERSION}_amd64.deb"
@@ -197,8 +208,16 @@ def install_deb(out):
         assert mode.st_mode & 0o777 == 0o700 and mode.st_uid != 0
         server.send_signal(signal.SIGTERM)
         assert server.wait(PATIENCE_SECONDS) == 0
+        assert enabled_units() == {"notarium.service"}, enabled_units()
+        reinstall(deb)
+        assert enabled_units() == {"notarium.service"}, "a removal disables nothing for good"
+        run("systemctl", "disable", "notarium.service")
+        run("systemctl", "enable", "notarium-agent.service")
+        reinstall(deb)
+        assert enabled_units() == {"notarium-agent.service"}, enabled_units()
     finally:
         run("dpkg", "--purge", "notarium")
+    assert not enabled_units()
     assert Path("/var/lib/notarium/notarium.db").exists() and not Path("/usr/bin/notarium").exists()
     print("the .deb was installed, its program served under its account, and was removed; the data stayed")
 

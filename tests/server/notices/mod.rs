@@ -290,3 +290,18 @@ async fn what_happened_before_a_restart_is_told_after_it() {
     server.http(&ann).post(&threads, comment).await.ok();
     assert_eq!(inbox(&server.http(&bob), 2).await.len(), 2, "each is told once");
 }
+
+#[tokio::test]
+async fn a_webhook_that_hangs_with_hundreds_of_notices_holds_up_no_other() {
+    let team = team_with(|config| config.limits.webhook_timeout = Duration::from_secs(60 * 60)).await;
+    let mut hanging = Receiver::start(&[Reply::Hang; 300]).await;
+    team.bobs_webhook(&hanging.url).await;
+    for _ in 0..260 {
+        team.mention_bob().await;
+    }
+    hanging.next().await;
+    let mut other = Receiver::start(&[]).await;
+    team.bobs_webhook(&other.url).await;
+    team.mention_bob().await;
+    assert_eq!(other.next().await.json()["type"], "notice.mentioned");
+}

@@ -1,6 +1,6 @@
 //! Cases of old events in objects beside the blobs.
 
-use notarium_store::{Blobs, Segments, StorePlace, move_store};
+use notarium_store::{BlobLocation, Blobs, Segments, StorePlace, move_store};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, PgConnection};
 use tempfile::TempDir;
@@ -290,7 +290,7 @@ async fn a_move_takes_old_events_along() {
     let (from, to) = (StorePlace::Postgres(scene.url), StorePlace::Folder(target.path().join("data")));
     let refused = move_store(&from, &to, None, &|_| {}).await.unwrap_err();
     assert!(refused.to_string().contains("--blobs"), "{refused}");
-    move_store(&from, &to, Some(segments(&folder)), &|_| {}).await.unwrap();
+    move_store(&from, &to, Some(&BlobLocation::Folder(folder.path().to_owned())), &|_| {}).await.unwrap();
     let StorePlace::Folder(moved) = &to else { unreachable!() };
     let moved: Store = Arc::new(Sqlite::open(moved).await.unwrap());
     assert_eq!(all(&moved, &id).await, before);

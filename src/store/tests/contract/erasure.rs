@@ -16,7 +16,7 @@ pub(crate) fn erasure(author: &mut Author) -> Append {
 }
 
 /// A notebook with an event that erases it, which is not carried out yet, and the snapshot that it has.
-async fn to_erase(store: &Store) -> (Author, Snapshot) {
+pub(crate) async fn to_erase(store: &Store) -> (Author, Snapshot) {
     let mut author = five(store).await;
     let id = author.notebook_id.clone();
     store.append(Author::new("other").rename("stays")).await.unwrap();

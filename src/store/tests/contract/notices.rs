@@ -204,17 +204,17 @@ pub async fn webhooks_are_their_persons(store: NoticesStore) {
 pub async fn a_delivery_is_claimed_by_one_and_ends_once(store: NoticesStore) {
     with_people(&store).await;
     store.put_notices(&[new("ann", "a", 10, &["hook"])], None).await.unwrap();
-    assert_eq!(store.due_deliveries(9, 10).await.unwrap(), []);
-    let due = store.due_deliveries(10, 10).await.unwrap();
+    assert_eq!(store.due_deliveries(9, &[], 10).await.unwrap(), []);
+    let due = store.due_deliveries(10, &[], 10).await.unwrap();
     let [delivery] = &due[..] else { panic!("{due:?}") };
     assert!(store.claim_delivery(delivery, "one", HOUR).await.unwrap());
     assert!(!store.claim_delivery(delivery, "two", HOUR).await.unwrap());
-    assert_eq!(store.due_deliveries(10, 10).await.unwrap(), [], "a claimed one is not due");
+    assert_eq!(store.due_deliveries(10, &[], 10).await.unwrap(), [], "a claimed one is not due");
     let retry = AttemptResult::Retry { due_at: 50, problem: "it answered 500".to_owned() };
     assert!(!store.end_attempt(delivery, "two", &retry).await.unwrap());
     assert!(store.end_attempt(delivery, "one", &retry).await.unwrap());
     assert_eq!(store.next_delivery().await.unwrap(), Some(50));
-    let again = store.due_deliveries(50, 10).await.unwrap();
+    let again = store.due_deliveries(50, &[], 10).await.unwrap();
     assert_eq!((again[0].attempts >= 1, again[0].due_at), (true, 50));
     ends_after_kills(&store, &again).await;
 }
@@ -243,15 +243,17 @@ pub async fn a_failing_webhook_is_tried_once_for_all_its_notices(store: NoticesS
     with_people(&store).await;
     let all = [new("ann", "a", 10, &["hook", "other"]), new("ann", "b", 11, &["hook"])];
     store.put_notices(&all, None).await.unwrap();
-    let due = store.due_deliveries(20, 10).await.unwrap();
+    let due = store.due_deliveries(20, &[], 10).await.unwrap();
     let first = due.iter().find(|delivery| delivery.channel == "hook").unwrap();
     store.claim_delivery(first, "one", HOUR).await.unwrap();
     let retry = AttemptResult::Retry { due_at: 50, problem: "no".to_owned() };
     store.end_attempt(first, "one", &retry).await.unwrap();
     let left: Vec<String> =
-        store.due_deliveries(20, 10).await.unwrap().into_iter().map(|delivery| delivery.channel).collect();
+        store.due_deliveries(20, &[], 10).await.unwrap().into_iter().map(|delivery| delivery.channel).collect();
     assert_eq!(left, ["other"]);
-    assert_eq!(store.due_deliveries(50, 10).await.unwrap().len(), 3);
+    assert_eq!(store.due_deliveries(50, &[], 10).await.unwrap().len(), 3);
+    let to_others = store.due_deliveries(50, &["hook".to_owned(), "none".to_owned()], 10).await.unwrap();
+    assert_eq!(to_others.iter().map(|delivery| delivery.channel.as_str()).collect::<Vec<_>>(), ["other"]);
 }
 
 async fn with_address(store: &NoticesStore) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use notarium_core::UserId;
 use notarium_store::accounts::{AccountChange, AccountStore, NoticeQuery, NoticeStore};
 use notarium_store::spending::*;
-use notarium_store::{StorePlace, TransferError, move_store};
+use notarium_store::{BlobLocation, StorePlace, TransferError, copy_store, move_store};
 
 use super::*;
 
@@ -87,7 +87,7 @@ async fn content(store: &(impl EventStore + SpendingStore + NoticeStore + Accoun
     found.push(format!("{:?}", store.caps().await.unwrap()));
     let ann = UserId::new("ann").unwrap();
     found.push(format!("{:?}", store.notices(&ann, &NoticeQuery::default()).await.unwrap()));
-    found.push(format!("{:?}", store.due_deliveries(1 << 40, 10).await.unwrap()));
+    found.push(format!("{:?}", store.due_deliveries(1 << 40, &[], 10).await.unwrap()));
     found.push(format!("{:?} {:?}", store.webhooks(&ann).await.unwrap(), store.notice_person(&ann).await.unwrap()));
     found.push(format!("{:?}", store.notice_choices(&ann).await.unwrap()));
     found.push(format!("{:?}", store.notice_position(&notebook("n")).await.unwrap()));
@@ -190,4 +190,105 @@ async fn a_move_that_broke_off_goes_on() {
         tokio::task::yield_now().await;
     }
     assert_eq!(content_of(&to).await, content_of(&from).await);
+}
+
+/// Calls that are reserved before a copy begins, and settled while it is made.
+const CALLS: u32 = 700;
+
+/// Writes as servers do, until it is told to stop: settles calls in turns, adds a person, and makes a notebook with a blob.
+async fn keep_writing(store: &Postgres, stop: &AtomicU64) -> u64 {
+    let mut round = 0;
+    while stop.load(Ordering::SeqCst) == 0 && round < u64::from(CALLS) - 100 {
+        round += 1;
+        let number = u32::try_from(round).unwrap();
+        // The newest first: a page by number of rows would leave some out.
+        store.settle(&reserved_call("nb1", CALLS - number), settled(3, 4)).await.unwrap();
+        store.reserve(&reserved_call("nb1", CALLS + number), &[], 0).await.unwrap();
+        create_user(store, &format!("person{round}")).await.unwrap();
+        let mut author = Author::new(&format!("new{round}"));
+        store.append(author.rename("new")).await.unwrap();
+        let record = BlobRecord {
+            notebook_id: author.notebook_id,
+            sha256: Hash([8; 32]),
+            size_bytes: 9,
+            media_type: None,
+            uploaded_by: "user:ann".to_owned(),
+            created_at: 5,
+        };
+        store.put_blob_record(record).await.unwrap();
+    }
+    round
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_beside_servers_that_write_is_of_one_moment() {
+    let Some(url) = postgres::new_database().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let from = StorePlace::Folder(folder.path().join("from"));
+    fill(&folder.path().join("from")).await;
+    move_store(&from, &StorePlace::parse(&url), None, &|_| {}).await.unwrap();
+    let store = Postgres::open(&url, None).await.unwrap();
+    for number in 3..=CALLS {
+        store.reserve(&reserved_call("nb1", number), &[], 0).await.unwrap();
+    }
+    let (stop, before) = (AtomicU64::new(0), 8);
+    let audited = store.audit(None, 10_000).await.unwrap().len() as u64;
+    let blobs = BlobLocation::Folder(folder.path().join("blobs"));
+    let copies = async {
+        let mut copies = Vec::new();
+        for index in 0..3 {
+            let copy = folder.path().join(format!("copy{index}"));
+            copy_store(&url, &copy, &blobs, &|_| {}).await.unwrap();
+            copies.push(copy);
+        }
+        stop.store(1, Ordering::SeqCst);
+        copies
+    };
+    let (rounds, copies) = tokio::join!(keep_writing(&store, &stop), copies);
+    store.close().await;
+    assert!(rounds > 3, "only {rounds} rounds were written beside {} copies", copies.len());
+    let mut seen = 0;
+    for copy in copies {
+        let store = Sqlite::open(&copy).await.unwrap();
+        // Of each round: whether its call, its person, its notebook and its blob are there. Later steps are never there without earlier ones.
+        let calls = store.reserved(None).await.unwrap();
+        let newest = calls.iter().map(|call| call.key.number).max().unwrap();
+        let reserved = u64::from(newest.saturating_sub(CALLS));
+        let spent = store.spending(SpendingColumn::Model, &SpendingQuery::default()).await.unwrap();
+        let settled: u64 = spent.iter().map(|spent| spent.calls).sum::<u64>() - 1;
+        assert!(settled == reserved || settled == reserved + 1, "{settled} settled, {reserved} reserved anew");
+        assert_eq!(calls.len() as u64 + settled, u64::from(CALLS) - 1 + reserved, "no call is left out");
+        let people = store.users(None, 10_000).await.unwrap().len() as u64 - 2;
+        assert!(reserved == people || reserved == people + 1, "{reserved} reserved anew, {people} people");
+        assert_eq!(store.audit(None, 10_000).await.unwrap().len() as u64, people + audited, "no line is left out");
+        let notebooks = store.notebooks(None, 1_000).await.unwrap();
+        let made = notebooks.len() as u64 - before;
+        assert!(people == made || people == made + 1, "{people} people, {made} notebooks");
+        let mut with_blob = 0;
+        for (notebook, _) in notebooks.iter().filter(|(notebook, _)| notebook.as_str().starts_with("new")) {
+            with_blob += store.blob_records(notebook, None, 0).await.unwrap().len() as u64;
+        }
+        assert!(made == with_blob || made == with_blob + 1, "{made} notebooks, {with_blob} blobs");
+        assert!(seen <= reserved);
+        seen = reserved;
+        store.close().await;
+    }
+    assert!(seen > 0, "no copy has anything of what was written beside it");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_notebook_that_is_erased_while_it_is_copied_is_named() {
+    let Some(url) = postgres::new_database().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let store: Store = Arc::new(Postgres::open(&url, None).await.unwrap());
+    let (author, _) = to_erase(&store).await;
+    let blobs = BlobLocation::Folder(folder.path().join("blobs"));
+    let copied = copy_store(&url, &folder.path().join("copy"), &blobs, &|_| {}).await;
+    assert!(
+        matches!(&copied, Err(TransferError::BeingErased { notebook }) if *notebook == author.notebook_id),
+        "{copied:?}"
+    );
+    assert!(store.erase(&author.notebook_id).await.unwrap());
+    let copied = copy_store(&url, &folder.path().join("after"), &blobs, &|_| {}).await.unwrap();
+    assert_eq!((copied.notebooks, copied.events), (2, 2));
 }
