@@ -26,7 +26,7 @@ impl DiskSpace {
 }
 
 /// A look at a disk, shared by all who ask while it lasts.
-type Look = Shared<BoxFuture<'static, Option<DiskSpace>>>;
+type DiskLook = Shared<BoxFuture<'static, Option<DiskSpace>>>;
 
 /// Disk of a folder. At most one thread looks at it at a time.
 pub struct Disk {
@@ -34,7 +34,7 @@ pub struct Disk {
     pub name: &'static str,
     folder: PathBuf,
     read: fn(&Path) -> Option<DiskSpace>,
-    look: Arc<Mutex<Option<Look>>>,
+    look: Arc<Mutex<Option<DiskLook>>>,
 }
 
 impl Disk {
@@ -52,7 +52,7 @@ impl Disk {
         tokio::time::timeout(limit, look).await.ok()?
     }
 
-    fn begin(&self) -> Look {
+    fn begin(&self) -> DiskLook {
         let (folder, read, look) = (self.folder.clone(), self.read, self.look.clone());
         let reading = tokio::task::spawn_blocking(move || {
             let found = read(&folder);

@@ -27,7 +27,7 @@ pub(crate) type NotebookCommand = (NotebookId, CommandRecord);
 
 /// A database at one moment, without events and commands, which later ones follow and do not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct StoreMoment {
     pub(crate) heads: BTreeMap<NotebookId, Head>,
     /// Notebooks that the log says are erased, and of which rows are left.
     pub(crate) unfinished_erasures: Vec<NotebookId>,
@@ -39,7 +39,7 @@ pub(crate) struct Moment {
 #[async_trait]
 pub(crate) trait Transferable: EventStore {
     /// Reads heads and rows in one transaction.
-    async fn moment(&self) -> Result<Moment, StoreError>;
+    async fn moment(&self) -> Result<StoreMoment, StoreError>;
 
     /// Returns the subjects of events after a version, by version, in order, up to `until`; `None`: the notebook as a whole.
     async fn subjects(
@@ -109,7 +109,7 @@ pub type ReportTransfer<'a> = &'a (dyn Fn(TransferStep) + Sync);
 /// Transfers everything of a moment of the source, and compares.
 pub(crate) async fn transfer(
     from: &dyn Transferable,
-    moment: &Moment,
+    moment: &StoreMoment,
     to: &dyn Transferable,
     progress: ReportTransfer<'_>,
 ) -> Result<Transferred, TransferError> {
@@ -309,7 +309,7 @@ async fn compare_tables(to: &dyn Transferable, rows: &[Vec<TransferRow>]) -> Res
 }
 
 /// Refuses a target with notebooks or rows that are not the source's. A transfer that broke off leaves only such of the source.
-pub(crate) async fn refuse_filled(from: &Moment, to: &dyn Transferable) -> Result<(), TransferError> {
+pub(crate) async fn refuse_filled(from: &StoreMoment, to: &dyn Transferable) -> Result<(), TransferError> {
     let present = to.moment().await?;
     for (notebook, head) in present.heads {
         if from.heads.get(&notebook).is_none_or(|known| known.version < head.version) {

@@ -165,8 +165,8 @@ class Connection:
         elif "notebook" in body:
             replica = self.replicas.get(body["notebook"])
             if replica is not None and name == "error" and body["code"] == "unavailable":
-                # Only this notebook is unavailable: keep the connection and subscribe again later.
-                asyncio.get_running_loop().call_later(self._rest(1), replica.ask_again)
+                # Only this notebook is unavailable: keep the connection.
+                replica.ask_later(self._rest(1))
                 return
             if replica is not None:
                 replica.receive(name, body)

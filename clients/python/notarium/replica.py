@@ -14,6 +14,8 @@ from .errors import Disconnected, Forbidden, NotariumError, NotFound, Rejected, 
 from .text import Change
 from .unconfirmed import UnconfirmedText, ignore_unseen, settle
 
+# Pause before a check is sent again.
+_BUSY_SECONDS = 0.2
 _CANNOT_MERGE = "the cell has changed too much since this was typed: it cannot be merged any more"
 
 
@@ -62,7 +64,9 @@ class Replica:
         # Cells with local edits that each unanswered `subscribe` named: its answer takes their text into account.
         self._asked: deque[set[str]] = deque()
         self._waiting: list[asyncio.Future[None]] = []
+        # The unanswered check, and what it asks.
         self._check: asyncio.Future[bool] | None = None
+        self._checked: Json = {}
 
     # --- outgoing ---
 
@@ -179,11 +183,29 @@ class Replica:
             self._check.add_done_callback(ignore_unseen)
             if expected is None and document.is_known_whole and self._can_fold:
                 expected = digest(document.state)
-            fields: Json = {"version": document.version if version is None else version}
+            self._checked = {"version": document.version if version is None else version}
             if expected is not None:
-                fields["digest"] = expected
-            self._sender.send("check", notebook=self.notebook_id, **fields)
+                self._checked["digest"] = expected
+            self._send_check(self._check)
         return self._check
+
+    def _send_check(self, check: "asyncio.Future[bool]") -> None:
+        if self._check is check:
+            self._sender.send("check", notebook=self.notebook_id, **self._checked)
+
+    def ask_later(self, seconds: float) -> None:
+        """Asks again for what is unanswered, after a pause: the server could not read the notebook."""
+        if self._is_subscribing:
+            asyncio.get_running_loop().call_later(seconds, self._ask_again_if_waiting)
+        self._check_later(seconds)
+
+    def _ask_again_if_waiting(self) -> None:
+        if self._is_subscribing:
+            self.ask_again()
+
+    def _check_later(self, seconds: float) -> None:
+        if self._check is not None:
+            asyncio.get_running_loop().call_later(seconds, self._send_check, self._check)
 
     @property
     def is_checking(self) -> bool:
@@ -335,9 +357,12 @@ class Replica:
         self.undo = body.get("undo", self.undo)
 
     def _on_error(self, body: Json) -> None:
-        if body["code"] in ("version_in_future", "version_too_old", "too_many_requests"):
-            # The check was refused, not the subscription.
-            self._end_check(True)
+        # A refused check does not end the subscription.
+        if body["code"] == "too_many_requests":
+            # The server makes one check at a time for a connection, which may be another notebook's.
+            self._check_later(_BUSY_SECONDS)
+        elif body["code"] in ("version_in_future", "version_too_old"):
+            self._end_check(rejection(body))
         else:
             self.fail(rejection(body))
 

@@ -127,8 +127,7 @@ class Schedules(NotebookState):
         }
         fields |= {"parameters": dict(parameters or {}), "labels": None if labels is None else dict(labels)}
         fields |= {"max_run_minutes": max_run_minutes, "kept_runs": kept_runs}
-        given = {name: value for name, value in fields.items() if value not in (None, False, {})}
-        await self._session.command(self.id, "SetSchedule", schedule_id=schedule_id, **given)
+        await self._session.command(self.id, "SetSchedule", schedule_id=schedule_id, **fields)
         return next(one for one in await self.schedules() if one.id == schedule_id)
 
     async def remove_schedule(self, schedule: Schedule | str) -> None:

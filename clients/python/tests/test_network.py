@@ -359,6 +359,39 @@ async def test_a_notebook_that_cannot_be_opened_now_is_asked_for_again(start: St
     assert replica.source("c0") == "start"
 
 
+@pytest.mark.parametrize("code", ["too_many_requests", "unavailable"])
+async def test_a_check_that_the_server_cannot_make_now_is_made_later(start: Start, code: str) -> None:
+    server = FakeServer()
+    _, replica = await start(server)
+    answer, refused = server.on_check, []
+
+    def refuse(wire: FakeWire, body: dict[str, Any]) -> None:
+        if len(refused) < 2:
+            refused.append(body)
+            wire.say("error", code=code, message="not now", notebook=NOTEBOOK)
+        else:
+            answer(wire, body)
+
+    server.on_check = refuse  # type: ignore[method-assign]
+    assert replica.document is not None
+    assert await replica.check() and len(refused) == 2
+    refused.clear()
+    replica.document.state["title"] = "wrong"
+    assert not await replica.check() and len(refused) == 2
+    assert not replica.is_checking
+
+
+async def test_a_version_that_cannot_be_compared_is_not_called_equal(start: Start) -> None:
+    server = FakeServer()
+    _, replica = await start(server)
+    server.on_check = lambda wire, _: wire.say(  # type: ignore[method-assign]
+        "error", code="version_too_old", message="too far back", notebook=NOTEBOOK
+    )
+    with pytest.raises(Rejected, match="too far back"):
+        await replica.check(1, "00")
+    assert replica.failure is None
+
+
 async def test_a_subscription_without_an_answer_is_sent_again(start: Start) -> None:
     server = FakeServer()
     connection, replica = await start(server)

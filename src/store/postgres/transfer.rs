@@ -14,12 +14,12 @@ use super::{Postgres, cold, transact};
 use crate::accounts::bound;
 use crate::event_store::MAX_PAGE;
 use crate::store_error::StoreError;
-use crate::transfer::{Moment, NotebookCommand, Transferable};
+use crate::transfer::{NotebookCommand, StoreMoment, Transferable};
 use crate::transfer_tables::{ROWS_PER_PAGE, TABLES, TransferRow, TransferTable};
 
 #[async_trait]
 impl Transferable for Postgres {
-    async fn moment(&self) -> Result<Moment, StoreError> {
+    async fn moment(&self) -> Result<StoreMoment, StoreError> {
         self.maintain(|| moment(&self.pool)).await
     }
 
@@ -51,7 +51,7 @@ impl Transferable for Postgres {
     }
 }
 
-async fn moment(pool: &PgPool) -> Result<Moment, sqlx::Error> {
+async fn moment(pool: &PgPool) -> Result<StoreMoment, sqlx::Error> {
     let mut transaction = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?;
     let unfinished_erasures = removal::unfinished(&mut *transaction).await?;
     let (mut heads, mut after) = (BTreeMap::new(), None);
@@ -67,7 +67,7 @@ async fn moment(pool: &PgPool) -> Result<Moment, sqlx::Error> {
         rows.push(found.iter().map(|row| table.read(row)).collect::<Result<_, _>>()?);
     }
     transaction.commit().await?;
-    Ok(Moment { heads, unfinished_erasures, rows })
+    Ok(StoreMoment { heads, unfinished_erasures, rows })
 }
 
 async fn put_table_rows(

@@ -14,7 +14,7 @@ use crate::accounts::bound;
 use crate::event_store::MAX_PAGE;
 use crate::schema::Upgrade;
 use crate::store_error::StoreError;
-use crate::transfer::{Moment, NotebookCommand, Transferable};
+use crate::transfer::{NotebookCommand, StoreMoment, Transferable};
 use crate::transfer_tables::{ROWS_PER_PAGE, TABLES, TransferRow, TransferTable};
 
 impl Sqlite {
@@ -35,7 +35,7 @@ impl Sqlite {
 
 #[async_trait]
 impl Transferable for Sqlite {
-    async fn moment(&self) -> Result<Moment, StoreError> {
+    async fn moment(&self) -> Result<StoreMoment, StoreError> {
         moment(&self.readers).await.map_err(|error| self.failed(error))
     }
 
@@ -95,7 +95,7 @@ impl Transferable for Sqlite {
     }
 }
 
-async fn moment(pool: &SqlitePool) -> Result<Moment, sqlx::Error> {
+async fn moment(pool: &SqlitePool) -> Result<StoreMoment, sqlx::Error> {
     let mut transaction = pool.begin().await?;
     let unfinished_erasures = erasure::unfinished(&mut *transaction).await?;
     let (mut heads, mut after) = (BTreeMap::new(), None);
@@ -112,7 +112,7 @@ async fn moment(pool: &SqlitePool) -> Result<Moment, sqlx::Error> {
         rows.push(found.iter().map(|row| table.read(row)).collect::<Result<_, _>>()?);
     }
     transaction.commit().await?;
-    Ok(Moment { heads, unfinished_erasures, rows })
+    Ok(StoreMoment { heads, unfinished_erasures, rows })
 }
 
 async fn put_erased(connection: &mut SqliteConnection, last: &NewEvent) -> Result<(), sqlx::Error> {

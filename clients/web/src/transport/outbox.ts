@@ -1,5 +1,6 @@
 // Outbox of commands: keeps the sent bytes until the server answers, and resends them after a reconnect.
 import type { AckMessage, Command, CommandMessage, Outcome, RejectionDetails, RejectMessage } from "../protocol/messages.ts";
+import { exactJson } from "../protocol/exactJson.ts";
 import { newId } from "./ids.ts";
 import { pageWords } from "./refusals.ts";
 
@@ -70,7 +71,7 @@ export class Outbox {
   command(body: Command, { id = newId(), correlationId }: CommandOptions = {}): Promise<Done> {
     const command: CommandMessage = { id, notebook: this.#notebook, body };
     if (correlationId !== undefined) command.correlation_id = correlationId;
-    const text = JSON.stringify({ command });
+    const text = exactJson({ command });
     if (isLarger(text, this.#mostBytes())) return Promise.reject(new Rejected(tooLarge(text, this.#mostBytes())));
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { id, text, at: Date.now(), isSent: this.#send(text), resolve, reject });

@@ -15,7 +15,7 @@ import type {
 import { apply, knows } from "../protocol/apply.ts";
 import { DOCUMENT, Document } from "../protocol/document.ts";
 import { Touched } from "../protocol/touched.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, backoff } from "./connection.ts";
 import { Listeners } from "./listeners.ts";
 import { erasedWords, pageWords } from "./refusals.ts";
 import { type CommandOptions, type Done, Outbox } from "./outbox.ts";
@@ -39,8 +39,14 @@ export type ReplicaState =
   | { name: "behind" }
   | { name: "gone"; message: string };
 
+/** Quiet heartbeats without an answer to a `subscribe`, after which it is sent again: large notebooks take a while to load. */
+const PATIENT_HEARTBEATS = 3;
+
 /** Minimum interval of snapshots, which replace events that this client cannot apply. */
 const SNAPSHOT_MS = 1_000;
+
+/** What a `subscribe` asks for: events after the last one that is known, or a snapshot. */
+type Since = "resume" | "anew";
 
 export class Replica {
   readonly changed = new Listeners<[Touched]>();
@@ -71,6 +77,11 @@ export class Replica {
   #lastEvent: string | undefined;
   /** Cells named in the pending `subscribe`; undefined if none is pending. */
   #asked: ReadonlySet<string> | undefined;
+  /** Kind of the pending `subscribe`, how often the server could not answer it, and heartbeats since it was sent. */
+  #since: Since = "resume";
+  #refusals = 0;
+  #heartbeats = 0;
+  #againTimer: ReturnType<typeof setTimeout> | undefined;
   #folds = true;
   #checked = 0;
   #isClosed = false;
@@ -123,6 +134,7 @@ export class Replica {
     this.#isClosed = true;
     for (const end of this.#ends) end();
     clearTimeout(this.#snapshotTimer);
+    clearTimeout(this.#againTimer);
     this.presence.close();
     this.#connection.send({ unsubscribe: { notebook: this.notebook } });
   }
@@ -134,7 +146,10 @@ export class Replica {
     return done;
   }
 
-  #subscribe(since: "resume" | "anew" = "resume"): void {
+  #subscribe(since: Since = "resume"): void {
+    clearTimeout(this.#againTimer);
+    this.#since = since;
+    this.#heartbeats = 0;
     const cells = this.texts?.cells() ?? [];
     const { version } = this.document;
     const known = since === "resume" && this.#lastEvent !== undefined && this.#folds;
@@ -153,7 +168,15 @@ export class Replica {
     this.#fallBehind();
   }
 
+  /** Subscribes again after a pause: the server could not read the notebook, for instance while its database moves. */
+  #subscribeLater(): void {
+    this.#refusals += 1;
+    clearTimeout(this.#againTimer);
+    this.#againTimer = setTimeout(() => this.#subscribe(this.#since), backoff(this.#refusals, Math.random()));
+  }
+
   #fallBehind(): void {
+    clearTimeout(this.#againTimer);
     this.#asked = undefined;
     if (this.#state.name === "live") this.#become({ name: "behind" });
   }
@@ -170,6 +193,7 @@ export class Replica {
     else if ("checked" in message) this.#compare(message.checked);
     else if ("kernels" in message) this.#setKernels(message.kernels.kernels);
     else if ("presence" in message) this.presence.hear(message.presence.peers ?? [], message.presence.left ?? []);
+    else if ("error" in message && message.error.code === "unavailable" && this.#asked) this.#subscribeLater();
     else if ("error" in message && message.error.code === "unknown_notebook")
       this.#leave(
         pageWords(
@@ -224,7 +248,7 @@ export class Replica {
   }
 
   /** Subscribes again, and ignores events until the server has answered. */
-  #anew(since: "resume" | "anew"): void {
+  #anew(since: Since): void {
     this.#become({ name: "behind" });
     this.#subscribe(since);
   }
@@ -242,7 +266,9 @@ export class Replica {
     const asked = this.#asked ?? new Set();
     const isBlind = snapshot && this.texts?.cells().some((cell) => !asked.has(cell));
     if (isBlind) return this.#anew("resume");
+    clearTimeout(this.#againTimer);
     this.#asked = undefined;
+    this.#refusals = 0;
     this.role = role;
     this.next = answer.undo ?? undefined;
     this.isReadOnly = read_only ?? false;
@@ -304,6 +330,10 @@ export class Replica {
 
   /** Requests the digest of the current version: shows that the server is alive and that both documents are equal. */
   #probe(probed: () => void): void {
+    if (this.#asked && ++this.#heartbeats >= PATIENT_HEARTBEATS) {
+      probed();
+      return this.#subscribe(this.#since);
+    }
     if (!this.isInStep || this.document.version === 0) return;
     probed();
     this.#connection.send({ check: { notebook: this.notebook, version: this.document.version } });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { routeOf } from "../../src/app/session/route.ts";
-import type { User } from "../../src/protocol/rest.ts";
+import type { NodeStatus, User } from "../../src/protocol/rest.ts";
 import { machinesOf } from "../../src/views/administration/agentLoads.ts";
 import { accountsOf, actorWords, auditWords } from "../../src/views/administration/auditWords.ts";
 import { amountOf, capName, fixedWords, spenderWords } from "../../src/views/administration/capWords.ts";
+import { aboutWords } from "../../src/views/administration/Nodes.tsx";
 import { monthsBefore } from "../../src/views/administration/months.ts";
 import { allUsers, byName, found, nameOf } from "../../src/views/administration/people.ts";
 import type { Rest } from "../../src/transport/rest.ts";
@@ -104,13 +105,30 @@ describe("audit", () => {
   });
 });
 
+describe("nodes", () => {
+  test("those that have died are not counted, nor are their versions", () => {
+    const node = (version: string, is_alive: boolean) => ({ node: version, version, is_alive }) as NodeStatus;
+    const nodes = [node("0.2.0", true), node("0.2.0", true), node("0.1.0", false)];
+    expect(aboutWords(nodes)).toBe("2 servers share this database.");
+    expect(aboutWords([...nodes, node("0.1.0", true)])).toContain("They run 2 versions");
+    expect(aboutWords(nodes.slice(1))).toBe("One server.");
+  });
+});
+
 describe("caps", () => {
   test("amounts are whole tokens, or money", () => {
     expect(amountOf("5,000,000", "tokens")).toBe("5000000");
     expect(amountOf("1.5", "tokens")).toBeUndefined();
     expect(amountOf(" 5.50 ", "USD")).toBe("5.50");
     expect(amountOf("1,000.5", "USD")).toBe("1000.5");
-    expect(amountOf("5,50", "USD")).toBeUndefined();
+    expect(amountOf("5,50", "USD")).toBe("5.50");
+    expect(amountOf("0,500", "USD")).toBe("0.500");
+    expect(amountOf("1.234.567,89", "EUR")).toBe("1234567.89");
+    expect(amountOf("12 500,5", "EUR")).toBe("12500.5");
+    expect(amountOf("2500", "EUR")).toBe("2500");
+    expect(amountOf("50.000.000", "tokens")).toBe("50000000");
+    for (const ambiguous of ["2,500", "1.500", "999,000"]) expect(amountOf(ambiguous, "EUR")).toBeUndefined();
+    for (const wrong of ["1,00,000", "1.2.3", "1,2,3", "1,234.567.8", "5.", ".5"]) expect(amountOf(wrong, "USD")).toBeUndefined();
     expect(amountOf("-1", "USD")).toBeUndefined();
     expect(amountOf("", "USD")).toBeUndefined();
   });

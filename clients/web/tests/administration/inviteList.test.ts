@@ -5,6 +5,7 @@ import {
   readList,
   recordsOf,
   rowsOf,
+  textOf,
   wrongLines,
   wrongRows,
 } from "../../src/views/administration/inviteList.ts";
@@ -27,6 +28,11 @@ describe("reading a list", () => {
     expect(list.problem).toBeUndefined();
     expect([...list.logins]).toEqual([[2, "ann"]]);
     expect([...readList("name,login\nAnn, ann ").logins]).toEqual([[2, "ann"]]);
+  });
+
+  test("a file that is not UTF-8 has no text", () => {
+    expect(textOf(new TextEncoder().encode("login,name\nj,Jörg").buffer)).toBe("login,name\nj,Jörg");
+    expect(textOf(new Uint8Array([0x6a, 0xf6, 0x72, 0x67]).buffer)).toBeUndefined();
   });
 
   test("lists that the server would refuse are not sent", () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { ServerMessage } from "../../src/protocol/messages.ts";
+import { parseJson } from "../../src/protocol/exactJson.ts";
+import type { Command, ServerMessage } from "../../src/protocol/messages.ts";
 import { Outbox, Rejected } from "../../src/transport/outbox.ts";
 import { Person } from "../support/person.ts";
 import { HEARTBEAT_MS, NOTEBOOK, ReferenceServer } from "../support/server.ts";
@@ -213,4 +214,49 @@ test("what is larger than the server takes at once is refused here, and nothing 
   expect(outbox.size).toBe(0);
   void outbox.command({ RenameNotebook: { title: "u".repeat(600) } });
   expect(outbox.size).toBe(1);
+});
+
+test("a subscription that the server cannot answer now is asked for again, and not on another connection", async () => {
+  const { server, ann } = setup();
+  const { version } = server.document;
+  const subscribes = () => sent(ann).filter((message) => "subscribe" in message);
+  ann.net.cut();
+  server.publish("bo", "NotebookRenamed", { title: "New", previous: "T" });
+  await vi.advanceTimersByTimeAsync(500);
+  ann.net.accept();
+  ann.net.deliver("up");
+  ann.net.deliver("down");
+  for (let refusal = 1; refusal <= 3; refusal++) {
+    expect(subscribes()).toEqual([{ subscribe: { notebook: NOTEBOOK, since: { version, event_id: `e${version}` } } }]);
+    ann.net.current.toServer.length = 0;
+    const error = { code: "unavailable", message: "the database moves", fatal: false, notebook: NOTEBOOK };
+    ann.net.current.onmessage?.({ data: JSON.stringify({ error }) });
+    expect([subscribes(), ann.replica.state.name]).toEqual([[], "behind"]);
+    await vi.advanceTimersByTimeAsync(750 * 2 ** (refusal - 1));
+  }
+  ann.net.deliverAll();
+  expect([ann.replica.document.title, ann.replica.state.name]).toEqual(["New", "live"]);
+});
+
+test("a subscription without an answer is sent again after some heartbeats, and a silent connection is given up", async () => {
+  const { ann } = setup();
+  ann.net.cut();
+  await vi.advanceTimersByTimeAsync(500);
+  ann.net.accept();
+  ann.net.deliver("up");
+  ann.net.deliver("down");
+  ann.net.current.toServer.length = 0;
+  await vi.advanceTimersByTimeAsync(2 * HEARTBEAT_MS);
+  expect(sent(ann)).toEqual([]);
+  await vi.advanceTimersByTimeAsync(HEARTBEAT_MS);
+  expect(sent(ann).map((message) => Object.keys(message)[0])).toEqual(["subscribe"]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(ann.connection.state.name).toBe("waiting");
+});
+
+test("large integers of a message keep their digits in a command", () => {
+  const { ann } = setup();
+  const parameters = parseJson('{"id": 9007199254740993, "list": [12345678901234567890]}');
+  void ann.replica.command({ SetSchedule: { schedule_id: "s", cron: "0 6 * * *", parameters } } as unknown as Command);
+  expect(ann.net.current.toServer.at(-1)).toContain('"parameters":{"id":9007199254740993,"list":[12345678901234567890]}');
 });

@@ -1,12 +1,15 @@
 // The number of unread notices, live. One tab of this browser follows the server's stream and tells the other tabs: a browser opens few
 // connections to one server.
 import { useSyncExternalStore } from "react";
-import type { InboxNotice, NoticeNews } from "../../protocol/rest.ts";
+import type { InboxNotice, NoticeNews, NoticePage, NoticeSettings } from "../../protocol/rest.ts";
 import { notifyOf } from "./attention.ts";
+import { serverNow } from "./clock.ts";
 import type { Session } from "./session.ts";
 
 /** Pauses before the stream is followed again after it broke off. */
 const PAUSES_MS = [1_000, 5_000, 20_000, 60_000];
+/** Time before the last news from which missed notices are fetched: theirs is that of the fact, and a node may write them later. */
+const OVERLAP_MS = 60_000;
 
 /** Messages of a stream of server-sent events, as far as `text` has them, and the rest. */
 export function messagesIn(text: string): { messages: string[]; rest: string } {
@@ -29,6 +32,8 @@ export class Inbox {
   #end: AbortController | undefined;
   /** True once the stream or another tab has told the number: an answer to the question for it may be older. */
   #isTold = false;
+  /** Ids of notices that the stream has brought. */
+  readonly #told = new Set<string>();
 
   constructor(session: Session) {
     this.#session = session;
@@ -74,7 +79,18 @@ export class Inbox {
 
   #take(news: NoticeNews): void {
     this.#isTold = true;
+    if (news.notice) this.#told.add(news.notice.id);
     this.#show(news);
+  }
+
+  /** Fetches notices that came while the stream was broken, since `from`: then it tells their number only. */
+  async #fetchMissed(from: number, tell: (news: NoticeNews) => void): Promise<void> {
+    const { rest } = this.#session;
+    const { notices, unread } = await rest.get<NoticePage>("/api/notices");
+    const missed = notices.filter(({ id, at, is_read }) => at >= from && !is_read && !this.#told.has(id));
+    if (missed.length === 0) return;
+    const { topics } = await rest.get<NoticeSettings>("/api/notices/settings");
+    for (const notice of missed.reverse()) tell({ unread, notice, notify: topics[notice.about.kind]?.browser ?? false });
   }
 
   #show(news: NoticeNews): void {
@@ -85,12 +101,20 @@ export class Inbox {
 
   /** Follows the stream until the tab leaves it to another one. */
   async #follow(signal: AbortSignal, others: BroadcastChannel | undefined): Promise<void> {
+    const tell = (news: NoticeNews) => {
+      this.#take(news);
+      others?.postMessage(news);
+      if (news.notice && news.notify) notifyOf(news.notice);
+    };
+    let heardAt = serverNow();
     for (let failures = 0; !signal.aborted; failures++) {
       await this.#read(signal, (news) => {
         failures = 0;
-        this.#take(news);
-        others?.postMessage(news);
-        if (news.notice && news.notify) notifyOf(news.notice);
+        const hasGrown = this.#isTold && news.unread > this.unread;
+        tell(news);
+        // News between nodes may be lost too.
+        if (hasGrown && !news.notice) void this.#fetchMissed(heardAt - OVERLAP_MS, tell).catch(() => undefined);
+        heardAt = serverNow();
       }).catch(() => undefined);
       if (signal.aborted) return;
       await pause(PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)] ?? 0, signal);

@@ -22,6 +22,7 @@ import { numbered, rejectionWords } from "../words/sentences.ts";
 import { Focus } from "./focus.ts";
 import { forgetErased, forgetOlder } from "./forgetting.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "../cells/headings.ts";
+import { Outage } from "./outage.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
 import { type AssistantAtWork, CallEffects, assistantsAtWork, proposalsIn } from "./assistants.ts";
@@ -100,8 +101,7 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
   readonly graph: Graph;
   readonly connections: Connections;
   readonly schemas: Schemas;
-  /** Time since when the connection is lost. */
-  lostAt: number | undefined = Date.now();
+  readonly outage: Outage;
   folds: Folds = { hidden: new Set(), counts: new Map() };
   /** Headings folded or unfolded by a person without the right to edit; only in this page. */
   readonly #foldedHere = new Map<string, boolean>();
@@ -131,8 +131,7 @@ export class NotebookStore extends Topics implements OpenNotebook, Asking, Panel
     ]) {
       (listeners as typeof this.replica.statusChanged).add(() => this.touchSoon("status"));
     }
-    session.connection.changed.add(({ name }) => (this.lostAt = name === "live" ? undefined : (this.lostAt ?? Date.now())));
-    if (session.connection.state.name === "live") this.lostAt = undefined;
+    this.outage = new Outage(session.connection, this.replica);
     this.focus.isAtWork = () => this.ahead.isWaiting;
     this.ahead.act = () => this.focus.act();
     this.replica.folded.add((event, before) => {

@@ -2,13 +2,15 @@
 import type { CapStatus, ModelUsage } from "../../protocol/rest.ts";
 
 const number = new Intl.NumberFormat();
+/** Sign before the decimal places in this browser's language. */
+const point = number.formatToParts(0.5).find(({ type }) => type === "decimal")?.value ?? ".";
 
 /** A decimal text with the digits that a person reads: two decimal places, or two digits of a smaller amount. */
 export function moneyWords(amount: string, currency: string): string {
   const [whole = "0", fraction = ""] = amount.split(".");
   const zeros = /^0*/.exec(fraction)?.[0].length ?? 0;
   const places = whole === "0" && zeros >= 2 && zeros < fraction.length ? zeros + 2 : 2;
-  return `${number.format(BigInt(whole))}.${fraction.padEnd(places, "0").slice(0, places)} ${currency}`;
+  return `${number.format(BigInt(whole))}${point}${fraction.padEnd(places, "0").slice(0, places)} ${currency}`;
 }
 
 /** Cost of a row. Calls without a price are named, never shown as 0. */

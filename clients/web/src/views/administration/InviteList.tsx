@@ -5,7 +5,7 @@ import { saveAs } from "../../app/files/download.ts";
 import { type Session, isNotProved } from "../../app/session/session.ts";
 import type { InvitedPeople, User } from "../../protocol/rest.ts";
 import { Problem } from "../../transport/rest.ts";
-import { type ListRow, linksCsv, linksText, readList, rowsOf, wrongLines, wrongRows } from "./inviteList.ts";
+import { type ListRow, linksCsv, linksText, readList, rowsOf, textOf, wrongLines, wrongRows } from "./inviteList.ts";
 import { oneTimeLink } from "./people.ts";
 import { countWords } from "./words.ts";
 
@@ -28,7 +28,10 @@ export function InviteList({ session, added, fail }: Props) {
     setProblem(undefined);
   };
   const choose = async (file: File | undefined) => {
-    if (file) take(await file.text());
+    if (!file) return;
+    const content = textOf(await file.arrayBuffer());
+    if (content === undefined) setProblem("This file isn’t UTF-8. Save the list as CSV in UTF-8.");
+    else take(content);
   };
   const send = async () => {
     const answer = await (

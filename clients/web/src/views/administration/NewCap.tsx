@@ -28,7 +28,12 @@ export function NewCap({ session, people, workspaces, saved, close }: Props) {
     const amount = amountOf(text("amount"), unit);
     if (spender === "person" && !person) throw new FieldError("person", "Choose a person from the list.");
     if (amount === undefined)
-      throw new FieldError("amount", unit === "tokens" ? "Enter a whole number of tokens." : "Enter an amount such as 5 or 5.50.");
+      throw new FieldError(
+        "amount",
+        unit === "tokens"
+          ? "Enter a whole number of tokens."
+          : "Enter an amount without separators of thousands, such as 2500 or 5.50.",
+      );
     const body = {
       spender,
       ...(spender === "person" && { person: person?.id }),

@@ -75,8 +75,9 @@ function stateOf({ is_alive, is_draining }: Pick<NodeStatus, "is_alive" | "is_dr
   return is_draining ? <span className="tag">Draining</span> : "Active";
 }
 
-/** Warns while nodes differ in version, as during an upgrade. */
-export function aboutWords(nodes: readonly NodeStatus[]): string {
+/** Warns while living nodes differ in version, as during an upgrade. */
+export function aboutWords(listed: readonly NodeStatus[]): string {
+  const nodes = listed.filter(({ is_alive }) => is_alive !== false);
   const versions = new Set(nodes.flatMap(({ version }) => version ?? []));
   if (nodes.length === 0) return "Servers that share this database.";
   if (nodes.length === 1) return "One server.";

@@ -36,10 +36,23 @@ export function fixedWords({ is_fixed, by_owner }: Pick<CapStatus, "is_fixed" | 
   return by_owner ? "Set by a workspace owner" : undefined;
 }
 
-/** Example: “50,000.5” becomes “50000.5”; undefined if it is no amount of the unit. */
+/** A number grouped by commas or points, with decimal places after the other sign. */
+const GROUPED = [/^([1-9]\d{0,2}(?:,\d{3})+)(?:\.(\d+))?$/, /^([1-9]\d{0,2}(?:\.\d{3})+)(?:,(\d+))?$/];
+const PLAIN = /^(\d+)(?:[.,](\d+))?$/;
+/** A number that is thousands in one language and has decimal places in another. */
+const AMBIGUOUS = /^[1-9]\d{0,2}[.,]\d{3}$/;
+
+/**
+ * Example: “50,000.5” and “50.000,5” become “50000.5”. Undefined if it is no amount of the unit, or if it means 2500 in one language and 2.5
+ * in another, as “2,500” does.
+ */
 export function amountOf(text: string, unit: string): string | undefined {
-  const plain = text.trim().replace(/[\s,’'](?=\d{3}(?:\D|$))/g, "");
-  const form = unit === "tokens" ? /^\d{1,18}$/ : /^\d{1,12}(?:\.\d{1,9})?$/;
+  const signs = text.trim().replace(/[\s’'](?=\d{3}(?:\D|$))/g, "");
+  const isWhole = unit === "tokens";
+  if (!isWhole && AMBIGUOUS.test(signs)) return undefined;
+  const [, digits = "", decimals] = GROUPED.map((form) => form.exec(signs)).find((found) => found) ?? PLAIN.exec(signs) ?? [];
+  const plain = digits.replace(/[.,]/g, "") + (decimals === undefined ? "" : `.${decimals}`);
+  const form = isWhole ? /^\d{1,18}$/ : /^\d{1,12}(?:\.\d{1,9})?$/;
   return form.test(plain) ? plain : undefined;
 }
 

@@ -116,3 +116,12 @@ function quoted(field: string): string {
   const text = /^[=+\-@\t]/.test(field) ? `'${field}` : field;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+/** Text of a file; undefined if it is not UTF-8. */
+export function textOf(bytes: ArrayBuffer): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,6 +1,7 @@
 // The inbox: notices to the person, newest first, with what happened while the page was closed. Lazy: loads when it opens.
 import { CheckCheck, Settings2 } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
+import { serverNow } from "../../app/session/clock.ts";
 import { inboxOf, useUnread } from "../../app/session/inbox.ts";
 import type { Session } from "../../app/session/session.ts";
 import { ago } from "../../app/words/words.ts";
@@ -94,6 +95,12 @@ function Line({ notice, mark, close }: { notice: InboxNotice; mark: Mark; close:
   );
 }
 
+/** Notices with others, which may be newer states of the same, newest first. */
+function merged(known: readonly InboxNotice[], others: readonly InboxNotice[]): InboxNotice[] {
+  const all = new Map([...known, ...others].map((notice) => [notice.id, notice]));
+  return [...all.values()].sort((one, other) => other.at - one.at);
+}
+
 type Mark = (id: string, isRead: boolean) => Promise<void>;
 
 function useNotices(session: Session) {
@@ -109,16 +116,14 @@ function useNotices(session: Session) {
     (before?: string) =>
       attempt(async () => {
         const page = await rest.get<NoticePage>(`/api/notices${before ? `?before=${before}` : ""}`);
-        setNotices((known) => (before ? [...(known ?? []), ...page.notices] : page.notices));
+        setNotices((known) => merged(known ?? [], page.notices));
         setNext(page.next ?? undefined);
       }),
     [rest, attempt],
   );
   useEffect(() => {
     void load();
-    return inboxOf(session).onArrival((notice) =>
-      setNotices((known) => [notice, ...(known ?? []).filter(({ id }) => id !== notice.id)]),
-    );
+    return inboxOf(session).onArrival((notice) => setNotices((known) => merged(known ?? [], [notice])));
   }, [session, load]);
   const mark: Mark = (id, isRead) =>
     attempt(async () => {
@@ -127,8 +132,7 @@ function useNotices(session: Session) {
     });
   const markAll = () =>
     attempt(async () => {
-      const newest = notices?.[0]?.at;
-      if (newest === undefined) return;
+      const newest = notices?.[0]?.at ?? serverNow();
       await rest.json("POST", "/api/notices/read", { until: newest });
       setNotices((known) => known?.map((notice) => ({ ...notice, is_read: true })));
     });

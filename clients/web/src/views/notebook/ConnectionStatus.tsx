@@ -49,7 +49,7 @@ function Words({ store }: { store: NotebookStore }) {
         No answer from the server · {changeWords(unsent)}
       </span>
     );
-  const isSilent = store.lostAt === undefined || now - store.lostAt < SILENT_MS;
+  const isSilent = store.outage.since === undefined || now - store.outage.since < SILENT_MS;
   if (isLive || (isSilent && store.document.version > 0))
     return (
       <span className="connection quiet" title={unsent > 0 ? undefined : "All changes saved"}>

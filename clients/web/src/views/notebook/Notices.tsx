@@ -126,7 +126,8 @@ function Unconnected({ store }: { store: NotebookStore }) {
         </button>
       </Strip>
     );
-  if (state.name === "live" || state.name === "refused" || store.lostAt === undefined || now - store.lostAt < 5_000) return null;
+  if (state.name === "live" || state.name === "refused" || store.outage.since === undefined || now - store.outage.since < 5_000)
+    return null;
   const reason = "reason" in state && state.reason ? `: ${state.reason}` : "";
   return (
     <Strip look="warn">

@@ -4,6 +4,7 @@ import { serverNow } from "../../../app/session/clock.ts";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { labelWords, labelsOf } from "../../../app/words/machineWords.ts";
 import { DAYS, RHYTHMS, type Rhythm, cronOf, timesOf, untilWords } from "../../../app/words/scheduleWords.ts";
+import { exactJson, parseJson } from "../../../protocol/exactJson.ts";
 import type { ScheduleSettings } from "../../../protocol/messages.ts";
 import type { ScheduleTimes } from "../../../protocol/rest.ts";
 import { sentenceOf } from "../../../transport/refusals.ts";
@@ -13,6 +14,8 @@ interface Props {
   id: string;
   /** Settings of the schedule that is changed. */
   settings?: ScheduleSettings;
+  /** True: somebody has deleted it meanwhile. */
+  isGone?: boolean;
   done: () => void;
 }
 
@@ -21,11 +24,11 @@ const ASK_MS = 300;
 
 const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
-export function ScheduleForm({ store, id, settings, done }: Props) {
+export function ScheduleForm({ store, id, settings, isGone = false, done }: Props) {
   const [times, setTimes] = useState(() => timesOf(settings?.cron ?? "0 6 * * 1-5"));
   const [timezone, setTimezone] = useState(settings?.timezone ?? ownZone());
   const [isPinned, setPinned] = useState(settings?.version != null);
-  const [parameters, setParameters] = useState(() => (settings?.parameters ? JSON.stringify(settings.parameters, null, 1) : ""));
+  const [parameters, setParameters] = useState(() => (settings?.parameters ? exactJson(settings.parameters, 1) : ""));
   const [labels, setLabels] = useState(() => labelWords(settings?.labels ?? {}));
   const [catchUp, setCatchUp] = useState(settings?.catch_up ?? false);
   const [error, setError] = useState<string>();
@@ -160,6 +163,7 @@ export function ScheduleForm({ store, id, settings, done }: Props) {
           <span className="small quiet">If runs were missed, run once as soon as possible</span>
         </span>
       </label>
+      {isGone && <p className="small bad">This schedule was deleted meanwhile. Saving adds it again.</p>}
       <p className="small quiet">It runs in your name, with the rights you have at the time of each run.</p>
       {error && (
         <p className="error" role="alert">
@@ -213,7 +217,7 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 function objectOf(text: string): { [name: string]: unknown } | undefined {
   if (text.trim() === "") return {};
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as { [name: string]: unknown })
       : undefined;

@@ -71,7 +71,7 @@ export function ScheduleItem({ store, id, schedule, next, mayChange, change }: P
       )}
       {mayChange && isAsking && (
         <div className="row" role="group" aria-label="Delete this schedule?">
-          <span className="small grow">Delete this schedule? Its past runs stay.</span>
+          <span className="small grow">Delete this schedule? {run ? "The run under way is stopped. " : ""}Past runs stay.</span>
           <button className="button" onClick={() => setAsking(false)}>
             Keep
           </button>

@@ -3,6 +3,7 @@ import { CalendarPlus } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
 import type { NotebookStore } from "../../../app/state/store.ts";
 import { useTopics } from "../../../app/state/topics.ts";
+import type { ScheduleSettings } from "../../../protocol/messages.ts";
 import type { Schedules as Listed } from "../../../protocol/rest.ts";
 import { newId } from "../../../transport/ids.ts";
 import { TitledDialog } from "../../../ui/TitledDialog.tsx";
@@ -12,7 +13,8 @@ import { ScheduleItem } from "./ScheduleItem.tsx";
 export default function Schedules({ store, close }: { store: NotebookStore; close: () => void }) {
   useTopics(store, "schedules", "access");
   const { schedules } = store.document;
-  const [changed, setChanged] = useState<string>();
+  /** Schedule in the form, with its settings when the form was opened; without settings it is a new one. */
+  const [changed, setChanged] = useState<{ id: string; settings?: ScheduleSettings }>();
   const [next, setNext] = useState<ReadonlyMap<string, number>>(new Map());
   const [error, setError] = useState<string>();
   const isPerson = store.session.me.actor.kind === "user";
@@ -21,11 +23,23 @@ export default function Schedules({ store, close }: { store: NotebookStore; clos
   const told = JSON.stringify([...schedules.values()].map(({ settings, after, stopped }) => [settings, after, stopped]));
   useEffect(() => {
     store.session.rest.get<Listed>(`/api/notebooks/${encodeURIComponent(store.id)}/schedules`).then(
-      ({ schedules: lines }) => setNext(new Map(lines.flatMap((line) => (line.next[0] ? [[line.id, line.next[0]]] : [])))),
+      ({ schedules: lines }) => {
+        setNext(new Map(lines.flatMap((line) => (line.next[0] ? [[line.id, line.next[0]]] : []))));
+        setError(undefined);
+      },
       (failure: Error) => setError(`Couldn’t load the next times. ${failure.message}`),
     );
   }, [store, told]);
   const done = useCallback(() => setChanged(undefined), []);
+  const form = changed && (
+    <ScheduleForm
+      store={store}
+      id={changed.id}
+      settings={changed.settings}
+      isGone={changed.settings !== undefined && !schedules.has(changed.id)}
+      done={done}
+    />
+  );
   return (
     <TitledDialog kind="schedules" title="Schedules" error={error} close={close}>
       {schedules.size === 0 && changed === undefined && (
@@ -37,8 +51,8 @@ export default function Schedules({ store, close }: { store: NotebookStore; clos
       <ul className="schedule-list" aria-label="Schedules">
         {[...schedules].map(([id, schedule]) => (
           <li key={id}>
-            {changed === id ? (
-              <ScheduleForm store={store} id={id} settings={schedule.settings} done={done} />
+            {changed?.id === id ? (
+              form
             ) : (
               <ScheduleItem
                 store={store}
@@ -46,15 +60,15 @@ export default function Schedules({ store, close }: { store: NotebookStore; clos
                 schedule={schedule}
                 next={next.get(id)}
                 mayChange={mayChange}
-                change={() => setChanged(id)}
+                change={() => setChanged({ id, settings: schedule.settings })}
               />
             )}
           </li>
         ))}
+        {changed !== undefined && !schedules.has(changed.id) && <li key={changed.id}>{form}</li>}
       </ul>
-      {changed !== undefined && !schedules.has(changed) && <ScheduleForm store={store} id={changed} done={done} />}
       {mayChange && changed === undefined && (
-        <button className="button add-schedule" onClick={() => setChanged(newId())}>
+        <button className="button add-schedule" onClick={() => setChanged({ id: newId() })}>
           <CalendarPlus size={15} aria-hidden /> Add a schedule
         </button>
       )}
