@@ -246,7 +246,7 @@ pub struct OidcArgs {
     /// another. Default: groups. Read at each sign-in, if a group gives rights here.
     #[arg(long, value_name = "CLAIM", env = "NOTARIUM_OIDC_GROUPS_CLAIM")]
     oidc_groups_claim: Option<String>,
-    /// Group whose members are administrators as long as they are in it; may be repeated.
+    /// Group whose members are administrators as long as they are in it; may be repeated, in the variable a line each.
     #[arg(long, value_name = "GROUP", env = "NOTARIUM_OIDC_ADMIN_GROUP", value_delimiter = '\n')]
     oidc_admin_group: Vec<String>,
     /// Group whose members are in a workspace as long as they are in the group: GROUP=WORKSPACE, or GROUP=WORKSPACE:ROLE if the role is
