@@ -26,6 +26,10 @@ const STEP: usize = 1_000;
 /// Folder of the trees in the blob store: no id of a notebook.
 const FOLDER: &str = "tree.log";
 
+/// How a new tree begins.
+const NEW_TREE: &str =
+    "begin a new tree, with another key: move 'signing-key.pk8' away, or give all nodes of the cluster another secret";
+
 /// Reason why the tree was not read or appended to.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeLogError {
@@ -35,12 +39,10 @@ pub enum TreeLogError {
     Blobs(#[from] BlobError),
     #[error(
         "the tree of heads in the blob folder has {size} leaves, and the database knows of {known}: restore the folder '{FOLDER}' of the \
-         blobs, or move 'signing-key.pk8' away, so that a new tree begins"
+         blobs, or {NEW_TREE}"
     )]
     Behind { size: u64, known: u64 },
-    #[error(
-        "the tree of heads is damaged ({0}): restore the folder '{FOLDER}' of the blobs, or move 'signing-key.pk8' away, so that a new tree begins"
-    )]
+    #[error("the tree of heads is damaged ({0}): restore the folder '{FOLDER}' of the blobs, or {NEW_TREE}")]
     Damaged(String),
     #[error("no head is in the tree yet: ask again later")]
     Empty,

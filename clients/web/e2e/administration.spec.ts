@@ -192,9 +192,14 @@ test("storage is shown with quotas, and the audit in sentences by pages", async 
   await page.getByRole("link", { name: "Audit" }).click();
   await expect(row(page, "Created Page 29’s account")).toContainText("Owner");
   await expect(main(page).getByRole("row")).toHaveCount(51);
-  await page.getByRole("button", { name: "Older" }).click();
-  await expect.poll(() => main(page).getByRole("row").count()).toBeGreaterThan(60);
-  await expect(row(page, "Created the first token for Owner")).toContainText("The server");
+  // How many pages there are depends on the tests before this one.
+  const first = row(page, "Created the first token for Owner");
+  while ((await first.count()) === 0) {
+    const shown = await main(page).getByRole("row").count();
+    await page.getByRole("button", { name: "Older" }).click();
+    await expect.poll(() => main(page).getByRole("row").count()).toBeGreaterThan(shown);
+  }
+  await expect(first).toContainText("The server");
 });
 
 test("caps are set for everyone and for one person, and removed", async ({ browser, server }) => {

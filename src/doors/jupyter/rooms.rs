@@ -3,6 +3,7 @@
 //! histories.
 
 pub mod awareness;
+pub mod early;
 pub mod kept;
 pub mod message;
 pub mod room;

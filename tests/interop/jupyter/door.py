@@ -11,7 +11,7 @@ import sys
 import requests
 import websockets
 from jupyter_nbmodel_client import NbModelClient, get_jupyter_notebook_websocket_url
-from pycrdt import Array, Doc, YMessageType, create_sync_message, handle_sync_message
+from pycrdt import Array, Doc, YMessageType, create_sync_message, create_update_message, handle_sync_message
 
 SERVER = os.environ["NOTARIUM_URL"]
 OWNER = os.environ["NOTARIUM_TOKEN"]
@@ -133,11 +133,22 @@ class Rejoining:
     async def join(self, url):
         """Connects, and synchronises in both directions."""
         async with websockets.connect(url, max_size=None) as socket:
-            await socket.send(create_sync_message(self.doc))
-            # The first round answers the server's question, so the second comes after our changes are decided.
-            for number in (1, 2):
-                await socket.send(b"\x02\x04save" + bytes([number]))
-                await self._until_saved(socket)
+            await self.synchronise(socket)
+
+    async def synchronise(self, socket):
+        await socket.send(create_sync_message(self.doc))
+        # The first round answers the server's question, so the second comes after our changes are decided.
+        for number in (1, 2):
+            await socket.send(b"\x02\x04save" + bytes([number]))
+            await self._until_saved(socket)
+
+    def type(self, index, text):
+        """Types into the first cell. Returns the message with that change alone."""
+        updates = []
+        subscription = self.doc.observe(lambda event: updates.append(event.update))
+        self.cells[0]["source"].insert(index, text)
+        self.doc.unobserve(subscription)
+        return create_update_message(updates[0])
 
     async def _until_saved(self, socket):
         async with asyncio.timeout(PATIENCE):

@@ -3,7 +3,9 @@
 import asyncio
 import os
 
+import websockets
 from door import (
+    PATIENCE,
     Rejoining,
     ask_for,
     asks_to_reload,
@@ -68,6 +70,28 @@ async def a_lost_document_makes_clients_load_again():
             await until(bob, lambda: texts(bob) == ["a!", "b"])
     assert sources(notebook) == ["a!", "b"]
     assert event_types(notebook, before) == ["CellSourceEdited"]
+
+
+async def a_client_types_before_it_is_asked_for_what_it_typed_offline():
+    notebook = new_notebook("Early", ["a"])
+    url, page = url_of("Early"), Rejoining()
+    await page.join(url)
+    page.type(1, "!")
+    async with websockets.connect(url) as socket:
+        for index, letter in ((2, "?"), (3, "#")):
+            await socket.send(page.type(index, letter))
+        await page.synchronise(socket)
+        assert sources(notebook) == ["a!?#"], sources(notebook)
+        # Once it was asked, what is missing will not come.
+        page.type(4, "lost")
+        await socket.send(page.type(8, "late"))
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    await socket.recv()
+        except websockets.ConnectionClosed as end:
+            assert end.rcvd.code == 1003, end.rcvd
+    assert sources(notebook) == ["a!?#"], sources(notebook)
 
 
 async def a_document_that_grows_without_end_is_replaced():

@@ -218,6 +218,7 @@ async def main():
         bad_input.another_schema_is_no_notebook,
         bad_input.messages_of_kernels_that_cannot_be_read,
         histories.fifty_clients_type_at_once,
+        histories.a_client_types_before_it_is_asked_for_what_it_typed_offline,
         histories.a_document_that_grows_without_end_is_replaced,
         histories.a_restart_goes_on_with_the_same_document,
         histories.a_lost_document_makes_clients_load_again,

@@ -84,6 +84,23 @@ test("a run that waits is taken back alone or with all, and is not sent", async 
   expect(await sent(person)).toEqual([]);
 });
 
+test("Escape right after a run does not take it back while its text is on its way; stopping all does", async () => {
+  const { person, runs } = setup();
+  person.type("a", " mine");
+  void runs.start(["a"]);
+  expect(runs.takeBack(["a"])).toBe(false);
+  await vi.advanceTimersByTimeAsync(1_000);
+  person.net.deliverAll();
+  expect(await sent(person)).toEqual([run("a")]);
+  person.net.deliverAll();
+  person.type("b", " mine");
+  void runs.start(["b"]);
+  runs.stopAll();
+  await vi.advanceTimersByTimeAsync(1_000);
+  person.net.deliverAll();
+  expect(await sent(person)).toEqual([]);
+});
+
 test("a run that may have arrived before the connection was lost is shown, and not taken back", async () => {
   const { person, runs } = setup();
   void runs.start(["a"]);

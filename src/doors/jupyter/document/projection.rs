@@ -33,6 +33,8 @@ pub enum UpdateError {
     Malformed,
     #[error("the update belongs to an earlier session of this notebook: reload it")]
     OtherHistory,
+    #[error("the update needs changes that were not sent: reload the notebook")]
+    Incomplete,
     #[error("the update makes more than {max_cells} cells: reload the notebook")]
     TooManyCells { max_cells: u32 },
 }
@@ -200,8 +202,11 @@ impl Projection {
             let cells = transaction.get_or_insert_array("cells");
             transaction.apply_update(update).map_err(|_| UpdateError::Malformed)?;
             let present = self.doc.transact().state_vector();
-            if transaction.has_missing_updates() || is_other_history(&transaction.state_vector(), &present) {
+            if is_other_history(&transaction.state_vector(), &present) {
                 return Err(UpdateError::OtherHistory);
+            }
+            if transaction.has_missing_updates() {
+                return Err(UpdateError::Incomplete);
             }
             let max_cells = self.limits.max_cells;
             if cells.len(&transaction) > max_cells { Err(UpdateError::TooManyCells { max_cells }) } else { Ok(()) }

@@ -212,7 +212,7 @@ fn hostile_updates_change_nothing() {
     client.source(0).insert(&mut client.doc.transact_mut(), 0, "lost");
     client.update();
     client.source(0).insert(&mut client.doc.transact_mut(), 4, "late");
-    assert_eq!(projection.integrate(&client.update()).unwrap_err(), UpdateError::OtherHistory);
+    assert_eq!(projection.integrate(&client.update()).unwrap_err(), UpdateError::Incomplete);
     let mut other = Client::of(&projection);
     other.source(0).insert(&mut other.doc.transact_mut(), 1, "!");
     assert_eq!(sent(&mut projection, &mut other).0["EditSource"]["change"], json!([1, [0, "!"]]));

@@ -15,7 +15,9 @@ const UPDATE: u64 = 2;
 pub enum SyncMessage {
     /// The client's state vector: it asks for what it lacks.
     Step1(Vec<u8>),
-    /// Changes, as the answer to our state vector or as they happen.
+    /// The answer to our state vector: everything that we lacked when it was sent.
+    Step2(Vec<u8>),
+    /// Changes as they happen.
     Update(Vec<u8>),
     Awareness(Vec<u8>),
     /// Everything is saved already; the client waits for an answer with this number.
@@ -31,7 +33,8 @@ impl SyncMessage {
         match reader.number()? {
             SYNC => match reader.number()? {
                 STEP_1 => Some(Self::Step1(reader.buffer()?.to_vec())),
-                STEP_2 | UPDATE => Some(Self::Update(reader.buffer()?.to_vec())),
+                STEP_2 => Some(Self::Step2(reader.buffer()?.to_vec())),
+                UPDATE => Some(Self::Update(reader.buffer()?.to_vec())),
                 _ => Some(Self::Other),
             },
             AWARENESS => Some(Self::Awareness(reader.buffer()?.to_vec())),
@@ -114,7 +117,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         assert_eq!(SyncMessage::read(&step_1(b"sv")), Some(SyncMessage::Step1(b"sv".to_vec())));
-        assert_eq!(SyncMessage::read(&step_2(&[7; 300])), Some(SyncMessage::Update(vec![7; 300])));
+        assert_eq!(SyncMessage::read(&step_2(&[7; 300])), Some(SyncMessage::Step2(vec![7; 300])));
+        assert_eq!(SyncMessage::read(&update(b"u")), Some(SyncMessage::Update(b"u".to_vec())));
         assert_eq!(SyncMessage::read(&awareness(b"a")), Some(SyncMessage::Awareness(b"a".to_vec())));
         let mut save = framed(&[RAW], b"save");
         put_number(&mut save, 300);

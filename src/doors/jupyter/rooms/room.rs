@@ -20,6 +20,7 @@ use crate::document::differences;
 use crate::document::projection::{Projection, Touched, UpdateError};
 use crate::rooms::RoomParts;
 use crate::rooms::awareness::AwarenessOf;
+use crate::rooms::early::EarlyUpdates;
 use crate::rooms::kept::{KeptDocument, KeptHead};
 use crate::rooms::message::{self, SyncMessage};
 use crate::rooms::words::LastSentence;
@@ -150,6 +151,7 @@ struct RoomMember {
     token: CallerToken,
     awareness: AwarenessOf,
     last_sentence: LastSentence,
+    early: Option<EarlyUpdates>,
 }
 
 struct RoomTask {
@@ -225,8 +227,9 @@ impl RoomTask {
         let NewMember { outbox, sender, token, document, event_id } = client;
         let is_left_on_disk = self.is_on_disk && !self.parts.kept.discard(&self.notebook).await;
         self.is_on_disk = false;
-        let (awareness, last_sentence) = (AwarenessOf::default(), LastSentence::default());
-        self.members.insert(member, RoomMember { outbox, sender, token, awareness, last_sentence });
+        let (awareness, last_sentence, early) =
+            (AwarenessOf::default(), LastSentence::default(), Some(Default::default()));
+        self.members.insert(member, RoomMember { outbox, sender, token, awareness, last_sentence, early });
         if is_left_on_disk {
             return self.renew("The kept document of this notebook cannot be removed. Reload it.");
         }
@@ -322,6 +325,8 @@ impl RoomTask {
         }
         match received {
             SyncMessage::Step1(state_vector) => self.sync(member, &state_vector),
+            SyncMessage::Step2(update) => self.answer(member, &update).await,
+            SyncMessage::Update(update) if self.is_early(member) => self.hold(member, &update, UpdateError::Incomplete),
             SyncMessage::Update(update) => self.update(member, &update).await,
             SyncMessage::Awareness(states) => self.awareness(member, &states),
             SyncMessage::Save(id) => {
@@ -349,12 +354,37 @@ impl RoomTask {
         }
     }
 
+    /// Takes the client's answer to our state vector, and then the updates that waited for it.
+    async fn answer(&mut self, member: u64, update: &[u8]) {
+        let early = self.members.get_mut(&member).and_then(|known| known.early.take()).unwrap_or_default();
+        self.update(member, update).await;
+        for update in early.updates {
+            self.update(member, &update).await;
+        }
+    }
+
+    /// True if an earlier update of the client waits for its answer to our state vector.
+    fn is_early(&self, member: u64) -> bool {
+        let early = self.members.get(&member).and_then(|known| known.early.as_ref());
+        early.is_some_and(|early| !early.updates.is_empty())
+    }
+
+    /// Holds an update back until the client has answered our state vector. Refuses it if it has, or if too much waits.
+    fn hold(&mut self, member: u64, update: &[u8], error: UpdateError) {
+        let max_bytes = self.parts.limits.max_update_bytes;
+        let early = self.members.get_mut(&member).and_then(|known| known.early.as_mut());
+        if !early.is_some_and(|early| early.hold(update, max_bytes)) {
+            self.refuse(member, error);
+        }
+    }
+
     /// Decides a client's update. Accepted: the others get it. Refused: the client gets its undo, and the others both, which shows
     /// nothing.
     async fn update(&mut self, member: u64, update: &[u8]) {
-        let Some(projection) = &mut self.projection else { return };
+        let Some(projection) = self.projection.as_mut().filter(|_| self.members.contains_key(&member)) else { return };
         let (forward, mut touched) = match projection.integrate(update) {
             Ok(integrated) => integrated,
+            Err(error @ UpdateError::Incomplete) => return self.hold(member, update, error),
             Err(error) => return self.refuse(member, error),
         };
         if let Some(command) = differences::command(projection, &touched) {

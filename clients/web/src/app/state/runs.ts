@@ -40,8 +40,12 @@ export class Runs {
     return !this.#notebook.isLive && [...this.#requests].some(({ cells }) => cells.size > 0);
   }
 
-  /** Takes back runs that were not sent yet: of these cells, or of all. Returns true if there was one. */
+  /**
+   * Takes back runs that were not sent yet: all, or those of these cells that wait for the connection. Connected, a run waits for
+   * its cell's text alone, and Escape after it means the editor. Returns true if there was one.
+   */
   takeBack(cells?: readonly string[]): boolean {
+    if (cells && this.#notebook.isLive) return false;
     let isTaken = false;
     for (const request of this.#requests) {
       const taken = request.isSent ? [] : (cells ?? [...request.cells]).filter((cell) => request.cells.delete(cell));

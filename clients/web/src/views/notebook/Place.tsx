@@ -8,6 +8,8 @@ import { useTopics } from "../../app/state/topics.ts";
 const ACTIONS = ["wheel", "keydown", "pointerdown", "touchmove"];
 /** Time after which the place is no longer awaited. */
 const AWAITED_MS = 10_000;
+/** Time for which the place is kept once its cell is there: cells near it get their real heights when they come into sight. */
+const KEPT_MS = 1_000;
 /** Vertical distance of the points at which a cell is looked for. */
 const STEP_PX = 16;
 
@@ -61,25 +63,29 @@ function useLastPlace(store: NotebookStore, isWanted: boolean): void {
   useEffect(() => {
     const place = isOpen ? takePlace(store.id) : undefined;
     if (!place || !isWanted || !store.document.cells.has(place.cell)) return;
+    let frame = 0;
     const end = () => {
       clearTimeout(timer);
+      cancelAnimationFrame(frame);
       seen.disconnect();
       for (const kind of ACTIONS) removeEventListener(kind, end, true);
     };
-    const timer = setTimeout(end, AWAITED_MS);
+    let timer = setTimeout(end, AWAITED_MS);
+    const stay = () => {
+      const drift = (cellOf(place.cell)?.getBoundingClientRect().top ?? place.top) - place.top;
+      if (Math.abs(drift) >= 1) scrollBy({ top: drift, behavior: "instant" });
+      frame = requestAnimationFrame(stay);
+    };
     const go = () => {
       const cell = cellOf(place.cell);
       if (!cell) return;
-      end();
-      const scroll = () => {
-        cell.scrollIntoView({ block: "start", behavior: "instant" });
-        scrollBy({ top: cell.getBoundingClientRect().top - place.top, behavior: "instant" });
-      };
-      scroll();
-      if (place.current === undefined || !store.document.cells.has(place.current)) return;
-      store.select(place.current);
+      seen.disconnect();
+      clearTimeout(timer);
+      timer = setTimeout(end, KEPT_MS);
+      cell.scrollIntoView({ block: "start", behavior: "instant" });
+      stay();
       // A selected cell scrolls itself into view.
-      requestAnimationFrame(scroll);
+      if (place.current !== undefined && store.document.cells.has(place.current)) store.select(place.current);
     };
     const seen = new MutationObserver(go);
     for (const kind of ACTIONS) addEventListener(kind, end, { capture: true, passive: true });
