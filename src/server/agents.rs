@@ -141,6 +141,7 @@ impl Agents {
             WorkNotice::Settled { notebook, kernel_session } => {
                 self.wanted.remove(&(notebook, kernel_session));
             }
+            WorkNotice::Moved { notebook } => self.wanted.retain(|(of, _), _| *of != notebook),
             WorkNotice::Assistants { .. } => {}
         }
     }
@@ -320,6 +321,18 @@ mod tests {
         assert!(take(&locks, "a", "two").is_none(), "the old connection's end frees nothing");
         drop(new);
         assert!(take(&locks, "a", "two").is_some());
+    }
+
+    #[test]
+    fn launches_of_a_notebook_that_moved_wait_here_no_more() {
+        let agents = Agents::default();
+        for notebook in ["a", "b"] {
+            let (notebook, kernel_session) = (notebook.parse().unwrap(), "k".parse().unwrap());
+            let (kernelspec, placement) = ("python3".to_owned(), KernelPlacement::default());
+            agents.note(WorkNotice::Wanted { notebook, kernel_session, kernelspec, placement });
+        }
+        agents.note(WorkNotice::Moved { notebook: "a".parse().unwrap() });
+        assert_eq!(agents.waiting_launches(), 1);
     }
 
     #[test]

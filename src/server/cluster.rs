@@ -9,6 +9,7 @@
 //!
 //! A server with SQLite is a cluster of one node ([`SingleNode`]). [`ClusterNodes`] are many servers over one store.
 
+mod attempt;
 mod nodes;
 mod peers;
 mod placement;
@@ -17,6 +18,7 @@ mod questions;
 mod simulation;
 mod store_clock;
 
+pub use attempt::{ForwardAttempt, death, departure};
 #[cfg(test)]
 pub use nodes::Leases;
 pub use nodes::{ClusterNodes, ClusterSettings};
@@ -285,7 +287,13 @@ pub mod tests {
         }
 
         async fn owner(&self, notebook: &NotebookId) -> Result<InstanceId, StoreError> {
-            if *notebook == theirs() { Ok("other".parse().unwrap()) } else { self.0.owner(notebook).await }
+            match notebook {
+                notebook if *notebook == theirs() => Ok("other".parse().unwrap()),
+                notebook if *notebook == nobody_s() => {
+                    Err(StoreError::Unavailable { reason: "nobody knows".to_owned() })
+                }
+                notebook => self.0.owner(notebook).await,
+            }
         }
 
         async fn claim(&self, notebook: &NotebookId) -> Result<Epoch, ClaimError> {
@@ -303,6 +311,11 @@ pub mod tests {
 
     pub fn theirs() -> NotebookId {
         "theirs".parse().unwrap()
+    }
+
+    /// A notebook whose owner is not found.
+    pub fn nobody_s() -> NotebookId {
+        "nobody".parse().unwrap()
     }
 
     /// Runs a command of Ann.

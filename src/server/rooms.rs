@@ -85,6 +85,8 @@ pub enum WorkNotice {
     Wanted { notebook: NotebookId, kernel_session: KernelSessionId, kernelspec: String, placement: KernelPlacement },
     /// No claim is needed any more.
     Settled { notebook: NotebookId, kernel_session: KernelSessionId },
+    /// Another node has the notebook: what waits in it is that node's.
+    Moved { notebook: NotebookId },
     /// Components that act for assistants should look at this notebook, up to this version.
     Assistants { notebook: NotebookId, version: Version },
 }

@@ -52,7 +52,10 @@ pub async fn upgrade(State(app): State<App>, mut request: Request) -> Response {
         return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail).into_response();
     };
     let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-    let forwarded = edge::forwarded_client(&app, &mut request);
+    let forwarded = match edge::forwarded_client(&app, &mut request) {
+        Ok(forwarded) => forwarded,
+        Err(error) => return Problem::unavailable(error.to_string()).into_response(),
+    };
     let place = app.strangers.enter(address);
     if place.is_none() && forwarded.is_none() {
         let detail = "too many connections that have not said hello yet: try again in a moment";

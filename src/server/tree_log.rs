@@ -26,7 +26,7 @@ const STEP: usize = 1_000;
 /// Folder of the trees in the blob store: no id of a notebook.
 const FOLDER: &str = "tree.log";
 
-/// How a new tree begins.
+/// Ways to begin a new tree.
 const NEW_TREE: &str =
     "begin a new tree, with another key: move 'signing-key.pk8' away, or give all nodes of the cluster another secret";
 

@@ -26,42 +26,70 @@ struct EndedAccess {
     notebook: Option<NotebookId>,
 }
 
+/// Notebooks whose open tokens are still to be compared with the accounts, after a change there.
+#[derive(Debug, Default)]
+struct Unchecked {
+    /// The list of notebooks could not be read.
+    is_unlisted: bool,
+    notebooks: BTreeSet<NotebookId>,
+}
+
 /// Withdraws the requests of everything that ends, until the server stops.
 pub async fn follow(notebooks: Arc<Notebooks>, assistants: Arc<AssistantState>, mut notices: ClusterNotices) {
     let (mut todo, mut failed): (VecDeque<EndedAccess>, VecDeque<EndedAccess>) = Default::default();
-    let mut expiries = Expiries::default();
+    let (mut unchecked, mut expiries) = (Unchecked::default(), Expiries::default());
     let mut ticks = tokio::time::interval(PAUSE);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             () = notebooks.stopping.cancelled() => return,
-            Some(notice) = notices.recv() => todo.extend(ended_by(&notebooks, notice).await),
+            Some(notice) = notices.recv() => match notice {
+                ClusterNotice::AccessEnded(revoked) => todo.push_back(EndedAccess { revoked, notebook: None }),
+                ClusterNotice::AccessChanged => {
+                    unchecked.is_unlisted = true;
+                    todo.extend(unchecked.look(&notebooks).await);
+                }
+            },
             notice = assistants.expiring.take() => expiries.look(&notebooks, notice.notebook).await,
-            _ = ticks.tick(), if !failed.is_empty() || expiries.is_waiting() => {
+            _ = ticks.tick(), if !failed.is_empty() || unchecked.is_waiting() || expiries.is_waiting() => {
                 todo.append(&mut failed);
+                todo.extend(unchecked.look(&notebooks).await);
                 expiries.look_again(&notebooks).await;
             }
         }
         todo.extend(expiries.due(notebooks.accounts.now()));
         for ended in todo.drain(..) {
-            if let Err(rejection) = withdraw(&notebooks, &ended).await {
-                // `AssistantHost` refuses to start such calls until they are withdrawn.
-                tracing::warn!(%rejection, ?ended, "calls of what has ended are not withdrawn yet");
-                failed.push_back(ended);
-            }
+            failed.extend(withdraw(&notebooks, ended).await);
         }
     }
 }
 
-/// Withdraws in every notebook where requests may be open: notebooks that are open now, and those with work.
-async fn withdraw(server: &Notebooks, EndedAccess { revoked, notebook }: &EndedAccess) -> Result<(), Rejection> {
-    if let Some(notebook) = notebook {
-        return withdraw_in(server, notebook, revoked).await;
+/// Withdraws in every notebook where requests may be open: notebooks that are open now, and those with work. Returns what is to be tried
+/// again: one notebook that cannot be read keeps no other waiting.
+async fn withdraw(server: &Notebooks, ended: EndedAccess) -> Vec<EndedAccess> {
+    let notebooks = match &ended.notebook {
+        Some(notebook) => Ok(vec![notebook.clone()]),
+        None => with_requests(server).await,
+    };
+    let notebooks = match notebooks {
+        Ok(notebooks) => notebooks,
+        Err(rejection) => {
+            tracing::warn!(%rejection, ?ended, "calls of what has ended are not withdrawn yet");
+            return vec![ended];
+        }
+    };
+    let mut again = Vec::new();
+    for notebook in notebooks {
+        if let Err(rejection) = withdraw_in(server, &notebook, &ended.revoked).await {
+            // `AssistantHost` refuses to start such calls until they are withdrawn.
+            tracing::warn!(%rejection, %notebook, ?ended, "calls of what has ended are not withdrawn here");
+            // Another refusal stays: a notebook of a newer server, which that one withdraws in.
+            if rejection.code == RejectionCode::Unavailable {
+                again.push(EndedAccess { revoked: ended.revoked.clone(), notebook: Some(notebook) });
+            }
+        }
     }
-    for notebook in &with_requests(server).await? {
-        withdraw_in(server, notebook, revoked).await?;
-    }
-    Ok(())
+    again
 }
 
 /// Notebooks of this node in which requests may be open.
@@ -76,29 +104,50 @@ async fn with_requests(server: &Notebooks) -> Result<Vec<NotebookId>, Rejection>
     owned.map_err(|error| Rejection::new(RejectionCode::Unavailable, error.to_string()))
 }
 
-/// Access that a notice ends.
-async fn ended_by(server: &Notebooks, notice: ClusterNotice) -> Vec<EndedAccess> {
-    match notice {
-        ClusterNotice::AccessEnded(revoked) => vec![EndedAccess { revoked, notebook: None }],
-        ClusterNotice::AccessChanged => ended_tokens(server).await.unwrap_or_else(|rejection| {
-            // `AssistantHost` refuses to start such calls in any case.
-            tracing::warn!(%rejection, "calls of tokens that have ended are not found yet");
-            Vec::new()
-        }),
+impl Unchecked {
+    fn is_waiting(&self) -> bool {
+        self.is_unlisted || !self.notebooks.is_empty()
+    }
+
+    /// Finds tokens of open requests that have ended. What cannot be read now is left for the next look.
+    async fn look(&mut self, server: &Notebooks) -> Vec<EndedAccess> {
+        if self.is_unlisted {
+            match with_requests(server).await {
+                Ok(listed) => {
+                    self.is_unlisted = false;
+                    self.notebooks.extend(listed);
+                }
+                Err(rejection) => tracing::warn!(%rejection, "calls of tokens that have ended are not found yet"),
+            }
+        }
+        let mut ended = Vec::new();
+        for notebook in std::mem::take(&mut self.notebooks) {
+            match ended_tokens(server, &notebook).await {
+                Ok(tokens) => ended.extend(
+                    tokens
+                        .into_iter()
+                        .map(|token| EndedAccess { revoked: Revoked::Token(token), notebook: Some(notebook.clone()) }),
+                ),
+                Err(rejection) => {
+                    // `AssistantHost` refuses to start such calls in any case.
+                    tracing::warn!(%rejection, %notebook, "calls of tokens that have ended are not found yet");
+                    self.notebooks.insert(notebook);
+                }
+            }
+        }
+        ended
     }
 }
 
-/// Tokens of open requests that have ended.
-async fn ended_tokens(server: &Notebooks) -> Result<Vec<EndedAccess>, Rejection> {
+/// Tokens of a notebook's open requests that have ended.
+async fn ended_tokens(server: &Notebooks, notebook: &NotebookId) -> Result<Vec<TokenId>, Rejection> {
+    let Some(state) = read(server, notebook).await? else { return Ok(Vec::new()) };
     let mut ended = Vec::new();
-    for notebook in with_requests(server).await? {
-        let Some(state) = read(server, &notebook).await? else { continue };
-        for token in state.open_tokens {
-            let living = server.accounts.living_token(&token).await;
-            let living = living.map_err(|error| Rejection::new(RejectionCode::Unavailable, error.to_string()))?;
-            if living.is_none() {
-                ended.push(EndedAccess { revoked: Revoked::Token(token), notebook: Some(notebook.clone()) });
-            }
+    for token in state.open_tokens {
+        let living = server.accounts.living_token(&token).await;
+        let living = living.map_err(|error| Rejection::new(RejectionCode::Unavailable, error.to_string()))?;
+        if living.is_none() {
+            ended.push(token);
         }
     }
     Ok(ended)
@@ -204,7 +253,7 @@ mod tests {
     use notarium_core::UserId;
 
     use super::*;
-    use crate::cluster::tests::{one_of_two, ours, theirs};
+    use crate::cluster::tests::{nobody_s, one_of_two, ours, theirs};
 
     #[tokio::test]
     async fn the_owner_of_a_notebook_withdraws_and_no_other_node() {
@@ -217,9 +266,24 @@ mod tests {
         let before = heads().await;
         let revoked = Revoked::User(UserId::new("ann").unwrap());
         for notebook in [None, Some(theirs())] {
-            withdraw(notebooks, &EndedAccess { revoked: revoked.clone(), notebook }).await.unwrap();
+            let again = withdraw(notebooks, EndedAccess { revoked: revoked.clone(), notebook }).await;
+            assert!(again.is_empty(), "{again:?}");
         }
         assert_eq!(heads().await, (before.0 + 1, before.1), "the turn of one was cancelled");
+        server.shut_down().await;
+    }
+
+    #[tokio::test]
+    async fn a_notebook_that_cannot_be_read_is_tried_again_and_keeps_no_other_waiting() {
+        let server = one_of_two().await;
+        let notebooks = &server.app().notebooks;
+        let revoked = Revoked::User(UserId::new("ann").unwrap());
+        let ended = EndedAccess { revoked, notebook: Some(nobody_s()) };
+        let again = withdraw(notebooks, ended).await;
+        assert_eq!(again.iter().map(|ended| ended.notebook.clone()).collect::<Vec<_>>(), [Some(nobody_s())]);
+        let mut unchecked = Unchecked { is_unlisted: true, notebooks: [nobody_s()].into() };
+        assert!(unchecked.look(notebooks).await.is_empty(), "a session of the test has no token");
+        assert!(!unchecked.is_unlisted && unchecked.notebooks == [nobody_s()].into(), "{unchecked:?}");
         server.shut_down().await;
     }
 }

@@ -69,6 +69,17 @@ impl Accounts {
         }
     }
 
+    /// The same, if its token has not ended meanwhile. Its rights are those that the other node has found: what was changed there just now
+    /// may not be known here yet.
+    pub async fn living_forwarded(&self, caller: ForwardedCaller) -> Result<Authenticated, AuthError> {
+        let who = self.forwarded(caller);
+        // A pass is known to the other node alone.
+        if !who.is_pass {
+            self.recheck(&who).await?;
+        }
+        Ok(who)
+    }
+
     /// Follows the token of a forwarded connection. A pass is known to the other node alone, which follows it.
     pub async fn follow_forwarded(&self, who: Authenticated) -> Result<(Authenticated, Follow), AuthError> {
         if who.is_pass {

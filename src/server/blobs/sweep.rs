@@ -4,10 +4,10 @@
 //! - A blob that an event names is never removed. The whole log is searched before a removal, and a command that is
 //!   about to name an old blob claims it first ([`BlobClaims`]). A claim and a removal exclude each other.
 //! - A blob younger than the grace period is not touched, so uploads in progress need no claim.
-//! - The node that owns a notebook sweeps its blobs. With several nodes the claims must be the owner's, and
-//!   `checked_until` must be kept by notebook.
+//! - The node that owns a notebook sweeps its blobs. It examines them all after the notebook came to it: another node's sweeps may have
+//!   left some out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -76,8 +76,8 @@ fn log(swept: Result<Swept, SweepError>) {
 /// Examines every blob once, when it is older than the grace period.
 #[derive(Debug, Default)]
 pub struct Sweeper {
-    /// Time before which all stored blobs have been examined.
-    checked_until: Millis,
+    /// Time before which all stored blobs have been examined, by notebook that this node owned at the last sweep.
+    checked_until: HashMap<NotebookId, Millis>,
 }
 
 impl Sweeper {
@@ -86,6 +86,7 @@ impl Sweeper {
         let cutoff = blobs.clock.now().saturating_sub(blobs.claims.grace_ms);
         blobs.claims.forget_before(cutoff).await;
         let mut swept = Swept::default();
+        let mut checked_until = HashMap::new();
         for notebook in blobs.notebooks().await? {
             if !blobs.cluster.owns(&notebook).await? {
                 continue;
@@ -94,8 +95,9 @@ impl Sweeper {
             swept.examined += candidates.len() as u64;
             let unnamed = unnamed(&*blobs.store, &notebook, candidates).await?;
             remove(blobs, &notebook, unnamed, &mut swept).await?;
+            checked_until.insert(notebook, cutoff);
         }
-        self.checked_until = cutoff;
+        self.checked_until = checked_until;
         Ok(swept)
     }
 
@@ -106,7 +108,7 @@ impl Sweeper {
         notebook: &NotebookId,
         cutoff: Millis,
     ) -> Result<BTreeMap<Hash, BlobEntry>, BlobError> {
-        let ages = self.checked_until..cutoff;
+        let ages = self.checked_until.get(notebook).copied().unwrap_or_default()..cutoff;
         let of_age = blobs.list(notebook).try_filter(|blob| ready(ages.contains(&blob.stored_at)));
         of_age.map_ok(|blob| (blob.sha256, blob)).try_collect().await
     }

@@ -115,7 +115,7 @@ pub struct ClusterNodes {
     clock: MonotonicTime,
     owners: DashMap<NotebookId, (InstanceId, Instant)>,
     is_draining: AtomicBool,
-    store_clock: StoreClock,
+    store_clock: Arc<StoreClock>,
     questions: OwnerQuestions,
     /// Held while the store is asked for owners.
     asking: Mutex<()>,
@@ -146,17 +146,18 @@ impl ClusterNodes {
         leases: impl Leases,
     ) -> Result<(Arc<Self>, ClusterNotices), StoreError> {
         let (notices, receiver) = mpsc::unbounded_channel();
+        let store_clock = Arc::new(StoreClock::default());
         let node = Self {
             instance,
             url: settings.url.trim_end_matches('/').to_owned(),
             nodes,
             leases: Box::new(leases),
-            peers: Peers::new(&settings.secret, tls),
+            peers: Peers::new(&settings.secret, tls).by_clock(store_clock.clone()),
             view: RwLock::new(ClusterView { living: Vec::new(), beat_at: clock() }),
             clock,
             owners: DashMap::new(),
             is_draining: AtomicBool::new(false),
-            store_clock: StoreClock::default(),
+            store_clock,
             questions: OwnerQuestions::default(),
             asking: Mutex::default(),
             beating: Mutex::default(),
@@ -207,6 +208,7 @@ impl ClusterNodes {
 
     /// Owner as the store has it now: from a query that begins after the call, and is shared with others who ask.
     async fn owner_now(&self, notebook: &NotebookId) -> OwnerAnswer {
+        self.check_reach()?;
         let mut answered = self.questions.add(notebook);
         let _asking = self.asking.lock().await;
         loop {
@@ -225,12 +227,18 @@ impl ClusterNodes {
         }
     }
 
-    /// Owners of these notebooks, in their order, as the store has them now.
-    async fn owners_now(&self, notebooks: &[NotebookId]) -> Result<Vec<InstanceId>, StoreError> {
+    /// Refuses questions while this node is cut off from its store.
+    fn check_reach(&self) -> Result<(), StoreError> {
         if self.is_cut_off() {
             let reason = "this server cannot reach its store: others may take its notebooks over".to_owned();
             return Err(StoreError::Unavailable { reason });
         }
+        Ok(())
+    }
+
+    /// Owners of these notebooks, in their order, as the store has them now.
+    async fn owners_now(&self, notebooks: &[NotebookId]) -> Result<Vec<InstanceId>, StoreError> {
+        self.check_reach()?;
         let leases = self.nodes.leases(notebooks).await?;
         if leases.values().any(|lease| self.node(&lease.holder).is_none()) {
             // It may have joined since the last look.
@@ -250,8 +258,11 @@ impl ClusterNodes {
         if self.since(beat_at) < age {
             return;
         }
-        if let Err(error) = self.beat().await {
-            tracing::warn!(%error, "the list of nodes was not read");
+        // A store that hangs must not keep the node's own beats waiting.
+        match tokio::time::timeout(NODE_TIMEOUT, self.beat()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "the list of nodes was not read"),
+            Err(_) => tracing::warn!("the list of nodes was not read in time"),
         }
     }
 

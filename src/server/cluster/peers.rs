@@ -4,7 +4,7 @@
 //! the cluster's secret. A user's token never leaves the node that got it.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,6 +14,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::store_clock::StoreClock;
 use crate::tls::NodeTls;
 
 /// Header with the signed identity.
@@ -21,7 +22,7 @@ pub const IDENTITY: HeaderName = HeaderName::from_static("notarium-identity");
 /// Header with the number of nodes that have forwarded the request: at most one.
 pub const HOPS: HeaderName = HeaderName::from_static("notarium-hops");
 
-/// Time for which a signature is valid, in seconds. Clocks of nodes may differ by as much.
+/// Time for which a signature is valid, in seconds of the store's clock: those of the machines may be wrong.
 const VALID_SECONDS: u64 = 30;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -54,6 +55,7 @@ pub struct Peers {
     key: hmac::Key,
     http: reqwest::Client,
     tls: Option<Arc<NodeTls>>,
+    clock: Arc<StoreClock>,
 }
 
 impl Peers {
@@ -62,7 +64,12 @@ impl Peers {
         // Fails if a provider is installed already, which is then the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
-        Self { key, http: client_settings().build().unwrap_or_default(), tls }
+        Self { key, http: client_settings().build().unwrap_or_default(), tls, clock: Arc::default() }
+    }
+
+    /// The same with a clock by which signatures are dated.
+    pub fn by_clock(self, clock: Arc<StoreClock>) -> Self {
+        Self { clock, ..self }
     }
 
     /// Client for requests to other nodes. It follows no redirects.
@@ -92,7 +99,7 @@ impl Peers {
 
     /// Signs who sends a request of this method to this path (with its query).
     pub fn sign<T: Serialize>(&self, method: &Method, path: &str, who: &T) -> Option<HeaderValue> {
-        self.sign_at(now(), method, path, who)
+        self.sign_at(self.clock.seconds(), method, path, who)
     }
 
     fn sign_at<T: Serialize>(&self, at: u64, method: &Method, path: &str, who: &T) -> Option<HeaderValue> {
@@ -118,10 +125,27 @@ impl Peers {
         hmac::verify(&self.key, &signed, &signature).map_err(|_| PeerError::Forged)?;
         let claims = URL_SAFE_NO_PAD.decode(claims).map_err(|_| PeerError::Malformed)?;
         let Claims { at, who } = serde_json::from_slice(&claims).map_err(|_| PeerError::Malformed)?;
-        if now().abs_diff(at) > VALID_SECONDS {
+        if self.clock.seconds().abs_diff(at) > VALID_SECONDS {
             return Err(PeerError::Expired);
         }
         Ok(who)
+    }
+
+    /// The same for a request that anybody may send: a header that no node has signed counts for nothing. `Err`: a node's came too late,
+    /// so that its caller can only ask again.
+    pub fn verify_or_ignore<T: DeserializeOwned>(
+        &self,
+        method: &Method,
+        path: &str,
+        header: &HeaderValue,
+    ) -> Result<Option<T>, PeerError> {
+        match self.verify(method, path, header) {
+            Ok(who) => Ok(Some(who)),
+            Err(error) => {
+                tracing::warn!(%error, path, "a signed identity was refused");
+                if error == PeerError::Expired { Err(error) } else { Ok(None) }
+            }
+        }
     }
 }
 
@@ -129,15 +153,24 @@ fn signed_text(method: &Method, path: &str, claims: &str) -> Vec<u8> {
     format!("{method}\n{path}\n{claims}").into_bytes()
 }
 
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const PATH: &str = "/api/notebooks/n?at=3";
+
+    #[test]
+    fn signatures_are_dated_by_the_store_s_clock() {
+        let secret = "the secret of a cluster".into();
+        let ahead = |by| Peers::new(&secret, None).by_clock(Arc::new(StoreClock::of_machine_ahead(by)));
+        // Two machines whose clocks are right by the store's, and one of an hour's difference.
+        let [one, two, other] = [ahead(3_600_000), ahead(3_601_000), ahead(0)];
+        let header = one.sign(&Method::GET, PATH, &"ann").unwrap();
+        assert_eq!(two.verify::<String>(&Method::GET, PATH, &header).as_deref(), Ok("ann"));
+        assert_eq!(other.verify::<String>(&Method::GET, PATH, &header), Err(PeerError::Expired));
+        assert_eq!(other.verify_or_ignore::<String>(&Method::GET, PATH, &header), Err(PeerError::Expired));
+        assert_eq!(other.verify_or_ignore::<String>(&Method::PUT, PATH, &header), Ok(None));
+    }
 
     #[test]
     fn tags_count_for_their_purpose_and_cluster() {
@@ -160,6 +193,7 @@ mod tests {
         assert_eq!(verify(&peers, Method::PUT, PATH, &header), Err(PeerError::Forged));
         assert_eq!(verify(&peers, Method::GET, "/api/notebooks/m?at=3", &header), Err(PeerError::Forged));
         assert_eq!(verify(&other, Method::GET, PATH, &header), Err(PeerError::Forged));
+        let now = || peers.clock.seconds();
         for (at, expected) in [(now() - 29, Ok("ann".to_owned())), (now() - 31, Err(PeerError::Expired))] {
             let header = peers.sign_at(at, &Method::GET, PATH, &"ann").unwrap();
             assert_eq!(verify(&peers, Method::GET, PATH, &header), expected);

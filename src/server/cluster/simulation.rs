@@ -24,8 +24,15 @@ fn scale() -> Scale {
     }
 }
 
+/// A runtime for timeouts, none of which ends: the store in memory answers at once.
+fn timers() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
+}
+
 #[test]
 fn notebooks_are_balanced_and_only_those_of_lost_nodes_reopen() {
+    let timers = timers();
+    let _entered = timers.enter();
     let scale = scale();
     let mut world = World::start(scale, 28);
     world.run_for(10_000);
@@ -55,6 +62,8 @@ fn notebooks_are_balanced_and_only_those_of_lost_nodes_reopen() {
 
 #[test]
 fn a_draining_node_gives_up_first_what_others_have_taken() {
+    let timers = timers();
+    let _entered = timers.enter();
     let mut world = World::start(Scale { nodes: 5, notebooks: 3_000, connections: 300 }, 28);
     world.run_for(10_000);
     world.happens("a node drains", &Happening::Drain);

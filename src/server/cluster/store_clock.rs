@@ -29,6 +29,17 @@ impl StoreClock {
         Ok(living)
     }
 
+    /// The store's time in seconds since 1970; until it is known, this machine's.
+    pub fn seconds(&self) -> u64 {
+        u64::try_from((wall() - self.ahead().unwrap_or(0)) / 1_000).unwrap_or_default()
+    }
+
+    /// A clock of a machine that is ahead by so many milliseconds.
+    #[cfg(test)]
+    pub fn of_machine_ahead(by: i64) -> Self {
+        Self(AtomicI64::new(by))
+    }
+
     /// Milliseconds by which this machine's clock is ahead. `None`: not known yet.
     pub fn ahead(&self) -> Option<i64> {
         Some(self.0.load(Ordering::Relaxed)).filter(|ahead| *ahead != UNKNOWN)

@@ -4,13 +4,16 @@
 //! still on the list, the first node looks again at nodes and lease, and tries anew for a few seconds.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{RawPathParams, Request};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use futures_util::{FutureExt, StreamExt, stream};
 use http::request::Parts;
+use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use notarium_core::{InstanceId, NotebookId, RejectionDetails};
 use notarium_store::{Node, StoreError};
@@ -18,10 +21,10 @@ use notarium_telemetry::pass_on;
 use tracing::{Instrument, Span};
 
 use crate::auth::{Authenticated, ForwardedCaller};
-use crate::cluster::{Cluster, HOPS, IDENTITY, OwnerNode};
+use crate::cluster::{Cluster, ForwardAttempt, HOPS, IDENTITY, OwnerNode, death};
 use crate::http::guard::notebook_of;
 use crate::http::problem::Problem;
-use crate::metrics::{ForwardOutcome, ForwardedThing, Metrics};
+use crate::metrics::{ForwardedThing, Metrics};
 
 /// Time for which a request waits until its notebook has an owner that answers: a node that was killed counts as dead by then.
 const PATIENCE: Duration = Duration::from_secs(6);
@@ -134,12 +137,12 @@ pub fn local_mcp_session(headers: &mut HeaderMap, node: &InstanceId) {
 }
 
 /// Takes the headers of other nodes from a request; returns its caller, if another node has authenticated it.
-pub fn forwarded_caller(cluster: &dyn Cluster, request: &mut Request) -> Option<ForwardedCaller> {
+pub fn forwarded_caller(cluster: &dyn Cluster, request: &mut Request) -> Result<Option<ForwardedCaller>, Problem> {
     request.headers_mut().remove(HOPS);
-    let header = request.headers_mut().remove(IDENTITY)?;
-    let path = request.uri().path_and_query()?.as_str();
-    let verified = cluster.peers()?.verify(request.method(), path, &header);
-    verified.inspect_err(|error| tracing::warn!(%error, "a signed identity was refused")).ok()
+    let header = request.headers_mut().remove(IDENTITY);
+    let path = request.uri().path_and_query().map(PathAndQuery::as_str);
+    let (Some(header), Some(peers), Some(path)) = (header, cluster.peers(), path) else { return Ok(None) };
+    peers.verify_or_ignore(request.method(), path, &header).map_err(|error| unavailable(error.to_string()))
 }
 
 /// Answers a request by another node.
@@ -155,12 +158,12 @@ pub async fn forward(forwarding: Forwarding, request: Request) -> Response {
     let mut patience = None;
     while let Some(sent) = body.take() {
         let began = Instant::now();
-        let attempt = attempt(&*cluster, &caller, &node, &parts, sent).instrument(span_to(&node)).await;
+        let attempt = attempt(&cluster, &caller, &node, &parts, sent).instrument(span_to(&node)).await;
         metrics.forwards.ended(ForwardedThing::Request, attempt.outcome(), began.elapsed());
         match attempt {
             ForwardAttempt::Answered(response) => return response,
             ForwardAttempt::Unknown => return unknown().into_response(),
-            ForwardAttempt::Failed => {}
+            ForwardAttempt::NotTaken => {}
         }
         if Instant::now() > *patience.get_or_insert_with(|| Instant::now() + PATIENCE) {
             break;
@@ -207,40 +210,22 @@ impl HeldBody {
     }
 }
 
-enum ForwardAttempt {
-    Answered(Response),
-    /// The node did not take the request.
-    Failed,
-    /// The node took the request, and gave no answer.
-    Unknown,
-}
-
-impl ForwardAttempt {
-    fn outcome(&self) -> ForwardOutcome {
-        match self {
-            Self::Answered(_) => ForwardOutcome::Answered,
-            Self::Failed => ForwardOutcome::NotTaken,
-            Self::Unknown => ForwardOutcome::Unknown,
-        }
-    }
-}
-
 /// Span of what is sent to another node.
 pub fn span_to(node: &Node) -> Span {
     tracing::info_span!("forward", otel.kind = "client", node = %node.instance, server.address = node.url)
 }
 
 async fn attempt(
-    cluster: &dyn Cluster,
+    cluster: &Arc<dyn Cluster>,
     caller: &ForwardedCaller,
     node: &Node,
     parts: &Parts,
     body: reqwest::Body,
-) -> ForwardAttempt {
+) -> ForwardAttempt<Response> {
     let (Some(peers), Some(path)) = (cluster.peers(), parts.uri.path_and_query()) else {
-        return ForwardAttempt::Failed;
+        return ForwardAttempt::NotTaken;
     };
-    let Some(identity) = peers.sign(&parts.method, path.as_str(), caller) else { return ForwardAttempt::Failed };
+    let Some(identity) = peers.sign(&parts.method, path.as_str(), caller) else { return ForwardAttempt::NotTaken };
     let mut headers = passed_on(&parts.headers);
     pass_on(&mut headers);
     headers.insert(IDENTITY, identity);
@@ -248,32 +233,40 @@ async fn attempt(
     let request = peers.http().request(parts.method.clone(), format!("{}{path}", node.url)).headers(headers);
     let sent = tokio::select! {
         sent = request.body(body).send() => sent,
-        () = death(cluster, &node.instance) => {
+        () = death(&**cluster, &node.instance) => {
             let is_safe = matches!(parts.method, Method::GET | Method::HEAD);
-            return if is_safe { ForwardAttempt::Failed } else { ForwardAttempt::Unknown };
+            return if is_safe { ForwardAttempt::NotTaken } else { ForwardAttempt::Unknown };
         }
     };
     match sent {
-        Ok(response) if response.status() == StatusCode::MISDIRECTED_REQUEST => ForwardAttempt::Failed,
+        Ok(response) if response.status() == StatusCode::MISDIRECTED_REQUEST => ForwardAttempt::NotTaken,
         Ok(response) => {
-            let mut response = http::Response::from(response).map(Body::new);
+            let mut response =
+                http::Response::from(response).map(|body| while_alive(Body::new(body), cluster, &node.instance));
             *response.headers_mut() = passed_on(response.headers());
             ForwardAttempt::Answered(response)
         }
         Err(error) => {
             tracing::info!(%error, node = %node.instance, "a request was not forwarded");
             let is_safe = error.is_connect() || matches!(parts.method, Method::GET | Method::HEAD);
-            if is_safe { ForwardAttempt::Failed } else { ForwardAttempt::Unknown }
+            if is_safe { ForwardAttempt::NotTaken } else { ForwardAttempt::Unknown }
         }
     }
 }
 
-/// Resolves when the node does not live any more.
-async fn death(cluster: &dyn Cluster, instance: &InstanceId) {
-    let Some(mut changes) = cluster.changes().filter(|_| instance != cluster.instance()) else {
-        return std::future::pending().await;
-    };
-    while cluster.others().iter().any(|node| node.instance == *instance) && changes.changed().await.is_ok() {}
+/// The body, which breaks off when its node does not live any more: a reader asks again, and goes on at the next owner.
+pub fn while_alive(body: Body, cluster: &Arc<dyn Cluster>, instance: &InstanceId) -> Body {
+    let (cluster, instance) = (cluster.clone(), instance.clone());
+    let mut gone = Box::pin(async move { death(&*cluster, &instance).await }.fuse());
+    let mut chunks = body.into_data_stream();
+    Body::from_stream(stream::poll_fn(move |context| match chunks.poll_next_unpin(context) {
+        Poll::Ready(chunk) => Poll::Ready(chunk),
+        Poll::Pending => gone.poll_unpin(context).map(|()| Some(Err(axum::Error::new(broken_off())))),
+    }))
+}
+
+fn broken_off() -> std::io::Error {
+    std::io::Error::new(std::io::ErrorKind::ConnectionReset, "the server that has the notebook is gone")
 }
 
 fn passed_on(headers: &HeaderMap) -> HeaderMap {

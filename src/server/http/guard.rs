@@ -220,9 +220,13 @@ impl GuardServices {
         if matches!(guard, Guard::Public | Guard::Socket | Guard::Node) {
             return Ok(None);
         }
-        let forwarded = self.cluster.as_deref().and_then(|cluster| forwarded_caller(cluster, request));
+        let forwarded = match self.cluster.as_deref() {
+            Some(cluster) => forwarded_caller(cluster, request)?,
+            None => None,
+        };
         let (is_forwarded, authenticated) = match forwarded {
-            Some(caller) => (true, self.accounts.forwarded(caller)),
+            // The token may have ended while the request waited at the first node.
+            Some(caller) => (true, self.accounts.living_forwarded(caller).await?),
             None => (false, self.authenticate(request.headers()).await?),
         };
         let of_session = || Destination::of_mcp_session(request.headers()).filter(|_| guard == Guard::Assistant);

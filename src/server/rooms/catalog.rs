@@ -218,6 +218,14 @@ impl ListLag {
         });
     }
 
+    /// Forgets the changes that the row misses, as the notebook's next node writes it. A write in progress ends by itself.
+    pub fn forget(&self, notebook: &NotebookId) {
+        self.notebooks.remove_if_mut(notebook, |_, line| {
+            line.authors.clear();
+            line.writing.is_none()
+        });
+    }
+
     /// Notebooks whose rows miss changes of this actor.
     pub fn of(&self, actor: &Actor) -> Vec<NotebookId> {
         let person = person(actor);

@@ -5,19 +5,20 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::{Method, StatusCode};
+use bytes::Bytes;
+use http::{Method, StatusCode, header};
 use notarium_core::{Actor, Authority, NotebookId, Rejection, RejectionCode, Version};
 use notarium_store::Node;
 use notarium_sync::{Identity, Input, Output, ReadState, Room};
 use notarium_telemetry::trace_headers;
-use notarium_wire::{AckMessage, CommandMessage, ServerMessage};
+use notarium_wire::{AckMessage, CommandMessage, ServerMessage, rest};
 use serde::{Deserialize, Serialize};
 
 use super::handle::{caller, stopping};
 use super::task::entropy;
 use super::{Rooms, stored};
-use crate::cluster::{IDENTITY, OwnerNode};
-use crate::metrics::{ForwardOutcome, ForwardedThing};
+use crate::cluster::{ForwardAttempt, IDENTITY, OwnerNode, death};
+use crate::metrics::ForwardedThing;
 
 /// Path of the route that takes commands of other nodes.
 const COMMANDS: &str = "/api/cluster/commands";
@@ -28,8 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(6);
 const PAUSE: Duration = Duration::from_millis(100);
 /// Events between two snapshots, of a reading without a lease, which leaves none.
 pub(super) const NO_SNAPSHOTS: Version = Version::MAX / 2;
-/// Time that another node has to answer.
+/// Time that another node has to answer, and bytes of a request that give it a second more.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+const BYTES_PER_SECOND: usize = 1 << 20;
 
 /// Identity of a caller as nodes send it to each other, signed with the cluster's secret.
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,7 +69,8 @@ impl Rooms {
         }
     }
 
-    /// Executes a command at the node that owns its notebook. While none does, or the owner died, it is looked for again.
+    /// Executes a command at the node that owns its notebook. While none does, or the owner died, it is looked for again: a command that
+    /// was executed and not answered is recognised by its id.
     pub async fn execute_at(
         &self,
         mut node: Node,
@@ -75,13 +78,17 @@ impl Rooms {
         message: &CommandMessage,
     ) -> Result<AckMessage, Rejection> {
         let identity = ForwardedIdentity::from(identity);
-        let patience = Instant::now() + PATIENCE;
+        let body = Bytes::from(serde_json::to_vec(message).map_err(|_| stopping())?);
+        let (mut patience, mut was_taken) = (None, false);
         loop {
-            if let Some(answer) = self.attempt_at(&node, &identity, message).await? {
-                return answer;
+            let attempt = self.attempt_at(&node, &identity, body.clone()).await;
+            match attempt {
+                ForwardAttempt::Answered(answer) => return answer,
+                ForwardAttempt::NotTaken => {}
+                ForwardAttempt::Unknown => was_taken = true,
             }
-            if Instant::now() > patience {
-                return Err(moving());
+            if Instant::now() > *patience.get_or_insert_with(|| Instant::now() + PATIENCE) {
+                return Err(if was_taken { stopping() } else { moving() });
             }
             tokio::time::sleep(PAUSE).await;
             self.cluster.look_again().await;
@@ -93,33 +100,26 @@ impl Rooms {
         }
     }
 
-    /// `None`: the node does not own the notebook, or cannot be reached.
     async fn attempt_at(
         &self,
         node: &Node,
         identity: &ForwardedIdentity,
-        message: &CommandMessage,
-    ) -> Result<Option<Result<AckMessage, Rejection>>, Rejection> {
+        body: Bytes,
+    ) -> ForwardAttempt<Result<AckMessage, Rejection>> {
         let began = Instant::now();
-        let Some(request) = self.request_to(node, COMMANDS, identity) else { return Ok(None) };
-        let sent = request.json(message).send().await;
-        let outcome = match &sent {
-            Ok(response) if response.status() == StatusCode::MISDIRECTED_REQUEST => ForwardOutcome::NotTaken,
-            Ok(_) => ForwardOutcome::Answered,
-            Err(error) if error.is_connect() => ForwardOutcome::NotTaken,
-            Err(_) => ForwardOutcome::Unknown,
+        let within = ANSWER_WITHIN + Duration::from_secs((body.len() / BYTES_PER_SECOND) as u64);
+        let Some(request) = self.request_to(node, COMMANDS, identity) else { return ForwardAttempt::NotTaken };
+        let request = request.timeout(within).header(header::CONTENT_TYPE, "application/json").body(body);
+        let attempt = tokio::select! {
+            sent = request.send() => match sent {
+                Ok(response) => answer_of(response).await,
+                Err(error) if error.is_connect() => ForwardAttempt::NotTaken,
+                Err(_) => ForwardAttempt::Unknown,
+            },
+            () = death(&*self.cluster, &node.instance) => ForwardAttempt::Unknown,
         };
-        self.metrics.forwards.ended(ForwardedThing::Command, outcome, began.elapsed());
-        let response = match sent {
-            _ if outcome == ForwardOutcome::NotTaken => return Ok(None),
-            Ok(response) => response,
-            Err(_) => return Err(stopping()),
-        };
-        match response.json::<ServerMessage>().await {
-            Ok(ServerMessage::Ack(ack)) => Ok(Some(Ok(ack))),
-            Ok(ServerMessage::Reject(reject)) => Ok(Some(Err(reject.rejection))),
-            _ => Err(stopping()),
-        }
+        self.metrics.forwards.ended(ForwardedThing::Command, attempt.outcome(), began.elapsed());
+        attempt
     }
 
     fn request_to<T: Serialize>(&self, node: &Node, path: &str, who: &T) -> Option<reqwest::RequestBuilder> {
@@ -160,6 +160,23 @@ impl Rooms {
             }
         }
         answered.try_recv().unwrap_or_else(|_| Err(stopping()))
+    }
+}
+
+async fn answer_of(response: reqwest::Response) -> ForwardAttempt<Result<AckMessage, Rejection>> {
+    match response.status() {
+        StatusCode::MISDIRECTED_REQUEST | StatusCode::SERVICE_UNAVAILABLE => ForwardAttempt::NotTaken,
+        StatusCode::OK => match response.json().await {
+            Ok(ServerMessage::Ack(ack)) => ForwardAttempt::Answered(Ok(ack)),
+            Ok(ServerMessage::Reject(reject)) => ForwardAttempt::Answered(Err(reject.rejection)),
+            _ => ForwardAttempt::Unknown,
+        },
+        status if status.is_client_error() => {
+            let detail =
+                response.json::<rest::Problem>().await.map_or_else(|_| status.to_string(), |problem| problem.detail);
+            ForwardAttempt::Answered(Err(Rejection::new(RejectionCode::InvalidValue, detail)))
+        }
+        _ => ForwardAttempt::Unknown,
     }
 }
 

@@ -155,6 +155,8 @@ impl Task {
         {
             tracing::warn!(notebook = %self.id, %error, "the lease stays until this node has left");
         }
+        self.rooms.list_lag.forget(&self.id);
+        self.notify(|notebook| WorkNotice::Moved { notebook });
         let moved = Frame::from(moved_text(&self.id));
         for client in std::mem::take(&mut self.clients) {
             if let Some(outbox) = self.rooms.clients.outbox(client) {

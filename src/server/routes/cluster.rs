@@ -30,8 +30,9 @@ pub fn routes(routes: GuardedRouter<App>) -> GuardedRouter<App> {
 
 async fn command(State(app): State<App>, request: Request) -> Result<Response, Problem> {
     let identity: ForwardedIdentity = signed(&app, &request)?;
-    let bytes = body::to_bytes(request.into_body(), 2 * app.limits.max_frame_bytes).await;
-    let bytes = bytes.map_err(|_| Problem::invalid("the command broke off"))?;
+    // An imported or forked notebook is one command. Only nodes come so far.
+    let bytes = body::to_bytes(request.into_body(), app.limits.max_import_bytes.saturating_mul(2)).await;
+    let bytes = bytes.map_err(|_| Problem::invalid("the command broke off, or is too large for another server"))?;
     let message: CommandMessage =
         serde_json::from_slice(&bytes).map_err(|error| Problem::invalid(error.to_string()))?;
     let (id, notebook) = (message.id.clone(), message.notebook.clone());

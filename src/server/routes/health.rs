@@ -7,7 +7,7 @@ use notarium_wire::rest::{HealthCheck, HealthPart};
 use crate::app::App;
 use crate::disks::DiskSpace;
 
-/// Difference of clocks that is reported. Nodes refuse each other's requests from 30 s on.
+/// Difference of clocks that is reported.
 const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(5);
 
 /// Checks every part. A part without problems is in order.

@@ -23,6 +23,7 @@ use tower::ServiceExt;
 use super::answers::NotebookCaller;
 use crate::app::App;
 use crate::auth::KernelPass;
+use crate::cluster::departure;
 use crate::http::extract::Params;
 use crate::http::guard::{Guard, GuardedRouter, route_table};
 use crate::http::guarded_stream;
@@ -111,6 +112,9 @@ async fn follow_pushes(NotebookCaller { app, who, notebook }: NotebookCaller) ->
         let (rooms, reader, notebook) = (rooms.clone(), reader.clone(), of.clone());
         async move { rooms.read_for(&reader, &notebook).await.is_ok() }
     });
+    // Code pushes where the notebook is.
+    let (cluster, of) = (app.notebooks.cluster.clone(), notebook.clone());
+    let pushes = pushes.take_until(Box::pin(async move { departure(&*cluster, &of).await }));
     let body = guarded_stream::body(app.readers(), &who, &notebook, pushes).await?;
     Ok(Response::from_parts(parts, body))
 }

@@ -1,15 +1,24 @@
 //! REST through any node.
 
+use std::convert::Infallible;
+use std::future::ready;
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
+use futures_util::{StreamExt, stream};
 use http::{Method, StatusCode};
 use notarium_core::{NotebookId, Role};
 use notarium_store::accounts::AccountChange;
 use serde_json::json;
+use tokio::time::timeout;
 
-use super::scene::{SECRET, Scene};
+use super::scene::{SECRET, Scene, TestNode};
+use super::support::PATIENCE;
 use crate::auth::{AuthError, ForwardedCaller, TokenText};
+use crate::blobs::sweep::Sweeper;
 use crate::cluster::{Cluster, HOPS, IDENTITY, Peers};
+use crate::http::forward::while_alive;
 
 #[tokio::test]
 async fn commands_and_reads_go_through_the_wrong_node() {
@@ -123,7 +132,72 @@ async fn a_signed_identity_counts_for_nodes_alone_and_a_second_hop_is_refused() 
     assert_eq!(ask(1, &ours, &path).await.ok()["notebook"]["title"], "Theirs");
     assert_eq!(ask(1, &others, &path).await.refused(401), "unauthenticated");
     assert_eq!(ask(1, &ours, "/api/notebooks/other").await.refused(401), "unauthenticated");
+    // A node whose clock is behind takes no signature for what it is not, and no caller for a stranger.
+    scene.nodes.set_clock_back(Duration::from_secs(95));
+    nodes[1].cluster.beat().await.unwrap();
+    assert_eq!(ask(1, &ours, &path).await.refused(503), "unavailable");
+    scene.nodes.set_clock_back(Duration::ZERO);
+    nodes[1].cluster.beat().await.unwrap();
     let misled = ask(0, &ours, &path).await;
     assert_eq!(misled.refused(421), "not_owner");
     assert!(misled.text.contains(nodes[1].cluster.instance().as_str()), "{}", misled.text);
+}
+
+#[tokio::test]
+async fn a_token_that_ends_on_the_way_to_the_owner_counts_no_more() {
+    let (scene, nodes) = Scene::of(2).await;
+    let who = nodes[0].running().app().accounts.authenticate(&scene.token).await.unwrap();
+    let token = who.token_id.clone();
+    let subject = token.to_string();
+    nodes[1].change(AccountChange::RevokeToken { token, at: 1 }, "token.revoke", &subject).await;
+    let identity =
+        Peers::new(&SECRET.into(), None).sign(&Method::GET, "/api/me", &ForwardedCaller::from(&who)).unwrap();
+    let http = scene.http(&nodes[1]).without_token();
+    let request = http.request(Method::GET, "/api/me").header(IDENTITY, identity).header(HOPS, "1");
+    assert_eq!(http.send(request).await.refused(401), "token_revoked");
+}
+
+#[tokio::test]
+async fn a_large_file_is_imported_through_the_wrong_node() {
+    let (scene, nodes) = Scene::of(2).await;
+    let theirs = scene.notebook_of(&nodes[1]).await;
+    let source = "one line of a long text\n".repeat(40_000);
+    let cell = json!({"cell_type": "markdown", "metadata": {}, "source": source});
+    let file = json!({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": vec![cell; 20]}).to_string();
+    assert!(file.len() > 18_000_000);
+    let http = scene.http(&nodes[0]);
+    let request = http.request(Method::POST, &format!("/api/import?id={theirs}&title=Large"));
+    http.send(request.header("content-type", "application/x-ipynb+json").body(file)).await.ok();
+    assert!(nodes[1].running().app().rooms.is_open(&theirs.parse().unwrap()));
+    let read = http.get(&format!("/api/notebooks/{theirs}")).await.ok();
+    assert_eq!(read["notebook"]["order"].as_array().map(Vec::len), Some(20));
+}
+
+#[tokio::test]
+async fn what_a_killed_node_did_not_sweep_the_next_owner_does() {
+    let (scene, mut nodes) = Scene::of(2).await;
+    let theirs: NotebookId = scene.notebook_of(&nodes[1]).await.parse().unwrap();
+    let blobs = |node: &TestNode| node.running().app().blobs.clone();
+    blobs(&nodes[1]).put_bytes(&theirs, "abandoned".into()).await.unwrap();
+    scene.clock.advance(Duration::from_secs(2 * 24 * 60 * 60));
+    let (mut sweeper, ours) = (Sweeper::default(), blobs(&nodes[0]));
+    assert_eq!(sweeper.sweep(&ours).await.unwrap().examined, 0, "it is the other node's");
+    nodes[1].kill();
+    nodes[0].sees(1).await;
+    assert_eq!(sweeper.sweep(&ours).await.unwrap().removed, 1);
+}
+
+#[tokio::test]
+async fn an_answer_of_a_node_that_dies_breaks_off() {
+    let (scene, nodes) = Scene::of(2).await;
+    let cluster: Arc<dyn Cluster> = nodes[0].cluster.clone();
+    let answer = Body::from_stream(stream::once(ready(Ok::<_, Infallible>("begun"))).chain(stream::pending()));
+    let mut chunks = while_alive(answer, &cluster, nodes[1].cluster.instance()).into_data_stream();
+    assert_eq!(chunks.next().await.unwrap().unwrap(), "begun");
+    // Its connections stay open, as those of a paused process do.
+    scene.nodes.freeze(&nodes[1], true);
+    assert!(
+        timeout(PATIENCE, chunks.next()).await.unwrap().unwrap().is_err(),
+        "a file that is cut off is no whole file"
+    );
 }
