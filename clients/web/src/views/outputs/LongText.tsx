@@ -7,25 +7,28 @@ const NEAR_PX = 120;
 const UPWARDS = new Set(["ArrowUp", "PageUp", "Home"]);
 const DOWNWARDS = new Set(["ArrowDown", "PageDown", "End", " "]);
 
-/** “leaving”: the person has gone up, and events of earlier scrolls to the end may still come. */
-type Following = "end" | "leaving" | "elsewhere";
-
 export default function LongText({ lines, className, isGrowing }: LinesProps) {
   const box = useRef<HTMLDivElement>(null);
   const list = useRef<VListHandle>(null);
-  const following = useRef<Following>(isGrowing ? "end" : "elsewhere");
-  const goUp = () => void (following.current = "leaving");
-  const isNearEnd = () => {
+  const isAtEnd = useRef(isGrowing);
+  // Events of earlier scrolls to the end may still come after the person has gone up: only a way down leads to the end again.
+  const isGoingDown = useRef(false);
+  const goUp = () => {
+    isAtEnd.current = false;
+    isGoingDown.current = false;
+  };
+  const arrive = () => {
     const { scrollOffset = 0, scrollSize = 0, viewportSize = 0 } = list.current ?? {};
-    return scrollOffset + viewportSize > scrollSize - NEAR_PX;
+    if (isGoingDown.current && scrollOffset + viewportSize > scrollSize - NEAR_PX) isAtEnd.current = true;
   };
   const goDown = () => {
-    if (following.current === "leaving") following.current = isNearEnd() ? "end" : "elsewhere";
+    isGoingDown.current = true;
+    arrive();
   };
   // Scrolls the element itself: the list's own way repeats the scroll while lines are measured, also against the person's wheel.
   const follow = () => {
     const view = box.current?.querySelector(".lines");
-    if (view && following.current === "end") view.scrollTop = view.scrollHeight;
+    if (view && isAtEnd.current) view.scrollTop = view.scrollHeight;
   };
   useLayoutEffect(follow, [lines]);
   useEffect(() => {
@@ -46,11 +49,7 @@ export default function LongText({ lines, className, isGrowing }: LinesProps) {
         tabIndex={0}
         role="region"
         aria-label={`Text, ${lines.length.toLocaleString()} lines`}
-        onScroll={() => {
-          const isNear = isNearEnd();
-          if (isNear && following.current === "elsewhere") following.current = "end";
-          else if (!isNear && following.current === "leaving") following.current = "elsewhere";
-        }}
+        onScroll={arrive}
         onWheel={({ deltaY }) => (deltaY < 0 ? goUp() : goDown())}
         onTouchMove={goUp}
         onTouchEnd={goDown}

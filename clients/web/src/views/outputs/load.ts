@@ -1,5 +1,5 @@
 // Content of an output. Large parts are fetched from blobs, the largest only on request.
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { NotebookStore } from "../../app/state/store.ts";
 import { type Group, bytesOf, firstRows, tail } from "../../outputs/groups.ts";
 import { joined } from "../../outputs/mime.ts";
@@ -41,9 +41,15 @@ export function useContent(store: NotebookStore, { outputs: all, isStream }: Gro
     );
     return () => void (isGone = true);
   }, [store, outputs, isStream, bytes, isLarge, attempt, again, show]);
+  // Content that moves to a blob while it grows stays in sight until the blob is there.
+  const before = useRef<unknown>(undefined);
+  useEffect(() => {
+    if (bytes === 0) before.current = plain;
+  }, [bytes, plain]);
   if (bytes === 0) return { state: "there", content: plain };
   if (isLarge && !isStream) return { state: "large", bytes, show };
-  return loaded ?? { state: "loading", read: 0, bytes };
+  if (loaded) return loaded;
+  return before.current === undefined ? { state: "loading", read: 0, bytes } : { state: "there", content: before.current };
 }
 
 async function whole(store: NotebookStore, outputs: Output[]): Promise<unknown> {
